@@ -1,0 +1,89 @@
+"""How a request says who it is: an API key, or the session of a signed-in member."""
+
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from accounts import audit, roles, selectors
+from accounts.audit import Actor
+from accounts.models import ApiKey
+from accounts.roles import Role
+from accounts.services import TOKEN_PREFIX, Caller, secret_matches
+
+if TYPE_CHECKING:  # DRF's views import this module through its settings
+    from rest_framework.views import APIView
+
+_TOKEN = re.compile(rf"{TOKEN_PREFIX}_([0-9a-f]{{16}})_([\w-]{{43}})", re.ASCII)
+_LAST_USED_STEP = timedelta(minutes=1)
+_REFUSED = "This API key is not valid here: check that it is complete, not revoked and not expired."
+_NO_DIGEST = "0" * 64
+
+
+class ApiKeyAuthentication(BaseAuthentication):
+    """`Authorization: Bearer drs_<id>_<secret>`. Sets `request.auth` to a `Caller`."""
+
+    def authenticate(self, request: Request) -> tuple[Any, Caller] | None:
+        scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+        if not scheme:
+            return None
+        match = _TOKEN.fullmatch(token.strip())
+        if scheme.lower() != "bearer" or match is None:
+            raise AuthenticationFailed("Send the API key as Authorization: Bearer drs_…")
+        key_id, secret = match.groups()
+        key = selectors.api_key(key_id)
+        # The comparison is made for an unknown id too, so that the time taken does not tell which ids exist.
+        genuine = secret_matches(secret, key.digest if key else _NO_DIGEST)
+        if key is None or not genuine:
+            raise AuthenticationFailed(_REFUSED)
+        actor = Actor("key", key.key_id, key.name[:300])
+        now = timezone.now()
+        if key.revoked_at or (key.expires_at and key.expires_at <= now):
+            audit.record(
+                "key.refused",
+                actor=actor,
+                organization_id=key.organization_id,
+                object_kind="key",
+                object_id=key.key_id,
+                because="revoked" if key.revoked_at else "expired",
+            )
+            raise AuthenticationFailed(_REFUSED)
+        if key.last_used_at is None or key.last_used_at < now - _LAST_USED_STEP:
+            ApiKey.objects.filter(key_id=key.key_id).update(last_used_at=now)
+        return AnonymousUser(), Caller(key.organization_id, Role(key.role), actor)
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class MemberSessionAuthentication(SessionAuthentication):
+    """The session cookie of a signed-in member, with CSRF. Sets `request.auth` to a `Caller`."""
+
+    def authenticate(self, request: Request) -> tuple[Any, Caller] | None:  # type: ignore[override]
+        user = getattr(request._request, "user", None)
+        if user is None or not user.is_active:
+            return None
+        self.enforce_csrf(request)
+        member = selectors.current_member(request._request)
+        if member is None:
+            raise AuthenticationFailed("You are signed in, but a member of no organization.")
+        return user, selectors.caller(member)
+
+
+class RolePermission(BasePermission):
+    """Compares the caller's role with the `permissions` a view names for each method."""
+
+    def has_permission(self, request: Request, view: "APIView") -> bool:
+        if not isinstance(request.auth, Caller):
+            return False
+        needed = view.permissions.get(request.method)  # type: ignore[attr-defined]
+        if needed is None:
+            return True
+        self.message = f"The role {request.auth.role} may not {needed}."
+        return roles.allows(request.auth.role, needed)

@@ -1,0 +1,34 @@
+from datetime import timedelta
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from accounts import audit, selectors, services
+from accounts.models import Organization
+from accounts.roles import Role
+
+
+class Command(BaseCommand):
+    help = "Create an API key and print it, alone, on standard output. It cannot be shown again."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--organization", required=True, metavar="SLUG")
+        parser.add_argument("--name", required=True)
+        parser.add_argument("--role", choices=[role.value for role in Role], default=Role.EDITOR.value)
+        parser.add_argument("--expires-in-days", type=int, metavar="DAYS", help="never, if left out")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            organization = selectors.organization(options["organization"])
+        except Organization.DoesNotExist:
+            raise CommandError(f"There is no organization with the slug {options['organization']}.") from None
+        days = options["expires_in_days"]
+        _, token = services.create_api_key(
+            organization_id=organization.id,
+            name=options["name"],
+            role=Role(options["role"]),
+            actor=audit.COMMAND_LINE,
+            expires_at=timezone.now() + timedelta(days=days) if days is not None else None,
+        )
+        self.stdout.write(token)

@@ -1,0 +1,33 @@
+"""Who may do what: the one place where roles and permissions meet."""
+
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    OWNER = "owner"
+    ADMIN = "admin"
+    APPROVER = "approver"
+    EDITOR = "editor"
+    AUDITOR = "auditor"
+
+
+class Permission(StrEnum):
+    INGEST_RECORDS = "ingest decision records"
+    READ_DECISIONS = "read decisions, records and receipts"
+    MANAGE_KEYS = "create, list and revoke API keys"
+    READ_AUDIT = "read the audit trail"
+
+
+_EVERYONE = frozenset(Role)
+_ADMINISTRATION = frozenset({Role.OWNER, Role.ADMIN})
+
+MATRIX: dict[Permission, frozenset[Role]] = {
+    Permission.INGEST_RECORDS: _ADMINISTRATION | {Role.EDITOR},
+    Permission.READ_DECISIONS: _EVERYONE,
+    Permission.MANAGE_KEYS: _ADMINISTRATION,
+    Permission.READ_AUDIT: _ADMINISTRATION | {Role.AUDITOR},
+}
+
+
+def allows(role: Role, permission: Permission) -> bool:
+    return role in MATRIX[permission]

@@ -1,0 +1,78 @@
+"""Reading request bodies: content type, size, and either one JSON document or a stream of lines."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rest_framework.request import Request
+
+from config.api import strict_json
+from config.api.errors import ApiError
+
+JSON = "application/json"
+NDJSON = "application/x-ndjson"
+MAX_UPLOAD_BYTES = 32 * 2**20
+_CHUNK = 64 * 2**10
+
+
+def read(request: Request) -> bytes:
+    """The raw body of a JSON request.
+
+    Raises:
+        ApiError: 415 for another content type, 413 for more than 1 MiB.
+    """
+    require_content_type(request, JSON)
+    limit = strict_json.MAX_BYTES
+    _refuse_announced(request, limit)
+    data: bytes = _stream(request).read(limit + 1)
+    if len(data) > limit:
+        raise _too_large(limit)
+    return data
+
+
+def lines(request: Request) -> Iterator[bytes]:
+    """The lines of an NDJSON upload as they arrive, without their line ends, at most 1 MiB + 1 byte each.
+
+    A longer line is given cut off, so that its reader refuses it by its size; the rest of it is skipped.
+
+    Raises:
+        ApiError: 415 for another content type, 413 for more than 32 MiB.
+    """
+    require_content_type(request, NDJSON)
+    _refuse_announced(request, MAX_UPLOAD_BYTES)
+    return _split(_stream(request))
+
+
+def require_content_type(request: Request, expected: str) -> None:
+    content_type, _, parameters = request.META.get("CONTENT_TYPE", "").partition(";")
+    charset = parameters.strip().lower().removeprefix("charset=").strip('"')
+    if content_type.strip().lower() != expected or charset not in ("", "utf-8"):
+        raise ApiError(415, f"Send the body as Content-Type: {expected} in UTF-8.")
+
+
+def _stream(request: Request) -> Any:
+    # Django reads a body without Content-Length as empty; the server has undone the chunks already.
+    chunked = "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower()
+    return request.META["wsgi.input"] if chunked else request._request
+
+
+def _refuse_announced(request: Request, limit: int) -> None:
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    if length.isdecimal() and int(length) > limit:
+        raise _too_large(limit)
+
+
+def _too_large(limit: int) -> ApiError:
+    return ApiError(413, f"The body is larger than {limit // 2**20} MiB. Split it.")
+
+
+def _split(stream: Any) -> Iterator[bytes]:
+    rest, received = b"", 0
+    while chunk := stream.read(_CHUNK):
+        received += len(chunk)
+        if received > MAX_UPLOAD_BYTES:
+            raise _too_large(MAX_UPLOAD_BYTES)
+        *complete, rest = (rest + chunk).split(b"\n")
+        yield from complete
+        rest = rest[: strict_json.MAX_BYTES + 1]
+    if rest:
+        yield rest

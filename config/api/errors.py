@@ -1,0 +1,121 @@
+"""Errors of the API: the contract's validation body, and one sentence for everything else."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import structlog
+from django.core.exceptions import PermissionDenied
+from django.db import InterfaceError, OperationalError
+from django.http import Http404
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from config.api.strict_json import InvalidJSON
+
+log = structlog.get_logger("api")
+
+RETRY_AFTER_SECONDS = 5
+
+
+class ApiError(Exception):
+    """An answer other than 2xx and 422.
+
+    Args:
+        status: HTTP status.
+        sentence: what the caller did wrong, where, and how to mend it.
+        retry_after: seconds, for 429 and 503.
+    """
+
+    def __init__(self, status: int, sentence: str, *, retry_after: int | None = None) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.sentence = sentence
+        self.retry_after = retry_after
+
+
+class Invalid(Exception):
+    """A request that fails validation: becomes the contract's `HTTPValidationError` body.
+
+    Args:
+        problems: objects with `loc`, `msg`, `type` and perhaps `input` and `ctx`.
+    """
+
+    def __init__(self, problems: Sequence[Mapping[str, Any]]) -> None:
+        super().__init__("validation failed")
+        self.problems = list(problems)
+
+
+def invalid_json(error: InvalidJSON) -> Invalid:
+    """A body that is no acceptable JSON, in pydantic's terms; `loc` ends with the character offset."""
+    return Invalid(
+        [
+            {
+                "type": "json_invalid",
+                "loc": ["body", error.position],
+                "msg": f"JSON decode error: {error.reason}",
+                "ctx": {"error": error.reason},
+            }
+        ]
+    )
+
+
+def invalid_model(error: ValidationError, where: str, private: Iterable[str] = ()) -> Invalid:
+    """What pydantic found wrong.
+
+    Args:
+        where: `body`, `query` or `path`, the first part of every `loc`.
+        private: top-level fields whose values must not be echoed.
+    """
+    hidden = frozenset(private)
+    return Invalid([_problem(found, where, hidden) for found in error.errors(include_url=False)])
+
+
+def _problem(found: ErrorDetails, where: str, hidden: frozenset[str]) -> dict[str, Any]:
+    problem: dict[str, Any] = {"type": found["type"], "loc": [where, *found["loc"]], "msg": found["msg"]}
+    echoed = found["input"]
+    if isinstance(echoed, str | int | float | bool) and not hidden.intersection(map(str, found["loc"])):
+        problem["input"] = echoed
+    if found.get("ctx"):
+        problem["ctx"] = {name: str(v) if isinstance(v, Exception) else v for name, v in found["ctx"].items()}
+    return problem
+
+
+def handle(error: Exception, context: Mapping[str, Any]) -> Response:
+    """DRF's exception handler: turns every exception of a view into an answer."""
+    set_rollback()
+    if isinstance(error, Invalid):
+        return Response({"detail": error.problems}, status=422)
+    if isinstance(error, ApiError):
+        return _sentence(error.status, error.sentence, error.retry_after)
+    if isinstance(error, Http404):
+        return _sentence(404, str(error) or "There is nothing of this identifier in your organization.")
+    if isinstance(error, PermissionDenied):
+        return _sentence(403, "Your role does not allow this.")
+    if isinstance(error, exceptions.APIException):
+        return _drf(error)
+    log.error("request failed", exc_info=error)
+    if isinstance(error, OperationalError | InterfaceError):
+        return unavailable()
+    return _sentence(500, "The service failed. Retrying is safe: a record is never kept twice.")
+
+
+def unavailable() -> Response:
+    """Storage is down, full or locked: nothing acknowledged is lost, and the caller should come back."""
+    return _sentence(
+        503, "The service cannot store or read records right now. Retry the same request.", RETRY_AFTER_SECONDS
+    )
+
+
+def _drf(error: exceptions.APIException) -> Response:
+    response = _sentence(error.status_code, str(error.detail), getattr(error, "wait", None))
+    if header := getattr(error, "auth_header", None):
+        response["WWW-Authenticate"] = header
+    return response
+
+
+def _sentence(status: int, sentence: str, retry_after: float | None = None) -> Response:
+    headers = {} if retry_after is None else {"Retry-After": str(max(1, round(retry_after)))}
+    return Response({"detail": sentence}, status=status, headers=headers)

@@ -1,0 +1,107 @@
+"""What the OpenAPI document needs beyond what drf-spectacular reads off the views."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from pydantic import BaseModel
+
+from config.api.body import JSON
+from config.api.views import QueryString
+
+OPEN_OBJECT = {"type": "object", "additionalProperties": True}
+DECISION_ID = OpenApiParameter(
+    "decision_id", {"type": "string", "minLength": 1, "maxLength": 256}, OpenApiParameter.PATH
+)
+
+_SENTENCES = {
+    401: "No valid credentials.",
+    403: "The caller's role does not allow this.",
+    404: "Nothing of this identifier in the caller's organization.",
+    409: "In conflict with what is stored; nothing was changed.",
+    413: "The body is too large.",
+    415: "The body is of another content type.",
+    429: "Too many requests; see Retry-After.",
+    503: "Storage does not answer right now; see Retry-After and repeat the request.",
+}
+
+
+class ValidationError(BaseModel):
+    loc: list[str | int]
+    msg: str
+    type: str
+    input: Any = None
+    ctx: dict[str, Any] = {}
+
+
+class HTTPValidationError(BaseModel):
+    detail: list[ValidationError] = []
+
+
+class Error(BaseModel):
+    """Any other error: one sentence that says what was wrong and how to mend it."""
+
+    detail: str
+
+
+class Schema(AutoSchema):
+    """drf-spectacular's view inspection. Views name their operations and answers themselves."""
+
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        return False
+
+
+class _ApiKeyScheme(OpenApiAuthenticationExtension):
+    target_class = "accounts.authentication.ApiKeyAuthentication"
+    name = "apiKey"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "drs_<id>_<secret>"}
+
+
+class _SessionScheme(OpenApiAuthenticationExtension):
+    target_class = "accounts.authentication.MemberSessionAuthentication"
+    name = "session"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+        return {"type": "apiKey", "in": "cookie", "name": "sessionid"}
+
+
+def body(schema: dict[str, Any]) -> dict[str, Any]:
+    """A JSON request body of a schema that is no model."""
+    return {JSON: schema}
+
+
+def answers(success: dict[Any, Any], *, errors: Sequence[int]) -> dict[Any, Any]:
+    """An operation's responses: its successes, the validation error, and the sentences of `errors`."""
+    described = {
+        status: OpenApiResponse(HTTPValidationError if status == 422 else Error, _SENTENCES.get(status, "Validation error."))
+        for status in sorted([*errors, 422])
+    }
+    return {**success, **described}
+
+
+def query(model: type[QueryString]) -> list[OpenApiParameter]:
+    """The query parameters that a model describes."""
+    schema = model.model_json_schema()
+    return [
+        OpenApiParameter(name, _parameter_schema(described), description=described.get("description", ""))
+        for name, described in schema["properties"].items()
+    ]
+
+
+def _parameter_schema(described: dict[str, Any]) -> dict[str, Any]:
+    """A parameter may be left out but is never null, so the null that a default of None adds is dropped."""
+    (present,) = [s for s in described.get("anyOf", [described]) if s.get("type") != "null"]
+    return {name: value for name, value in present.items() if name not in ("title", "description")}
+
+
+def require_bodies(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """drf-spectacular leaves `required` off the bodies of PATCH; the contract requires every body it lists."""
+    for operations in result["paths"].values():
+        for operation in operations.values():
+            if "requestBody" in operation:
+                operation["requestBody"]["required"] = True
+    return result

@@ -1,0 +1,65 @@
+"""The base of every API view: authenticate, validate, call one service, answer."""
+
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from rest_framework.views import APIView
+
+from config.api import body, strict_json
+from config.api.errors import Invalid, invalid_json, invalid_model
+from config.api.strict_json import InvalidJSON
+
+
+class RequestBody(BaseModel):
+    """A request body: strict types, unknown properties ignored.
+
+    `private` names the fields whose values an error must not repeat.
+    """
+
+    model_config = ConfigDict(strict=True)
+    private: ClassVar[frozenset[str]] = frozenset()
+
+
+class QueryString(BaseModel):
+    """Query parameters: texts that become the annotated types; an unknown one is an error, not a silent no-op."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Answer(BaseModel):
+    """Every answer is an open object: properties may be added within /v1, never changed or removed."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+Body = TypeVar("Body", bound=RequestBody)
+Query = TypeVar("Query", bound=QueryString)
+
+
+class ApiView(APIView):
+    """Raises `Invalid` or `ApiError` for anything wrong with the request; `config.api.errors` answers."""
+
+    def body(self, model: type[Body]) -> Body:
+        try:
+            document = strict_json.read(body.read(self.request))
+        except InvalidJSON as error:
+            raise invalid_json(error) from None
+        try:
+            return model.model_validate(document)
+        except ValidationError as error:
+            raise invalid_model(error, "body", model.private) from None
+
+    def query(self, model: type[Query]) -> Query:
+        try:
+            return model.model_validate(self.request.query_params.dict())
+        except ValidationError as error:
+            raise invalid_model(error, "query") from None
+
+
+def path_value(adapter: TypeAdapter[Any], name: str, value: str) -> Any:
+    """A path parameter, checked. Raises `Invalid`."""
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        problem = invalid_model(error, "path").problems[0]
+        raise Invalid([problem | {"loc": ["path", name]}]) from None

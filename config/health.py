@@ -1,0 +1,56 @@
+"""`/healthz`: the process answers. `/readyz`: everything it needs to take a record answers too."""
+
+from collections.abc import Callable
+
+import structlog
+from django.conf import settings
+from django.db import connection
+from django.http import HttpRequest, JsonResponse
+
+from config.celery import app
+
+log = structlog.get_logger("health")
+
+_PROBES: dict[str, Callable[[], None]] = {}
+
+
+def register(name: str, probe: Callable[[], None]) -> None:
+    """Add a part that must answer before this process is ready; `probe` raises if it does not."""
+    _PROBES[name] = probe
+
+
+def alive(request: HttpRequest) -> JsonResponse:
+    return JsonResponse({"status": "ok"})
+
+
+def ready(request: HttpRequest) -> JsonResponse:
+    parts = {name: _answers(name, probe) for name, probe in _PROBES.items()}
+    status = 200 if all(parts.values()) else 503
+    shown = {name: "ok" if answers else "failing" for name, answers in parts.items()}
+    return JsonResponse({"status": "ok" if status == 200 else "failing", **shown}, status=status)
+
+
+def _answers(name: str, probe: Callable[[], None]) -> bool:
+    try:
+        probe()
+    except Exception as error:  # whatever it is, this part is not ready; the log says why
+        log.error("not ready", part=name, exc_info=error)
+        return False
+    return True
+
+
+def _database() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM django_migrations")
+
+
+def _broker() -> None:
+    if settings.REDIS_URL:
+        with app.connection_for_write(connect_timeout=2) as broker:
+            broker.ensure_connection(max_retries=1)
+    else:
+        (settings.DATA_DIR / "broker").mkdir(parents=True, exist_ok=True)
+
+
+register("database", _database)
+register("broker", _broker)

@@ -1,0 +1,83 @@
+import re
+import time
+import uuid
+from collections.abc import Callable
+
+import structlog
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+
+log = structlog.get_logger("request")
+
+Handler = Callable[[HttpRequest], HttpResponseBase]
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
+
+
+class RequestLog:
+    """Gives every request an id, echoes it, and writes one line when it is answered.
+
+    The line names the route, not the path: a path can hold a decision's identifier.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        offered = request.headers.get("X-Request-ID", "")
+        request_id = offered if _REQUEST_ID.fullmatch(offered) else uuid.uuid4().hex
+        structlog.contextvars.bind_contextvars(request_id=request_id)
+        started = time.perf_counter()
+        try:
+            response = self.get_response(request)
+            match = request.resolver_match
+            log.info(
+                "request",
+                method=request.method,
+                route=match.route if match else None,
+                status=response.status_code,
+                milliseconds=round((time.perf_counter() - started) * 1000, 2),
+            )
+        finally:
+            structlog.contextvars.clear_contextvars()
+        response["X-Request-ID"] = request_id
+        return response
+
+
+class ApiErrorsAreJSON:
+    """Whatever goes wrong under /v1, the answer is JSON: also where Django answers before or instead of a view."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if response.status_code < 400 or not request.path_info.startswith("/v1/"):
+            return response
+        if response.headers.get("Content-Type", "").startswith("application/json"):
+            return response
+        return JsonResponse({"detail": _SENTENCES.get(response.status_code, "The request failed.")}, status=response.status_code)
+
+
+_SENTENCES = {
+    400: "The request is malformed: check its headers, above all Host and Content-Length.",
+    403: "This session may not do that: send the CSRF token with it, or use an API key.",
+    404: "There is nothing at this path. The paths are listed in /v1/openapi.json.",
+    500: "The service failed. Retrying is safe: a record is never kept twice.",
+}
+
+
+class ContentSecurityPolicy:
+    """Pages load scripts, styles and images from here alone, and nothing inline."""
+
+    POLICY = (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        response.headers.setdefault("Content-Security-Policy", self.POLICY)
+        return response  # type: ignore[return-value]

@@ -1,0 +1,57 @@
+"""Secret files under DATA_DIR: written once, never overwritten, readable by their owner alone."""
+
+import os
+import secrets
+from pathlib import Path
+
+
+class InsecureKeyFile(Exception):
+    """A key file can be read by others than its owner."""
+
+
+def read_or_create(path: Path, make: bytes) -> bytes:
+    """The content of a secret file, which is `make` if there was none.
+
+    Several processes may call this at once: `link` lets exactly one content win, and all of them return it.
+
+    Raises:
+        InsecureKeyFile: the file's permissions are wider than 0600.
+        OSError: the directory cannot be written or the file cannot be read.
+    """
+    if not path.exists():
+        _create(path, make)
+    return read(path)
+
+
+def read(path: Path) -> bytes:
+    """The content of an existing secret file. Raises as `read_or_create`, and FileNotFoundError."""
+    if path.stat().st_mode & 0o077:
+        raise InsecureKeyFile(f"{path} can be read by others: run chmod 600 {path}")
+    return path.read_bytes()
+
+
+def _create(path: Path, content: bytes) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            return
+    finally:
+        draft.unlink()
+    fsync_directory(path.parent)
+
+
+def fsync_directory(directory: Path) -> None:
+    """Make a new name in `directory` survive a power cut."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,13 @@
+import os
+
+from django.core.checks import run_checks
+from django.core.management.base import SystemCheckError
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+application = get_wsgi_application()
+
+# `manage.py` runs the checks before its commands; a server that skipped them would start with a key others can read.
+serious = [str(problem) for problem in run_checks() if problem.is_serious()]
+if serious:
+    raise SystemCheckError("\n".join(serious))

@@ -1,0 +1,37 @@
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.roles import Permission
+from config.api import openapi
+from config.api.times import rfc3339
+from config.api.views import ApiView
+from custody.models import Key
+from custody.schemas import PublicKeys
+
+
+class PublicKeysView(ApiView):
+    permissions = {"GET": Permission.READ_DECISIONS}
+
+    @extend_schema(
+        operation_id="list_signing_keys",
+        summary="The public halves of the keys that sign this organization's records.",
+        tags=["extension"],
+        responses=openapi.answers({200: PublicKeys}, errors=[401, 403]),
+    )
+    def get(self, request: Request) -> Response:
+        keys = Key.objects.filter(organization_id=request.auth.organization_id, purpose=Key.Purpose.SIGNING)
+        return Response(
+            {
+                "items": [
+                    {
+                        "key_id": key.key_id,
+                        "algorithm": key.algorithm,
+                        "public_key_pem": key.public_pem,
+                        "created_at": rfc3339(key.created_at),
+                        "retired_at": rfc3339(key.retired_at),
+                    }
+                    for key in keys.order_by("pk")
+                ]
+            }
+        )

@@ -1,0 +1,64 @@
+"""RFC 6962 Merkle trees (SHA-256): roots, inclusion proofs and their verification."""
+
+import hashlib
+from collections.abc import Sequence
+
+EMPTY_ROOT = hashlib.sha256().digest()
+
+
+def leaf_hash(entry: bytes) -> bytes:
+    """Hash of one leaf entry (RFC 6962 section 2.1)."""
+    return hashlib.sha256(b"\x00" + entry).digest()
+
+
+def _node_hash(left: bytes, right: bytes) -> bytes:
+    return hashlib.sha256(b"\x01" + left + right).digest()
+
+
+def _parents(level: list[bytes]) -> list[bytes]:
+    """The level above. An odd last node moves up unchanged, which gives RFC 6962's left-filled split."""
+    pairs = [_node_hash(level[i], level[i + 1]) for i in range(0, len(level) - 1, 2)]
+    return pairs + level[len(pairs) * 2 :]
+
+
+def root(leaves: Sequence[bytes]) -> bytes:
+    """Tree hash of leaf hashes; SHA-256 of nothing for no leaves."""
+    level = list(leaves)
+    while len(level) > 1:
+        level = _parents(level)
+    return level[0] if level else EMPTY_ROOT
+
+
+def inclusion_proof(leaves: Sequence[bytes], index: int) -> list[bytes]:
+    """Audit path of leaf `index`, nearest sibling first (RFC 6962 section 2.1.1).
+
+    Raises:
+        IndexError: there is no such leaf.
+    """
+    if not 0 <= index < len(leaves):
+        raise IndexError(index)
+    path, level = [], list(leaves)
+    while len(level) > 1:
+        sibling = index ^ 1
+        if sibling < len(level):
+            path.append(level[sibling])
+        level, index = _parents(level), index // 2
+    return path
+
+
+def verify_inclusion(*, leaf: bytes, index: int, size: int, path: Sequence[bytes], root: bytes) -> bool:
+    """Whether `leaf` (a leaf hash) is number `index` of the `size` leaves under `root` (RFC 9162 section 2.1.3.2)."""
+    if not 0 <= index < size:
+        return False
+    position, last, node = index, size - 1, leaf
+    for sibling in path:
+        if last == 0:
+            return False
+        if position % 2 or position == last:
+            node = _node_hash(sibling, node)
+            while position % 2 == 0 and position:
+                position, last = position // 2, last // 2
+        else:
+            node = _node_hash(node, sibling)
+        position, last = position // 2, last // 2
+    return last == 0 and node == root

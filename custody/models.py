@@ -1,0 +1,82 @@
+import uuid
+
+from django.db import models
+from django.db.models import Q
+
+from accounts.models import Organization
+
+
+class Key(models.Model):
+    """A key of an organization that local files hold: its identity, and for signing keys the public half.
+
+    The row is what tells a lost or exchanged file from a fresh start: a secret is made only where no row exists.
+    """
+
+    class Purpose(models.TextChoices):
+        SIGNING = "signing"
+        WRAPPING = "wrapping"
+        INDEX = "index"
+        FINGERPRINT = "fingerprint"
+
+    organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="custody_keys")
+    purpose = models.CharField(max_length=16, choices=Purpose.choices)
+    key_id = models.CharField(max_length=64)
+    algorithm = models.CharField(max_length=32)
+    public_pem = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    retired_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organization", "purpose"], condition=Q(retired_at=None), name="one_active_key_per_purpose"
+            ),
+            models.UniqueConstraint(fields=["organization", "key_id"], name="key_ids_are_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.purpose} {self.key_id[:16]}"
+
+
+class Entry(models.Model):
+    """Custody of one record: what was signed about it, and where its sealed bytes are."""
+
+    class State(models.TextChoices):
+        RESERVED = "reserved", "sealed here, not yet in the vault"
+        STORED = "stored", "in the vault"
+
+    record_id = models.UUIDField(primary_key=True, editable=False)
+    organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="+", db_index=False)
+    kind = models.CharField(max_length=16)
+    fingerprint = models.BinaryField(max_length=32)
+    received_at = models.DateTimeField()
+    vault = models.CharField(max_length=16)
+    state = models.CharField(max_length=8, choices=State.choices)
+    lease_until = models.DateTimeField(null=True)
+    statement = models.BinaryField()
+    signature = models.BinaryField()
+    key_id = models.CharField(max_length=64)
+
+    class Meta:
+        verbose_name_plural = "entries"
+        indexes = [
+            models.Index(fields=["lease_until"], condition=Q(state="reserved"), name="unfinished_entries"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.record_id)
+
+
+class SealedObject(models.Model):
+    """The database vault; for entries of other vaults, the place where the object waits until it is stored there."""
+
+    key = models.CharField(max_length=128, primary_key=True)
+    body = models.BinaryField()
+
+    def __str__(self) -> str:
+        return self.key
+
+
+def object_key(organization_id: uuid.UUID, record_id: uuid.UUID) -> str:
+    """Where the sealed object of a record lies, in every vault."""
+    return f"{organization_id.hex}/records/{record_id.hex[:2]}/{record_id.hex}"

@@ -1,0 +1,41 @@
+from collections.abc import Iterator
+
+from django.db import DatabaseError
+
+from custody.models import SealedObject
+from custody.vaults import ObjectMissing, VaultUnavailable
+
+
+class DatabaseVault:
+    """A table of its own beside the index: one commit for both, no shared disk, and the fastest of all.
+
+    `services.take` writes it in its own statement; this class reads it and serves everything else.
+    """
+
+    transactional = True
+
+    def put_new(self, key: str, body: bytes) -> bool:
+        try:
+            _, created = SealedObject.objects.get_or_create(key=key, defaults={"body": body})
+        except DatabaseError as error:
+            raise VaultUnavailable("the database does not store") from error
+        return created
+
+    def get(self, key: str) -> bytes:
+        try:
+            body = SealedObject.objects.values_list("body", flat=True).get(key=key)
+        except SealedObject.DoesNotExist:
+            raise ObjectMissing(key) from None
+        except DatabaseError as error:
+            raise VaultUnavailable("the database does not answer") from error
+        return bytes(body)
+
+    def delete(self, key: str) -> None:
+        SealedObject.objects.filter(key=key).delete()
+
+    def list(self, prefix: str) -> Iterator[str]:
+        keys = SealedObject.objects.filter(key__startswith=prefix).values_list("key", flat=True)
+        yield from keys.iterator()
+
+    def discard_drafts(self) -> None:
+        """Nothing to do: a transaction that did not commit left nothing."""

@@ -1,0 +1,11 @@
+from django.apps import AppConfig
+
+
+class DecisionsConfig(AppConfig):
+    name = "decisions"
+
+    def ready(self) -> None:
+        from custody import kinds
+        from decisions import records
+
+        kinds.register(records.KIND, records.index_row)

@@ -1,0 +1,77 @@
+"""What the service understands of an SRF record: its id, and the optional profile that the index is made from.
+
+A record is an open JSON object. Only `decision_id` is required, no key is refused, and a profile field of another
+shape than expected is kept in the record and simply not indexed.
+"""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any
+
+from django.utils.dateparse import parse_datetime
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from config.api import strict_json
+from custody.kinds import Indexing
+from decisions.models import MAX_DECISION_ID, Decision
+
+KIND = "decision"
+
+DecisionId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DECISION_ID)]
+
+
+class Identified(BaseModel):
+    """The one rule for records."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
+
+    decision_id: DecisionId
+
+
+def parse(raw: bytes) -> dict[str, Any]:
+    """A record from its bytes, numbers as Decimal.
+
+    Raises:
+        InvalidJSON: the bytes are no acceptable JSON.
+        pydantic.ValidationError: it is no object, or has no usable `decision_id`.
+    """
+    content = strict_json.read(raw, number=Decimal)
+    Identified.model_validate(content)
+    return content  # type: ignore[no-any-return]
+
+
+def identity(content: dict[str, Any]) -> str:
+    return content["decision_id"]  # type: ignore[no-any-return]
+
+
+def index_row(record: Indexing) -> Decision:
+    """The index row of a record."""
+    content = record.content
+    return Decision(
+        record_id=record.record_id,
+        organization_id=record.organization_id,
+        decision_id=identity(content),
+        kind=record.kind,
+        source=record.source,
+        received_at=record.received_at,
+        decided_at=_moment(content.get("decided_at")),
+        action=_text(content, "outcome", "action"),
+        system_name=_text(content, "system", "name"),
+        system_version=_text(content, "system", "version"),
+        subject_reference=_text(content, "subject", "reference"),
+    )
+
+
+def _text(content: dict[str, Any], group: str, field: str) -> str:
+    holder = content.get(group)
+    value = holder.get(field) if isinstance(holder, dict) else None
+    return value if isinstance(value, str) and len(value) <= 256 else ""
+
+
+def _moment(value: Any) -> datetime | None:
+    """An RFC 3339 time with its offset; a time without one names no moment, so it is not indexed."""
+    try:
+        found = parse_datetime(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return found if found and found.tzinfo else None

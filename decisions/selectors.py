@@ -1,0 +1,55 @@
+import uuid
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404
+
+from config.api.times import rfc3339
+from decisions.models import Decision
+from decisions.schemas import DecisionQuery
+
+_FILTERS = {
+    "action": "action",
+    "kind": "kind",
+    "system": "system_name",
+    "source": "source",
+    "received_from": "received_at__gte",
+    "received_to": "received_at__lt",
+    "decided_from": "decided_at__gte",
+    "decided_to": "decided_at__lt",
+}
+
+
+def decisions(organization_id: uuid.UUID, query: DecisionQuery) -> QuerySet[Decision]:
+    """The organization's decisions that match a query's filters."""
+    asked = query.model_dump(include=set(_FILTERS), exclude_none=True)
+    return Decision.objects.filter(
+        organization_id=organization_id, **{_FILTERS[name]: value for name, value in asked.items()}
+    ).select_related("record")
+
+
+def decision(organization_id: uuid.UUID, decision_id: str) -> Decision:
+    """One decision of the organization with its custody row. Raises Http404 for any other id."""
+    found = None
+    if "\x00" not in decision_id:  # no record can have such an id, and PostgreSQL cannot be asked for it
+        rows = Decision.objects.select_related("record")
+        found = rows.filter(organization_id=organization_id, decision_id=decision_id).first()
+    if found is None:
+        raise Http404("There is no decision of this id in your organization.")
+    return found
+
+
+def shown(decision: Decision) -> dict[str, Any]:
+    """A decision as lists and details show it; what a record does not say is null."""
+    return {
+        "decision_id": decision.decision_id,
+        "record_id": str(decision.pk),
+        "kind": decision.kind,
+        "source": decision.source,
+        "received_at": rfc3339(decision.received_at),
+        "decided_at": rfc3339(decision.decided_at),
+        "action": decision.action or None,
+        "system": {"name": decision.system_name or None, "version": decision.system_version or None},
+        "subject": {"reference": decision.subject_reference or None},
+        "custody": decision.record.state,
+    }

@@ -1,0 +1,126 @@
+"""Ingest: the one way a decision record comes in, for the API, the command line and everything above."""
+
+import itertools
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from accounts import audit
+from accounts.audit import Actor
+from config.api import strict_json
+from config.api.errors import Invalid, invalid_json, invalid_model
+from config.api.strict_json import InvalidJSON
+from custody.services import Status, Submission, Taken, take
+from decisions import records
+
+CHUNK = 100
+"""Records a transaction in bulk: large enough to share a commit, small enough to answer early."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What became of one line of a bulk ingest. Lines count from 1; `problems` are as in a validation error."""
+
+    number: int
+    status: str
+    decision_id: str | None = None
+    record_id: uuid.UUID | None = None
+    problems: list[dict[str, Any]] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        shown = {
+            "line": self.number,
+            "status": self.status,
+            "decision_id": self.decision_id,
+            "record_id": str(self.record_id) if self.record_id else None,
+            "detail": self.problems or _SENTENCES.get(self.status),
+        }
+        return {name: value for name, value in shown.items() if value is not None}
+
+
+_SENTENCES = {
+    Status.CONFLICT: "Another record of this decision_id is in custody; a record is never replaced.",
+    Status.UNAVAILABLE: "The vault does not store right now. Send this line again later.",
+}
+INVALID = "invalid"
+
+
+def ingest(*, organization_id: uuid.UUID, raw: bytes, source: str, actor: Actor) -> tuple[str, Taken]:
+    """Take one record into custody and the index.
+
+    Args:
+        raw: the record's exact bytes.
+        source: where it came from, as lists filter it: `api`, `batch`, `command` or a connector's id.
+
+    Returns:
+        Its decision id, and what became of it: created, replayed (the same content is in custody already), conflict
+        (other content is; the attempt is in the audit trail) or unavailable.
+
+    Raises:
+        Invalid: the bytes are no acceptable record; nothing is stored.
+    """
+    submission = _submission(raw, source)
+    (taken,) = take(organization_id=organization_id, submissions=[submission])
+    if taken.status is Status.CONFLICT:
+        _record_conflict(organization_id, taken, source, actor)
+    return submission.identity, taken
+
+
+def ingest_lines(
+    *, organization_id: uuid.UUID, lines: Iterable[bytes], source: str, actor: Actor
+) -> Iterator[Line]:
+    """Take many records, one JSON object a line; blank lines are skipped. Takes and answers a chunk at a time.
+
+    A bad line is answered as such and never stops the good ones.
+
+    Yields:
+        One `Line` for each line, in order: created, replayed, conflict, unavailable or invalid.
+    """
+    numbered = ((number, line.strip()) for number, line in enumerate(lines, start=1))
+    present = ((number, line) for number, line in numbered if line)
+    while chunk := list(itertools.islice(present, CHUNK)):
+        yield from _ingest_chunk(organization_id, chunk, source, actor)
+
+
+def _ingest_chunk(
+    organization_id: uuid.UUID, chunk: list[tuple[int, bytes]], source: str, actor: Actor
+) -> Iterator[Line]:
+    answers: dict[int, Line] = {}
+    good: list[tuple[int, Submission]] = []
+    for number, raw in chunk:
+        try:
+            good.append((number, _submission(raw, source)))
+        except Invalid as error:
+            answers[number] = Line(number, INVALID, problems=error.problems)
+    taken = take(organization_id=organization_id, submissions=[each for _, each in good]) if good else []
+    for (number, submission), outcome in zip(good, taken, strict=True):
+        if outcome.status is Status.CONFLICT:
+            _record_conflict(organization_id, outcome, source, actor)
+        answers[number] = Line(number, outcome.status, submission.identity, outcome.record_id)
+    return (answers[number] for number, _ in chunk)
+
+
+def _submission(raw: bytes, source: str) -> Submission:
+    if len(raw) > strict_json.MAX_BYTES:
+        raise invalid_json(InvalidJSON("the record is larger than 1 MiB", strict_json.MAX_BYTES))
+    try:
+        content = records.parse(raw)
+    except InvalidJSON as error:
+        raise invalid_json(error) from None
+    except ValidationError as error:
+        raise invalid_model(error, "body") from None
+    return Submission(records.KIND, records.identity(content), raw, content, source)
+
+
+def _record_conflict(organization_id: uuid.UUID, taken: Taken, source: str, actor: Actor) -> None:
+    audit.record(
+        "record.conflict",
+        actor=actor,
+        organization_id=organization_id,
+        object_kind="record",
+        object_id=taken.record_id,
+        source=source,
+    )
