@@ -1,5 +1,6 @@
 """`/healthz`: the process answers. `/readyz`: everything it needs to take a record answers too."""
 
+import os
 from collections.abc import Callable
 
 import structlog
@@ -48,8 +49,8 @@ def _broker() -> None:
     if settings.REDIS_URL:
         with app.connection_for_write(connect_timeout=2) as broker:
             broker.ensure_connection(max_retries=1)
-    else:
-        (settings.DATA_DIR / "broker").mkdir(parents=True, exist_ok=True)
+    elif not os.access(settings.BROKER_DIR, os.W_OK):
+        raise PermissionError("the broker folder cannot be written")
 
 
 register("database", _database)

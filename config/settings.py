@@ -95,14 +95,19 @@ def _database() -> dict[str, Any]:
 
 DATABASES = {"default": _database()}
 
+# Without Redis, messages lie in a folder: enough for one machine, and nothing depends on them being delivered.
 REDIS_URL = env.str("REDIS_URL", default="")
-CELERY_BROKER_URL = REDIS_URL or "filesystem://"
-CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
-    {"visibility_timeout": 600}
-    if REDIS_URL
-    else {name: str(DATA_DIR / "broker") for name in ("data_folder_in", "data_folder_out")}
-    | {"control_folder": str(DATA_DIR / "broker" / "control")}
-)
+BROKER_DIR = DATA_DIR / "broker"
+CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
+if REDIS_URL:
+    CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {"visibility_timeout": 600}
+else:
+    (BROKER_DIR / "control").mkdir(mode=0o700, parents=True, exist_ok=True)
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(BROKER_DIR),
+        "data_folder_out": str(BROKER_DIR),
+        "control_folder": str(BROKER_DIR / "control"),
+    }
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
@@ -166,8 +171,8 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
 STATIC_URL = "/static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
-WHITENOISE_USE_FINDERS = not STATIC_ROOT.is_dir()  # a checkout serves without collectstatic, an image has run it
+STATIC_ROOT = env.str("STATIC_ROOT", default="") or None
+WHITENOISE_USE_FINDERS = STATIC_ROOT is None  # a checkout serves its sources, an image what collectstatic gathered
 
 # An upload is read as a stream with limits of its own (config.api.body); this one bounds the HTML forms.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20

@@ -68,6 +68,13 @@ def keyring(organization_id: uuid.UUID) -> Keyring:
     )
 
 
+def probe() -> None:
+    """Raises KeyMissing unless every registered key's file is there. Used by /readyz."""
+    for organization_id, purpose in Key.objects.filter(retired_at=None).values_list("organization_id", "purpose"):
+        if not _path(organization_id, Purpose(purpose)).exists():
+            raise KeyMissing(f"{purpose} of organization {organization_id}")
+
+
 def _secret(organization_id: uuid.UUID, purpose: Purpose) -> bytes:
     path = _path(organization_id, purpose)
     row = Key.objects.filter(organization_id=organization_id, purpose=purpose, retired_at=None).first()

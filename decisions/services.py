@@ -79,8 +79,8 @@ def ingest_lines(
     Yields:
         One `Line` for each line, in order: created, replayed, conflict, unavailable or invalid.
     """
-    numbered = ((number, line.strip()) for number, line in enumerate(lines, start=1))
-    present = ((number, line) for number, line in numbered if line)
+    numbered = ((number, line.rstrip(b"\r\n")) for number, line in enumerate(lines, start=1))
+    present = ((number, line) for number, line in numbered if line.strip())
     while chunk := list(itertools.islice(present, CHUNK)):
         yield from _ingest_chunk(organization_id, chunk, source, actor)
 

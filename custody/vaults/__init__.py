@@ -59,3 +59,11 @@ def current() -> Vault:
 
 def names() -> list[str]:
     return list(_VAULTS)
+
+
+def probe() -> None:
+    """Raises VaultUnavailable unless the current vault answers. Used by /readyz."""
+    try:
+        current().get("0/0")
+    except ObjectMissing:
+        return

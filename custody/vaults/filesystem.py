@@ -25,7 +25,8 @@ class FilesystemVault:
     transactional = False
 
     def __init__(self, root: Path | None = None) -> None:
-        self.root = root or settings.DATA_DIR / "vault"
+        self.root: Path = root or settings.DATA_DIR / "vault"
+        self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def put_new(self, key: str, body: bytes) -> bool:
         path = self._path(key)
@@ -76,7 +77,7 @@ class FilesystemVault:
     def _path(self, key: str) -> Path:
         if not _KEY.fullmatch(key):
             raise ValueError("a vault key is made of lowercase letters, digits and slashes")
-        return self.root / key  # type: ignore[no-any-return]
+        return self.root / key
 
     def _make_directory(self, directory: Path) -> None:
         """Create a shard and make its name durable: a synced file in a directory that a power cut forgets is lost."""

@@ -1,0 +1,50 @@
+# Everything a person does with the project. `make run` and `make test` need nothing but Python 3.11+ and make;
+# what else they need they install, or say what is missing.
+
+PORT ?= 8000
+BASE_URL ?= http://127.0.0.1:$(PORT)
+export BASE_URL
+
+PYTHON := .venv/bin/python
+STAMP := .venv/installed
+
+.PHONY: run test install lint lock docs bench services
+
+run: install
+	@$(PYTHON) manage.py migrate --verbosity 0
+	@$(PYTHON) manage.py demo
+	@exec $(PYTHON) manage.py serve --port $(PORT)
+
+install: $(STAMP)
+
+$(STAMP): requirements-dev.lock
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed."; exit 1; }
+	python3 -m venv .venv
+	.venv/bin/pip install --quiet --require-hashes --requirement requirements-dev.lock
+	@touch $@
+
+test: install services
+	$(PYTHON) -m tests.run
+
+lint: install
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m mypy .
+	.venv/bin/lint-imports
+	$(PYTHON) manage.py makemigrations --check --dry-run
+	$(PYTHON) manage.py spectacular --format openapi-json --validate --fail-on-warn --file .cache/openapi.json
+	diff -u docs/openapi.json .cache/openapi.json
+
+docs: install
+	$(PYTHON) manage.py spectacular --format openapi-json --file docs/openapi.json
+
+bench: install services
+	$(PYTHON) -m bench
+
+# The programs that tests and benchmarks run beside Python.
+services:
+	@sh tests/services.sh
+
+lock:
+	.venv/bin/uv pip compile -q pyproject.toml --upgrade --universal --generate-hashes --no-emit-index-url --no-header -o requirements.lock
+	.venv/bin/uv pip compile -q pyproject.toml -c requirements.lock --group dev --universal --generate-hashes --no-emit-index-url --no-header -o requirements-dev.lock

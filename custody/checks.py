@@ -1,0 +1,27 @@
+"""What must hold before the service starts."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+
+from custody import vaults
+
+
+@register()
+def keys_are_private(**_: Any) -> list[CheckMessage]:
+    """A signing key that others on the machine can read is not this service's signature any more."""
+    keys = settings.DATA_DIR / "keys"
+    exposed = [path for path in keys.rglob("*") if path.is_file() and path.stat().st_mode & 0o077]
+    return [
+        Error(f"The key file {path} can be read by others.", hint=f"Run: chmod 600 {path}", id="custody.E001")
+        for path in exposed
+    ]
+
+
+@register()
+def vault_is_known(**_: Any) -> list[CheckMessage]:
+    if settings.CUSTODY_VAULT in vaults.names():
+        return []
+    hint = f"Set CUSTODY_VAULT to one of: {', '.join(vaults.names())}."
+    return [Error(f"There is no vault named {settings.CUSTODY_VAULT!r}.", hint=hint, id="custody.E002")]

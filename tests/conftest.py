@@ -1,0 +1,101 @@
+import os
+import tempfile
+
+# Before Django reads its settings: this process's files live in a directory of their own.
+_directory = tempfile.TemporaryDirectory(prefix="drs-tests-")
+os.environ["DATA_DIR"] = _directory.name
+
+import json  # noqa: E402
+from collections.abc import Callable, Iterator  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import Any  # noqa: E402
+
+import pytest  # noqa: E402
+from django.db import connection  # noqa: E402
+from django.test import Client  # noqa: E402
+
+from accounts import audit, services  # noqa: E402
+from accounts.models import Organization  # noqa: E402
+from accounts.roles import Role  # noqa: E402
+from custody import vaults  # noqa: E402
+
+
+class Api:
+    """A caller of the API with a key; `json=` bodies and JSON answers."""
+
+    def __init__(self, organization: Organization, token: str) -> None:
+        self.organization, self.token = organization, token
+        self.client = Client(headers={"Authorization": f"Bearer {token}"}, raise_request_exception=False)
+
+    def ingest(self, record: dict[str, Any] | bytes) -> Any:
+        raw = record if isinstance(record, bytes) else json.dumps(record).encode()
+        return self.post("/v1/ingest/srf", raw)
+
+    def post(self, path: str, raw: bytes, content_type: str = "application/json") -> Any:
+        return self.client.post(path, raw, content_type=content_type)
+
+    def get(self, path: str, **query: Any) -> Any:
+        return self.client.get(path, query)
+
+
+@pytest.fixture
+def organization(db: None) -> Organization:
+    return services.create_organization(name="Example Bank", owner_email="owner@bank.example", actor=audit.SYSTEM)
+
+
+@pytest.fixture
+def api_for() -> Callable[[Organization, Role], Api]:
+    def make(organization: Organization, role: Role = Role.OWNER) -> Api:
+        _, token = services.create_api_key(
+            organization_id=organization.id, name="test", role=role, actor=audit.SYSTEM
+        )
+        return Api(organization, token)
+
+    return make
+
+
+@pytest.fixture
+def api(organization: Organization, api_for: Callable[..., Api]) -> Api:
+    """The owner's key of `organization`."""
+    return api_for(organization, Role.OWNER)
+
+
+@pytest.fixture
+def other_api(db: None, api_for: Callable[..., Api]) -> Api:
+    """The owner's key of an organization that has nothing to do with `organization`."""
+    other = services.create_organization(name="Other Bank", owner_email="owner@other.example", actor=audit.SYSTEM)
+    return api_for(other, Role.OWNER)
+
+
+@pytest.fixture
+def filesystem_vault(settings: Any, tmp_path: Path) -> Iterator[Path]:
+    """Custody in a filesystem vault of this test's own. Yields its root."""
+    settings.CUSTODY_VAULT = "filesystem"
+    vault = vaults.vault("filesystem")
+    before, vault.root = vault.root, tmp_path
+    yield tmp_path
+    vault.root = before
+
+
+@pytest.fixture(params=["database", "filesystem"])
+def each_vault(request: pytest.FixtureRequest) -> str:
+    """Runs a test once for every vault."""
+    if request.param == "filesystem":
+        request.getfixturevalue("filesystem_vault")
+    return request.param
+
+
+@pytest.fixture(autouse=True)
+def _flush_may_empty_the_audit_trail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests with real transactions end by emptying the tables, which the audit trail's triggers rightly refuse."""
+    flush = connection.ops.execute_sql_flush
+
+    def with_triggers_off(statements: list[str]) -> None:
+        if connection.vendor == "postgresql":
+            return flush(["SET session_replication_role = replica", *statements, "SET session_replication_role = origin"])
+        with connection.cursor() as cursor:
+            triggers = cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        drop = [f"DROP TRIGGER {name}" for name, _ in triggers]
+        return flush([*drop, *statements, *(sql for _, sql in triggers)])
+
+    monkeypatch.setattr(connection.ops, "execute_sql_flush", with_triggers_off)

@@ -1,0 +1,23 @@
+"""The whole suite, on SQLite and on PostgreSQL: `python -m tests.run [pytest arguments]`."""
+
+import os
+import subprocess
+import sys
+
+from tests.throwaway import FAST, postgresql, redis
+
+
+def suite(name: str, **environment: str) -> int:
+    print(f"\n── the suite on {name} ──", flush=True)
+    command = [sys.executable, "-m", "pytest", "-n", "auto", *sys.argv[1:]]
+    return subprocess.run(command, env=os.environ | environment, stdin=subprocess.DEVNULL).returncode
+
+
+def main() -> int:
+    with postgresql(FAST) as server, redis() as queue:
+        failed = suite("SQLite", TEST_REDIS_URL=queue)
+        return suite("PostgreSQL", TEST_REDIS_URL=queue, DATABASE_URL=server + "drs") or failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

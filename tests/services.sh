@@ -1,0 +1,30 @@
+#!/bin/sh
+# Make sure the programs that tests and benchmarks use are there: install them where that is ours to do, else name them.
+set -eu
+
+missing=""
+need() { # need PACKAGE PATTERN...: one of the patterns must be a file
+    package=$1
+    shift
+    for pattern in "$@"; do
+        for file in $pattern; do [ -x "$file" ] && return; done
+    done
+    missing="$missing $package"
+}
+
+need postgresql /usr/lib/postgresql/*/bin/initdb /usr/local/bin/initdb /opt/homebrew/bin/initdb
+need postgresql-contrib /usr/lib/postgresql/*/bin/pgbench /usr/local/bin/pgbench /opt/homebrew/bin/pgbench
+need redis-server /usr/bin/redis-server /usr/local/bin/redis-server /opt/homebrew/bin/redis-server
+need chromium /usr/bin/chromium /usr/bin/google-chrome
+need wrk /usr/bin/wrk /usr/local/bin/wrk /opt/homebrew/bin/wrk
+
+[ -z "$missing" ] && exit 0
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    echo "Installing$missing"
+    apt-get update -qq
+    # shellcheck disable=SC2086
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+else
+    echo "Please install, then run this again:$missing" >&2
+    exit 1
+fi
