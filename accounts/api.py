@@ -1,16 +1,16 @@
 from typing import Any
 
-from django.http import Http404
+from django.http import Http404, HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from accounts import services
+from accounts.authentication import caller_of
 from accounts.models import ApiKey
 from accounts.roles import Permission
 from accounts.schemas import KeyIn, KeyList, KeyOut, KeyPage, NewKeyOut
-from accounts.services import Caller
 from config.api import openapi
+from config.api.answers import answer
 from config.api.pagination import paginate
 from config.api.times import rfc3339
 from config.api.views import ApiView
@@ -26,15 +26,15 @@ class ApiKeyListView(ApiView):
         request=KeyIn,
         responses=openapi.answers({201: NewKeyOut}, errors=[401, 403, 413, 415]),
     )
-    def post(self, request: Request) -> Response:
-        caller: Caller = request.auth
+    def post(self, request: Request) -> HttpResponse:
+        caller = caller_of(request)
         key, token = services.create_api_key(
             organization_id=caller.organization_id,
             name=self.body(KeyIn).name,
             role=caller.role,
             actor=caller.actor,
         )
-        return Response({**_shown(key), "api_key": token}, status=201)
+        return answer({**_shown(key), "api_key": token}, status=201)
 
     @extend_schema(
         operation_id="list_api_keys",
@@ -43,9 +43,9 @@ class ApiKeyListView(ApiView):
         parameters=openapi.query(KeyPage),
         responses=openapi.answers({200: KeyList}, errors=[401, 403]),
     )
-    def get(self, request: Request) -> Response:
-        keys = ApiKey.objects.filter(organization_id=request.auth.organization_id)
-        return Response(paginate(keys, self.query(KeyPage), moment="created_at", show=_shown))
+    def get(self, request: Request) -> HttpResponse:
+        keys = ApiKey.objects.filter(organization_id=caller_of(request).organization_id)
+        return answer(paginate(keys, self.query(KeyPage), moment="created_at", show=_shown))
 
 
 class ApiKeyView(ApiView):
@@ -57,12 +57,12 @@ class ApiKeyView(ApiView):
         tags=["extension"],
         responses=openapi.answers({200: KeyOut}, errors=[401, 403, 404]),
     )
-    def delete(self, request: Request, key_id: str) -> Response:
-        caller: Caller = request.auth
+    def delete(self, request: Request, key_id: str) -> HttpResponse:
+        caller = caller_of(request)
         key = ApiKey.objects.filter(organization_id=caller.organization_id, key_id=key_id).first()
         if key is None:
             raise Http404("There is no API key of this id in your organization.")
-        return Response(_shown(services.revoke_api_key(key=key, actor=caller.actor)))
+        return answer(_shown(services.revoke_api_key(key=key, actor=caller.actor)))
 
 
 def _shown(key: ApiKey) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
@@ -65,7 +65,7 @@ class ApiKeyAuthentication(BaseAuthentication):
 class MemberSessionAuthentication(SessionAuthentication):
     """The session cookie of a signed-in member, with CSRF. Sets `request.auth` to a `Caller`."""
 
-    def authenticate(self, request: Request) -> tuple[Any, Caller] | None:  # type: ignore[override]
+    def authenticate(self, request: Request) -> tuple[Any, Caller] | None:
         user = getattr(request._request, "user", None)
         if user is None or not user.is_active:
             return None
@@ -74,6 +74,14 @@ class MemberSessionAuthentication(SessionAuthentication):
         if member is None:
             raise AuthenticationFailed("You are signed in, but a member of no organization.")
         return user, selectors.caller(member)
+
+
+def caller_of(request: Request) -> Caller:
+    """Who is asking. Views call it after authentication, so there always is somebody."""
+    caller = request.auth
+    if not isinstance(caller, Caller):
+        raise NotAuthenticated
+    return caller
 
 
 class RolePermission(BasePermission):

@@ -1,5 +1,4 @@
 import uuid
-from typing import ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.db import models
@@ -35,7 +34,7 @@ class User(AbstractBaseUser):
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"
 
-    objects: ClassVar[BaseUserManager["User"]] = BaseUserManager()
+    objects = BaseUserManager()
 
     class Meta:
         constraints = [models.CheckConstraint(condition=Q(email=Lower("email")), name="email_is_lowercase")]

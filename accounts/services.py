@@ -5,12 +5,12 @@ import secrets
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
 from django.utils.text import slugify
 
 from accounts import audit
@@ -123,5 +123,11 @@ def secret_matches(secret: str, digest: str) -> bool:
     return any(matches)
 
 
-def _digest(secret: str, pepper: str) -> str:
-    return salted_hmac("accounts.ApiKey", secret, secret=pepper, algorithm="sha256").hexdigest()
+def _digest(secret: str, secret_key: str) -> str:
+    return hmac.digest(_pepper(secret_key), secret.encode(), "sha256").hex()
+
+
+@cache
+def _pepper(secret_key: str) -> bytes:
+    """A key for this purpose alone, so that no other use of SECRET_KEY can make a valid digest."""
+    return hmac.digest(secret_key.encode(), b"accounts.ApiKey", "sha256")

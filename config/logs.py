@@ -29,7 +29,10 @@ def _describe(error: BaseException | None) -> list[dict[str, Any]]:
     while error is not None:
         frames = traceback.extract_tb(error.__traceback__)
         chain.append(
-            {"type": type(error).__qualname__, "frames": [f"{f.filename}:{f.lineno} {f.name}" for f in frames]}
+            {
+                "type": type(error).__qualname__,
+                "frames": [f"{f.filename}:{f.lineno} {f.name}" for f in frames],
+            }
         )
         error = error.__cause__ or error.__context__
     return chain

@@ -55,7 +55,10 @@ class ApiErrorsAreJSON:
             return response
         if response.headers.get("Content-Type", "").startswith("application/json"):
             return response
-        return JsonResponse({"detail": _SENTENCES.get(response.status_code, "The request failed.")}, status=response.status_code)
+        return JsonResponse(
+            {"detail": _SENTENCES.get(response.status_code, "The request failed.")},
+            status=response.status_code,
+        )
 
 
 _SENTENCES = {

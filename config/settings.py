@@ -18,9 +18,10 @@ DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
 DEBUG = env.bool("DEBUG", default=False)
 BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000").rstrip("/")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-SECRET_KEY = env.str("SECRET_KEY", default="") or read_or_create(
-    DATA_DIR / "keys" / "secret_key", secrets.token_urlsafe(48).encode()
-).decode()
+SECRET_KEY = (
+    env.str("SECRET_KEY", default="")
+    or read_or_create(DATA_DIR / "keys" / "secret_key", secrets.token_urlsafe(48).encode()).decode()
+)
 SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 
 # Where sealed records are kept: "database" commits custody and index together, "filesystem" puts them below DATA_DIR.

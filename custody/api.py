@@ -1,9 +1,11 @@
+from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
-from rest_framework.response import Response
 
+from accounts.authentication import caller_of
 from accounts.roles import Permission
 from config.api import openapi
+from config.api.answers import answer
 from config.api.times import rfc3339
 from config.api.views import ApiView
 from custody.models import Key
@@ -19,9 +21,9 @@ class PublicKeysView(ApiView):
         tags=["extension"],
         responses=openapi.answers({200: PublicKeys}, errors=[401, 403]),
     )
-    def get(self, request: Request) -> Response:
-        keys = Key.objects.filter(organization_id=request.auth.organization_id, purpose=Key.Purpose.SIGNING)
-        return Response(
+    def get(self, request: Request) -> HttpResponse:
+        keys = Key.objects.filter(organization_id=caller_of(request).organization_id, purpose=Key.Purpose.SIGNING)
+        return answer(
             {
                 "items": [
                     {

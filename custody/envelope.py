@@ -70,4 +70,3 @@ def envelope(body: bytes, signature: bytes, key_id: str) -> dict[str, Any]:
         "payloadType": PAYLOAD_TYPE,
         "signatures": [{"keyid": key_id, "sig": base64.b64encode(signature).decode()}],
     }
-

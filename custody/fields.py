@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from json import scanner
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any
 
 from custody import merkle
 
@@ -19,14 +20,8 @@ _BARE_KEY = re.compile(r'[^."\x00-\x1f]+')
 _LITERALS = {True: "true", False: "false", None: "null"}
 
 
-class Leaf(NamedTuple):
-    """One scalar of a record: its dotted path and its JSON text exactly as the payload spells it."""
-
-    path: str
-    scalar: str
-
-    def entry(self, salt: bytes) -> bytes:
-        return b"".join((salt, self.path.encode(), b"\x00", self.scalar.encode()))
+Leaf = tuple[str, str]
+"""One scalar of a record: its dotted path, and its JSON text exactly as the payload spells it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +36,7 @@ class Disclosure:
     def verifies(self, *, root: bytes, count: int) -> bool:
         """Whether this field belongs to the fields commitment (`root`, `count`) of a signed statement."""
         return merkle.verify_inclusion(
-            leaf=merkle.leaf_hash(self.leaf.entry(self.salt)),
+            leaf=_hash(self.leaf, self.salt),
             index=self.index,
             size=count,
             path=self.audit_path,
@@ -53,10 +48,10 @@ def leaves(payload: bytes) -> list[Leaf]:
     """The scalar leaves of a JSON document that `strict_json.read` accepted, in path order (by code point)."""
     text = payload.decode()
     decoder = _EXACT if "\\" in text else _PLAIN
-    found: list[tuple[str, str]] = []
+    found: list[Leaf] = []
     _collect(decoder.decode(text), "", found)
-    found.sort()
-    return [Leaf(path, scalar) for path, scalar in found]
+    found.sort(key=itemgetter(0))
+    return found
 
 
 def quote_key(key: str) -> str:
@@ -82,7 +77,7 @@ def disclose(record_leaves: Sequence[Leaf], salt_key: bytes, paths: Sequence[str
     """
     salts = _salts(salt_key, len(record_leaves))
     hashes = _hashes(record_leaves, salts)
-    index_of = {leaf.path: index for index, leaf in enumerate(record_leaves)}
+    index_of = {path: index for index, (path, _) in enumerate(record_leaves)}
     return [
         Disclosure(record_leaves[i], salts[i], i, tuple(merkle.inclusion_proof(hashes, i)))
         for i in (index_of[path] for path in paths)
@@ -94,45 +89,48 @@ def _salts(salt_key: bytes, count: int) -> list[bytes]:
     return [stream[i : i + SALT_BYTES] for i in range(0, len(stream), SALT_BYTES)]
 
 
-def _hashes(record_leaves: Sequence[Leaf], salts: list[bytes]) -> list[bytes]:
-    return [merkle.leaf_hash(leaf.entry(salt)) for leaf, salt in zip(record_leaves, salts, strict=True)]
+def _hashes(record_leaves: Sequence[Leaf], salts: Sequence[bytes]) -> list[bytes]:
+    return [_hash(leaf, salt) for leaf, salt in zip(record_leaves, salts, strict=True)]
 
 
-class _Spelling(str):
-    """JSON text of a scalar, kept as it was written; tells it from a decoded text."""
+def _hash(leaf: Leaf, salt: bytes) -> bytes:
+    return merkle.leaf_hash(salt + f"{leaf[0]}\x00{leaf[1]}".encode())
 
-    __slots__ = ()
+
+# While a document is taken apart, `bytes` are the spelling of a scalar and `str` is a decoded text.
 
 
 class _ExactDecoder(json.JSONDecoder):
     """Keeps the spelling of texts too. The pure-Python scanner it needs is slower, so only escapes call for it."""
 
     def __init__(self) -> None:
-        super().__init__(parse_float=_Spelling, parse_int=_Spelling)
+        super().__init__(parse_float=str.encode, parse_int=str.encode)
         self.parse_string = _spelled_string
         self.scan_once = scanner.py_make_scanner(self)  # type: ignore[attr-defined]
 
 
-def _spelled_string(text: str, start: int, strict: bool = True) -> tuple[str, int]:
+def _spelled_string(text: str, start: int, strict: bool = True) -> tuple[bytes, int]:
     _, end = json.decoder.scanstring(text, start, strict)  # type: ignore[attr-defined]
-    return _Spelling(text[start - 1 : end]), end
+    return text[start - 1 : end].encode(), end
 
 
 _EXACT = _ExactDecoder()
-_PLAIN = json.JSONDecoder(parse_float=_Spelling, parse_int=_Spelling)
+_PLAIN = json.JSONDecoder(parse_float=str.encode, parse_int=str.encode)
 
 
-def _collect(node: Any, path: str, found: list[tuple[str, str]]) -> None:
-    if isinstance(node, dict):
-        for key, value in node.items():
-            segment = quote_key(key)
-            _collect(value, f"{path}.{segment}" if path else segment, found)
-    elif isinstance(node, list):
-        for index, value in enumerate(node):
-            _collect(value, f"{path}.{index}", found)
-    elif isinstance(node, _Spelling):
-        found.append((path, node))
-    elif isinstance(node, str):  # without escapes, a text's spelling is the text between quotes
-        found.append((path, f'"{node}"'))
+def _collect(container: Any, prefix: str, found: list[Leaf]) -> None:
+    """Append the leaves below an object or list; `prefix` is its path with the dot, or empty."""
+    if isinstance(container, dict):
+        named = [(key if key.isidentifier() else quote_key(key), value) for key, value in container.items()]
     else:
-        found.append((path, _LITERALS[node]))
+        named = [(str(index), value) for index, value in enumerate(container)]
+    for segment, value in named:
+        kind = type(value)
+        if kind is dict or kind is list:
+            _collect(value, f"{prefix}{segment}.", found)
+        elif kind is bytes:
+            found.append((prefix + segment, value.decode()))
+        elif kind is str:  # without escapes, a text's spelling is the text between quotes
+            found.append((prefix + segment, f'"{value}"'))
+        else:
+            found.append((prefix + segment, _LITERALS[value]))

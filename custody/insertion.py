@@ -21,7 +21,7 @@ class NewRecord(NamedTuple):
 
     entry: Entry
     sealed: SealedObject
-    index: Model
+    index_row: Model
 
 
 def insert(records: Sequence[NewRecord]) -> set[uuid.UUID]:
@@ -34,26 +34,34 @@ def insert(records: Sequence[NewRecord]) -> set[uuid.UUID]:
         The ids that were inserted. Of several records of one id the first wins.
     """
     if connection.vendor == "postgresql":
-        statement = _statement(type(records[0].index), len(records))
+        statement = _statement(type(records[0].index_row), len(records))
         # Two batches that share ids meet them in one order, so that neither waits for the other in a circle.
         ordered = sorted(records, key=lambda record: record.entry.record_id.bytes)
         values = [value for record in ordered for row in record for value in _values(row)]
         return {row[0] for row in db.fetch_all(statement, values, [Entry._meta.pk])}
     with transaction.atomic():
-        return {record.entry.record_id for record in records if _insert_row(record.entry, "ON CONFLICT DO NOTHING")
-                and _insert_row(record.sealed) and _insert_row(record.index)}
+        return {
+            record.entry.record_id
+            for record in records
+            if _insert_row(record.entry, "ON CONFLICT DO NOTHING")
+            and _insert_row(record.sealed)
+            and _insert_row(record.index_row)
+        }
 
 
 @lru_cache(maxsize=8)
 def _statement(index: type[Model], count: int) -> str:
-    """The PostgreSQL statement for `count` records. `new` holds their values in columns e0…, o0…, i0…."""
-    models = {"e": Entry, "o": SealedObject, "i": index}
+    """The PostgreSQL statement for `count` records. `new` holds their values in columns e0…, o0…, i0….
+
+    What is put together here are names of tables and columns; every value is a parameter.
+    """
+    models: dict[str, type[Model]] = {"e": Entry, "o": SealedObject, "i": index}
     columns = {prefix: [f"{prefix}{i}" for i in range(len(_fields(model)))] for prefix, model in models.items()}
     row = ", ".join(f"%s::{_cast(field)}" for model in models.values() for field in _fields(model))
     names = ", ".join(name for each in columns.values() for name in each)
 
     def insert_from_new(prefix: str, rest: str) -> str:
-        return f"INSERT INTO {_into(models[prefix])} SELECT {', '.join(columns[prefix])} FROM new {rest}"
+        return f"INSERT INTO {_into(models[prefix])} SELECT {', '.join(columns[prefix])} FROM new {rest}"  # noqa: S608
 
     matching = "JOIN entry ON entry.record_id = e0"
     return f"""
@@ -62,14 +70,14 @@ def _statement(index: type[Model], count: int) -> str:
         sealed AS ({insert_from_new("o", matching)}),
         index AS ({insert_from_new("i", matching)})
         SELECT record_id FROM entry
-    """
+    """  # noqa: S608
 
 
 def _insert_row(row: Model, conflict: str = "") -> bool:
     marks = ", ".join(["%s"] * len(_fields(type(row))))
     with connection.cursor() as cursor:
         cursor.execute(f"INSERT INTO {_into(type(row))} VALUES ({marks}) {conflict}", _values(row))  # noqa: S608
-        return cursor.rowcount == 1
+        return bool(cursor.rowcount)
 
 
 def _values(row: Model) -> list[Any]:

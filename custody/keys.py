@@ -1,9 +1,9 @@
 """An organization's keys: made on first use, kept in files of mode 0600, never overwritten.
 
-    DATA_DIR/keys/<organization>/signing.pem      Ed25519, PKCS 8
-                                 wrapping.key     the key-encryption key, 32 bytes
-                                 index.key        makes record ids from decision ids, 32 bytes
-                                 fingerprint.key  makes content fingerprints, 32 bytes
+DATA_DIR/keys/<organization>/signing.pem      Ed25519, PKCS 8
+                             wrapping.key     the key-encryption key, 32 bytes
+                             index.key        makes record ids from decision ids, 32 bytes
+                             fingerprint.key  makes content fingerprints, 32 bytes
 """
 
 import hashlib
@@ -15,7 +15,8 @@ from functools import cache
 from pathlib import Path
 
 from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 from django.conf import settings
 from django.db import transaction
 
@@ -113,12 +114,12 @@ def _describe(purpose: Purpose, content: bytes) -> Key:
         return Key(key_id=_secret_key_id(content), algorithm=algorithm)
     public = serialization.load_pem_private_key(content, password=None).public_key()
     pem = public.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-    return Key(key_id=_public_key_id(public), algorithm=ED25519, public_pem=pem.decode())  # type: ignore[arg-type]
+    return Key(key_id=_public_key_id(public), algorithm=ED25519, public_pem=pem.decode())
 
 
 def _path(organization_id: uuid.UUID, purpose: Purpose) -> Path:
     suffix = "pem" if purpose is Purpose.SIGNING else "key"
-    return settings.DATA_DIR / "keys" / organization_id.hex / f"{purpose}.{suffix}"  # type: ignore[no-any-return]
+    return settings.DATA_DIR / "keys" / organization_id.hex / f"{purpose}.{suffix}"
 
 
 def _new_signing_key() -> bytes:
@@ -131,7 +132,7 @@ def _new_secret() -> bytes:
     return secrets.token_bytes(SECRET_BYTES)
 
 
-def _public_key_id(public: Ed25519PublicKey) -> str:
+def _public_key_id(public: PublicKeyTypes) -> str:
     der = public.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
     return hashlib.sha256(der).hexdigest()
 

@@ -1,23 +1,23 @@
 """RFC 6962 Merkle trees (SHA-256): roots, inclusion proofs and their verification."""
 
-import hashlib
 from collections.abc import Sequence
+from hashlib import sha256
 
-EMPTY_ROOT = hashlib.sha256().digest()
+EMPTY_ROOT = sha256().digest()
 
 
 def leaf_hash(entry: bytes) -> bytes:
     """Hash of one leaf entry (RFC 6962 section 2.1)."""
-    return hashlib.sha256(b"\x00" + entry).digest()
+    return sha256(b"\x00" + entry).digest()
 
 
 def _node_hash(left: bytes, right: bytes) -> bytes:
-    return hashlib.sha256(b"\x01" + left + right).digest()
+    return sha256(b"\x01" + left + right).digest()
 
 
 def _parents(level: list[bytes]) -> list[bytes]:
     """The level above. An odd last node moves up unchanged, which gives RFC 6962's left-filled split."""
-    pairs = [_node_hash(level[i], level[i + 1]) for i in range(0, len(level) - 1, 2)]
+    pairs = [_node_hash(left, right) for left, right in zip(level[::2], level[1::2], strict=False)]
     return pairs + level[len(pairs) * 2 :]
 
 

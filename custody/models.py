@@ -29,7 +29,9 @@ class Key(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["organization", "purpose"], condition=Q(retired_at=None), name="one_active_key_per_purpose"
+                fields=["organization", "purpose"],
+                condition=Q(retired_at=None),
+                name="one_active_key_per_purpose",
             ),
             models.UniqueConstraint(fields=["organization", "key_id"], name="key_ids_are_unique"),
         ]

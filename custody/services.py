@@ -81,17 +81,20 @@ def take(*, organization_id: uuid.UUID, submissions: Sequence[Submission]) -> li
     sealed = _seal_all(keyring(organization_id), submissions)
     records = [_new_record(one, each) for one, each in zip(sealed, submissions, strict=True)]
     created = insert(records)
-    stored = created if vaults.current().transactional else _finish(
-        [_unfinished(record) for record in records if record.entry.record_id in created]
-    )
-    outcomes: list[Taken | None] = []
-    for one in sealed:
-        outcomes.append(Taken(Status.CREATED, one.record_id, selectors.receipt_of(one)) if one.record_id in stored else None)
-        stored.discard(one.record_id)  # a second submission of this id in the same call is a replay or a conflict
-    if None in outcomes:
-        existing = _existing({one.record_id for one, taken in zip(sealed, outcomes, strict=True) if not taken}, created)
-        return [taken or _judge(one, existing[one.record_id]) for one, taken in zip(sealed, outcomes, strict=True)]
-    return outcomes
+    if vaults.current().transactional:
+        stored = set(created)
+    else:
+        stored = _finish([_unfinished(record) for record in records if record.entry.record_id in created])
+    outcomes: dict[int, Taken] = {}
+    for position, one in enumerate(sealed):
+        if one.record_id in stored:  # a second submission of this id in the same call is a replay or a conflict
+            stored.discard(one.record_id)
+            outcomes[position] = Taken(Status.CREATED, one.record_id, selectors.receipt_of(one))
+    rest = {position: one for position, one in enumerate(sealed) if position not in outcomes}
+    if rest:
+        existing = _existing({one.record_id for one in rest.values()}, created)
+        outcomes |= {position: _judge(one, existing[one.record_id]) for position, one in rest.items()}
+    return [outcomes[position] for position in range(len(sealed))]
 
 
 def _seal_all(keys: Keyring, submissions: Sequence[Submission]) -> list[Sealed]:
@@ -206,7 +209,7 @@ class _Unfinished(NamedTuple):
 
 def _unfinished(record: NewRecord) -> _Unfinished:
     entry = record.entry
-    return _Unfinished(entry.organization_id, entry.record_id, entry.vault, record.sealed.body)
+    return _Unfinished(entry.organization_id, entry.record_id, entry.vault, bytes(record.sealed.body))
 
 
 def _with_bodies(entries: Sequence[Entry]) -> list[_Unfinished]:

@@ -1,4 +1,3 @@
-import json
 from collections.abc import Iterator
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
@@ -9,11 +8,11 @@ from django.http import FileResponse, HttpResponse
 from drf_spectacular.utils import extend_schema
 from pydantic import TypeAdapter
 from rest_framework.request import Request
-from rest_framework.response import Response
 
+from accounts.authentication import caller_of
 from accounts.roles import Permission
-from accounts.services import Caller
 from config.api import body, openapi
+from config.api.answers import JSON, answer, dump
 from config.api.errors import RETRY_AFTER_SECONDS, ApiError
 from config.api.pagination import paginate
 from config.api.views import ApiView, path_value
@@ -49,13 +48,13 @@ class IngestView(ApiView):
         request=openapi.body({"type": "object", "additionalProperties": True}),
         responses=openapi.answers({201: ReceiptOut, 200: ReceiptOut}, errors=[401, 403, 409, 413, 415, 503]),
     )
-    def post(self, request: Request) -> Response:
-        caller: Caller = request.auth
+    def post(self, request: Request) -> HttpResponse:
+        caller = caller_of(request)
         decision_id, taken = services.ingest(
             organization_id=caller.organization_id, raw=body.read(request), source="api", actor=caller.actor
         )
         if taken.receipt:
-            return Response({"decision_id": decision_id, **taken.receipt.as_json()}, status=201)
+            return answer({"decision_id": decision_id, **taken.receipt.as_json()}, status=201)
         if taken.status is Status.CONFLICT:
             raise ApiError(
                 409,
@@ -64,7 +63,7 @@ class IngestView(ApiView):
             )
         if taken.status is Status.UNAVAILABLE:
             raise _unavailable()
-        return Response(_receipt(selectors.decision(caller.organization_id, decision_id)))
+        return answer(_receipt(selectors.decision(caller.organization_id, decision_id)))
 
 
 class IngestBatchView(ApiView):
@@ -78,9 +77,12 @@ class IngestBatchView(ApiView):
         responses=openapi.answers({(200, body.NDJSON): BatchLine}, errors=[401, 403, 413, 415, 503]),
     )
     def post(self, request: Request) -> FileResponse:
-        caller: Caller = request.auth
+        caller = caller_of(request)
         results = services.ingest_lines(
-            organization_id=caller.organization_id, lines=body.lines(request), source="batch", actor=caller.actor
+            organization_id=caller.organization_id,
+            lines=body.lines(request),
+            source="batch",
+            actor=caller.actor,
         )
         return FileResponse(_spooled(results), content_type=body.NDJSON)
 
@@ -96,19 +98,16 @@ def _spooled(results: Iterator[services.Line]) -> IO[bytes]:
     answered = 0
     try:
         for answered, line in enumerate(results, start=1):  # noqa: B007 - counts what is answered when a fault comes
-            spool.write(_line(line.as_json()))
+            spool.write(dump(line.as_json()) + b"\n")
     except (ApiError, DatabaseError) as error:
         if not answered:
             raise
         log.error("batch stopped", answered=answered, exc_info=error)
         because = error.sentence if isinstance(error, ApiError) else "The service cannot store right now."
-        spool.write(_line({"status": "stopped", "detail": f"{because} Send the lines without an answer again."}))
+        last = {"status": "stopped", "detail": f"{because} Send the lines without an answer again."}
+        spool.write(dump(last) + b"\n")
     spool.seek(0)
-    return spool  # type: ignore[return-value]
-
-
-def _line(answer: dict[str, Any]) -> bytes:
-    return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return spool
 
 
 class DecisionListView(ApiView):
@@ -121,10 +120,10 @@ class DecisionListView(ApiView):
         parameters=openapi.query(DecisionQuery),
         responses=openapi.answers({200: DecisionPage}, errors=[401, 403]),
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> HttpResponse:
         query = self.query(DecisionQuery)
-        rows = selectors.decisions(request.auth.organization_id, query)
-        return Response(paginate(rows, query, moment="received_at", show=selectors.shown))
+        rows = selectors.decisions(caller_of(request).organization_id, query)
+        return answer(paginate(rows, query, moment="received_at", show=selectors.shown))
 
 
 class _OneDecisionView(ApiView):
@@ -134,7 +133,7 @@ class _OneDecisionView(ApiView):
 
     def decision(self, request: Request, decision_id: str) -> Decision:
         return selectors.decision(
-            request.auth.organization_id, path_value(_DECISION_ID, "decision_id", decision_id)
+            caller_of(request).organization_id, path_value(_DECISION_ID, "decision_id", decision_id)
         )
 
 
@@ -146,8 +145,8 @@ class DecisionView(_OneDecisionView):
         parameters=[openapi.DECISION_ID],
         responses=openapi.answers({200: DecisionOut}, errors=[401, 403, 404]),
     )
-    def get(self, request: Request, decision_id: str) -> Response:
-        return Response(selectors.shown(self.decision(request, decision_id)))
+    def get(self, request: Request, decision_id: str) -> HttpResponse:
+        return answer(selectors.shown(self.decision(request, decision_id)))
 
 
 class RecordView(_OneDecisionView):
@@ -161,7 +160,7 @@ class RecordView(_OneDecisionView):
     def get(self, request: Request, decision_id: str) -> HttpResponse:
         found = self.decision(request, decision_id)
         try:
-            return HttpResponse(custody.opened(found.record).payload, content_type=body.JSON)
+            return HttpResponse(custody.opened(found.record).payload, content_type=JSON)
         except VaultUnavailable:
             raise _unavailable() from None
 
@@ -174,8 +173,8 @@ class ReceiptView(_OneDecisionView):
         parameters=[openapi.DECISION_ID],
         responses=openapi.answers({200: ReceiptOut}, errors=[401, 403, 404, 503]),
     )
-    def get(self, request: Request, decision_id: str) -> Response:
-        return Response(_receipt(self.decision(request, decision_id)))
+    def get(self, request: Request, decision_id: str) -> HttpResponse:
+        return answer(_receipt(self.decision(request, decision_id)))
 
 
 def _receipt(decision: Decision) -> dict[str, Any]:

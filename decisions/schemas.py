@@ -55,7 +55,7 @@ class Signature(Answer):
 
 class Envelope(Answer):
     payload: str
-    payloadType: str  # noqa: N815 - DSSE's name
+    payloadType: str
     signatures: list[Signature]
 
 

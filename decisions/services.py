@@ -2,7 +2,7 @@
 
 import itertools
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,10 +25,10 @@ class Line:
     """What became of one line of a bulk ingest. Lines count from 1; `problems` are as in a validation error."""
 
     number: int
-    status: str
+    status: Status | str
     decision_id: str | None = None
     record_id: uuid.UUID | None = None
-    problems: list[dict[str, Any]] | None = None
+    problems: list[Mapping[str, Any]] | None = None
 
     def as_json(self) -> dict[str, Any]:
         shown = {
@@ -41,7 +41,7 @@ class Line:
         return {name: value for name, value in shown.items() if value is not None}
 
 
-_SENTENCES = {
+_SENTENCES: dict[str, str] = {
     Status.CONFLICT: "Another record of this decision_id is in custody; a record is never replaced.",
     Status.UNAVAILABLE: "The vault does not store right now. Send this line again later.",
 }
@@ -69,9 +69,7 @@ def ingest(*, organization_id: uuid.UUID, raw: bytes, source: str, actor: Actor)
     return submission.identity, taken
 
 
-def ingest_lines(
-    *, organization_id: uuid.UUID, lines: Iterable[bytes], source: str, actor: Actor
-) -> Iterator[Line]:
+def ingest_lines(*, organization_id: uuid.UUID, lines: Iterable[bytes], source: str, actor: Actor) -> Iterator[Line]:
     """Take many records, one JSON object a line; blank lines are skipped. Takes and answers a chunk at a time.
 
     A bad line is answered as such and never stops the good ones.

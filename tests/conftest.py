@@ -46,9 +46,7 @@ def organization(db: None) -> Organization:
 @pytest.fixture
 def api_for() -> Callable[[Organization, Role], Api]:
     def make(organization: Organization, role: Role = Role.OWNER) -> Api:
-        _, token = services.create_api_key(
-            organization_id=organization.id, name="test", role=role, actor=audit.SYSTEM
-        )
+        _, token = services.create_api_key(organization_id=organization.id, name="test", role=role, actor=audit.SYSTEM)
         return Api(organization, token)
 
     return make
@@ -92,7 +90,13 @@ def _flush_may_empty_the_audit_trail(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def with_triggers_off(statements: list[str]) -> None:
         if connection.vendor == "postgresql":
-            return flush(["SET session_replication_role = replica", *statements, "SET session_replication_role = origin"])
+            return flush(
+                [
+                    "SET session_replication_role = replica",
+                    *statements,
+                    "SET session_replication_role = origin",
+                ]
+            )
         with connection.cursor() as cursor:
             triggers = cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
         drop = [f"DROP TRIGGER {name}" for name, _ in triggers]

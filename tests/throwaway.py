@@ -39,12 +39,35 @@ def postgresql(settings: dict[str, str]) -> Iterator[str]:
         data, secret = Path(directory) / "data", Path(directory) / "password"
         secret.write_text(password)
         as_user = _as_unprivileged(Path(directory))
-        run(as_user, postgresql_program("initdb"), "-D", data, "-U", "drs", "-A", "scram-sha-256", f"--pwfile={secret}",
-            "-E", "UTF8", "--no-locale", "--no-sync")
+        run(
+            as_user,
+            postgresql_program("initdb"),
+            "-D",
+            data,
+            "-U",
+            "drs",
+            "-A",
+            "scram-sha-256",
+            f"--pwfile={secret}",
+            "-E",
+            "UTF8",
+            "--no-locale",
+            "--no-sync",
+        )
         options = {"max_connections": "200", "shared_buffers": "256MB", "max_wal_size": "4GB", **settings}
         (data / "postgresql.auto.conf").write_text("".join(f"{k} = '{v}'\n" for k, v in options.items()))
-        run(as_user, postgresql_program("pg_ctl"), "-D", data, "-w", "-l", Path(directory) / "log",
-            "-o", f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=", "start")
+        run(
+            as_user,
+            postgresql_program("pg_ctl"),
+            "-D",
+            data,
+            "-w",
+            "-l",
+            Path(directory) / "log",
+            "-o",
+            f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=",
+            "start",
+        )
         try:
             yield f"postgres://drs:{password}@127.0.0.1:{port}/"
         finally:

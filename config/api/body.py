@@ -6,9 +6,9 @@ from typing import Any
 from rest_framework.request import Request
 
 from config.api import strict_json
+from config.api.answers import JSON
 from config.api.errors import ApiError
 
-JSON = "application/json"
 NDJSON = "application/x-ndjson"
 MAX_UPLOAD_BYTES = 32 * 2**20
 _CHUNK = 64 * 2**10

@@ -6,13 +6,13 @@ from typing import Any
 import structlog
 from django.core.exceptions import PermissionDenied
 from django.db import InterfaceError, OperationalError
-from django.http import Http404
+from django.http import Http404, HttpResponse
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 from rest_framework import exceptions
-from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from config.api.answers import answer
 from config.api.strict_json import InvalidJSON
 
 log = structlog.get_logger("api")
@@ -83,11 +83,11 @@ def _problem(found: ErrorDetails, where: str, hidden: frozenset[str]) -> dict[st
     return problem
 
 
-def handle(error: Exception, context: Mapping[str, Any]) -> Response:
+def handle(error: Exception, context: Mapping[str, Any]) -> HttpResponse:
     """DRF's exception handler: turns every exception of a view into an answer."""
     set_rollback()
     if isinstance(error, Invalid):
-        return Response({"detail": error.problems}, status=422)
+        return answer({"detail": error.problems}, status=422)
     if isinstance(error, ApiError):
         return _sentence(error.status, error.sentence, error.retry_after)
     if isinstance(error, Http404):
@@ -102,20 +102,22 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response:
     return _sentence(500, "The service failed. Retrying is safe: a record is never kept twice.")
 
 
-def unavailable() -> Response:
+def unavailable() -> HttpResponse:
     """Storage is down, full or locked: nothing acknowledged is lost, and the caller should come back."""
     return _sentence(
-        503, "The service cannot store or read records right now. Retry the same request.", RETRY_AFTER_SECONDS
+        503,
+        "The service cannot store or read records right now. Retry the same request.",
+        RETRY_AFTER_SECONDS,
     )
 
 
-def _drf(error: exceptions.APIException) -> Response:
+def _drf(error: exceptions.APIException) -> HttpResponse:
     response = _sentence(error.status_code, str(error.detail), getattr(error, "wait", None))
     if header := getattr(error, "auth_header", None):
         response["WWW-Authenticate"] = header
     return response
 
 
-def _sentence(status: int, sentence: str, retry_after: float | None = None) -> Response:
+def _sentence(status: int, sentence: str, retry_after: float | None = None) -> HttpResponse:
     headers = {} if retry_after is None else {"Retry-After": str(max(1, round(retry_after)))}
-    return Response({"detail": sentence}, status=status, headers=headers)
+    return answer({"detail": sentence}, status=status, headers=headers)

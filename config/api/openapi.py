@@ -8,7 +8,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from pydantic import BaseModel
 
-from config.api.body import JSON
+from config.api.answers import JSON
 from config.api.views import QueryString
 
 OPEN_OBJECT = {"type": "object", "additionalProperties": True}
@@ -52,7 +52,7 @@ class Schema(AutoSchema):
     def map_parsers(self) -> list[str]:
         return [JSON]  # DRF has no parsers here: config.api.body is the one reader
 
-    def get_description(self) -> str:
+    def get_description(self) -> str:  # type: ignore[override]
         return ""  # a view's docstring speaks to its maintainers
 
     def _is_list_view(self, serializer: Any = None) -> bool:
@@ -83,7 +83,9 @@ def body(schema: dict[str, Any]) -> dict[str, Any]:
 def answers(success: dict[Any, Any], *, errors: Sequence[int]) -> dict[Any, Any]:
     """An operation's responses: its successes, the validation error, and the sentences of `errors`."""
     described = {
-        status: OpenApiResponse(HTTPValidationError if status == 422 else Error, _SENTENCES.get(status, "Validation error."))
+        status: OpenApiResponse(
+            HTTPValidationError if status == 422 else Error, _SENTENCES.get(status, "Validation error.")
+        )
         for status in sorted([*errors, 422])
     }
     return {**success, **described}

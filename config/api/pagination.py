@@ -21,9 +21,7 @@ class Page(QueryString):
     cursor: Annotated[str, Field(max_length=200, description="`next_cursor` of the page before.")] = ""
 
 
-def paginate(
-    rows: QuerySet[Row], page: Page, *, moment: str, show: Callable[[Row], dict[str, Any]]
-) -> dict[str, Any]:
+def paginate(rows: QuerySet[Row], page: Page, *, moment: str, show: Callable[[Row], dict[str, Any]]) -> dict[str, Any]:
     """One page of `rows` and the cursor of the next, in one query.
 
     Args:

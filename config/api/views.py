@@ -3,9 +3,11 @@
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from config.api import body, strict_json
+from config.api.answers import JSON
 from config.api.errors import Invalid, invalid_json, invalid_model
 from config.api.strict_json import InvalidJSON
 
@@ -39,6 +41,9 @@ Query = TypeVar("Query", bound=QueryString)
 class ApiView(APIView):
     """Raises `Invalid` or `ApiError` for anything wrong with the request; `config.api.errors` answers."""
 
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> tuple[Any, str]:
+        return None, JSON  # every answer is JSON, whatever the caller would accept
+
     def body(self, model: type[Body]) -> Body:
         try:
             document = strict_json.read(body.read(self.request))
@@ -62,4 +67,4 @@ def path_value(adapter: TypeAdapter[Any], name: str, value: str) -> Any:
         return adapter.validate_python(value)
     except ValidationError as error:
         problem = invalid_model(error, "path").problems[0]
-        raise Invalid([problem | {"loc": ["path", name]}]) from None
+        raise Invalid([{**problem, "loc": ["path", name]}]) from None

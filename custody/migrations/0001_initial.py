@@ -5,55 +5,105 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('accounts', '0001_initial'),
+        ("accounts", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='SealedObject',
+            name="SealedObject",
             fields=[
-                ('key', models.CharField(max_length=128, primary_key=True, serialize=False)),
-                ('body', models.BinaryField()),
+                ("key", models.CharField(max_length=128, primary_key=True, serialize=False)),
+                ("body", models.BinaryField()),
             ],
         ),
         migrations.CreateModel(
-            name='Entry',
+            name="Entry",
             fields=[
-                ('record_id', models.UUIDField(editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(max_length=16)),
-                ('fingerprint', models.BinaryField(max_length=32)),
-                ('received_at', models.DateTimeField()),
-                ('vault', models.CharField(max_length=16)),
-                ('state', models.CharField(choices=[('reserved', 'sealed here, not yet in the vault'), ('stored', 'in the vault')], max_length=8)),
-                ('lease_until', models.DateTimeField(null=True)),
-                ('statement', models.BinaryField()),
-                ('signature', models.BinaryField()),
-                ('key_id', models.CharField(max_length=64)),
-                ('organization', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='accounts.organization')),
+                ("record_id", models.UUIDField(editable=False, primary_key=True, serialize=False)),
+                ("kind", models.CharField(max_length=16)),
+                ("fingerprint", models.BinaryField(max_length=32)),
+                ("received_at", models.DateTimeField()),
+                ("vault", models.CharField(max_length=16)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("reserved", "sealed here, not yet in the vault"),
+                            ("stored", "in the vault"),
+                        ],
+                        max_length=8,
+                    ),
+                ),
+                ("lease_until", models.DateTimeField(null=True)),
+                ("statement", models.BinaryField()),
+                ("signature", models.BinaryField()),
+                ("key_id", models.CharField(max_length=64)),
+                (
+                    "organization",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="accounts.organization",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'entries',
-                'indexes': [models.Index(condition=models.Q(('state', 'reserved')), fields=['lease_until'], name='unfinished_entries')],
+                "verbose_name_plural": "entries",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state", "reserved")),
+                        fields=["lease_until"],
+                        name="unfinished_entries",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Key',
+            name="Key",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('purpose', models.CharField(choices=[('signing', 'Signing'), ('wrapping', 'Wrapping'), ('index', 'Index'), ('fingerprint', 'Fingerprint')], max_length=16)),
-                ('key_id', models.CharField(max_length=64)),
-                ('algorithm', models.CharField(max_length=32)),
-                ('public_pem', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('retired_at', models.DateTimeField(blank=True, null=True)),
-                ('organization', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='custody_keys', to='accounts.organization')),
+                (
+                    "id",
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
+                (
+                    "purpose",
+                    models.CharField(
+                        choices=[
+                            ("signing", "Signing"),
+                            ("wrapping", "Wrapping"),
+                            ("index", "Index"),
+                            ("fingerprint", "Fingerprint"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("key_id", models.CharField(max_length=64)),
+                ("algorithm", models.CharField(max_length=32)),
+                ("public_pem", models.TextField(blank=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("retired_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "organization",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="custody_keys",
+                        to="accounts.organization",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(condition=models.Q(('retired_at', None)), fields=('organization', 'purpose'), name='one_active_key_per_purpose'), models.UniqueConstraint(fields=('organization', 'key_id'), name='key_ids_are_unique')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("retired_at", None)),
+                        fields=("organization", "purpose"),
+                        name="one_active_key_per_purpose",
+                    ),
+                    models.UniqueConstraint(fields=("organization", "key_id"), name="key_ids_are_unique"),
+                ],
             },
         ),
     ]

@@ -5,33 +5,62 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('accounts', '0001_initial'),
-        ('custody', '0001_initial'),
+        ("accounts", "0001_initial"),
+        ("custody", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Decision',
+            name="Decision",
             fields=[
-                ('record', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, primary_key=True, related_name='+', serialize=False, to='custody.entry')),
-                ('decision_id', models.CharField(max_length=256)),
-                ('kind', models.CharField(max_length=16)),
-                ('source', models.CharField(max_length=128)),
-                ('received_at', models.DateTimeField()),
-                ('decided_at', models.DateTimeField(blank=True, null=True)),
-                ('action', models.CharField(blank=True, max_length=256)),
-                ('system_name', models.CharField(blank=True, max_length=256)),
-                ('system_version', models.CharField(blank=True, max_length=256)),
-                ('subject_reference', models.CharField(blank=True, max_length=256)),
-                ('organization', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='accounts.organization')),
+                (
+                    "record",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        primary_key=True,
+                        related_name="+",
+                        serialize=False,
+                        to="custody.entry",
+                    ),
+                ),
+                ("decision_id", models.CharField(max_length=256)),
+                ("kind", models.CharField(max_length=16)),
+                ("source", models.CharField(max_length=128)),
+                ("received_at", models.DateTimeField()),
+                ("decided_at", models.DateTimeField(blank=True, null=True)),
+                ("action", models.CharField(blank=True, max_length=256)),
+                ("system_name", models.CharField(blank=True, max_length=256)),
+                ("system_version", models.CharField(blank=True, max_length=256)),
+                ("subject_reference", models.CharField(blank=True, max_length=256)),
+                (
+                    "organization",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="accounts.organization",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['organization', '-received_at', '-record'], name='decisions_newest'), models.Index(fields=['organization', 'action', '-received_at', '-record'], name='decisions_by_action'), models.Index(fields=['organization', 'system_name', '-received_at', '-record'], name='decisions_by_system'), models.Index(fields=['organization', 'decided_at'], name='decisions_by_time')],
-                'constraints': [models.UniqueConstraint(fields=('organization', 'decision_id'), name='one_record_per_decision_id')],
+                "indexes": [
+                    models.Index(fields=["organization", "-received_at", "-record"], name="decisions_newest"),
+                    models.Index(
+                        fields=["organization", "action", "-received_at", "-record"],
+                        name="decisions_by_action",
+                    ),
+                    models.Index(
+                        fields=["organization", "system_name", "-received_at", "-record"],
+                        name="decisions_by_system",
+                    ),
+                    models.Index(fields=["organization", "decided_at"], name="decisions_by_time"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("organization", "decision_id"), name="one_record_per_decision_id")
+                ],
             },
         ),
     ]

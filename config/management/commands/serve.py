@@ -6,7 +6,6 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from honcho.manager import Manager
 
-
 _STOPPED_BY_CTRL_C = 130
 
 

@@ -7,13 +7,15 @@ from custody import services
 
 
 class Command(BaseCommand):
-    help = "Finish records that a crash or an outage left reserved; with --adopt, also bring back rows the vault proves."
+    help = (
+        "Finish records that a crash or an outage left reserved; with --adopt, also bring back rows the vault proves."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--adopt",
             action="store_true",
-            help="walk the whole vault and make the rows of objects that have none, as after restoring an older database",
+            help="walk the whole vault for objects without a row, as after the restore of an older database",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
