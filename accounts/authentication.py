@@ -11,11 +11,12 @@ from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from accounts import audit, roles, selectors
+from accounts import audit, digests, roles, selectors
 from accounts.audit import Actor
+from accounts.callers import Caller
 from accounts.models import ApiKey
 from accounts.roles import Role
-from accounts.services import TOKEN_PREFIX, Caller, secret_matches
+from accounts.services.keys import PURPOSE, TOKEN_PREFIX
 
 if TYPE_CHECKING:  # DRF's views import this module through its settings
     from rest_framework.views import APIView
@@ -23,7 +24,6 @@ if TYPE_CHECKING:  # DRF's views import this module through its settings
 _TOKEN = re.compile(rf"{TOKEN_PREFIX}_([0-9a-f]{{16}})_([\w-]{{43}})", re.ASCII)
 _LAST_USED_STEP = timedelta(minutes=1)
 _REFUSED = "This API key is not valid here: check that it is complete, not revoked and not expired."
-_NO_DIGEST = "0" * 64
 
 
 class ApiKeyAuthentication(BaseAuthentication):
@@ -39,7 +39,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         key_id, secret = match.groups()
         key = selectors.api_key(key_id)
         # The comparison is made for an unknown id too, so that the time taken does not tell which ids exist.
-        genuine = secret_matches(secret, key.digest if key else _NO_DIGEST)
+        genuine = digests.matches(PURPOSE, secret, key.digest if key else digests.ABSENT)
         if key is None or not genuine:
             raise AuthenticationFailed(_REFUSED)
         actor = Actor("key", key.key_id, key.name[:300])

@@ -5,9 +5,9 @@ from typing import NamedTuple
 from django.http import HttpRequest
 
 from accounts.audit import Actor
+from accounts.callers import Caller
 from accounts.models import ApiKey, Member, Organization, User
 from accounts.roles import Role
-from accounts.services import Caller
 from config import db
 
 SESSION_ORGANIZATION = "organization"
@@ -45,7 +45,8 @@ def current_member(request: HttpRequest) -> Member | None:
 
 
 def caller(member: Member) -> Caller:
-    return Caller(member.organization_id, Role(member.role), Actor("member", str(member.user_id), member.user.email))
+    actor = Actor("member", str(member.user_id), member.user.email)
+    return Caller(member.organization_id, Role(member.role), actor, member.pk)
 
 
 def organization(slug: str) -> Organization:

@@ -1,0 +1,32 @@
+"""Keyed digests of secrets that we hand out and must recognise again: key secrets, codes, invitation links.
+
+Only the digest is stored. Its key comes from SECRET_KEY, so a stolen database alone lets nobody test a guess.
+"""
+
+import hmac
+from functools import cache
+
+from django.conf import settings
+
+ABSENT = "0" * 64
+"""No secret's digest. Comparing with it takes as long as comparing with a real one."""
+
+
+def digest(purpose: str, secret: str) -> str:
+    """HMAC-SHA-256 of a secret in hex, under a key for this purpose alone."""
+    return _digest(settings.SECRET_KEY, purpose, secret)
+
+
+def matches(purpose: str, secret: str, expected: str) -> bool:
+    """Compare in constant time, under the current and, while a rotation lasts, the earlier SECRET_KEYs."""
+    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    return any([hmac.compare_digest(_digest(key, purpose, secret), expected) for key in keys])  # noqa: C419 - all are
+
+
+def _digest(secret_key: str, purpose: str, secret: str) -> str:
+    return hmac.digest(_pepper(secret_key, purpose), secret.encode(), "sha256").hex()
+
+
+@cache
+def _pepper(secret_key: str, purpose: str) -> bytes:
+    return hmac.digest(secret_key.encode(), purpose.encode(), "sha256")

@@ -1,0 +1,58 @@
+"""API keys: the credentials of machines."""
+
+import secrets
+import uuid
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit, digests
+from accounts.audit import Actor
+from accounts.models import ApiKey
+from accounts.roles import Role
+
+TOKEN_PREFIX = "drs"  # noqa: S105 - the public start of every key, which secret scanners look for
+PURPOSE = "accounts.ApiKey"
+
+
+def create_api_key(
+    *, organization_id: uuid.UUID, name: str, role: Role, actor: Actor, expires_at: datetime | None = None
+) -> tuple[ApiKey, str]:
+    """A new key and its token, which exists nowhere else after this answer."""
+    key_id, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
+    with transaction.atomic():
+        key = ApiKey.objects.create(
+            organization_id=organization_id,
+            key_id=key_id,
+            digest=digests.digest(PURPOSE, secret),
+            name=name,
+            role=role,
+            created_by=str(actor),
+            expires_at=expires_at,
+        )
+        audit.record(
+            "key.created",
+            actor=actor,
+            organization_id=organization_id,
+            object_kind="key",
+            object_id=key_id,
+            role=role,
+        )
+    return key, f"{TOKEN_PREFIX}_{key_id}_{secret}"
+
+
+def revoke_api_key(*, key: ApiKey, actor: Actor) -> ApiKey:
+    """Stop a key from working at once. Revoking again changes nothing."""
+    with transaction.atomic():
+        now = timezone.now()
+        if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=now):
+            key.revoked_at = now
+            audit.record(
+                "key.revoked",
+                actor=actor,
+                organization_id=key.organization_id,
+                object_kind="key",
+                object_id=key.key_id,
+            )
+    return key

@@ -1,0 +1,54 @@
+"""Organizations and their members."""
+
+from django.contrib.auth.hashers import make_password
+from django.db import IntegrityError, transaction
+from django.utils.text import slugify
+
+from accounts import audit
+from accounts.audit import Actor
+from accounts.models import Member, Organization, User
+from accounts.roles import Role
+
+
+class SlugTaken(Exception):
+    """Another organization has this slug."""
+
+
+def create_organization(*, name: str, owner_email: str, slug: str = "", actor: Actor) -> Organization:
+    """An organization with its first member, the owner.
+
+    Raises:
+        SlugTaken: the slug, given or made from the name, is in use.
+    """
+    with transaction.atomic():
+        try:
+            with transaction.atomic():
+                organization = Organization.objects.create(name=name, slug=slug or slugify(name)[:50])
+        except IntegrityError:
+            raise SlugTaken(slug or slugify(name)[:50]) from None
+        audit.record(
+            "organization.created",
+            actor=actor,
+            organization_id=organization.id,
+            object_kind="organization",
+            object_id=organization.id,
+        )
+        add_member(organization=organization, email=owner_email, role=Role.OWNER, actor=actor)
+    return organization
+
+
+def add_member(*, organization: Organization, email: str, role: Role, actor: Actor) -> Member:
+    """Give a person a role; someone who is a member already keeps theirs."""
+    with transaction.atomic():
+        user, _ = User.objects.get_or_create(email=email.lower(), defaults={"password": make_password(None)})
+        member, added = Member.objects.get_or_create(organization=organization, user=user, defaults={"role": role})
+        if added:
+            audit.record(
+                "member.added",
+                actor=actor,
+                organization_id=organization.id,
+                object_kind="member",
+                object_id=member.pk,
+                role=role,
+            )
+    return member
