@@ -20,13 +20,14 @@ def digest(purpose: str, secret: str) -> str:
 def matches(purpose: str, secret: str, expected: str) -> bool:
     """Compare in constant time, under the current and, while a rotation lasts, the earlier SECRET_KEYs."""
     keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return any([hmac.compare_digest(_digest(key, purpose, secret), expected) for key in keys])  # noqa: C419 - all are
+    return any([hmac.compare_digest(_digest(each, purpose, secret), expected) for each in keys])  # noqa: C419 - all are
 
 
 def _digest(secret_key: str, purpose: str, secret: str) -> str:
-    return hmac.digest(_pepper(secret_key, purpose), secret.encode(), "sha256").hex()
+    return hmac.digest(key(secret_key, purpose), secret.encode(), "sha256").hex()
 
 
 @cache
-def _pepper(secret_key: str, purpose: str) -> bytes:
+def key(secret_key: str, purpose: str) -> bytes:
+    """32 bytes for one purpose, from which no other purpose's key can be learned."""
     return hmac.digest(secret_key.encode(), purpose.encode(), "sha256")

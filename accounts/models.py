@@ -16,6 +16,9 @@ class Organization(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     slug = models.SlugField(unique=True)
     name = models.CharField(max_length=200)
+    second_factor_required = models.BooleanField(
+        default=False, help_text="Approvers and owners confirm their sign-in with an authenticator app."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
@@ -29,6 +32,8 @@ class User(AbstractBaseUser):
     name = models.CharField(max_length=200, blank=True)
     is_active = models.BooleanField(default=True)
     is_superuser = models.BooleanField(default=False, help_text="Runs the platform; belongs to no organization.")
+    totp_secret = models.TextField(blank=True, editable=False, help_text="Encrypted.")
+    totp_counter = models.BigIntegerField(default=0, editable=False, help_text="The last time step a code was used of.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     USERNAME_FIELD = "email"
@@ -42,6 +47,17 @@ class User(AbstractBaseUser):
     def __str__(self) -> str:
         return self.email
 
+    @property
+    def is_staff(self) -> bool:
+        """Whether the back office lets this person in; what they see there, their role decides."""
+        return self.is_superuser or self.memberships.exists()
+
+    def has_perm(self, perm: str, obj: object = None) -> bool:
+        return self.is_superuser
+
+    def has_module_perms(self, app_label: str) -> bool:
+        return self.is_active
+
 
 class Member(models.Model):
     """A person in an organization, with a role."""
@@ -49,6 +65,9 @@ class Member(models.Model):
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="members")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=16, choices=ROLES)
+    onboarding_dismissed = models.BooleanField(default=False)
+    onboarding_opened = models.BooleanField(default=False)
+    onboarding_verified = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -82,6 +101,81 @@ class ApiKey(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.key_id})"
+
+
+class OneTimeCode(models.Model):
+    """A request to sign in. It is made alike for every address; only the worker that sends the mail looks whether
+    somebody has that address, and makes the code then."""
+
+    email = models.EmailField(max_length=254)
+    intent = models.CharField(max_length=64)
+    client = models.CharField(max_length=45, help_text="Address of whoever asked.")
+    digest = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    claimed_until = models.DateTimeField(null=True)
+    handled_at = models.DateTimeField(null=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+    tries_noted = models.PositiveSmallIntegerField(default=0, help_text="How many of them the audit trail tells of.")
+    used_at = models.DateTimeField(null=True)
+    app_tries = models.PositiveSmallIntegerField(default=0, help_text="At the second factor, after this code.")
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["email", "-created_at"], name="codes_by_email"),
+            models.Index(fields=["client", "-created_at"], name="codes_by_client"),
+            models.Index(fields=["created_at"], condition=Q(handled_at=None), name="codes_to_send"),
+        ]
+
+    def __str__(self) -> str:
+        return f"code of {self.created_at}"
+
+
+class Invite(models.Model):
+    """An offer of membership to a mail address; the link in the mail accepts it."""
+
+    organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="invites")
+    email = models.EmailField(max_length=254)
+    role = models.CharField(max_length=16, choices=ROLES)
+    digest = models.CharField(max_length=64, blank=True, db_index=True)
+    created_by = models.CharField(max_length=300)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    claimed_until = models.DateTimeField(null=True)
+    handled_at = models.DateTimeField(null=True)
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organization", "email"],
+                condition=Q(accepted_at=None, revoked_at=None),
+                name="one_open_invite_per_email",
+            ),
+            models.CheckConstraint(condition=Q(role__in=list(Role)), name="invite_role_is_known"),
+        ]
+        indexes = [
+            models.Index(fields=["organization", "-created_at", "-id"], name="invites_newest_first"),
+            models.Index(fields=["created_at"], condition=Q(handled_at=None), name="invites_to_send"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.email} as {self.role}"
+
+
+class SignedInSession(models.Model):
+    """A browser in which a person is signed in, so that they can see it and end it."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sessions")
+    session_key = models.CharField(max_length=40, unique=True)
+    client = models.CharField(max_length=45)
+    agent = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField()
+    last_seen_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.user} since {self.created_at}"
 
 
 class AuditEvent(models.Model):

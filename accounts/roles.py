@@ -15,6 +15,7 @@ class Permission(StrEnum):
     INGEST_RECORDS = "ingest decision records"
     READ_DECISIONS = "read decisions, records and receipts"
     MANAGE_KEYS = "create, list and revoke API keys"
+    MANAGE_MEMBERS = "invite people, list and revoke invitations"
     READ_AUDIT = "read the audit trail"
 
 
@@ -25,6 +26,7 @@ MATRIX: dict[Permission, frozenset[Role]] = {
     Permission.INGEST_RECORDS: _ADMINISTRATION | {Role.EDITOR},
     Permission.READ_DECISIONS: _EVERYONE,
     Permission.MANAGE_KEYS: _ADMINISTRATION,
+    Permission.MANAGE_MEMBERS: _ADMINISTRATION,
     Permission.READ_AUDIT: _ADMINISTRATION | {Role.AUDITOR},
 }
 

@@ -1,13 +1,73 @@
+from typing import Annotated, Any, ClassVar, Literal
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from pydantic import AfterValidator, Field
+
+from accounts.roles import Role
 from config.api.pagination import Page
 from config.api.views import Answer, RequestBody
+
+
+def _mail_address(value: str) -> str:
+    try:
+        validate_email(value)
+    except ValidationError:
+        raise ValueError("not a mail address") from None
+    return value
+
+
+MailAddress = Annotated[str, AfterValidator(_mail_address), Field(json_schema_extra={"format": "email"})]
+ROLES = tuple(role.value for role in Role)
 
 
 class KeyIn(RequestBody):
     name: str
 
 
-class KeyPage(Page):
-    """The list of API keys takes no filters."""
+class OtpRequestIn(RequestBody):
+    private: ClassVar = frozenset({"email"})
+
+    email: str
+    intent: Annotated[str, Field(max_length=64)] = "sign_in"
+
+
+class OtpVerifyIn(RequestBody):
+    private: ClassVar = frozenset({"email", "code"})
+
+    email: str
+    code: Annotated[str, Field(description="The six digits of the mail.")]
+
+
+class SecondFactorIn(RequestBody):
+    private: ClassVar = frozenset({"code"})
+
+    code: Annotated[str, Field(description="The six digits that the authenticator app shows.")]
+
+
+class InviteIn(RequestBody):
+    private: ClassVar = frozenset({"email"})
+
+    email: MailAddress
+    role: Literal[ROLES]  # type: ignore[valid-type]
+
+
+class AcceptInviteIn(RequestBody):
+    private: ClassVar = frozenset({"token"})
+
+    token: Annotated[str, Field(description="The last part of the link in the mail.")]
+
+
+class OnboardingIn(RequestBody):
+    """Any of the flags; the others stay as they are."""
+
+    dismissed: bool = False
+    opened: bool = False
+    verified: bool = False
+
+
+class ListPage(Page):
+    """A list without filters."""
 
 
 class KeyOut(Answer):
@@ -29,4 +89,90 @@ class NewKeyOut(KeyOut):
 
 class KeyList(Answer):
     items: list[KeyOut]
+    next_cursor: str | None
+
+
+class Requested(Answer):
+    """The same for every address, whether it has an account or not."""
+
+    status: str
+    message: str
+
+
+class SignedIn(Answer):
+    """`status` is `signed_in`, or `second_factor_required` until the app's code has been sent too."""
+
+    status: str
+
+
+class OrganizationOut(Answer):
+    id: str
+    slug: str
+    name: str
+
+
+class Me(Answer):
+    """Who the caller is. `csrf_token` goes into the header X-CSRFToken of a session's changes; a key needs none."""
+
+    kind: str
+    label: str
+    role: str
+    organization: OrganizationOut
+    permissions: list[str]
+    csrf_token: str | None
+
+
+class InviteOut(Answer):
+    invite_id: str
+    email: str
+    role: str
+    status: str
+    created_by: str
+    created_at: str
+    expires_at: str
+
+
+class InviteList(Answer):
+    items: list[InviteOut]
+    next_cursor: str | None
+
+
+class OnboardingOut(Answer):
+    dismissed: bool
+    opened: bool
+    verified: bool
+
+
+class SessionOut(Answer):
+    session_id: str
+    client: str
+    agent: str
+    created_at: str
+    last_seen_at: str
+    current: bool
+
+
+class SessionList(Answer):
+    items: list[SessionOut]
+    next_cursor: str | None
+
+
+class Actor(Answer):
+    kind: str
+    id: str
+    label: str
+
+
+class AuditEventOut(Answer):
+    event_id: str
+    at: str
+    verb: str
+    actor: Actor
+    object_kind: str
+    object_id: str
+    detail: dict[str, Any]
+
+
+class AuditList(Answer):
+    items: list[AuditEventOut]
     next_cursor: str | None

@@ -1,8 +1,11 @@
 import os
 from typing import Any
 
+import structlog
 from celery import Celery
 from celery.signals import setup_logging
+from django.db import transaction
+from kombu.exceptions import OperationalError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -14,3 +17,19 @@ app.autodiscover_tasks()
 @setup_logging.connect
 def keep_our_logging(**_: Any) -> None:
     """Connected only so that Celery leaves logging as config.logs set it up."""
+
+
+def wake(task: str) -> None:
+    """Start a task as soon as the current transaction is committed.
+
+    Only a hint: the committed row is the queue, beat starts the same task anyway, and a broker that is down must not
+    fail a request whose work is done.
+    """
+    transaction.on_commit(lambda: _send(task), robust=True)
+
+
+def _send(task: str) -> None:
+    try:
+        app.send_task(task, expires=60, retry=False)
+    except (OperationalError, OSError) as error:
+        structlog.get_logger("celery").warning("broker does not take wake-ups", task=task, exc_info=error)

@@ -1,6 +1,7 @@
 """Settings. Everything an administrator may change comes from the environment, each name also as NAME_FILE."""
 
 import secrets
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
+    "accounts.middleware.EndStaleSessions",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -60,6 +62,8 @@ MIDDLEWARE = [
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["accounts.backends.MemberBackend"]
+LOGIN_URL = "/sign-in/"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True
 TIME_ZONE = "UTC"
@@ -122,6 +126,11 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "celerybeat-schedule")
 CELERY_BEAT_SCHEDULE = {
+    "send waiting mail": {
+        "task": "accounts.tasks.deliver_mail",
+        "schedule": 10.0,
+        "options": {"expires": 10},
+    },
     "finish what a crash left": {
         "task": "custody.tasks.reconcile",
         "schedule": 30.0,
@@ -160,6 +169,20 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SWAGGER_UI_SETTINGS": {"persistAuthorization": False, "tryItOutEnabled": True},
 }
+
+# Reverse proxies in front, each of which appends to X-Forwarded-For.
+TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
+
+# Codes for one mail address, and from one network address, in an hour.
+CODES_PER_HOUR = env.int("CODES_PER_HOUR", default=5)
+SESSION_IDLE = timedelta(minutes=env.int("SESSION_IDLE_MINUTES", default=60))
+SESSION_LONGEST = timedelta(hours=env.int("SESSION_HOURS", default=12))
+SESSION_COOKIE_AGE = int(SESSION_LONGEST.total_seconds())
+
+# Without a mail server, mails are files that a person can open.
+MAIL_DIR = DATA_DIR / "mail"
+vars().update(env.email("EMAIL_URL", default=f"filemail:///{MAIL_DIR}"))
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Decision-Record Service <no-reply@localhost>")
 
 _SECURE = BASE_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _SECURE

@@ -1,6 +1,20 @@
-"""Every change to organizations, members and their access."""
+"""Every change to organizations, members and their access, by use case."""
 
 from accounts.services.keys import create_api_key, revoke_api_key
-from accounts.services.organizations import SlugTaken, add_member, create_organization
+from accounts.services.organizations import (
+    SlugTaken,
+    add_member,
+    create_organization,
+    require_second_factor,
+    update_onboarding,
+)
 
-__all__ = ["SlugTaken", "add_member", "create_api_key", "create_organization", "revoke_api_key"]
+__all__ = [
+    "SlugTaken",
+    "add_member",
+    "create_api_key",
+    "create_organization",
+    "require_second_factor",
+    "revoke_api_key",
+    "update_onboarding",
+]

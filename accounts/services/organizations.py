@@ -1,5 +1,7 @@
 """Organizations and their members."""
 
+from collections.abc import Mapping
+
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
@@ -51,4 +53,42 @@ def add_member(*, organization: Organization, email: str, role: Role, actor: Act
                 object_id=member.pk,
                 role=role,
             )
+    return member
+
+
+def require_second_factor(*, organization: Organization, required: bool, actor: Actor) -> None:
+    """Whether approvers and owners must confirm their sign-in with an app. Counts from their next sign-in."""
+    with transaction.atomic():
+        if Organization.objects.filter(pk=organization.pk, second_factor_required=not required).update(
+            second_factor_required=required
+        ):
+            audit.record(
+                "organization.second_factor",
+                actor=actor,
+                organization_id=organization.pk,
+                object_kind="organization",
+                object_id=organization.pk,
+                required=required,
+            )
+
+
+def update_onboarding(*, member_id: int, flags: Mapping[str, bool], actor: Actor) -> Member:
+    """Set some of a member's first-steps flags.
+
+    Args:
+        flags: any of `dismissed`, `opened` and `verified`; the others stay as they are.
+    """
+    with transaction.atomic():
+        member = Member.objects.select_for_update().get(pk=member_id)
+        for name, value in flags.items():
+            setattr(member, f"onboarding_{name}", value)
+        member.save(update_fields=[f"onboarding_{name}" for name in flags])
+        audit.record(
+            "member.onboarding",
+            actor=actor,
+            organization_id=member.organization_id,
+            object_kind="member",
+            object_id=member.pk,
+            **flags,
+        )
     return member

@@ -1,5 +1,6 @@
 """The base of every API view: authenticate, validate, call one service, answer."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -39,7 +40,14 @@ Query = TypeVar("Query", bound=QueryString)
 
 
 class ApiView(APIView):
-    """Raises `Invalid` or `ApiError` for anything wrong with the request; `config.api.errors` answers."""
+    """Raises `Invalid` or `ApiError` for anything wrong with the request; `config.api.errors` answers.
+
+    `permissions` names the permission that each method needs, or None where any caller will do. A method that is not
+    named is refused, so forgetting one cannot open it.
+    """
+
+    http_method_names = ["get", "head", "post", "put", "patch", "delete"]
+    permissions: ClassVar[Mapping[str, Any]] = {}
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> tuple[Any, str]:
         return None, JSON  # every answer is JSON, whatever the caller would accept

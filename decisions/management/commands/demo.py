@@ -31,6 +31,9 @@ class Command(BaseCommand):
     API key of {organization.name!r}        {key.decode()}
     Data                       {settings.DATA_DIR}
 
+  To sign in: open {settings.BASE_URL}/sign-in/ and enter {OWNER} (or {OPERATOR}, who approves).
+  The code is in the newest file of {settings.MAIL_DIR}
+
   A first request:
     curl -H "Authorization: Bearer {key.decode()}" {settings.BASE_URL}/v1/decisions?action=denied
 """)

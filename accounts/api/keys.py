@@ -8,7 +8,7 @@ from accounts import services
 from accounts.authentication import caller_of
 from accounts.models import ApiKey
 from accounts.roles import Permission
-from accounts.schemas import KeyIn, KeyList, KeyOut, KeyPage, NewKeyOut
+from accounts.schemas import KeyIn, KeyList, KeyOut, ListPage, NewKeyOut
 from config.api import openapi
 from config.api.answers import answer
 from config.api.pagination import paginate
@@ -40,12 +40,12 @@ class ApiKeyListView(ApiView):
         operation_id="list_api_keys",
         summary="List the organization's API keys, newest first, without their secrets.",
         tags=["extension"],
-        parameters=openapi.query(KeyPage),
+        parameters=openapi.query(ListPage),
         responses=openapi.answers({200: KeyList}, errors=[401, 403]),
     )
     def get(self, request: Request) -> HttpResponse:
         keys = ApiKey.objects.filter(organization_id=caller_of(request).organization_id)
-        return answer(paginate(keys, self.query(KeyPage), moment="created_at", show=_shown))
+        return answer(paginate(keys, self.query(ListPage), moment="created_at", show=_shown))
 
 
 class ApiKeyView(ApiView):

@@ -1,0 +1,98 @@
+from collections.abc import Iterator
+from typing import Annotated
+
+from django.db.models import QuerySet
+from django.http import HttpResponse, StreamingHttpResponse
+from drf_spectacular.utils import extend_schema
+from pydantic import AwareDatetime, Field
+from rest_framework.request import Request
+
+from accounts.authentication import caller_of
+from accounts.models import AuditEvent
+from accounts.roles import Permission
+from accounts.schemas import AuditEventOut, AuditList
+from config.api import body, openapi
+from config.api.answers import answer, dump
+from config.api.pagination import Page, paginate
+from config.api.times import rfc3339
+from config.api.views import ApiView, QueryString
+
+Text = Annotated[str, Field(max_length=64, pattern="^[^\\x00]*$")]
+_FILTERS = {
+    "verb": "verb",
+    "actor": "actor_id",
+    "object": "object_id",
+    "at_from": "at__gte",
+    "at_to": "at__lt",
+}
+
+
+class AuditFilters(QueryString):
+    """Filters of the audit trail; times are RFC 3339, `at_from` inclusive and `at_to` exclusive."""
+
+    verb: Text | None = None
+    actor: Text | None = None
+    object: Text | None = None
+    at_from: AwareDatetime | None = None
+    at_to: AwareDatetime | None = None
+
+
+class AuditQuery(AuditFilters, Page):
+    """Filters and page."""
+
+
+class AuditView(ApiView):
+    permissions = {"GET": Permission.READ_AUDIT}
+
+    @extend_schema(
+        operation_id="list_audit_events",
+        summary="The audit trail, newest first.",
+        tags=["extension"],
+        parameters=openapi.query(AuditQuery),
+        responses=openapi.answers({200: AuditList}, errors=[401, 403]),
+    )
+    def get(self, request: Request) -> HttpResponse:
+        query = self.query(AuditQuery)
+        return answer(paginate(_events(request, query), query, moment="at", show=_shown))
+
+
+class AuditExportView(ApiView):
+    permissions = {"GET": Permission.READ_AUDIT}
+
+    @extend_schema(
+        operation_id="export_audit_events",
+        summary="The whole audit trail as NDJSON, oldest first.",
+        tags=["extension"],
+        parameters=openapi.query(AuditFilters),
+        responses=openapi.answers({(200, body.NDJSON): AuditEventOut}, errors=[401, 403]),
+    )
+    def get(self, request: Request) -> StreamingHttpResponse:
+        events = _events(request, self.query(AuditFilters)).order_by("at", "pk")
+        response = StreamingHttpResponse(_lines(events), content_type=body.NDJSON)
+        response["Content-Disposition"] = 'attachment; filename="audit.ndjson"'
+        return response
+
+
+def _events(request: Request, query: AuditFilters) -> QuerySet[AuditEvent]:
+    asked = query.model_dump(include=set(_FILTERS), exclude_none=True)
+    return AuditEvent.objects.filter(
+        organization_id=caller_of(request).organization_id,
+        **{_FILTERS[name]: value for name, value in asked.items()},
+    )
+
+
+def _lines(events: QuerySet[AuditEvent]) -> Iterator[bytes]:
+    for event in events.iterator():
+        yield dump(_shown(event)) + b"\n"
+
+
+def _shown(event: AuditEvent) -> dict[str, object]:
+    return {
+        "event_id": str(event.pk),
+        "at": rfc3339(event.at),
+        "verb": event.verb,
+        "actor": {"kind": event.actor_kind, "id": event.actor_id, "label": event.actor_label},
+        "object_kind": event.object_kind,
+        "object_id": event.object_id,
+        "detail": event.detail,
+    }

@@ -1,0 +1,16 @@
+from typing import Any
+
+from django.contrib.auth.backends import BaseBackend
+from django.http import HttpRequest
+
+from accounts.models import User
+
+
+class MemberBackend(BaseBackend):
+    """Knows the person of a session. Nobody signs in by password: `accounts.services.sessions.begin` is the way."""
+
+    def authenticate(self, request: HttpRequest | None, **credentials: Any) -> None:
+        return None
+
+    def get_user(self, user_id: int) -> User | None:
+        return User.objects.filter(pk=user_id, is_active=True).first()

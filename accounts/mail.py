@@ -1,0 +1,62 @@
+"""Mail goes out off the request: a row waits, a worker claims it, makes its secret and sends it.
+
+The secret is made as late as that so that it is in no queue, no task argument and no log, only in the mail.
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+from smtplib import SMTPException
+from typing import Any, TypeVar
+
+import structlog
+from django.conf import settings
+from django.core.mail import EmailMultiAlternatives
+from django.db import transaction
+from django.db.models import Model, Q, QuerySet
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+log = structlog.get_logger("mail")
+
+Row = TypeVar("Row", bound=Model)
+
+_LEASE = timedelta(minutes=1)
+_BATCH = 50
+
+
+def deliver(waiting: QuerySet[Row], send_one: Callable[[Row], bool]) -> int:
+    """Send the mails of waiting rows (`handled_at` empty). Returns how many went out.
+
+    A mail that the server does not take keeps its row waiting and is tried again after a minute.
+    """
+    sent = 0
+    for row in _claim(waiting):
+        try:
+            sent += send_one(row)
+        except (OSError, SMTPException) as error:
+            log.warning("mail not taken", row=row.pk, exc_info=error)
+        else:
+            waiting.model._default_manager.filter(pk=row.pk).update(handled_at=timezone.now())
+    return sent
+
+
+def _claim(waiting: QuerySet[Row]) -> list[Row]:
+    """Rows that are this worker's for a minute, so that no second one sends the same mail."""
+    now = timezone.now()
+    with transaction.atomic():
+        free = waiting.filter(Q(claimed_until=None) | Q(claimed_until__lt=now), handled_at=None)
+        claimed = list(free.order_by("pk").select_for_update(skip_locked=True)[:_BATCH])
+        waiting.model._default_manager.filter(pk__in=[row.pk for row in claimed]).update(claimed_until=now + _LEASE)
+    return claimed
+
+
+def send(template: str, *, to: str, subject: str, context: dict[str, Any]) -> None:
+    """Send one mail, as plain text and as HTML without remote content.
+
+    Raises:
+        OSError, SMTPException: the mail server does not take it.
+    """
+    shown = {"subject": subject, "base_url": settings.BASE_URL, **context}
+    message = EmailMultiAlternatives(subject, render_to_string(f"mail/{template}.txt", shown), to=[to])
+    message.attach_alternative(render_to_string(f"mail/{template}.html", shown), "text/html")
+    message.send()

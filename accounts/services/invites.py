@@ -1,0 +1,136 @@
+"""Invitations: how a person becomes a member."""
+
+import secrets
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit, digests, mail
+from accounts.callers import Caller
+from accounts.models import Invite, Member, User
+from accounts.roles import Role
+from accounts.services.organizations import add_member
+from config.celery import wake
+
+PURPOSE = "accounts.Invite"
+LIFETIME = timedelta(days=7)
+
+
+class RoleOutOfReach(Exception):
+    """Only an owner makes owners."""
+
+
+class AlreadyMember(Exception):
+    """The address belongs to a member of this organization."""
+
+
+class InviteGone(Exception):
+    """The invitation was used, revoked, replaced or is too old, or there never was one."""
+
+
+def invite(*, caller: Caller, email: str, role: Role) -> Invite:
+    """Offer membership to an address; an open offer to the same address is replaced.
+
+    Raises:
+        RoleOutOfReach, AlreadyMember
+    """
+    email = email.lower()
+    if role is Role.OWNER and caller.role is not Role.OWNER:
+        raise RoleOutOfReach
+    if Member.objects.filter(organization_id=caller.organization_id, user__email=email).exists():
+        raise AlreadyMember
+    now = timezone.now()
+    with transaction.atomic():
+        opened = Invite.objects.select_for_update().filter(
+            organization_id=caller.organization_id, email=email, accepted_at=None, revoked_at=None
+        )
+        replaced = opened.update(revoked_at=now)
+        made = Invite.objects.create(
+            organization_id=caller.organization_id,
+            email=email,
+            role=role,
+            created_by=str(caller.actor),
+            expires_at=now + LIFETIME,
+        )
+        audit.record(
+            "invite.created",
+            actor=caller.actor,
+            organization_id=caller.organization_id,
+            object_kind="invite",
+            object_id=made.pk,
+            role=role,
+            replaced=bool(replaced),
+        )
+        wake("accounts.tasks.deliver_mail")
+    return made
+
+
+def revoke_invite(*, invite: Invite, caller: Caller) -> Invite:
+    """Withdraw an offer. One that is no longer open stays as it is."""
+    with transaction.atomic():
+        now = timezone.now()
+        if Invite.objects.filter(pk=invite.pk, accepted_at=None, revoked_at=None).update(revoked_at=now):
+            invite.revoked_at = now
+            audit.record(
+                "invite.revoked",
+                actor=caller.actor,
+                organization_id=invite.organization_id,
+                object_kind="invite",
+                object_id=invite.pk,
+            )
+    return invite
+
+
+def open_invite(token: str) -> Invite:
+    """The offer that a mailed link carries. Raises InviteGone."""
+    identifier, _, secret = token.partition("-")
+    found = None
+    if identifier.isascii() and identifier.isdigit() and len(identifier) < 19:
+        found = Invite.objects.select_related("organization").filter(pk=int(identifier)).first()
+    genuine = digests.matches(PURPOSE, secret, found.digest if found and found.digest else digests.ABSENT)
+    if found is None or not genuine or found.accepted_at or found.revoked_at or found.expires_at <= timezone.now():
+        raise InviteGone
+    return found
+
+
+def accept_invite(*, token: str) -> User:
+    """Make the invited address a member. Whoever has the link has the mail, so they may be signed in.
+
+    Raises:
+        InviteGone
+    """
+    invite = open_invite(token)
+    with transaction.atomic():
+        if not Invite.objects.filter(pk=invite.pk, accepted_at=None, revoked_at=None).update(
+            accepted_at=timezone.now()
+        ):
+            raise InviteGone
+        actor = audit.Actor("member", "", invite.email)
+        member = add_member(organization=invite.organization, email=invite.email, role=Role(invite.role), actor=actor)
+        audit.record(
+            "invite.accepted",
+            actor=actor,
+            organization_id=invite.organization_id,
+            object_kind="invite",
+            object_id=invite.pk,
+        )
+    return member.user
+
+
+def deliver_invites() -> int:
+    """Send the invitations that wait. Returns how many were sent."""
+    return mail.deliver(Invite.objects.filter(revoked_at=None, expires_at__gt=timezone.now()), _send)
+
+
+def _send(row: Invite) -> bool:
+    secret = secrets.token_hex(32)
+    row.digest = digests.digest(PURPOSE, secret)
+    row.save(update_fields=["digest"])
+    mail.send(
+        "invite",
+        to=row.email,
+        subject=f"You are invited to {row.organization.name}",
+        context={"invite": row, "path": f"/invites/{row.pk}-{secret}/"},
+    )
+    return True

@@ -1,0 +1,87 @@
+"""The second factor: time-based codes of an authenticator app (RFC 6238)."""
+
+import base64
+
+import pyotp
+import segno
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit, digests
+from accounts.models import Member, User
+from accounts.roles import Role
+
+_STEP_SECONDS = 30
+_TOLERATED_STEPS = 1
+_ROLES = (Role.OWNER, Role.APPROVER)
+
+
+class SecondFactorRefused(Exception):
+    """The app's code is wrong or was used before."""
+
+
+def is_needed(user: User) -> bool:
+    """Whether this person must confirm a sign-in: they have enrolled, or an organization of theirs asks its owners
+    and approvers to."""
+    asked = Member.objects.filter(user=user, role__in=_ROLES, organization__second_factor_required=True)
+    return is_enrolled(user) or asked.exists()
+
+
+def is_enrolled(user: User) -> bool:
+    return bool(user.totp_secret)
+
+
+def new_secret() -> str:
+    """A secret to enrol with, base32; it counts only once `enrol` has seen a code made from it."""
+    return pyotp.random_base32()
+
+
+def qr_code(user: User, secret: str) -> str:
+    """The enrolment as an SVG picture, drawn here so that the secret goes to no other service."""
+    uri = pyotp.TOTP(secret).provisioning_uri(name=user.email, issuer_name="Decision-Record Service")
+    return str(segno.make(uri, error="m").svg_data_uri(scale=5, border=2))
+
+
+def enrol(*, user: User, secret: str, code: str) -> None:
+    """Make an app this person's second factor, in place of an earlier one. Raises SecondFactorRefused."""
+    step = _matching_step(secret, code, after=0)
+    with transaction.atomic():
+        encrypted = _cipher().encrypt(secret.encode()).decode()
+        User.objects.filter(pk=user.pk).update(totp_secret=encrypted, totp_counter=step)
+        user.totp_secret = encrypted
+        for member in user.memberships.all():
+            audit.record(
+                "second_factor.enrolled",
+                actor=audit.Actor("member", str(user.pk), user.email),
+                organization_id=member.organization_id,
+                object_kind="member",
+                object_id=member.pk,
+            )
+
+
+def confirm(*, user: User, code: str) -> None:
+    """Check a code of an enrolled app; each works once. Raises SecondFactorRefused."""
+    try:
+        secret = _cipher().decrypt(user.totp_secret.encode()).decode()
+    except InvalidToken:
+        raise SecondFactorRefused from None
+    step = _matching_step(secret, code, after=user.totp_counter)
+    if not User.objects.filter(pk=user.pk, totp_counter__lt=step).update(totp_counter=step):
+        raise SecondFactorRefused
+
+
+def _matching_step(secret: str, code: str, *, after: int) -> int:
+    """The time step a code belongs to. Raises SecondFactorRefused unless it is near now and later than `after`."""
+    app, now = pyotp.TOTP(secret), int(timezone.now().timestamp()) // _STEP_SECONDS
+    near = range(now - _TOLERATED_STEPS, now + _TOLERATED_STEPS + 1)
+    for step in near:
+        if pyotp.utils.strings_equal(app.generate_otp(step), code) and step > after:
+            return step
+    raise SecondFactorRefused
+
+
+def _cipher() -> MultiFernet:
+    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    return MultiFernet([Fernet(base64.urlsafe_b64encode(digests.key(key, "accounts.totp"))) for key in keys])

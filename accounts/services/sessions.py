@@ -1,0 +1,88 @@
+"""Signed-in sessions: begun, seen, listed and ended."""
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY, login, logout
+from django.contrib.sessions.backends.db import SessionStore
+from django.db import transaction
+from django.http import HttpRequest
+from django.utils import timezone
+
+from accounts import audit, selectors
+from accounts.models import SignedInSession, User
+from config import clients
+
+_SEEN_STEP = timedelta(minutes=1)
+
+
+def begin(*, request: HttpRequest, user: User) -> None:
+    """Sign a person in: a new session id, so that one fixed beforehand by somebody else is worth nothing."""
+    now = timezone.now()
+    with transaction.atomic():
+        login(request, user, backend="accounts.backends.MemberBackend")
+        request.session.cycle_key()
+        SignedInSession.objects.create(
+            user=user,
+            session_key=str(request.session.session_key),
+            client=clients.address(request),
+            agent=request.headers.get("User-Agent", "")[:200],
+            created_at=now,
+            last_seen_at=now,
+        )
+        _audit("sign_in.succeeded", user)
+
+
+def seen(*, request: HttpRequest) -> bool:
+    """Whether this signed-in session still holds, noting that it was used.
+
+    It ends when it has been revoked, was idle too long, or is too old.
+    """
+    now = timezone.now()
+    found = SignedInSession.objects.filter(session_key=request.session.session_key).first()
+    if found is None:
+        return False
+    if found.last_seen_at < now - settings.SESSION_IDLE or found.created_at < now - settings.SESSION_LONGEST:
+        end(session=found, because="expired")
+        return False
+    if found.last_seen_at < now - _SEEN_STEP:
+        SignedInSession.objects.filter(pk=found.pk).update(last_seen_at=now)
+    return True
+
+
+def sign_out(*, request: HttpRequest) -> None:
+    """End the session of this request. Nobody being signed in is no error."""
+    found = SignedInSession.objects.filter(session_key=request.session.session_key or "").first()
+    if found is not None:
+        end(session=found, because="signed out")
+    logout(request)
+
+
+def end(*, session: SignedInSession, because: str) -> None:
+    """End a session wherever its browser is."""
+    with transaction.atomic():
+        deleted, _ = SignedInSession.objects.filter(pk=session.pk).delete()
+        SessionStore(session.session_key).delete()
+        if deleted:
+            _audit("session.ended", session.user, because=because)
+
+
+def is_signed_in(request: HttpRequest) -> bool:
+    return SESSION_KEY in request.session
+
+
+def _audit(verb: str, user: User, **detail: str) -> None:
+    """One event in each organization of the person, or one of the platform's if they have none."""
+    members = list(user.memberships.select_related("user"))
+    for member in members:
+        audit.record(
+            verb,
+            actor=selectors.caller(member).actor,
+            organization_id=member.organization_id,
+            object_kind="member",
+            object_id=member.pk,
+            **detail,
+        )
+    if not members:
+        actor = audit.Actor("member", str(user.pk), user.email)
+        audit.record(verb, actor=actor, organization_id=None, object_kind="user", object_id=user.pk, **detail)

@@ -1,0 +1,11 @@
+from celery import shared_task
+
+from accounts.services import codes, invites
+
+
+@shared_task(name="accounts.tasks.deliver_mail")
+def deliver_mail() -> None:
+    """Send what waits. Woken by the request that made it wait, and by beat for what that wake-up missed."""
+    codes.deliver_codes()
+    invites.deliver_invites()
+    codes.note_refusals()

@@ -1,0 +1,21 @@
+from django.urls import path
+
+from accounts.api import access, audit, invites, keys, onboarding
+
+urlpatterns = [
+    path("auth/otp/request", access.OtpRequestView.as_view()),
+    path("auth/otp/verify", access.OtpVerifyView.as_view()),
+    path("auth/second-factor", access.SecondFactorView.as_view()),
+    path("auth/me", access.MeView.as_view()),
+    path("auth/sign-out", access.SignOutView.as_view()),
+    path("auth/sessions", access.SessionListView.as_view()),
+    path("auth/sessions/<int:session_id>", access.SessionView.as_view()),
+    path("auth/invites", invites.InviteListView.as_view()),
+    path("auth/invites/accept", invites.AcceptInviteView.as_view()),
+    path("auth/invites/<int:invite_id>", invites.InviteView.as_view()),
+    path("auth/api-keys", keys.ApiKeyListView.as_view()),
+    path("auth/api-keys/<slug:key_id>", keys.ApiKeyView.as_view()),
+    path("auth/onboarding", onboarding.OnboardingView.as_view()),
+    path("audit", audit.AuditView.as_view()),
+    path("audit/export", audit.AuditExportView.as_view()),
+]

@@ -1,0 +1,126 @@
+"""The pages on which people sign in, accept invitations and look after their sessions."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from accounts.forms import CodeForm, MailForm
+from accounts.models import SignedInSession
+from accounts.services import codes, invites, second_factor, sessions, sign_in
+from config import clients
+
+_EMAIL, _NEXT = "sign_in_email", "sign_in_next"
+_WRONG_CODE = "This code is not right, or not valid any more. Try again, or ask for a new one."
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def ask_for_code(request: HttpRequest) -> HttpResponse:
+    form = MailForm(request.POST or None)
+    if request.method == "GET":
+        request.session[_NEXT] = request.GET.get("next", "")
+        return render(request, "accounts/sign_in.html", {"form": form})
+    if not form.is_valid():
+        return render(request, "accounts/sign_in.html", {"form": form}, status=422)
+    email = form.cleaned_data["email"]
+    try:
+        codes.request_code(email=email, intent="sign_in", client=clients.address(request))
+    except codes.TooManyRequests as error:
+        minutes = -(-error.retry_after // 60)
+        form.add_error(None, f"Too many codes were asked for. Try again in {minutes} minutes.")
+        answer = render(request, "accounts/sign_in.html", {"form": form}, status=429)
+        answer["Retry-After"] = str(error.retry_after)
+        return answer
+    request.session[_EMAIL] = email
+    return redirect("enter-code")
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def enter_code(request: HttpRequest) -> HttpResponse:
+    email = request.session.get(_EMAIL)
+    if not email:
+        return redirect("sign-in")
+    form = CodeForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            signed_in = sign_in.by_code(request=request, email=email, code=form.cleaned_data["code"])
+        except codes.CodeRefused:
+            form.add_error("code", _WRONG_CODE)
+        else:
+            return _arrive(request) if signed_in else redirect("second-factor")
+    status = 422 if form.errors else 200
+    return render(request, "accounts/code.html", {"form": form, "email": email}, status=status)
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def enter_app_code(request: HttpRequest) -> HttpResponse:
+    try:
+        person, secret = sign_in.waiting_person(request), sign_in.secret_to_enrol(request)
+    except codes.CodeRefused:
+        return redirect("sign-in")
+    form = CodeForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            sign_in.by_app(request=request, code=form.cleaned_data["code"])
+        except second_factor.SecondFactorRefused:
+            form.add_error("code", "This code is not right, or was used already. Wait for the next one.")
+        except codes.CodeRefused:
+            return redirect("sign-in")
+        else:
+            return _arrive(request)
+    shown = {"form": form, "secret": secret, "qr_code": secret and second_factor.qr_code(person, secret)}
+    return render(request, "accounts/second_factor.html", shown, status=422 if form.errors else 200)
+
+
+def _arrive(request: HttpRequest) -> HttpResponse:
+    """Where the person wanted to go, if that is here."""
+    request.session.pop(_EMAIL, None)
+    wanted = request.session.pop(_NEXT, "")
+    here = url_has_allowed_host_and_scheme(
+        wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    )
+    return redirect(wanted if here else "admin:index")
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    sessions.sign_out(request=request)
+    return redirect("sign-in")
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def accept_invite(request: HttpRequest, token: str) -> HttpResponse:
+    try:
+        invite = invites.open_invite(token)
+        if request.method == "GET":
+            return render(request, "accounts/invite.html", {"invite": invite})
+        person = invites.accept_invite(token=token)
+    except invites.InviteGone:
+        return render(request, "accounts/invite_gone.html", status=410)
+    if second_factor.is_needed(person):
+        return redirect("sign-in")
+    sessions.begin(request=request, user=person)
+    return redirect("admin:index")
+
+
+@never_cache
+@login_required
+@require_GET
+def my_sessions(request: HttpRequest) -> HttpResponse:
+    mine = SignedInSession.objects.filter(user=request.user.pk).order_by("-last_seen_at")
+    shown = {"sessions": mine, "current": request.session.session_key}
+    return render(request, "accounts/sessions.html", shown)
+
+
+@login_required
+@require_POST
+def end_session(request: HttpRequest, pk: int) -> HttpResponse:
+    session = get_object_or_404(SignedInSession, pk=pk, user=request.user.pk)
+    sessions.end(session=session, because="revoked")
+    return redirect("my-sessions")
