@@ -31,12 +31,13 @@ lint: install
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy .
 	.venv/bin/lint-imports
-	$(PYTHON) manage.py makemigrations --check --dry-run
-	$(PYTHON) manage.py spectacular --format openapi-json --validate --fail-on-warn --file .cache/openapi.json
+	DATA_DIR=.cache/data $(PYTHON) manage.py makemigrations --check --dry-run
+	@mkdir -p .cache
+	DATA_DIR=.cache/data $(PYTHON) manage.py spectacular --format openapi-json --validate --fail-on-warn --file .cache/openapi.json
 	diff -u docs/openapi.json .cache/openapi.json
 
 docs: install
-	$(PYTHON) manage.py spectacular --format openapi-json --file docs/openapi.json
+	DATA_DIR=.cache/data $(PYTHON) manage.py spectacular --format openapi-json --file docs/openapi.json
 
 bench: install services
 	$(PYTHON) -m bench

@@ -1,75 +1,50 @@
-"""pgbench running the very statement that ingest runs: what the database alone can do, as the limit we measure against."""
+"""pgbench running the very statement that ingest runs: what the database alone can do, and so our limit."""
 
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from custody.insertion import NewRecord, _statement, _values
 from tests.throwaway import postgresql_program
 
 
-def script(statement: str, values: list[object], record_id: str, decision_id: str) -> str:
-    """The ingest statement as a pgbench script.
+def script(records: Sequence[NewRecord]) -> str:
+    """Ingest's own statement for these records, as a pgbench script.
 
-    Args:
-        statement: SQL with a `%s` for each of `values`, which are one real record's.
-        record_id, decision_id: what identifies that record; wherever a value holds one of them, the script puts a
-            fresh id made from a random number. Everything else stays as it was, inlined: pgbench does not even have
-            to send it, so the limit is a hard one.
+    Wherever a value identifies a record, the script puts an id that is new at each run; all else stays as it is, with
+    long binary values as a repeated byte, which pgbench need not even send. That makes the limit a hard one.
     """
-    literals = iter([_literal(value, record_id, decision_id) for value in values])
-    return (
-        "\\set n random(1, 9000000000000000000)\n"
-        + re.sub(r"%s", lambda _: next(literals), " ".join(statement.split()))
-        + ";\n"
-    )
+    literals = iter([_literal(v, row, i) for i, record in enumerate(records) for row in record for v in _values(row)])
+    statement = re.sub(r"%s", lambda _: next(literals), _statement(type(records[0].index_row), len(records)))
+    seeded = statement.replace("WITH new", "WITH seed AS (SELECT :n::bigint AS n), new", 1)
+    return f"\\set n random(1, 9000000000000000000)\n{' '.join(seeded.split())};\n"
 
 
-def _literal(value: object, record_id: str, decision_id: str) -> str:
+def _literal(value: object, row: object, position: int) -> str:
+    identifier = f"md5(((SELECT n FROM seed) + {position})::text)"
     if value is None:
         return "NULL"
     if isinstance(value, bytes | memoryview) or hasattr(value, "obj"):
-        return f"'\\x{bytes(getattr(value, 'obj', value)).hex()}'"
-    text = str(value).replace("'", "''")
-    if str(value) == record_id:
-        return "md5(:n::text)"
-    if str(value) == decision_id:
-        return "('bench-' || :n)"
-    if record_id.replace("-", "") in text:
-        return f"('{text.replace(record_id.replace('-', ''), '')}' || md5(:n::text))"
-    return f"'{text}'"
+        size = len(bytes(getattr(value, "obj", value)))
+        return f"convert_to(repeat('x', {size}), 'UTF8')"
+    if value == getattr(row, "pk", None):
+        prefix = "" if "/" not in str(value) else str(value).rsplit("/", 1)[0] + "/"
+        return f"('{prefix}' || {identifier})"
+    if value == getattr(row, "decision_id", None):
+        return identifier
+    return "'" + str(value).replace("'", "''") + "'"
 
 
-def run(server: str, script_file: Path, *, clients: int, seconds: int) -> float:
+def run(database: str, file: Path, *, clients: int, seconds: int) -> float:
     """Transactions a second."""
-    url = urlsplit(server)
-    command = [
-        postgresql_program("pgbench"),
-        "-n",
-        "-M",
-        "prepared",
-        "-c",
-        clients,
-        "-j",
-        min(clients, 2),
-        "-T",
-        seconds,
-        "-f",
-        script_file,
-        "-h",
-        url.hostname,
-        "-p",
-        url.port,
-        "-U",
-        url.username,
-        url.path.lstrip("/"),
-    ]
-    done = subprocess.run(
-        list(map(str, command)),
-        env=os.environ | {"PGPASSWORD": url.password or ""},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return float(re.search(r"tps = ([\d.]+)", done.stdout)[1])
+    url = urlsplit(database)
+    command = [postgresql_program("pgbench"), "-n", "-M", "prepared", "-c", clients, "-j", min(clients, 2)]
+    command += ["-T", seconds, "-f", file, "-h", url.hostname, "-p", url.port, "-U", url.username, url.path[1:]]
+    environment = os.environ | {"PGPASSWORD": url.password or ""}
+    done = subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True, check=True)
+    found = re.search(r"tps = ([\d.]+)", done.stdout)
+    assert found, done.stdout
+    return float(found[1])

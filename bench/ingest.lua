@@ -1,0 +1,29 @@
+-- Posts one record again and again, each time with a decision id of its own.
+local count, thread_number = 0, 0
+local token, run, record
+
+function setup(thread)
+  thread_number = thread_number + 1
+  thread:set("number", thread_number)
+end
+
+function init(arguments)
+  token, run = arguments[1], arguments[2]
+  local file = io.open(arguments[3], "rb")
+  record = file:read("*a")
+  file:close()
+  wrk.headers["Authorization"] = "Bearer " .. token
+  wrk.headers["Content-Type"] = "application/json"
+end
+
+function request()
+  count = count + 1
+  local body = record:gsub("DECISION_ID", run .. "-" .. number .. "-" .. count)
+  return wrk.format("POST", nil, nil, body)
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format("RESULT %d %d %d %d %.1f\n", summary.requests, summary.duration, errors.status,
+    errors.connect + errors.read + errors.write + errors.timeout, latency:percentile(99)))
+end
