@@ -36,7 +36,7 @@ class Disclosure:
     def verifies(self, *, root: bytes, count: int) -> bool:
         """Whether this field belongs to the fields commitment (`root`, `count`) of a signed statement."""
         return merkle.verify_inclusion(
-            leaf=_hash(self.leaf, self.salt),
+            leaf=_hashes([self.leaf], [self.salt])[0],
             index=self.index,
             size=count,
             path=self.audit_path,
@@ -90,11 +90,8 @@ def _salts(salt_key: bytes, count: int) -> list[bytes]:
 
 
 def _hashes(record_leaves: Sequence[Leaf], salts: Sequence[bytes]) -> list[bytes]:
-    return [_hash(leaf, salt) for leaf, salt in zip(record_leaves, salts, strict=True)]
-
-
-def _hash(leaf: Leaf, salt: bytes) -> bytes:
-    return merkle.leaf_hash(salt + f"{leaf[0]}\x00{leaf[1]}".encode())
+    pairs = zip(record_leaves, salts, strict=True)
+    return [merkle.leaf_hash(salt + f"{path}\x00{scalar}".encode()) for (path, scalar), salt in pairs]
 
 
 # While a document is taken apart, `bytes` are the spelling of a scalar and `str` is a decoded text.

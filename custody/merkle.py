@@ -11,13 +11,9 @@ def leaf_hash(entry: bytes) -> bytes:
     return sha256(b"\x00" + entry).digest()
 
 
-def _node_hash(left: bytes, right: bytes) -> bytes:
-    return sha256(b"\x01" + left + right).digest()
-
-
 def _parents(level: list[bytes]) -> list[bytes]:
     """The level above. An odd last node moves up unchanged, which gives RFC 6962's left-filled split."""
-    pairs = [_node_hash(left, right) for left, right in zip(level[::2], level[1::2], strict=False)]
+    pairs = [sha256(b"\x01" + left + right).digest() for left, right in zip(level[::2], level[1::2], strict=False)]
     return pairs + level[len(pairs) * 2 :]
 
 
@@ -55,10 +51,10 @@ def verify_inclusion(*, leaf: bytes, index: int, size: int, path: Sequence[bytes
         if last == 0:
             return False
         if position % 2 or position == last:
-            node = _node_hash(sibling, node)
+            node = sha256(b"\x01" + sibling + node).digest()
             while position % 2 == 0 and position:
                 position, last = position // 2, last // 2
         else:
-            node = _node_hash(node, sibling)
+            node = sha256(b"\x01" + node + sibling).digest()
         position, last = position // 2, last // 2
     return last == 0 and node == root

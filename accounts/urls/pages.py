@@ -1,8 +1,12 @@
 from django.urls import path
+from django.views.generic import RedirectView
 
 from accounts import views
 
 urlpatterns = [
+    # Before the admin's own, which ask for a password.
+    path("admin/login/", RedirectView.as_view(pattern_name="sign-in", query_string=True)),
+    path("admin/logout/", views.sign_out),
     path("sign-in/", views.ask_for_code, name="sign-in"),
     path("sign-in/code/", views.enter_code, name="enter-code"),
     path("sign-in/app/", views.enter_app_code, name="second-factor"),
