@@ -11,7 +11,7 @@ from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from accounts import audit, digests, roles, selectors
+from accounts import audit, digests, roles, selectors, throttling
 from accounts.audit import Actor
 from accounts.callers import Caller
 from accounts.models import ApiKey
@@ -41,6 +41,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         # The comparison is made for an unknown id too, so that the time taken does not tell which ids exist.
         genuine = digests.matches(PURPOSE, secret, key.digest if key else digests.ABSENT)
         if key is None or not genuine:
+            throttling.count_refused_credentials(request._request)
             raise AuthenticationFailed(_REFUSED)
         actor = Actor("key", key.key_id, key.name[:300])
         now = timezone.now()

@@ -15,7 +15,8 @@ class Permission(StrEnum):
     INGEST_RECORDS = "ingest decision records"
     READ_DECISIONS = "read decisions, records and receipts"
     MANAGE_KEYS = "create, list and revoke API keys"
-    MANAGE_MEMBERS = "invite people, list and revoke invitations"
+    MANAGE_MEMBERS = "invite people, change their roles and remove them"
+    MANAGE_ORGANIZATION = "change the organization's settings"
     READ_AUDIT = "read the audit trail"
 
 
@@ -27,6 +28,7 @@ MATRIX: dict[Permission, frozenset[Role]] = {
     Permission.READ_DECISIONS: _EVERYONE,
     Permission.MANAGE_KEYS: _ADMINISTRATION,
     Permission.MANAGE_MEMBERS: _ADMINISTRATION,
+    Permission.MANAGE_ORGANIZATION: frozenset({Role.OWNER}),
     Permission.READ_AUDIT: _ADMINISTRATION | {Role.AUDITOR},
 }
 

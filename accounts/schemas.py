@@ -58,6 +58,14 @@ class AcceptInviteIn(RequestBody):
     token: Annotated[str, Field(description="The last part of the link in the mail.")]
 
 
+class MemberPatch(RequestBody):
+    role: Literal[ROLES]  # type: ignore[valid-type]
+
+
+class OrganizationPatch(RequestBody):
+    second_factor_required: bool
+
+
 class OnboardingIn(RequestBody):
     """Any of the flags; the others stay as they are."""
 
@@ -109,6 +117,23 @@ class OrganizationOut(Answer):
     id: str
     slug: str
     name: str
+
+
+class OrganizationSettings(OrganizationOut):
+    second_factor_required: bool
+
+
+class MemberOut(Answer):
+    member_id: str
+    email: str
+    name: str
+    role: str
+    created_at: str
+
+
+class MemberList(Answer):
+    items: list[MemberOut]
+    next_cursor: str | None
 
 
 class Me(Answer):

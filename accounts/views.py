@@ -1,12 +1,13 @@
 """The pages on which people sign in, accept invitations and look after their sessions."""
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from accounts import selectors, services
 from accounts.forms import CodeForm, MailForm
 from accounts.models import SignedInSession
 from accounts.services import codes, invites, second_factor, sessions, sign_in
@@ -124,3 +125,13 @@ def end_session(request: HttpRequest, pk: int) -> HttpResponse:
     session = get_object_or_404(SignedInSession, pk=pk, user=request.user.pk)
     sessions.end(session=session, because="revoked")
     return redirect("my-sessions")
+
+
+@login_required
+@require_POST
+def first_step(request: HttpRequest, flag: str) -> HttpResponse:
+    member = selectors.current_member(request)
+    if member is None or flag not in ("dismissed", "opened", "verified"):
+        raise Http404
+    services.update_onboarding(member_id=member.pk, flags={flag: True}, actor=selectors.caller(member).actor)
+    return redirect("admin:index")

@@ -144,6 +144,7 @@ REST_FRAMEWORK = {
         "accounts.authentication.MemberSessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["accounts.authentication.RolePermission"],
+    "DEFAULT_THROTTLE_CLASSES": ["accounts.throttling.Limit"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": [],  # config.api.body is the one reader
     "DEFAULT_SCHEMA_CLASS": "config.api.openapi.Schema",
@@ -172,6 +173,15 @@ SPECTACULAR_SETTINGS = {
 
 # Reverse proxies in front, each of which appends to X-Forwarded-For.
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
+
+# Requests a minute under /v1, for each key or person, and for each address without credentials; 0 is no limit.
+REQUESTS_PER_MINUTE = env.int("REQUESTS_PER_MINUTE", default=0)
+ANONYMOUS_REQUESTS_PER_MINUTE = env.int("ANONYMOUS_REQUESTS_PER_MINUTE", default=120)
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    if REDIS_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
 
 # Codes for one mail address, and from one network address, in an hour.
 CODES_PER_HOUR = env.int("CODES_PER_HOUR", default=5)

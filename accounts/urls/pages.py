@@ -12,6 +12,7 @@ urlpatterns = [
     path("sign-in/app/", views.enter_app_code, name="second-factor"),
     path("sign-out/", views.sign_out, name="sign-out"),
     path("invites/<str:token>/", views.accept_invite, name="accept-invite"),
+    path("account/first-steps/<str:flag>/", views.first_step, name="first-step"),
     path("account/sessions/", views.my_sessions, name="my-sessions"),
     path("account/sessions/<int:pk>/end/", views.end_session, name="end-session"),
 ]

@@ -1,0 +1,50 @@
+"""Rate limits of the API: for each key or person, and for each network address that has shown no credentials."""
+
+import time
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.core.cache import cache
+from django.http import HttpRequest
+from rest_framework.exceptions import Throttled
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+
+from accounts.callers import Caller
+from config import clients
+
+if TYPE_CHECKING:  # DRF's views import this module through its settings
+    from rest_framework.views import APIView
+
+_WINDOW_SECONDS = 60
+
+
+class Limit(BaseThrottle):
+    """Counts requests in the shared cache, minute by minute. A limit of 0 is none, and costs nothing."""
+
+    def allow_request(self, request: Request, view: "APIView") -> bool:
+        if isinstance(request.auth, Caller):
+            return _within(f"caller:{request.auth.actor.kind}:{request.auth.actor.id}", settings.REQUESTS_PER_MINUTE)
+        return _stranger_may_ask(request._request)
+
+    def wait(self) -> float:
+        return _WINDOW_SECONDS - time.time() % _WINDOW_SECONDS
+
+
+def count_refused_credentials(request: HttpRequest) -> None:
+    """Guessing a key is limited like everything else that comes without credentials. Raises Throttled."""
+    if not _stranger_may_ask(request):
+        raise Throttled(Limit().wait())
+
+
+def _stranger_may_ask(request: HttpRequest) -> bool:
+    return _within(f"address:{clients.address(request)}", settings.ANONYMOUS_REQUESTS_PER_MINUTE)
+
+
+def _within(who: str, limit: int) -> bool:
+    """Count one request of `who`; False if that was more than `limit` in this minute."""
+    if not limit:
+        return True
+    key = f"limit:{who}:{int(time.time()) // _WINDOW_SECONDS}"
+    cache.add(key, 0, timeout=2 * _WINDOW_SECONDS)
+    return cache.incr(key) <= limit
