@@ -1,12 +1,18 @@
 """Secret files under DATA_DIR: written once, never overwritten, readable by their owner alone."""
 
+import contextlib
 import os
 import secrets
 from pathlib import Path
 
+from config.faults import Fault
 
-class InsecureKeyFile(Exception):
+
+class InsecureKeyFile(Fault):
     """A key file can be read by others than its owner."""
+
+    status = 503
+    sentence = "The service's keys are not protected as they must be. An administrator must mend that."
 
 
 def read_or_create(path: Path, make: bytes) -> bytes:
@@ -31,7 +37,8 @@ def read(path: Path) -> bytes:
 
 
 def _create(path: Path, content: bytes) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for directory in (path.parent.parent, path.parent):  # `parents=True` would give the upper one the umask's mode
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -39,10 +46,8 @@ def _create(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        try:
+        with contextlib.suppress(FileExistsError):  # another process was first; its content is the one that counts
             os.link(draft, path)
-        except FileExistsError:
-            return
     finally:
         draft.unlink()
     fsync_directory(path.parent)

@@ -28,10 +28,10 @@ def insert(records: Sequence[NewRecord]) -> set[uuid.UUID]:
     """Insert those records whose ids custody does not know yet.
 
     Args:
-        records: not empty, their index rows of one model.
+        records: not empty, each id once, their index rows of one model.
 
     Returns:
-        The ids that were inserted. Of several records of one id the first wins.
+        The ids that were inserted.
     """
     if connection.vendor == "postgresql":
         statement = _statement(type(records[0].index_row), len(records))

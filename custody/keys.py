@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 from django.conf import settings
 from django.db import transaction
 
+from config.faults import Fault
 from config.secret_files import read, read_or_create
 from custody.models import Key
 
@@ -28,8 +29,11 @@ ED25519 = "ed25519"
 SECRET_BYTES = 32
 
 
-class KeyMissing(Exception):
+class KeyMissing(Fault):
     """A key that signed or sealed records of this organization is not in DATA_DIR, or another one lies in its place."""
+
+    status = 503
+    sentence = "The organization's keys are not in place. An administrator must restore them from a backup."
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,11 @@ def _secret(organization_id: uuid.UUID, purpose: Purpose) -> bytes:
         raise KeyMissing(f"{path} is gone; restore it from a backup. A new key could not open or extend old records.")
     else:
         content = read(path)
-    if not hmac.compare_digest(row.key_id, _describe(purpose, content).key_id):
+    try:
+        found = _describe(purpose, content).key_id
+    except ValueError:  # no PEM at all
+        found = ""
+    if not hmac.compare_digest(row.key_id, found):
         raise KeyMissing(f"{path} is not the key with which this organization's records were made; restore that one")
     return content
 

@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.keywrap import InvalidUnwrap, aes_key_unwrap, aes_key_wrap
 
 from config.api import strict_json
+from config.faults import Fault
 from custody import envelope, fields
 from custody.keys import Keyring
 
@@ -33,8 +34,10 @@ _NONCE_BYTES = 12
 _DERIVATION = b"decision-record-service sealing v1"
 
 
-class Damaged(Exception):
+class Damaged(Fault):
     """A sealed object is not what was put: it cannot be parsed, unwrapped or decrypted."""
+
+    sentence = "The stored record is damaged. An administrator must restore the vault from a backup."
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,22 +182,27 @@ def derive(dek: bytes) -> Secrets:
 
 def pack(sealed: Sealed) -> bytes:
     """The vault object: `DRS1`, the header's length as 4 bytes big-endian, the header as JSON, the ciphertext."""
-    header = {
-        "statement": base64.b64encode(sealed.statement).decode(),
-        "signature": base64.b64encode(sealed.signature).decode(),
-        "keyId": sealed.key_id,
-        "kekId": sealed.kek_id,
-        "wrappedDek": base64.b64encode(sealed.wrapped_dek).decode(),
-    }
-    encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
+    encoded = _encode_header(sealed)
     return _HEADER.pack(MAGIC, len(encoded)) + encoded + sealed.ciphertext
+
+
+def _encode_header(source: "Sealed | SealedHeader") -> bytes:
+    header = {
+        "statement": base64.b64encode(source.statement).decode(),
+        "signature": base64.b64encode(source.signature).decode(),
+        "keyId": source.key_id,
+        "kekId": source.kek_id,
+        "wrappedDek": base64.b64encode(source.wrapped_dek).decode(),
+    }
+    return json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
 
 
 def unpack(body: bytes) -> tuple[SealedHeader, bytes]:
     """Header and ciphertext of a vault object. Raises Damaged."""
     try:
         magic, size = _HEADER.unpack_from(body)
-        raw = json.loads(body[_HEADER.size : _HEADER.size + size])
+        encoded = body[_HEADER.size : _HEADER.size + size]
+        raw = json.loads(encoded)
         header = SealedHeader(
             statement=base64.b64decode(raw["statement"], validate=True),
             signature=base64.b64decode(raw["signature"], validate=True),
@@ -206,12 +214,16 @@ def unpack(body: bytes) -> tuple[SealedHeader, bytes]:
         raise Damaged("the sealed object cannot be parsed") from error
     if magic != MAGIC:
         raise Damaged("the sealed object is of an unknown format")
+    if _encode_header(header) != encoded:  # base64 and JSON have several spellings; only ours was ever put
+        raise Damaged("the sealed object's header was changed")
     return header, body[_HEADER.size + size :]
 
 
 def unseal(keys: Keyring, record: uuid.UUID, body: bytes) -> Opened:
     """Decrypt a vault object. Raises Damaged."""
     header, ciphertext = unpack(body)
+    if header.kek_id != keys.kek_id:
+        raise Damaged("the sealed object names another key-encryption key")
     try:
         secrets = derive(aes_key_unwrap(keys.kek, header.wrapped_dek))
         nonce, encrypted = ciphertext[:_NONCE_BYTES], ciphertext[_NONCE_BYTES:]

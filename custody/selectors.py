@@ -16,7 +16,7 @@ from custody import envelope, fields, sealing, vaults
 from custody.fields import Disclosure
 from custody.keys import keyring
 from custody.models import Entry, Key, SealedObject, object_key
-from custody.sealing import Damaged, Opened, Sealed, SealedHeader
+from custody.sealing import Damaged, Opened, Sealed
 from custody.vaults import VaultUnavailable
 
 
@@ -95,10 +95,19 @@ def opened(entry: Entry) -> Opened:
     Raises: as `receipt`; a reserved record is readable all the same.
     """
     found = sealing.unseal(keyring(entry.organization_id), entry.record_id, _body(entry))
-    signed = json.loads(bytes(entry.statement))["subject"][0]["digest"]["hmac-sha256"]
-    if sealing.payload_commitment(found.secrets.payload_salt, found.payload).hex() != signed:
-        raise Damaged("the record is not the one that was signed")
+    header = found.header
+    if (header.statement, header.signature, header.key_id) != (
+        bytes(entry.statement), bytes(entry.signature), entry.key_id,
+    ):  # fmt: skip
+        raise Damaged("the custody row and the sealed object do not hold the same statement")
+    _require_subject(header.statement, entry.record_id, found)
     return found
+
+
+def _require_subject(statement: bytes, record_id: uuid.UUID, found: Opened) -> None:
+    commitment = sealing.payload_commitment(found.secrets.payload_salt, found.payload).hex()
+    if json.loads(statement)["subject"] != [{"name": record_id.urn, "digest": {"hmac-sha256": commitment}}]:
+        raise Damaged("the record is not the one that was signed")
 
 
 def disclosures(entry: Entry, paths: Sequence[str]) -> list[Disclosure]:
@@ -114,12 +123,13 @@ def disclosures(entry: Entry, paths: Sequence[str]) -> list[Disclosure]:
     return fields.disclose(fields.leaves(found.payload), found.secrets.field_salt_key, paths)
 
 
-def verified_claims(organization_id: uuid.UUID, header: SealedHeader) -> Claims:
+def verified_claims(organization_id: uuid.UUID, record_id: uuid.UUID, found: Opened) -> Claims:
     """The claims of an object's statement, once its signature verifies under one of the organization's keys.
 
     Raises:
-        Damaged: it does not, or the statement is about another organization.
+        Damaged: it does not, or the statement is about another organization, another record or other bytes.
     """
+    header = found.header
     try:
         key = Key.objects.get(organization_id=organization_id, key_id=header.key_id, purpose=Key.Purpose.SIGNING)
         public = serialization.load_pem_public_key(key.public_pem.encode())
@@ -131,6 +141,7 @@ def verified_claims(organization_id: uuid.UUID, header: SealedHeader) -> Claims:
     predicate = json.loads(header.statement)["predicate"]
     if predicate["organization"] != str(organization_id):
         raise Damaged("the statement is about another organization")
+    _require_subject(header.statement, record_id, found)
     return Claims(predicate["kind"], datetime.fromisoformat(predicate["receivedAt"]))
 
 

@@ -80,11 +80,14 @@ def take(*, organization_id: uuid.UUID, submissions: Sequence[Submission]) -> li
     """
     sealed = _seal_all(keyring(organization_id), submissions)
     records = [_new_record(one, each) for one, each in zip(sealed, submissions, strict=True)]
-    created = insert(records)
+    first: dict[uuid.UUID, NewRecord] = {}  # of several submissions of one id, only the first may reach the vault
+    for record in records:
+        first.setdefault(record.entry.record_id, record)
+    created = insert(list(first.values()))
     if vaults.current().transactional:
         stored = set(created)
     else:
-        stored = _finish([_unfinished(record) for record in records if record.entry.record_id in created])
+        stored = _finish([_unfinished(record) for record_id, record in first.items() if record_id in created])
     outcomes: dict[int, Taken] = {}
     for position, one in enumerate(sealed):
         if one.record_id in stored:  # a second submission of this id in the same call is a replay or a conflict
@@ -188,7 +191,11 @@ def adopt_orphans(organization: Organization) -> int:
     vault.discard_drafts()
     adopted = 0
     for key in vault.list(f"{organization.id.hex}/records/"):
-        record_id = uuid.UUID(key.rsplit("/", 1)[1])
+        try:
+            record_id = uuid.UUID(key.rsplit("/", 1)[1])
+        except ValueError:
+            log.warning("the vault holds what is no object", key=key)
+            continue
         if not Entry.objects.filter(pk=record_id).exists():
             adopted += _adopt(_Unfinished(organization.id, record_id, settings.CUSTODY_VAULT, b""))
     return adopted
@@ -270,7 +277,7 @@ def _adopt(each: _Unfinished) -> bool:
     keys = keyring(each.organization_id)
     try:
         opened = sealing.unseal(keys, each.record_id, vaults.vault(each.vault).get(each.key))
-        claims = selectors.verified_claims(each.organization_id, opened.header)
+        claims = selectors.verified_claims(each.organization_id, each.record_id, opened)
         content = strict_json.read(opened.payload, number=Decimal)
     except (sealing.Damaged, ObjectMissing, VaultUnavailable) as error:
         log.error("object in the vault cannot be adopted", record_id=str(each.record_id), reason=str(error))
@@ -300,6 +307,7 @@ def _adopt(each: _Unfinished) -> bool:
     with transaction.atomic():
         Entry.objects.update_or_create(pk=each.record_id, defaults=row)
         index.save()
-        SealedObject.objects.filter(key=each.key).delete()
+        if not vaults.vault(each.vault).transactional:  # there the sealed object is the record, not a waiting copy
+            SealedObject.objects.filter(key=each.key).delete()
     log.info("adopted from the vault", record_id=str(each.record_id))
     return True

@@ -13,9 +13,10 @@ from accounts.authentication import caller_of
 from accounts.roles import Permission
 from config.api import body, openapi
 from config.api.answers import JSON, answer, dump
-from config.api.errors import RETRY_AFTER_SECONDS, ApiError
+from config.api.errors import ApiError
 from config.api.pagination import paginate
 from config.api.views import ApiView, path_value
+from config.faults import Fault
 from custody import selectors as custody
 from custody.services import Status
 from custody.vaults import VaultUnavailable
@@ -28,14 +29,6 @@ log = structlog.get_logger("decisions")
 
 _DECISION_ID: TypeAdapter[str] = TypeAdapter(DecisionId)
 _SPOOL_IN_MEMORY = 8 * 2**20
-
-
-def _unavailable() -> ApiError:
-    return ApiError(
-        503,
-        "The vault does not answer right now. Nothing acknowledged is lost; repeat the same request.",
-        retry_after=RETRY_AFTER_SECONDS,
-    )
 
 
 class IngestView(ApiView):
@@ -62,7 +55,7 @@ class IngestView(ApiView):
                 "Nothing was stored. Give a new decision its own decision_id.",
             )
         if taken.status is Status.UNAVAILABLE:
-            raise _unavailable()
+            raise VaultUnavailable
         return answer(_receipt(selectors.decision(caller.organization_id, decision_id)))
 
 
@@ -99,8 +92,9 @@ def _spooled(results: Iterator[services.Line]) -> IO[bytes]:
     try:
         for answered, line in enumerate(results, start=1):  # noqa: B007 - counts what is answered when a fault comes
             spool.write(dump(line.as_json()) + b"\n")
-    except (ApiError, DatabaseError) as error:
+    except (ApiError, DatabaseError, Fault) as error:
         if not answered:
+            spool.close()
             raise
         log.error("batch stopped", answered=answered, exc_info=error)
         because = error.sentence if isinstance(error, ApiError) else "The service cannot store right now."
@@ -159,10 +153,7 @@ class RecordView(_OneDecisionView):
     )
     def get(self, request: Request, decision_id: str) -> HttpResponse:
         found = self.decision(request, decision_id)
-        try:
-            return HttpResponse(custody.opened(found.record).payload, content_type=JSON)
-        except VaultUnavailable:
-            raise _unavailable() from None
+        return HttpResponse(custody.opened(found.record).payload, content_type=JSON)
 
 
 class ReceiptView(_OneDecisionView):
@@ -178,7 +169,4 @@ class ReceiptView(_OneDecisionView):
 
 
 def _receipt(decision: Decision) -> dict[str, Any]:
-    try:
-        return {"decision_id": decision.decision_id, **custody.receipt(decision.record).as_json()}
-    except VaultUnavailable:
-        raise _unavailable() from None
+    return {"decision_id": decision.decision_id, **custody.receipt(decision.record).as_json()}

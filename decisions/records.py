@@ -4,12 +4,13 @@ A record is an open JSON object. Only `decision_id` is required, no key is refus
 shape than expected is kept in the record and simply not indexed.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Any
 
 from django.utils.dateparse import parse_datetime
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import StringConstraints, TypeAdapter
+from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from config.api import strict_json
 from custody.kinds import Indexing
@@ -17,15 +18,16 @@ from decisions.models import MAX_DECISION_ID, Decision
 
 KIND = "decision"
 
-DecisionId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DECISION_ID)]
+DecisionId = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=MAX_DECISION_ID)]
 
 
-class Identified(BaseModel):
+class Identified(TypedDict):
     """The one rule for records."""
 
-    model_config = ConfigDict(strict=True, extra="allow")
-
     decision_id: DecisionId
+
+
+_IDENTIFIED = TypeAdapter(Identified)
 
 
 def parse(raw: bytes) -> dict[str, Any]:
@@ -36,7 +38,7 @@ def parse(raw: bytes) -> dict[str, Any]:
         pydantic.ValidationError: it is no object, or has no usable `decision_id`.
     """
     content = strict_json.read(raw, number=Decimal)
-    Identified.model_validate(content)
+    _IDENTIFIED.validate_python(content)
     return content  # type: ignore[no-any-return]
 
 
@@ -72,6 +74,6 @@ def _moment(value: Any) -> datetime | None:
     """An RFC 3339 time with its offset; a time without one names no moment, so it is not indexed."""
     try:
         found = parse_datetime(value) if isinstance(value, str) else None
-    except ValueError:
+        return found.astimezone(UTC) if found and found.tzinfo else None
+    except (ValueError, OverflowError):  # no such time, or one that in UTC is beyond the years 1 to 9999
         return None
-    return found if found and found.tzinfo else None

@@ -1,8 +1,9 @@
 from typing import Annotated, Any
 
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
 from config.api.pagination import Page
+from config.api.times import Moment
 from config.api.views import Answer
 
 Text = Annotated[str, Field(max_length=256, pattern="^[^\\x00]*$")]
@@ -15,10 +16,10 @@ class DecisionQuery(Page):
     kind: Text | None = None
     system: Text | None = None
     source: Text | None = None
-    received_from: AwareDatetime | None = None
-    received_to: AwareDatetime | None = None
-    decided_from: AwareDatetime | None = None
-    decided_to: AwareDatetime | None = None
+    received_from: Moment | None = None
+    received_to: Moment | None = None
+    decided_from: Moment | None = None
+    decided_to: Moment | None = None
 
 
 class System(Answer):

@@ -4,7 +4,7 @@ from typing import Annotated
 from django.db.models import QuerySet
 from django.http import HttpResponse, StreamingHttpResponse
 from drf_spectacular.utils import extend_schema
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
@@ -14,7 +14,7 @@ from accounts.schemas import AuditEventOut, AuditList
 from config.api import body, openapi
 from config.api.answers import answer, dump
 from config.api.pagination import Page, paginate
-from config.api.times import rfc3339
+from config.api.times import Moment, rfc3339
 from config.api.views import ApiView, QueryString
 
 Text = Annotated[str, Field(max_length=64, pattern="^[^\\x00]*$")]
@@ -33,8 +33,8 @@ class AuditFilters(QueryString):
     verb: Text | None = None
     actor: Text | None = None
     object: Text | None = None
-    at_from: AwareDatetime | None = None
-    at_to: AwareDatetime | None = None
+    at_from: Moment | None = None
+    at_to: Moment | None = None
 
 
 class AuditQuery(AuditFilters, Page):

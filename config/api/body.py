@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.utils.http import parse_header_parameters
 from rest_framework.request import Request
 
 from config.api import strict_json
@@ -43,9 +44,8 @@ def lines(request: Request) -> Iterator[bytes]:
 
 
 def require_content_type(request: Request, expected: str) -> None:
-    content_type, _, parameters = request.META.get("CONTENT_TYPE", "").partition(";")
-    charset = parameters.strip().lower().removeprefix("charset=").strip('"')
-    if content_type.strip().lower() != expected or charset not in ("", "utf-8"):
+    content_type, parameters = parse_header_parameters(request.META.get("CONTENT_TYPE", ""))
+    if content_type != expected or parameters.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
         raise ApiError(415, f"Send the body as Content-Type: {expected} in UTF-8.")
 
 

@@ -14,6 +14,7 @@ from rest_framework.views import set_rollback
 
 from config.api.answers import answer
 from config.api.strict_json import InvalidJSON
+from config.faults import Fault
 
 log = structlog.get_logger("api")
 
@@ -76,7 +77,11 @@ def invalid_model(error: ValidationError, where: str, private: Iterable[str] = (
 def _problem(found: ErrorDetails, where: str, hidden: frozenset[str]) -> dict[str, Any]:
     problem: dict[str, Any] = {"type": found["type"], "loc": [where, *found["loc"]], "msg": found["msg"]}
     echoed = found["input"]
-    if isinstance(echoed, str | int | float | bool) and not hidden.intersection(map(str, found["loc"])):
+    if (
+        found["loc"]
+        and isinstance(echoed, str | int | float | bool)
+        and not hidden.intersection(map(str, found["loc"]))
+    ):
         problem["input"] = echoed
     if found.get("ctx"):
         problem["ctx"] = {name: str(v) if isinstance(v, Exception) else v for name, v in found["ctx"].items()}
@@ -97,18 +102,11 @@ def handle(error: Exception, context: Mapping[str, Any]) -> HttpResponse:
     if isinstance(error, exceptions.APIException):
         return _drf(error)
     log.error("request failed", exc_info=error)
+    if isinstance(error, Fault):
+        return _sentence(error.status, error.sentence, RETRY_AFTER_SECONDS if error.status == 503 else None)
     if isinstance(error, OperationalError | InterfaceError):
-        return unavailable()
+        return _sentence(503, "The database does not answer. Repeat the same request.", RETRY_AFTER_SECONDS)
     return _sentence(500, "The service failed. Retrying is safe: a record is never kept twice.")
-
-
-def unavailable() -> HttpResponse:
-    """Storage is down, full or locked: nothing acknowledged is lost, and the caller should come back."""
-    return _sentence(
-        503,
-        "The service cannot store or read records right now. Retry the same request.",
-        RETRY_AFTER_SECONDS,
-    )
 
 
 def _drf(error: exceptions.APIException) -> HttpResponse:

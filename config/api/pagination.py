@@ -3,7 +3,7 @@
 import base64
 import json
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
 from django.core.exceptions import ValidationError
@@ -56,8 +56,10 @@ def _decode(cursor: str, model: type[Model]) -> tuple[datetime, Any]:
         moment = datetime.fromisoformat(at)
         if moment.tzinfo is None:
             raise ValueError("no time zone")
-        return moment, field.to_python(key)
-    except (ValueError, TypeError, RecursionError, ValidationError):
+        if key is None:
+            raise ValueError("no key")
+        return moment.astimezone(UTC), field.to_python(key)
+    except (ValueError, TypeError, OverflowError, RecursionError, ValidationError):
         raise _bad_cursor(cursor) from None
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 MAX_DEPTH = 64
 MAX_BYTES = 2**20
+_MAX_EXPONENT_DIGITS = 9
 
 
 class InvalidJSON(ValueError):
@@ -86,9 +87,15 @@ def _finite(number: Callable[[str], Any]) -> Callable[[str], Any]:
     def convert(spelling: str) -> Any:
         if math.isinf(float(spelling)):
             raise InvalidJSON("a number is too large for a double")
+        if len(spelling) > _MAX_EXPONENT_DIGITS and len(_exponent(spelling)) > _MAX_EXPONENT_DIGITS:
+            raise InvalidJSON("a number has an exponent of too many digits")  # Decimal would fail, or round to zero
         return number(spelling)
 
     return convert
+
+
+def _exponent(spelling: str) -> str:
+    return spelling.lower().partition("e")[2].lstrip("+-0")
 
 
 def _refuse_constant(name: str) -> None:

@@ -1,5 +1,18 @@
 from datetime import UTC, datetime
-from typing import overload
+from typing import Annotated, overload
+
+from pydantic import AfterValidator, AwareDatetime
+
+
+def _in_utc(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("in UTC the time must lie in the years 1 to 9999") from None
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+"""A time in a query: RFC 3339 with an offset."""
 
 
 @overload

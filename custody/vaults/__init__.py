@@ -7,18 +7,25 @@ from typing import Protocol
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from config.faults import Fault
+
 _VAULTS = {
     "database": "custody.vaults.database.DatabaseVault",
     "filesystem": "custody.vaults.filesystem.FilesystemVault",
 }
 
 
-class VaultUnavailable(Exception):
+class VaultUnavailable(Fault):
     """The vault is down, full or refuses: nothing acknowledged is lost, and trying again later is safe."""
 
+    status = 503
+    sentence = "The vault does not answer right now. Nothing acknowledged is lost; repeat the same request."
 
-class ObjectMissing(Exception):
+
+class ObjectMissing(Fault):
     """There is no object under this key."""
+
+    sentence = "The stored record is missing from its vault. An administrator must restore the vault from a backup."
 
 
 class Vault(Protocol):

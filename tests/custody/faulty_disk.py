@@ -1,0 +1,83 @@
+"""A disk that fails: each call that a vault makes to the operating system can be made to fail in turn."""
+
+import errno
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_BY_PATH = ("open", "mkdir", "link", "unlink", "stat")
+_BY_DESCRIPTOR = ("fsync", "close")
+
+
+class FaultyDisk:
+    """Counts the calls below `root` and lets one of them fail.
+
+    Attributes:
+        calls: the names of the calls made so far, in order.
+    """
+
+    def __init__(self, root: Path, fail_at: int | None, error: int) -> None:
+        self.root, self.fail_at, self.error = root, fail_at, error
+        self.calls: list[str] = []
+        self._ours: set[int] = set()
+
+    @property
+    def failed(self) -> bool:
+        return self.fail_at is not None and len(self.calls) > self.fail_at
+
+    def wrap(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def by_path(path: Any, *args: Any, **options: Any) -> Any:
+            if not str(path).startswith(str(self.root)):
+                return real(path, *args, **options)
+            self._call(name)
+            result = real(path, *args, **options)
+            if name == "open":
+                self._ours.add(result)
+            return result
+
+        def by_descriptor(descriptor: int) -> None:
+            if descriptor in self._ours:
+                if name == "close":
+                    self._ours.discard(descriptor)
+                    real(descriptor)  # a close that fails has closed all the same
+                    return self._call(name)
+                self._call(name)
+            return real(descriptor)
+
+        return by_descriptor if name in _BY_DESCRIPTOR else by_path
+
+    def _call(self, name: str) -> None:
+        self.calls.append(name)
+        if len(self.calls) - 1 == self.fail_at:
+            raise OSError(self.error, os.strerror(self.error))
+
+
+@contextmanager
+def faulty_disk(root: Path, fail_at: int | None = None, error: int = errno.EIO) -> Iterator[FaultyDisk]:
+    """Let call number `fail_at` (from 0) below `root` fail with `error`, and only that one."""
+    disk = FaultyDisk(root, fail_at, error)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (*_BY_PATH, *_BY_DESCRIPTOR):
+            patch.setattr(os, name, disk.wrap(name, getattr(os, name)))
+        yield disk
+
+
+@contextmanager
+def full_disk(root: Path) -> Iterator[None]:
+    """Whatever is written to a new file below `root` meets a full disk: the kernel's own, `/dev/full`."""
+    real = os.open
+
+    def onto_the_full_device(path: Any, flags: int, *args: Any, **options: Any) -> int:
+        full = flags & os.O_CREAT and str(path).startswith(str(root))
+        if full:
+            os.close(real(path, flags, *args, **options))
+            return real("/dev/full", os.O_WRONLY)
+        return real(path, flags, *args, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "open", onto_the_full_device)
+        yield

@@ -1,0 +1,190 @@
+"""The vault outlives the database: what it holds is never made a second time, and comes back from it as it was."""
+
+import json
+import uuid
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts import audit, services
+from custody import vaults
+from custody.models import Entry, SealedObject, object_key
+from custody.services import adopt_orphans
+from decisions.models import Decision
+
+pytestmark = pytest.mark.django_db
+
+RAW = b'{"decision_id": "loan-1",  "decided_at": "2026-01-02T03:04:05Z", "outcome": {"action": "denied"}, "n": 1.50}'
+
+
+def restore_an_older_database(vault_name):
+    """Forget all records, as a restored dump from before them would. The objects of a vault elsewhere remain."""
+    Decision.objects.all().delete()
+    Entry.objects.all().delete()
+    if vault_name == "filesystem":
+        assert not SealedObject.objects.exists()
+
+
+def key_of(receipt, organization):
+    return object_key(organization.id, uuid.UUID(receipt["record_id"]))
+
+
+def replace(key, body):
+    vaults.current().delete(key)
+    assert vaults.current().put_new(key, body)
+
+
+@pytest.fixture
+def first(api, filesystem_vault):
+    """The receipt of a record that the database then forgets."""
+    receipt = api.ingest(RAW).json()
+    restore_an_older_database("filesystem")
+    return receipt
+
+
+def test_the_same_record_again_is_answered_with_its_first_receipt(api, first):
+    again = api.ingest(RAW)
+    assert (again.status_code, again.json()) == (200, first)
+    assert api.get("/v1/decisions/loan-1/record").content == RAW
+    assert Decision.objects.count() == Entry.objects.count() == 1
+    assert SealedObject.objects.count() == 0
+
+
+def test_the_same_content_in_another_spelling_leaves_the_first_bytes(api, first):
+    again = api.ingest(json.dumps(json.loads(RAW), indent=1).encode())
+    assert (again.status_code, again.json()) == (200, first)
+    assert api.get("/v1/decisions/loan-1/record").content == RAW
+
+
+def test_other_content_is_a_conflict_and_the_forgotten_record_is_back(api, first):
+    assert api.ingest(RAW.replace(b"1.50", b"2.50")).status_code == 409
+    assert api.get("/v1/decisions/loan-1/record").content == RAW
+    assert api.get("/v1/decisions/loan-1/receipt").json() == first
+    assert SealedObject.objects.count() == 0
+
+
+def test_the_index_row_of_an_adopted_record_says_what_the_record_says(api, first):
+    api.ingest(RAW.replace(b"denied", b"granted"))
+    shown = api.get("/v1/decisions/loan-1").json()
+    assert shown["action"] == "denied"
+    assert shown["received_at"] == first["received_at"]
+    assert shown["decided_at"] == "2026-01-02T03:04:05.000000Z"
+    assert shown["custody"] == "stored"
+
+
+def test_in_bulk_too(api, first):
+    lines = b"\n".join([RAW, b'{"decision_id": "loan-2"}', RAW.replace(b"1.50", b"2.50")])
+    response = api.post("/v1/ingest/srf/batch", lines, "application/x-ndjson")
+    assert [json.loads(line)["status"] for line in response.getvalue().splitlines()] == [
+        "replayed",
+        "created",
+        "conflict",
+    ]
+
+
+def test_the_command_brings_every_forgotten_record_back(api, other_api, each_vault, capsys):
+    receipts = {
+        (each, number): each.ingest(b'{"decision_id": "loan-%d"}' % number).json()
+        for each in (api, other_api)
+        for number in range(5)
+    }
+    restore_an_older_database(each_vault)
+    call_command("custody_reconcile", "--adopt")
+    assert "10 adopted from the vault" in capsys.readouterr().out
+    for (each, number), receipt in receipts.items():
+        assert each.get(f"/v1/decisions/loan-{number}/receipt").json() == receipt
+        assert each.get(f"/v1/decisions/loan-{number}/record").content == b'{"decision_id": "loan-%d"}' % number
+    call_command("custody_reconcile", "--adopt")
+    assert "0 adopted from the vault" in capsys.readouterr().out
+
+
+def test_without_adopt_the_command_leaves_objects_alone(api, first, capsys):
+    call_command("custody_reconcile")
+    assert capsys.readouterr().out.strip() == "0 finished, 0 waiting for their vault"
+    assert not Entry.objects.exists()
+
+
+def test_the_command_fails_while_records_wait_for_their_vault(api, filesystem_vault, monkeypatch, capsys):
+    def unavailable(key, body):
+        raise vaults.VaultUnavailable("down")
+
+    monkeypatch.setattr(vaults.current(), "put_new", unavailable)
+    assert api.ingest(RAW).status_code == 503
+    Entry.objects.update(lease_until="2000-01-01T00:00:00Z")
+    with pytest.raises(CommandError, match="does not answer"):
+        call_command("custody_reconcile")
+    assert "0 finished, 1 waiting" in capsys.readouterr().out
+
+
+def changed_header(body, **changes):
+    size = int.from_bytes(body[4:8])
+    header = json.loads(body[8 : 8 + size]) | changes
+    encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
+    return body[:4] + len(encoded).to_bytes(4) + encoded + body[8 + size :]
+
+
+def header_of(body):
+    return json.loads(body[8 : 8 + int.from_bytes(body[4:8])])
+
+
+def flipped(base64_text):
+    return ("B" if base64_text[0] == "A" else "A") + base64_text[1:]
+
+
+@pytest.mark.parametrize("field", ["signature", "statement", "wrappedDek", "keyId", "kekId"])
+def test_an_object_with_a_changed_header_is_not_adopted(api, organization, first, field):
+    key = key_of(first, organization)
+    body = vaults.current().get(key)
+    replace(key, changed_header(body, **{field: flipped(header_of(body)[field])}))
+    assert adopt_orphans(organization) == 0
+    assert not Entry.objects.exists()
+    assert not Decision.objects.exists()
+
+
+def test_an_object_under_the_genuine_statement_of_another_record_is_not_adopted(api, organization, filesystem_vault):
+    """Both halves are ours and verify alone; together they would prove a record that was never signed."""
+    one, other = (api.ingest(b'{"decision_id": "loan-%d"}' % number).json() for number in (1, 2))
+    restore_an_older_database("filesystem")
+    genuine = header_of(vaults.current().get(key_of(other, organization)))
+    key = key_of(one, organization)
+    swapped = changed_header(vaults.current().get(key), statement=genuine["statement"], signature=genuine["signature"])
+    replace(key, swapped)
+    assert adopt_orphans(organization) == 1
+    assert [entry.pk.urn for entry in Entry.objects.all()] == ["urn:uuid:" + other["record_id"]]
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda body: body[:-1], lambda body: b"", lambda body: b"DRS1", lambda body: b"x" * 500]
+)
+def test_a_damaged_object_is_left_where_it_is_and_the_others_are_adopted(api, organization, filesystem_vault, damage):
+    one, other = (api.ingest(b'{"decision_id": "loan-%d"}' % number).json() for number in (1, 2))
+    restore_an_older_database("filesystem")
+    key = key_of(one, organization)
+    damaged = damage(vaults.current().get(key))
+    replace(key, damaged)
+    assert adopt_orphans(organization) == 1
+    assert str(Entry.objects.get().pk) == other["record_id"]
+    assert vaults.current().get(key) == damaged
+
+
+def test_a_record_whose_key_holds_a_damaged_object_waits_and_replaces_nothing(api, organization, first):
+    key = key_of(first, organization)
+    damaged = vaults.current().get(key)[:-1]
+    replace(key, damaged)
+    assert api.ingest(RAW).status_code == 503
+    assert vaults.current().get(key) == damaged
+    assert Entry.objects.get().state == Entry.State.RESERVED
+    assert api.get("/v1/decisions/loan-1/record").content == RAW
+
+
+def test_objects_of_one_organization_are_not_adopted_by_another(api, first):
+    other = services.create_organization(name="Other", owner_email="o@other.example", actor=audit.SYSTEM)
+    source = next(vaults.current().list(f"{api.organization.id.hex}/records/"))
+    vaults.current().put_new(source.replace(api.organization.id.hex, other.id.hex), vaults.current().get(source))
+    assert adopt_orphans(other) == 0
+
+
+def test_a_stray_file_among_the_objects_stops_nothing(api, organization, first, filesystem_vault):
+    stray = filesystem_vault / organization.id.hex / "records" / "notes.txt"
+    stray.write_text("left here by somebody")
+    assert adopt_orphans(organization) == 1

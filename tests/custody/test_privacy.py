@@ -1,0 +1,116 @@
+"""Nobody who holds the database, the vault or the key files alone can read a record.
+
+Clear by design are the columns that lists filter by: decision id, action, system and subject reference.
+"""
+
+import base64
+import json
+
+import pytest
+from django.db import connection
+
+from custody import vaults
+from custody.keys import keyring
+from custody.models import Entry, SealedObject
+from custody.vaults import VaultUnavailable
+
+pytestmark = pytest.mark.django_db
+
+WORD = "canary-5fT0qXbd"
+NUMBER = 918273645546372819
+RECORD = {
+    "decision_id": "loan-1",
+    "subject": {"reference": "application 7", "name": WORD},
+    "system": {"name": "Example Scorer", "vendor": WORD},
+    "events": {"scoring": {WORD: {"nested": [1, {"text": f"about {WORD}!"}]}, "number": NUMBER}},
+    "outcome": {"action": "denied", "reasons": [WORD]},
+    "approval": {"approver": WORD},
+    WORD: WORD,
+}
+MARKS = [WORD.encode(), str(NUMBER).encode()]
+# Its spellings in the encodings that columns and objects use; base64 has three, by where the text begins.
+TRACES = [
+    *MARKS,
+    *(mark.hex().encode() for mark in MARKS),
+    *(base64.b64encode(b"\0" * shift + mark)[4:-4] for mark in MARKS for shift in range(3)),
+]
+
+
+def whole_database():
+    """Every value of every column of every table, as bytes."""
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names(cursor):
+            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
+            for row in cursor.fetchall():
+                for value in row:
+                    yield bytes(value) if isinstance(value, bytes | memoryview) else str(value).encode()
+    if connection.vendor == "sqlite":
+        yield connection.connection.serialize()  # the file's bytes: also what deleted rows left in free pages
+
+
+def everything_kept(*directories):
+    yield from whole_database()
+    for directory in directories:
+        yield from (path.read_bytes() for path in directory.rglob("*") if path.is_file())
+
+
+def traces(kept):
+    kept = b"\n".join(kept)
+    assert b"loan-1" in kept, "the search would not find what is there"
+    return [trace for trace in TRACES if trace in kept]
+
+
+@pytest.fixture
+def places(key_directory, each_vault, tmp_path):
+    return [key_directory, tmp_path]
+
+
+def test_a_stored_record_is_nowhere_in_clear(api, places):
+    assert api.ingest(RECORD).status_code == 201
+    assert json.loads(api.get("/v1/decisions/loan-1/record").content) == RECORD
+    assert api.get("/v1/decisions/loan-1/receipt").status_code == 200
+    assert traces(everything_kept(*places)) == []
+
+
+def test_a_record_waiting_for_its_vault_is_nowhere_in_clear(api, key_directory, filesystem_vault, monkeypatch):
+    def unavailable(key: str, body: bytes) -> bool:
+        raise VaultUnavailable("down")
+
+    monkeypatch.setattr(vaults.current(), "put_new", unavailable)
+    assert api.ingest(RECORD).status_code == 503
+    assert Entry.objects.get().state == Entry.State.RESERVED
+    assert SealedObject.objects.count() == 1
+    assert traces(everything_kept(key_directory, filesystem_vault)) == []
+
+
+def test_replays_conflicts_and_refused_records_leave_no_trace(api, places):
+    assert api.ingest({"decision_id": "loan-1"}).status_code == 201
+    assert api.ingest(RECORD).status_code == 409
+    assert api.ingest(RECORD | {"decision_id": 5}).status_code == 422
+    assert api.ingest(json.dumps(RECORD).encode()[:-1]).status_code == 422
+    batch = api.post("/v1/ingest/srf/batch", json.dumps(RECORD).encode(), "application/x-ndjson")
+    assert b"conflict" in batch.getvalue()
+    assert traces(everything_kept(*places)) == []
+
+
+def test_the_secrets_of_an_organization_are_in_its_key_files_alone(api, key_directory, each_vault, tmp_path):
+    api.ingest(RECORD)
+    ours = keyring(api.organization.id)
+    secrets = [ours.kek, ours.index_key, ours.fingerprint_key, ours.signer.private_bytes_raw()]
+    kept = b"\n".join(everything_kept(tmp_path))
+    for secret in secrets:
+        assert secret not in kept
+        assert secret.hex().encode() not in kept
+        assert base64.b64encode(secret) not in kept
+
+
+def test_two_seals_of_one_record_share_no_ciphertext(api, other_api, each_vault):
+    """Equal records of two organizations cannot be told to be equal."""
+    for each in (api, other_api):
+        assert each.ingest(RECORD).status_code == 201
+    one, other = (vaults.current().get(key)[-200:] for key in all_keys(api, other_api))
+    assert not {one[i : i + 8] for i in range(193)} & {other[i : i + 8] for i in range(193)}
+
+
+def all_keys(*apis):
+    return [key for each in apis for key in vaults.current().list(f"{each.organization.id.hex}/records/")]

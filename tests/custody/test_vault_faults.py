@@ -1,0 +1,204 @@
+"""The filesystem vault on a failing or full disk: the caller is told to come back, and nothing is lost or doubled."""
+
+import errno
+import itertools
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+
+from custody import services, vaults
+from custody.models import Entry, SealedObject
+from decisions.models import Decision
+from tests.custody.faulty_disk import faulty_disk, full_disk
+
+pytestmark = pytest.mark.django_db
+
+RAW = b'{"decision_id": "loan-1",  "amount": 1.50}'
+PATH = "/v1/decisions/loan-1"
+EVERY_CALL = ["mkdir", "open", "fsync", "link", "unlink"]
+
+
+def calls_of_one_put(vault_root, put):
+    """The names of the calls that one undisturbed put makes."""
+    with faulty_disk(vault_root) as disk:
+        put()
+    return disk.calls
+
+
+@pytest.fixture
+def fresh_root(filesystem_vault):
+    """Gives the vault a new empty directory each time: so that every put makes the same calls."""
+    numbers = itertools.count()
+
+    def empty():
+        root = filesystem_vault / f"vault{next(numbers)}"
+        root.mkdir()
+        vaults.current().root = root
+        return root
+
+    return empty
+
+
+@pytest.fixture
+def forget():
+    """Forgets the record, so that the next fault meets it for the first time."""
+
+    def empty():
+        Decision.objects.all().delete()
+        SealedObject.objects.all().delete()
+        Entry.objects.all().delete()
+
+    return empty
+
+
+def assert_the_record_is_kept_once(api):
+    assert api.get(PATH + "/record").content == RAW
+    assert api.get(PATH).json()["custody"] == "stored"
+    assert Decision.objects.count() == Entry.objects.count() == 1
+    assert SealedObject.objects.count() == 0
+    assert len(list(vaults.current().list(f"{api.organization.id.hex}/records/"))) == 1
+
+
+def faults(api, fresh_root, forget, error):
+    """For each call of a put in turn: the disk that fails there, and the answer the record's first post then gets."""
+    api.ingest({"decision_id": "warm-up"})  # makes the keys, whose files are not what fails here
+    forget()
+    every_call = calls_of_one_put(fresh_root(), lambda: api.ingest(RAW))
+    assert set(EVERY_CALL) <= set(every_call)
+    for number, name in enumerate(every_call):
+        forget()
+        root = fresh_root()
+        with faulty_disk(root, number, error) as disk:
+            response = api.ingest(RAW)
+            assert disk.failed, f"call {number} ({name}) was not reached"
+        yield f"{name}, call {number}", root, response
+
+
+def assert_asks_to_come_back(response, where):
+    assert response.status_code == 503, where
+    assert int(response["Retry-After"]) >= 1
+    assert b"1.50" not in response.content
+    assert "receipt" not in response.json()
+
+
+@pytest.mark.parametrize("error", [errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS])
+def test_whichever_call_fails_a_retry_finds_the_record_or_stores_it(api, fresh_root, forget, error):
+    for where, _, response in faults(api, fresh_root, forget, error):
+        assert_asks_to_come_back(response, where)
+        retry = api.ingest(RAW)
+        assert retry.status_code in (200, 201), where
+        assert retry.json() == api.get(PATH + "/receipt").json()
+        assert_the_record_is_kept_once(api)
+
+
+@pytest.mark.parametrize("error", [errno.EIO, errno.ENOSPC])
+def test_whichever_call_fails_the_reconciler_finishes_once_the_lease_is_over(api, fresh_root, forget, error):
+    for where, _, response in faults(api, fresh_root, forget, error):
+        assert_asks_to_come_back(response, where)
+        assert services.reconcile() == (0, 0), "the lease protects whoever is still at work"
+        with time_machine.travel(datetime.now(UTC) + services.LEASE + timedelta(seconds=1)):
+            assert services.reconcile() == (1, 0), where
+            assert services.reconcile() == (0, 0)
+        assert_the_record_is_kept_once(api)
+
+
+def test_whichever_call_fails_the_record_is_readable_all_the_while(api, fresh_root, forget):
+    for where, _, _ in faults(api, fresh_root, forget, errno.EIO):
+        assert api.get(PATH + "/record").content == RAW, where
+        assert api.get(PATH).json()["custody"] == "reserved"
+
+
+def test_whichever_call_fails_other_content_is_a_conflict_and_never_stored(api, fresh_root, forget):
+    for where, _, _ in faults(api, fresh_root, forget, errno.EIO):
+        assert api.ingest(RAW.replace(b"1.50", b"2.50")).status_code == 409, where
+        assert api.ingest(RAW).status_code == 200
+        assert_the_record_is_kept_once(api)
+
+
+@pytest.fixture
+def disk_that_stays_full(api, filesystem_vault):
+    """Every new file meets a full disk while the test runs; `with` ends it earlier."""
+    api.ingest({"decision_id": "warm-up"})
+    return full_disk(filesystem_vault)
+
+
+def test_a_retry_while_the_disk_is_still_full_is_told_to_come_back_again(api, disk_that_stays_full):
+    with disk_that_stays_full:
+        for _ in range(3):
+            assert_asks_to_come_back(api.ingest(RAW), "full")
+        assert_asks_to_come_back(api.get(PATH + "/receipt"), "full")
+        assert api.get(PATH + "/record").content == RAW
+        assert Entry.objects.filter(state=Entry.State.RESERVED).count() == 1
+    assert api.ingest(RAW).status_code == 200
+    assert Entry.objects.filter(state=Entry.State.RESERVED).count() == 0
+
+
+def test_a_full_disk_leaves_no_draft_and_no_half_object(api, filesystem_vault, disk_that_stays_full):
+    before = sorted(path for path in filesystem_vault.rglob("*") if path.is_file())
+    with disk_that_stays_full:
+        api.ingest(RAW)
+    assert sorted(path for path in filesystem_vault.rglob("*") if path.is_file()) == before
+
+
+def test_the_reconciler_says_how_many_still_wait_and_tries_again_after_another_lease(api, disk_that_stays_full):
+    with disk_that_stays_full:
+        for number in range(3):
+            api.ingest({"decision_id": f"loan-{number}"})
+        with time_machine.travel(datetime.now(UTC) + services.LEASE + timedelta(seconds=1)):
+            assert services.reconcile() == (0, 3)
+            assert services.reconcile() == (0, 0), "claimed just now"
+    with time_machine.travel(datetime.now(UTC) + 2 * services.LEASE + timedelta(seconds=5)):
+        assert services.reconcile() == (3, 0)
+    assert SealedObject.objects.count() == 0
+
+
+def test_in_bulk_the_lines_that_could_not_be_stored_are_named_and_a_retry_stores_them(api, disk_that_stays_full):
+    lines = b"".join(b'{"decision_id": "loan-%d"}\n' % number for number in range(5))
+    with disk_that_stays_full:
+        assert statuses(api, lines) == ["unavailable"] * 5
+    assert statuses(api, lines) == ["replayed"] * 5
+    assert SealedObject.objects.count() == 0
+
+
+def statuses(api, lines):
+    response = api.post("/v1/ingest/srf/batch", lines, "application/x-ndjson")
+    return [json.loads(line)["status"] for line in response.getvalue().splitlines()]
+
+
+class Killed(BaseException):
+    """What a process meets in the middle of its work; nothing that handles errors may handle it."""
+
+
+@pytest.mark.parametrize("after_the_put", [False, True])
+def test_what_a_crash_leaves_between_reserving_and_finishing_is_finished(
+    api, filesystem_vault, monkeypatch, after_the_put
+):
+    vault, real = vaults.current(), vaults.current().put_new
+
+    def killed(key, body):
+        if after_the_put:
+            real(key, body)
+        raise Killed
+
+    monkeypatch.setattr(vault, "put_new", killed)
+    with pytest.raises(Killed):
+        api.client.post("/v1/ingest/srf", RAW, content_type="application/json")
+    monkeypatch.undo()
+    assert Entry.objects.get().state == Entry.State.RESERVED
+    with time_machine.travel(datetime.now(UTC) + services.LEASE + timedelta(seconds=1)):
+        assert services.reconcile() == (1, 0)
+    assert_the_record_is_kept_once(api)
+    assert api.ingest(RAW).status_code == 200
+
+
+def test_a_record_made_anew_after_a_crash_keeps_the_receipt_of_the_reserved_one(api, filesystem_vault, monkeypatch):
+    monkeypatch.setattr(vaults.current(), "put_new", lambda key, body: (_ for _ in ()).throw(Killed()))
+    with pytest.raises(Killed):
+        api.client.post("/v1/ingest/srf", RAW, content_type="application/json")
+    monkeypatch.undo()
+    signed = bytes(Entry.objects.get().signature)
+    assert api.ingest(RAW).status_code == 200
+    assert bytes(Entry.objects.get().signature) == signed
+    assert_the_record_is_kept_once(api)

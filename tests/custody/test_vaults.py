@@ -1,0 +1,138 @@
+"""What every vault promises, and what the filesystem vault adds on disk."""
+
+import os
+import stat
+import uuid
+
+import pytest
+
+from custody import vaults
+from custody.models import object_key
+from custody.vaults import ObjectMissing, VaultUnavailable
+from tests.custody.conftest import at_once
+
+KEY = "0a/records/ff/ff00"
+
+
+@pytest.fixture
+def vault(db, each_vault):
+    return vaults.current()
+
+
+def test_what_is_put_is_got_byte_for_byte(vault):
+    body = bytes(range(256)) * 100
+    assert vault.put_new(KEY, body)
+    assert vault.get(KEY) == body
+
+
+def test_an_empty_object_is_an_object(vault):
+    assert vault.put_new(KEY, b"")
+    assert vault.get(KEY) == b""
+
+
+@pytest.mark.parametrize("second", [b"other", b"first", b""])
+def test_an_object_once_put_is_never_replaced(vault, second):
+    assert vault.put_new(KEY, b"first")
+    assert not vault.put_new(KEY, second)
+    assert vault.get(KEY) == b"first"
+
+
+def test_a_missing_object_is_told_from_a_vault_that_does_not_answer(vault):
+    with pytest.raises(ObjectMissing):
+        vault.get(KEY)
+
+
+def test_a_deleted_object_is_gone_and_its_key_is_free(vault):
+    vault.put_new(KEY, b"first")
+    vault.delete(KEY)
+    with pytest.raises(ObjectMissing):
+        vault.get(KEY)
+    assert list(vault.list("0a/records/")) == []
+    assert vault.put_new(KEY, b"second")
+
+
+def test_deleting_what_is_not_there_is_no_error(vault):
+    vault.delete(KEY)
+    vault.delete("never/seen")
+
+
+def test_a_list_has_exactly_the_keys_below_its_prefix(vault):
+    organization, other = uuid.uuid4(), uuid.uuid4()
+    ours = [object_key(organization, uuid.uuid4()) for _ in range(20)]
+    for key in [*ours, object_key(other, uuid.uuid4()), f"{organization.hex}/keys/aa/aa00"]:
+        vault.put_new(key, b"x")
+    assert sorted(vault.list(f"{organization.hex}/records/")) == sorted(ours)
+    assert list(vault.list(f"{uuid.uuid4().hex}/records/")) == []
+
+
+@pytest.mark.parametrize("vault_name", ["database", "filesystem"])
+def test_of_many_puts_of_one_key_exactly_one_creates(shared_database, request, settings, vault_name):
+    if vault_name == "filesystem":
+        request.getfixturevalue("filesystem_vault")
+    vault = vaults.vault(vault_name)
+    created = at_once(12, lambda number: vault.put_new(KEY, b"%d" % number))
+    assert created.count(True) == 1
+    assert vault.get(KEY) == b"%d" % created.index(True)
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["../outside", "a/../../outside", "/etc/passwd", "a/..", "a/./b", "a//b", "a/", "/a", "", "alone", "A/B", "a/b.c",
+     "a/.hidden", "a\\b/c", "a/b\n", "a/b\x00", "ä/b"],
+)  # fmt: skip
+def test_the_filesystem_vault_refuses_a_key_that_could_leave_its_directory(filesystem_vault, key):
+    vault = vaults.current()
+    before = sorted(filesystem_vault.parent.rglob("*"))
+    for use in (lambda: vault.put_new(key, b"x"), lambda: vault.get(key), lambda: vault.delete(key)):
+        with pytest.raises(ValueError, match="vault key"):
+            use()
+    assert sorted(filesystem_vault.parent.rglob("*")) == before
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_files_are_0600_and_directories_0700_whatever_the_umask(filesystem_vault, umask):
+    before = os.umask(umask)
+    try:
+        vaults.current().put_new(KEY, b"x")
+    finally:
+        os.umask(before)
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in filesystem_vault.rglob("*")}
+    assert len(modes) == 4
+    assert all(mode == (0o700 if path.is_dir() else 0o600) for path, mode in modes.items())
+
+
+def test_a_put_leaves_no_draft_behind(filesystem_vault):
+    vaults.current().put_new(KEY, b"x")
+    vaults.current().put_new(KEY, b"y")
+    assert [path.name for path in filesystem_vault.rglob("*") if path.is_file()] == ["ff00"]
+
+
+def test_drafts_of_puts_that_never_finished_are_discarded_once_they_are_old(filesystem_vault):
+    vault = vaults.current()
+    vault.put_new(KEY, b"x")
+    shard = (filesystem_vault / KEY).parent
+    old, young = shard / ".draft-ff01-00000000", shard / ".draft-ff02-00000000"
+    for draft in (old, young):
+        draft.write_bytes(b"half a body")
+    os.utime(old, (0, 0))
+    vault.discard_drafts()
+    assert sorted(path.name for path in shard.iterdir()) == [young.name, "ff00"]
+
+
+def test_a_draft_is_no_object(filesystem_vault):
+    vault = vaults.current()
+    vault.put_new(KEY, b"x")
+    ((filesystem_vault / KEY).parent / ".draft-ff01-00000000").write_bytes(b"half a body")
+    assert list(vault.list("0a/records/")) == [KEY]
+
+
+def test_a_vault_whose_directory_is_gone_is_unavailable_not_empty(filesystem_vault):
+    filesystem_vault.rmdir()
+    with pytest.raises(VaultUnavailable):
+        vaults.current().get(KEY)
+    with pytest.raises(VaultUnavailable):
+        vaults.probe()
+
+
+def test_a_vault_that_answers_is_ready(vault):
+    vaults.probe()

@@ -1,0 +1,177 @@
+"""Bad input to `POST /v1/ingest/srf`: a clear error, never a fault, nothing stored, nothing private repeated."""
+
+import json
+
+import pytest
+
+from custody.models import Entry, SealedObject
+from decisions.models import Decision
+
+pytestmark = pytest.mark.django_db
+
+SECRET = "only the caller knows this"
+MIB = 2**20
+
+
+def nothing_is_stored():
+    return Decision.objects.count() == Entry.objects.count() == SealedObject.objects.count() == 0
+
+
+def refused(api, raw, status=422, content_type="application/json"):
+    """The `detail` of a refusal, checked for what holds of every refusal."""
+    # The client sends no content type with an empty body unless it is told to.
+    response = api.client.post("/v1/ingest/srf", raw, content_type=content_type, CONTENT_TYPE=content_type)
+    assert response.status_code == status, response.content
+    assert response["Content-Type"] == "application/json"
+    assert SECRET not in response.content.decode()
+    assert nothing_is_stored()
+    detail = response.json()["detail"]
+    if status == 422:
+        (problem,) = detail
+        assert set(problem) <= {"loc", "msg", "type", "input", "ctx"}
+        assert {"loc", "msg", "type"} <= set(problem)
+        return problem
+    assert isinstance(detail, str)
+    return detail
+
+
+def beside(spelling: bytes) -> bytes:
+    """A record whose other field must not be repeated."""
+    return b'{"decision_id": "loan-1", "secret": "%s", "bad": %s}' % (SECRET.encode(), spelling)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        pytest.param(b"", id="an empty body"),
+        pytest.param(b" \r\n", id="white space alone"),
+        pytest.param(b"\x89PNG\r\n\x1a\n\x00\x00", id="garbage bytes"),
+        pytest.param(b"\xff\xfe{\x00}\x00", id="UTF-16"),
+        pytest.param(b"\xef\xbb\xbf" + beside(b"1"), id="a byte order mark"),
+        pytest.param(b"decision_id=loan-1", id="a form"),
+        pytest.param(beside(b"1")[:-1], id="an object cut short"),
+        pytest.param(beside(b"1") + beside(b"2"), id="two objects"),
+        pytest.param(beside(b"1") + b"\n" + beside(b"2"), id="two lines"),
+        pytest.param(beside(b'1, "decision_id": "loan-2"'), id="decision_id twice"),
+        pytest.param(beside(b'{"a": {"b": 1, "b": 1}}'), id="a key twice, deep inside"),
+        pytest.param(beside(b'{"a": 1, "\\u0061": 1}'), id="a key twice, once escaped"),
+        pytest.param(beside(b"NaN"), id="NaN"),
+        pytest.param(beside(b"[-Infinity]"), id="-Infinity"),
+        pytest.param(beside(b"1e400"), id="a number no double holds"),
+        pytest.param(beside(b"1e-9999999999999999999"), id="an exponent no number type holds"),
+        pytest.param(beside(b"9" * 5000), id="an integer of 5,000 digits"),
+        pytest.param(beside(b"[" * 5000 + b"]" * 5000), id="5,000 levels"),
+        pytest.param(beside(b"[" * 100000), id="100,000 levels never closed"),
+        pytest.param(beside(b"[" * 64 + b"]" * 64), id="65 levels"),
+        pytest.param(beside(b'"\\u0000"'), id="NUL"),
+        pytest.param(beside(b'{"\\u0000": 1}'), id="NUL in a key"),
+        pytest.param(beside(b'"\x00"'), id="NUL as a raw byte"),
+        pytest.param(beside(b'"\\ud800"'), id="half a surrogate pair"),
+        pytest.param(beside(b'"\xff"'), id="a text that is not UTF-8"),
+    ],
+)
+def test_what_is_no_acceptable_json_is_a_json_invalid(api, raw):
+    problem = refused(api, raw)
+    assert problem["type"] == "json_invalid"
+    assert problem["loc"][0] == "body"
+    assert isinstance(problem["loc"][1], int)
+    assert problem["ctx"]["error"] in problem["msg"]
+
+
+@pytest.mark.parametrize("raw", [b"[]", b'[{"decision_id": "loan-1"}]', b"5", b"1.5", b"null", b"true"])
+def test_what_is_no_object_is_told_so(api, raw):
+    problem = refused(api, raw)
+    assert problem["loc"] == ["body"]
+    assert problem["type"] in ("dict_type", "model_type")
+    assert "dictionary" in problem["msg"]
+
+
+def test_a_text_instead_of_an_object_is_not_repeated(api):
+    refused(api, json.dumps(SECRET).encode())
+
+
+@pytest.mark.parametrize(
+    ("identity", "problem_type"),
+    [
+        pytest.param('"%s"' % ("i" * 300), "string_too_long", id="300 characters"),
+        pytest.param('"%s"' % ("ü" * 257), "string_too_long", id="257 characters of two bytes"),
+        pytest.param('""', "string_too_short", id="no character"),
+        pytest.param("5", "string_type", id="an integer"),
+        pytest.param("1.5", "string_type", id="a fraction"),
+        pytest.param("9" * 4000, "string_type", id="a very long integer"),
+        pytest.param("true", "string_type", id="a boolean"),
+        pytest.param("null", "string_type", id="null"),
+        pytest.param('["loan-1"]', "string_type", id="a list"),
+        pytest.param(json.dumps({"a": SECRET}), "string_type", id="an object"),
+    ],
+)
+def test_an_unusable_decision_id_is_named_with_pydantics_type(api, identity, problem_type):
+    problem = refused(api, f'{{"decision_id": {identity}, "secret": "{SECRET}"}}'.encode())
+    assert problem["type"] == problem_type
+    assert problem["loc"] == ["body", "decision_id"]
+
+
+def test_the_bounds_of_an_id_are_told(api):
+    long = refused(api, b'{"decision_id": "%s"}' % (b"i" * 300))
+    short = refused(api, b'{"decision_id": ""}')
+    assert (long["ctx"], short["ctx"]) == ({"max_length": 256}, {"min_length": 1})
+
+
+@pytest.mark.parametrize(
+    "record", [{}, {"secret": SECRET}, {"Decision_id": "loan-1"}, {"a": {"decision_id": "loan-1"}}]
+)
+def test_a_missing_decision_id_is_named_and_the_record_not_repeated(api, record):
+    problem = refused(api, json.dumps(record).encode())
+    assert (problem["type"], problem["loc"]) == ("missing", ["body", "decision_id"])
+    assert "input" not in problem
+
+
+@pytest.mark.parametrize("size", [MIB + 1, 2 * MIB])
+def test_a_body_over_1_mib_is_a_413(api, size):
+    assert "1 MiB" in refused(api, beside(b'"%s"' % (b"x" * size))[:size], 413)
+
+
+def test_a_body_of_1_mib_exactly_is_taken(api):
+    raw = b'{"decision_id": "loan-1", "text": "'
+    raw += b"x" * (MIB - len(raw) - 2) + b'"}'
+    assert len(raw) == MIB
+    assert api.ingest(raw).status_code == 201
+    assert api.get("/v1/decisions/loan-1/record").content == raw
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["text/plain", "", "application/x-ndjson", "application/xml", "multipart/form-data; boundary=x", "text/json",
+     "application/x-www-form-urlencoded", "application/json; charset=latin-1", "application/json; charset=utf-16"],
+)  # fmt: skip
+def test_another_content_type_is_a_415_that_names_the_right_one(api, content_type):
+    assert "application/json" in refused(api, beside(b"1"), 415, content_type)
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["application/json", "Application/JSON", "application/json; charset=utf-8", 'application/json;charset="UTF-8"'],
+)
+def test_json_in_utf_8_is_taken_however_its_type_is_spelled(api, content_type):
+    assert api.post("/v1/ingest/srf", beside(b"1"), content_type).status_code == 201
+
+
+@pytest.mark.parametrize("identity", ["i", "i" * 256, "ü" * 256, "😀" * 256, " ", "a/b", "a\nb", "‮abc"])
+def test_every_text_of_1_to_256_characters_is_an_id(api, identity):
+    for ensure_ascii in (True, False):
+        response = api.ingest(json.dumps({"decision_id": identity}, ensure_ascii=ensure_ascii).encode())
+        assert response.status_code == (201 if ensure_ascii else 200)
+        assert response.json()["decision_id"] == identity
+
+
+@pytest.mark.parametrize("method", ["get", "put", "patch", "delete"])
+def test_another_method_is_a_405_in_json(api, method):
+    response = getattr(api.client, method)("/v1/ingest/srf")
+    assert response.status_code == 405
+    assert isinstance(response.json()["detail"], str)
+
+
+def test_without_a_key_nothing_of_a_body_is_judged(api, client):
+    response = client.post("/v1/ingest/srf", b"garbage", content_type="application/json")
+    assert response.status_code == 401
+    assert nothing_is_stored()

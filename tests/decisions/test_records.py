@@ -1,0 +1,146 @@
+"""Reading one decision: the index row, the record's own bytes, the receipt; and ids that paths find difficult."""
+
+import json
+import uuid
+from urllib.parse import quote
+
+import pytest
+
+pytestmark = pytest.mark.django_db
+
+
+def path_of(decision_id, rest=""):
+    return "/v1/decisions/" + quote(decision_id, safe="") + rest
+
+
+ODD_IDS = [
+    "a/b", "/a", "a/", "a//b", "//", "/", "record/x", "a/record/b", "receipts", ".", "..", "../x", "a.b", "a\\b",
+    "a b", " a", "a ", "a\tb", "a\nb", "\r\n", "a\u2028b", "\x7f", "\x01", "ä", "e\u0301", "日本", "😀",
+    "100%", "%41", "%2F", "a+b", "a&b=c?d#e", "a;b", "a:b", "a,b", '"quoted"', "it's", "<script>", "' OR 1=1 --",
+    "{decision_id}", "null", "0", "i" * 256,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("decision_id", ODD_IDS)
+def test_every_id_can_be_read_back(api, decision_id):
+    raw = json.dumps({"decision_id": decision_id, "n": 1.50}).encode()
+    receipt = api.ingest(raw).json()
+    detail = api.get(path_of(decision_id))
+    assert detail.status_code == 200
+    assert detail.json()["decision_id"] == decision_id
+    assert api.get(path_of(decision_id, "/record")).content == raw
+    assert api.get(path_of(decision_id, "/receipt")).json() == receipt
+
+
+@pytest.mark.parametrize("decision_id", ["a/record", "a/receipt"])
+def test_the_record_of_an_id_that_ends_like_a_path_can_be_read(api, decision_id):
+    """Its index row stands in the list; the bare path is that of the record of `a`."""
+    raw = json.dumps({"decision_id": decision_id}).encode()
+    receipt = api.ingest(raw).json()
+    assert api.get(path_of(decision_id, "/record")).content == raw
+    assert api.get(path_of(decision_id, "/receipt")).json() == receipt
+    assert api.get(path_of(decision_id)).status_code == 404
+    assert [item["decision_id"] for item in api.get("/v1/decisions").json()["items"]] == [decision_id]
+
+
+@pytest.mark.parametrize(
+    "other", ["LOAN-1", "loan-1 ", "loan-\uff11", "loan", "loan-1\u0000", "loan%", "loan_1", "é", "x" * 256]
+)
+@pytest.mark.parametrize("rest", ["", "/record", "/receipt"])
+def test_an_unknown_id_is_a_404_with_a_sentence(api, other, rest):
+    for known in ("loan-1", "e\u0301"):
+        api.ingest({"decision_id": known})
+    response = api.get(path_of(other, rest))
+    assert response.status_code == 404
+    assert isinstance(response.json()["detail"], str)
+
+
+@pytest.mark.parametrize("rest", ["", "/record", "/receipt"])
+def test_another_organizations_id_is_a_404(api, other_api, rest):
+    other_api.ingest({"decision_id": "loan-1"})
+    assert api.get(path_of("loan-1", rest)).status_code == 404
+
+
+@pytest.mark.parametrize("rest", ["", "/record", "/receipt"])
+def test_a_longer_id_than_any_record_can_have_is_a_422_of_the_path(api, rest):
+    response = api.get(path_of("i" * 257, rest))
+    assert response.status_code == 422
+    (problem,) = response.json()["detail"]
+    assert (problem["type"], problem["loc"]) == ("string_too_long", ["path", "decision_id"])
+
+
+def test_the_detail_shows_what_the_record_says(api):
+    api.ingest(
+        {
+            "decision_id": "loan-1",
+            "decided_at": "2026-10-21T14:05:33+02:00",
+            "subject": {"reference": "application 7"},
+            "system": {"name": "Example Scorer", "version": "5.2.1"},
+            "outcome": {"action": "denied"},
+        }
+    )
+    shown = api.get("/v1/decisions/loan-1").json()
+    assert uuid.UUID(shown.pop("record_id")).version == 8
+    assert shown.pop("received_at").endswith("Z")
+    assert shown == {
+        "decision_id": "loan-1",
+        "kind": "decision",
+        "source": "api",
+        "decided_at": "2026-10-21T12:05:33.000000Z",
+        "action": "denied",
+        "system": {"name": "Example Scorer", "version": "5.2.1"},
+        "subject": {"reference": "application 7"},
+        "custody": "stored",
+    }
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {},
+        {"decided_at": None, "subject": None, "system": None, "outcome": None},
+        {"decided_at": 5, "subject": "x", "system": [], "outcome": 1.5},
+        {"decided_at": "yesterday", "subject": {"reference": 7}, "system": {"name": {}}, "outcome": {"action": True}},
+        {"decided_at": "2026-10-21T14:05:33", "outcome": {"action": ""}},
+        {"decided_at": "2026-13-45T99:99:99Z", "outcome": {"action": "x" * 257}},
+        {"decided_at": "", "subject": {}, "system": {}, "outcome": {}},
+    ],
+)
+def test_a_profile_field_of_another_shape_is_kept_and_not_indexed(api, record):
+    raw = json.dumps(record | {"decision_id": "loan-1"}).encode()
+    assert api.ingest(raw).status_code == 201
+    assert api.get("/v1/decisions/loan-1/record").content == raw
+    shown = api.get("/v1/decisions/loan-1").json()
+    assert shown["decided_at"] is shown["action"] is shown["subject"]["reference"] is None
+    assert shown["system"] == {"name": None, "version": None}
+
+
+@pytest.mark.parametrize(
+    "decided_at",
+    ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"],
+)
+def test_a_decision_at_the_end_of_time_is_kept_and_stops_no_list(api, decided_at):
+    api.ingest({"decision_id": "loan-0"})
+    assert api.ingest({"decision_id": "loan-1", "decided_at": decided_at}).status_code == 201
+    assert api.get("/v1/decisions/loan-1").status_code == 200
+    listed = api.get("/v1/decisions")
+    assert listed.status_code == 200
+    assert len(listed.json()["items"]) == 2
+    assert api.get("/v1/decisions", decided_from="2020-01-01T00:00:00Z").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"decision_id":"loan-1"}',
+        b' {\r\n\t"decision_id" : "loan-1" } \n',
+        b'{"decision_id": "loan-1", "n": [0.920, 1E+2, 9007199254740993, -0.0]}',
+        b'{"decision_id": "loan-1", "t": "\\u00e9\\/\xc3\xa9"}',
+        '{"decision_id": "loan-1", "t": "שלום ‮ 😀"}'.encode(),
+    ],
+)
+def test_the_record_is_given_back_byte_for_byte_as_json(api, each_vault, raw):
+    assert api.ingest(raw).status_code == 201
+    response = api.get("/v1/decisions/loan-1/record")
+    assert response.content == raw
+    assert response["Content-Type"] == "application/json"
