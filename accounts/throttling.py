@@ -3,9 +3,11 @@
 import time
 from typing import TYPE_CHECKING
 
+import structlog
 from django.conf import settings
 from django.core.cache import cache
 from django.http import HttpRequest
+from redis.exceptions import RedisError
 from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
@@ -15,6 +17,8 @@ from config import clients
 
 if TYPE_CHECKING:  # DRF's views import this module through its settings
     from rest_framework.views import APIView
+
+log = structlog.get_logger("limits")
 
 _WINDOW_SECONDS = 60
 
@@ -46,5 +50,9 @@ def _within(who: str, limit: int) -> bool:
     if not limit:
         return True
     key = f"limit:{who}:{int(time.time()) // _WINDOW_SECONDS}"
-    cache.add(key, 0, timeout=2 * _WINDOW_SECONDS)
-    return cache.incr(key) <= limit
+    try:
+        cache.add(key, 0, timeout=2 * _WINDOW_SECONDS)
+        return cache.incr(key) <= limit
+    except (RedisError, ValueError) as error:  # ValueError: the counter was evicted in between
+        log.warning("requests are not counted", exc_info=error)
+        return True  # a lost counter must refuse no record

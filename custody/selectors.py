@@ -25,7 +25,8 @@ class Receipt:
     """What proves that a record is in custody, and what it commits to.
 
     `payload_salt` opens the payload commitment: with it, and with nothing else of ours, the holder of the record's
-    exact bytes checks that they are the signed ones. Who has only the receipt cannot guess at the record.
+    exact bytes checks that they are the signed ones. It also lets its holder confirm a guess of the whole record, so a
+    receipt is for whoever may know the record; the envelope alone tells nothing and can go further.
     """
 
     record_id: uuid.UUID

@@ -35,7 +35,7 @@ class Command(BaseCommand):
   The code is in the newest file of {settings.MAIL_DIR}
 
   A first request:
-    curl -H "Authorization: Bearer {key.decode()}" {settings.BASE_URL}/v1/decisions?action=denied
+    curl -H "Authorization: Bearer {key.decode()}" "{settings.BASE_URL}/v1/decisions?action=denied"
 """)
 
     def _create(self) -> Organization:

@@ -1,0 +1,24 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.docs.documents import CHECKOUT
+from tests.system.live import Server, server
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Server]:
+    """A running service whose records and keys lie in files, as docs/custody.md describes them."""
+    with server(CUSTODY_VAULT="filesystem") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def desk(service: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory a reader of the documents works in, with the data of the running service in `var`."""
+    directory = tmp_path_factory.mktemp("desk")
+    (directory / "var").symlink_to(service.data_dir)
+    (directory / "samples").symlink_to(CHECKOUT / "samples")
+    (service.data_dir / "demo_api_key").write_text(service.key)
+    return directory

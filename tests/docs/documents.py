@@ -1,0 +1,63 @@
+"""The project's documents, and the code in them.
+
+A block fenced as `bash` or `python` is run, all blocks of a document in order and in one directory. A `text` block
+right after it is what it must print, where `…` stands for anything. Other blocks (`sh`, `json`, …) are only read.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
+DOCUMENTS = [CHECKOUT / "README.md", CHECKOUT / "THREAT_MODEL.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
+
+_FENCE = re.compile(r"^```(\w+)\n(.*?)^```$\n(?:\s*^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
+_SHELL = """
+. ./.shell
+{code}
+{{ declare -p URL KEY; declare -f; }} > .shell
+"""
+
+
+class Block(NamedTuple):
+    language: str
+    code: str
+    printed: str
+    """What the block must print, or nothing if the document does not show it."""
+
+
+def blocks(document: Path) -> list[Block]:
+    return [Block(*found) for found in _FENCE.findall(document.read_text())]
+
+
+def text(name: str) -> str:
+    return (CHECKOUT / name).read_text()
+
+
+def section(document: str, heading: str) -> str:
+    """The text below a heading, down to the next heading of its rank."""
+    return re.split(r"^#+ ", text(document).split(f"## {heading}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def first_column(table: str) -> list[str]:
+    """The code names in the first cells of a table's rows."""
+    return [
+        name for row in re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE) for name in re.findall(r"`([^`]+)`", row)
+    ]
+
+
+def run(block: Block, directory: Path) -> subprocess.CompletedProcess[str]:
+    """Run a block as a reader would who copies it; variables and functions of the blocks before are known."""
+    shell = _SHELL.format(code=block.code) if block.language == "bash" else f". ./.shell\n{sys.executable} -"
+    return subprocess.run(
+        ["bash", "-eu", "-o", "pipefail", "-c", shell],
+        input=block.code if block.language == "python" else "",
+        cwd=directory, capture_output=True, text=True,
+    )  # fmt: skip
+
+
+def as_pattern(printed: str) -> str:
+    """A regular expression for what a document shows."""
+    return ".*".join(map(re.escape, printed.strip().split("…")))

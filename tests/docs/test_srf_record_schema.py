@@ -1,0 +1,67 @@
+"""docs/srf-record.schema.json describes the records that the service takes."""
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator, ValidationError
+
+from config.api.errors import Invalid
+from decisions import records, samples, services
+from decisions.models import MAX_DECISION_ID
+from tests.docs.documents import CHECKOUT, blocks, text
+
+SCHEMA = json.loads(text("docs/srf-record.schema.json"))
+VALIDATOR = Draft202012Validator(SCHEMA)
+PROFILE = {"decided_at", "subject", "system", "events", "outcome", "approval"}
+
+
+def test_it_is_a_schema_of_2020_12():
+    Draft202012Validator.check_schema(SCHEMA)
+    assert SCHEMA["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+def test_every_sample_fits():
+    for raw in [*samples.mortgage_records(), *samples.synthetic_records()]:
+        VALIDATOR.validate(json.loads(raw))
+
+
+def test_the_record_that_the_page_shows_fits_and_is_taken():
+    (shown,) = [block.code.encode() for block in blocks(CHECKOUT / "docs/srf-record.md") if block.language == "json"]
+    VALIDATOR.validate(json.loads(shown))
+    assert records.parse(shown)["decision_id"] == "loan-2026-0001"
+
+
+def test_only_the_decision_id_is_required_and_no_key_is_refused():
+    assert SCHEMA["required"] == ["decision_id"]
+    assert "additionalProperties" not in SCHEMA
+    VALIDATOR.validate({"decision_id": "x"})
+    VALIDATOR.validate({"decision_id": "x", "": None, "anything": {"at": ["all"]}, "subject": {"shoe_size": 43}})
+
+
+@pytest.mark.parametrize(
+    "record",
+    [{}, [], {"decision_id": ""}, {"decision_id": 5}, {"decision_id": None}, {"decision_id": "x" * 257}],
+    ids=repr,
+)
+def test_what_the_service_refuses_for_its_shape_does_not_fit(record):
+    with pytest.raises(ValidationError):
+        VALIDATOR.validate(record)
+    with pytest.raises(Invalid):
+        services._submission(json.dumps(record).encode(), "api")
+
+
+def test_the_longest_id_is_that_of_the_index():
+    assert SCHEMA["properties"]["decision_id"]["maxLength"] == MAX_DECISION_ID
+
+
+@pytest.mark.parametrize("field", sorted(PROFILE))
+def test_a_profile_field_may_be_missing_or_null_and_has_a_shape_otherwise(field):
+    VALIDATOR.validate({"decision_id": "x", field: None})
+    with pytest.raises(ValidationError):
+        VALIDATOR.validate({"decision_id": "x", field: 5})
+
+
+def test_the_page_and_the_schema_name_the_same_fields():
+    page = text("docs/srf-record.md").split("## The profile")[1].split("## Paths")[0]
+    assert {name for name in SCHEMA["properties"] if f"\n| `{name}` |" in page} == PROFILE | {"decision_id"}
+    assert set(SCHEMA["properties"]) == PROFILE | {"decision_id"}

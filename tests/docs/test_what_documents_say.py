@@ -1,0 +1,127 @@
+"""What the documents say is what the code says."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands, load_command_class
+
+from accounts.roles import Permission, Role, allows
+from config.management.commands.serve import Command as Serve
+from custody import fields, sealing, vaults
+from decisions.models import Decision
+from tests.docs.documents import CHECKOUT, DOCUMENTS, blocks, first_column, section, text
+from tests.system.live import Server
+
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_OURS = ("config", "accounts", "custody", "decisions")
+
+
+def headings(document: Path) -> set[str]:
+    """The anchors that a document's headings give."""
+    found = re.findall(r"^#+ (.*)$", document.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_inside_the_project_leads_somewhere(document: Path):
+    links = [link for link in _LINK.findall(document.read_text()) if "://" not in link]
+    for link in links:
+        path, _, anchor = link.partition("#")
+        target = (document.parent / path).resolve() if path else document
+        assert target.exists(), link
+        assert target.is_relative_to(CHECKOUT), link
+        assert not anchor or anchor in headings(target), link
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_document_is_reachable_from_the_readme(document: Path):
+    assert document.name == "README.md" or document.relative_to(CHECKOUT).as_posix() in _LINK.findall(text("README.md"))
+
+
+def test_every_setting_of_the_environment_is_explained_and_no_other():
+    read = set(re.findall(r'env\.\w+\(\s*"(\w+)"', text("config/settings.py")))
+    assert read >= {"DATA_DIR", "DATABASE_URL"}
+    assert set(first_column(section("docs/operations.md", "Settings"))) == read
+
+
+def test_the_vaults_that_can_be_chosen_are_named():
+    named = re.findall(r"^- \*\*`(\w+)`\*\*", section("docs/custody.md", "Vaults"), re.MULTILINE)
+    assert set(named) == set(vaults.names())
+
+
+def test_every_command_is_explained_with_every_option_and_no_other():
+    ours = {name: app for name, app in get_commands().items() if app in _OURS}
+    explained = {usage.split()[0]: usage for usage in first_column(section("docs/operations.md", "Commands"))}
+    assert set(explained) == set(ours)
+    for name, app in ours.items():
+        inherited = set(Serve().create_parser("", "")._option_string_actions) - {"--host", "--port"}
+        options = set(load_command_class(app, name).create_parser("", name)._option_string_actions) - inherited
+        assert set(re.findall(r"--[\w-]+", explained[name])) == options
+
+
+def test_the_table_of_roles_is_the_matrix():
+    head, _, *rows = [
+        [cell.strip().strip("`") for cell in line.strip("|").split("|")]
+        for line in section("docs/api.md", "Who is asking").splitlines()
+        if line.startswith("|")
+    ]
+    assert head == ["may", *Role]
+    shown = {row[0]: dict(zip(head[1:], row[1:], strict=True)) for row in rows}
+    assert shown == {each.value: {r.value: "yes" if allows(r, each) else "no" for r in Role} for each in Permission}
+
+
+def test_every_call_of_the_api_is_named_and_no_other(service: Server):
+    with service.client() as client:
+        paths = client.get("/v1/openapi.json").json()["paths"]
+    offered = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
+    named = re.findall(r"`(GET|POST|PUT|PATCH|DELETE)\s(/v1/[^\s`?]*)`", text("docs/api.md"))
+    assert {f"{method} {path}" for method, path in named} == offered
+
+
+def test_of_several_lines_with_one_id_the_first_is_taken(service: Server):
+    """Also in a vault that is written in parallel, where the lines' objects race for one key."""
+    with service.client() as client:
+        for number in range(10):
+            lines = [b'{"decision_id": "twice-%d", "line": %d}' % (number, line) for line in (1, 2)]
+            sent = client.request(
+                "POST", "/v1/ingest/srf/batch", b"\n".join(lines), Content_Type="application/x-ndjson"
+            )
+            assert [json.loads(line)["status"] for line in sent.body.splitlines()] == ["created", "conflict"]
+            assert client.get(f"/v1/decisions/twice-{number}/record").body == lines[0]
+            assert client.get(f"/v1/decisions/twice-{number}").json()["source"] == "batch"
+
+
+def test_the_index_columns_are_those_of_the_index():
+    columns = {field.name for field in Decision._meta.concrete_fields}
+    table = section("docs/srf-record.md", "What is indexed")
+    described = re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE)
+    assert {name for cell in described for name in re.findall(r"`(\w+)`", cell)} == columns - {"record", "organization"}
+
+
+def test_the_worked_example_of_the_fields_commitment_is_what_the_code_computes():
+    document = blocks(CHECKOUT / "docs/custody.md")
+    (payload,) = [block.code.strip().encode() for block in document if block.language == "json"]
+    (example,) = [block for block in document if "LEAVES" in block.code]
+    shown = dict(re.findall(r"^(.*?) +([0-9a-f]{64})$", example.printed, re.MULTILINE))
+    key = sealing.derive(bytes(range(32))).field_salt_key
+    leaves = fields.leaves(payload)
+    (denial,) = fields.disclose(leaves, key, ["outcome.action"])
+    assert shown["field-salt key"] == key.hex()
+    assert (denial.index, shown["salt of leaf 3"]) == (3, denial.salt.hex())
+    assert (len(leaves), shown["root, 5 leaves"]) == (5, fields.commitment(leaves, key).hex())
+
+
+def test_the_paths_that_are_shown_are_spelled_as_the_code_spells_them():
+    record = {"outcome": {"action": "", "reasons": [""]}, "events": [{}, {"score": 1}], "facts": {"credit.score": 1}}
+    spelled = {path for path, _ in fields.leaves(json.dumps(record).encode())}
+    shown = set(first_column(section("docs/srf-record.md", "Paths"))) - {"events.scoring.score"}
+    assert shown == spelled
+    assert [path for path, _ in fields.leaves(b'{"events": {"scoring": {"score": 1}}}')] == ["events.scoring.score"]
+
+
+def test_targets_of_make_that_are_told_exist():
+    targets = set(re.findall(r"^([a-z]+):", text("Makefile"), re.MULTILINE))
+    told = {target for path in DOCUMENTS for target in re.findall(r"`?make ([a-z]+)`", path.read_text())}
+    assert {"run", "test"} <= told <= targets
