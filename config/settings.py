@@ -17,10 +17,10 @@ env = environ.FileAwareEnv()
 DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / "var"))).absolute()
 DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
 DEBUG = env.bool("DEBUG", default=False)
-BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000").rstrip("/")
+BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000").strip().rstrip("/")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 SECRET_KEY = (
-    env.str("SECRET_KEY", default="")
+    env.str("SECRET_KEY", default="").strip()  # a file often ends with a line break
     or read_or_create(DATA_DIR / "keys" / "secret_key", secrets.token_urlsafe(48).encode()).decode()
 )
 SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
@@ -173,6 +173,7 @@ SPECTACULAR_SETTINGS = {
 
 # Reverse proxies in front, each of which appends to X-Forwarded-For.
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
 
 # Requests a minute under /v1, for each key or person, and for each address without credentials; 0 is no limit.
 REQUESTS_PER_MINUTE = env.int("REQUESTS_PER_MINUTE", default=0)
