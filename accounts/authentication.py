@@ -57,6 +57,7 @@ class ApiKeyAuthentication(BaseAuthentication):
             raise AuthenticationFailed(_REFUSED)
         if key.last_used_at is None or key.last_used_at < now - _LAST_USED_STEP:
             ApiKey.objects.filter(key_id=key.key_id).update(last_used_at=now)
+            selectors.forget_key(key.key_id)
         return AnonymousUser(), Caller(key.organization_id, Role(key.role), actor)
 
     def authenticate_header(self, request: Request) -> str:

@@ -1,3 +1,4 @@
+import time
 import uuid
 from datetime import datetime
 from typing import NamedTuple
@@ -26,13 +27,35 @@ class StoredKey(NamedTuple):
     revoked_at: datetime | None
 
 
+_RECENT_SECONDS = 1.0
+_MOST_RECENT_KEYS = 10_000
+_recent_keys: dict[str, tuple[float, StoredKey]] = {}
+
 _KEY_SQL = f"SELECT {', '.join(StoredKey._fields)} FROM accounts_apikey WHERE key_id = %s"  # noqa: S608 - constants
 _KEY_COLUMNS = [next(f for f in ApiKey._meta.concrete_fields if f.column == name) for name in StoredKey._fields]
 
 
 def api_key(key_id: str) -> StoredKey | None:
-    """The key of this public id. Runs for every request, so it is a prepared statement and not a model query."""
-    return next((StoredKey(*row) for row in db.fetch_all(_KEY_SQL, [key_id], _KEY_COLUMNS)), None)
+    """The key of this public id, as it was within the last second.
+
+    Runs for every request: a key that is in use is asked for once a second, by a prepared statement. So another
+    process notices a revocation a second later at most; unknown ids are never remembered.
+    """
+    now = time.monotonic()
+    remembered = _recent_keys.get(key_id)
+    if remembered and remembered[0] > now:
+        return remembered[1]
+    found = next((StoredKey(*row) for row in db.fetch_all(_KEY_SQL, [key_id], _KEY_COLUMNS)), None)
+    if found:
+        if len(_recent_keys) >= _MOST_RECENT_KEYS:
+            _recent_keys.clear()
+        _recent_keys[key_id] = (now + _RECENT_SECONDS, found)
+    return found
+
+
+def forget_key(key_id: str) -> None:
+    """Make this process notice at once what changed about a key."""
+    _recent_keys.pop(key_id, None)
 
 
 def current_member(request: HttpRequest) -> Member | None:

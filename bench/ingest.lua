@@ -1,6 +1,6 @@
 -- Posts one record again and again, each time with a decision id of its own.
 local count, thread_number = 0, 0
-local token, run, record
+local run, before, after
 
 function setup(thread)
   thread_number = thread_number + 1
@@ -8,18 +8,17 @@ function setup(thread)
 end
 
 function init(arguments)
-  token, run = arguments[1], arguments[2]
+  run = arguments[2]
   local file = io.open(arguments[3], "rb")
-  record = file:read("*a")
+  before, after = file:read("*a"):match("^(.-)DECISION_ID(.*)$")
   file:close()
-  wrk.headers["Authorization"] = "Bearer " .. token
+  wrk.headers["Authorization"] = "Bearer " .. arguments[1]
   wrk.headers["Content-Type"] = "application/json"
 end
 
 function request()
   count = count + 1
-  local body = record:gsub("DECISION_ID", run .. "-" .. number .. "-" .. count)
-  return wrk.format("POST", nil, nil, body)
+  return wrk.format("POST", nil, nil, before .. run .. "-" .. number .. "-" .. count .. after)
 end
 
 function done(summary, latency)

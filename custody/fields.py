@@ -13,6 +13,7 @@ from json import scanner
 from operator import itemgetter
 from typing import Any
 
+from config.api.strict_json import spelling
 from custody import merkle
 
 SALT_BYTES = 32
@@ -44,12 +45,17 @@ class Disclosure:
         )
 
 
-def leaves(payload: bytes) -> list[Leaf]:
-    """The scalar leaves of a JSON document that `strict_json.read` accepted, in path order (by code point)."""
-    text = payload.decode()
-    decoder = _EXACT if "\\" in text else _PLAIN
+def leaves(payload: bytes, spelled: Any = None) -> list[Leaf]:
+    """The scalar leaves of a JSON object, in path order (by code point).
+
+    Args:
+        payload: bytes that `strict_json.read` accepts.
+        spelled: what it made of them with numbers as their spelling, if that is at hand; it saves parsing again.
+    """
+    if spelled is None or b"\\" in payload:
+        spelled = _SPELLING.decode(payload.decode())
     found: list[Leaf] = []
-    _collect(decoder.decode(text), "", found)
+    _collect(spelled, "", found)
     found.sort(key=itemgetter(0))
     return found
 
@@ -97,11 +103,12 @@ def _hashes(record_leaves: Sequence[Leaf], salts: Sequence[bytes]) -> list[bytes
 # While a document is taken apart, `bytes` are the spelling of a scalar and `str` is a decoded text.
 
 
-class _ExactDecoder(json.JSONDecoder):
-    """Keeps the spelling of texts too. The pure-Python scanner it needs is slower, so only escapes call for it."""
+class _SpellingDecoder(json.JSONDecoder):
+    """Keeps the spelling of numbers and of texts. Only texts with escapes need it: it runs on the pure-Python scanner,
+    which is slower."""
 
     def __init__(self) -> None:
-        super().__init__(parse_float=str.encode, parse_int=str.encode)
+        super().__init__(parse_float=spelling, parse_int=spelling)
         self.parse_string = _spelled_string
         self.scan_once = scanner.py_make_scanner(self)  # type: ignore[attr-defined]
 
@@ -111,8 +118,7 @@ def _spelled_string(text: str, start: int, strict: bool = True) -> tuple[bytes, 
     return text[start - 1 : end].encode(), end
 
 
-_EXACT = _ExactDecoder()
-_PLAIN = json.JSONDecoder(parse_float=str.encode, parse_int=str.encode)
+_SPELLING = _SpellingDecoder()
 
 
 def _collect(container: Any, prefix: str, found: list[Leaf]) -> None:

@@ -37,7 +37,7 @@ def insert(records: Sequence[NewRecord]) -> set[uuid.UUID]:
         statement = _statement(type(records[0].index_row), len(records))
         # Two batches that share ids meet them in one order, so that neither waits for the other in a circle.
         ordered = sorted(records, key=lambda record: record.entry.record_id.bytes)
-        values = [value for record in ordered for row in record for value in _values(row)]
+        values = [getattr(row, field.attname) for record in ordered for row in record for field in _fields(type(row))]
         return {row[0] for row in db.fetch_all(statement, values, [Entry._meta.pk])}
     with transaction.atomic():
         return {

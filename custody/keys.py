@@ -3,7 +3,6 @@
 DATA_DIR/keys/<organization>/signing.pem      Ed25519, PKCS 8
                              wrapping.key     the key-encryption key, 32 bytes
                              index.key        makes record ids from decision ids, 32 bytes
-                             fingerprint.key  makes content fingerprints, 32 bytes
 """
 
 import hashlib
@@ -46,7 +45,6 @@ class Keyring:
     kek: bytes
     kek_id: str
     index_key: bytes
-    fingerprint_key: bytes
 
 
 @cache
@@ -69,7 +67,6 @@ def keyring(organization_id: uuid.UUID) -> Keyring:
         kek=kek,
         kek_id=_secret_key_id(kek),
         index_key=_secret(organization_id, Purpose.INDEX),
-        fingerprint_key=_secret(organization_id, Purpose.FINGERPRINT),
     )
 
 

@@ -15,7 +15,7 @@ from django.db.models import Model
 
 @dataclass(frozen=True, slots=True)
 class Indexing:
-    """What an index row is made from. `content` is the parsed record, numbers as Decimal."""
+    """What an index row is made from. `content` is the parsed record, numbers as the bytes that spell them."""
 
     record_id: uuid.UUID
     organization_id: uuid.UUID

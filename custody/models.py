@@ -16,7 +16,6 @@ class Key(models.Model):
         SIGNING = "signing"
         WRAPPING = "wrapping"
         INDEX = "index"
-        FINGERPRINT = "fingerprint"
 
     organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="custody_keys")
     purpose = models.CharField(max_length=16, choices=Purpose.choices)
@@ -50,7 +49,6 @@ class Entry(models.Model):
     record_id = models.UUIDField(primary_key=True, editable=False)
     organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="+", db_index=False)
     kind = models.CharField(max_length=16)
-    fingerprint = models.BinaryField(max_length=32)
     received_at = models.DateTimeField()
     vault = models.CharField(max_length=16)
     state = models.CharField(max_length=8, choices=State.choices)

@@ -23,7 +23,6 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.keywrap import InvalidUnwrap, aes_key_unwrap, aes_key_wrap
 
-from config.api import strict_json
 from config.faults import Fault
 from custody import envelope, fields
 from custody.keys import Keyring
@@ -56,7 +55,6 @@ class Sealed:
     record_id: uuid.UUID
     organization_id: uuid.UUID
     kind: str
-    fingerprint: bytes
     received_at: datetime
     statement: bytes
     signature: bytes
@@ -105,11 +103,6 @@ def _as_version_8(octets: bytes) -> bytes:
     return octets[:6] + bytes([octets[6] & 0x0F | 0x80, octets[7], octets[8] & 0x3F | 0x80]) + octets[9:]
 
 
-def fingerprint(keys: Keyring, content: Any) -> bytes:
-    """Equal for equal content of one organization, however it was spelled; never published."""
-    return hmac.digest(keys.fingerprint_key, strict_json.canonical(content), "sha256")
-
-
 def seal(
     keys: Keyring,
     *,
@@ -125,7 +118,7 @@ def seal(
     Args:
         identity: the decision id.
         payload: the exact bytes received: one JSON object that `strict_json.read` accepts.
-        content: what it returned for them, numbers as Decimal.
+        content: what it returned for them, numbers as their spelling.
         received_at: aware, UTC.
         parents: SHA-256 of each statement this record builds on.
     """
@@ -136,7 +129,7 @@ def seal(
     nonce = os.urandom(_NONCE_BYTES)
     associated = keys.organization_id.bytes + identifier.bytes
     ciphertext = nonce + AESGCM(secrets.encryption_key).encrypt(nonce, payload, associated)
-    leaves = fields.leaves(payload)
+    leaves = fields.leaves(payload, content)
     statement = envelope.statement(
         envelope.Commitments(
             record_id=identifier,
@@ -157,7 +150,6 @@ def seal(
         record_id=identifier,
         organization_id=keys.organization_id,
         kind=kind,
-        fingerprint=fingerprint(keys, content),
         received_at=received_at,
         statement=statement,
         signature=keys.signer.sign(envelope.pre_authentication_encoding(statement)),

@@ -57,16 +57,16 @@ class Claims:
     received_at: datetime
 
 
-def receipt_of(sealed: Sealed) -> Receipt:
-    """The receipt of a record that was sealed just now."""
+def receipt_of(source: Sealed | Entry, payload_salt: bytes) -> Receipt:
+    """The receipt of a record that was sealed just now, or of a custody row."""
     return Receipt(
-        record_id=sealed.record_id,
-        kind=sealed.kind,
-        received_at=sealed.received_at,
-        statement=sealed.statement,
-        signature=sealed.signature,
-        key_id=sealed.key_id,
-        payload_salt=sealed.payload_salt,
+        record_id=source.record_id,
+        kind=source.kind,
+        received_at=source.received_at,
+        statement=bytes(source.statement),
+        signature=bytes(source.signature),
+        key_id=source.key_id,
+        payload_salt=payload_salt,
     )
 
 
@@ -79,15 +79,7 @@ def receipt(entry: Entry) -> Receipt:
     """
     if entry.state == Entry.State.RESERVED:
         raise VaultUnavailable("the record has not reached its vault yet")
-    return Receipt(
-        record_id=entry.record_id,
-        kind=entry.kind,
-        received_at=entry.received_at,
-        statement=bytes(entry.statement),
-        signature=bytes(entry.signature),
-        key_id=entry.key_id,
-        payload_salt=opened(entry).secrets.payload_salt,
-    )
+    return receipt_of(entry, opened(entry).secrets.payload_salt)
 
 
 def opened(entry: Entry) -> Opened:

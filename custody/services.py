@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
-from decimal import Decimal
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -16,6 +15,8 @@ from django.utils import timezone
 
 from accounts.models import Organization
 from config.api import strict_json
+from config.api.strict_json import spelling
+from config.faults import Fault
 from custody import kinds, sealing, selectors, vaults
 from custody.insertion import NewRecord, insert
 from custody.keys import Keyring, keyring
@@ -41,7 +42,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One record to take: its exact bytes, and what `strict_json.read` made of them with numbers as Decimal."""
+    """One record to take: its exact bytes, and what `strict_json.read` made of them, numbers as their spelling."""
 
     kind: str
     identity: str
@@ -53,11 +54,12 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What became of a submission. `receipt` is at hand only for a created record; selectors read the others."""
+    """What became of a submission: with a receipt if it is in custody, with a fault if that is not known now."""
 
     status: Status
     record_id: uuid.UUID
     receipt: Receipt | None = None
+    fault: Fault | None = None
 
 
 def take(*, organization_id: uuid.UUID, submissions: Sequence[Submission]) -> list[Taken]:
@@ -72,7 +74,7 @@ def take(*, organization_id: uuid.UUID, submissions: Sequence[Submission]) -> li
 
     Returns:
         What became of each, in order. CONFLICT: the id is taken by other content. UNAVAILABLE: the vault does not
-        store now; the record is reserved and submitting it again is safe.
+        answer now; nothing is lost and submitting the record again is safe.
 
     Raises:
         django.db.OperationalError: the database does not store; nothing was taken.
@@ -92,11 +94,11 @@ def take(*, organization_id: uuid.UUID, submissions: Sequence[Submission]) -> li
     for position, one in enumerate(sealed):
         if one.record_id in stored:  # a second submission of this id in the same call is a replay or a conflict
             stored.discard(one.record_id)
-            outcomes[position] = Taken(Status.CREATED, one.record_id, selectors.receipt_of(one))
-    rest = {position: one for position, one in enumerate(sealed) if position not in outcomes}
+            outcomes[position] = Taken(Status.CREATED, one.record_id, selectors.receipt_of(one, one.payload_salt))
+    rest = {position: one.record_id for position, one in enumerate(sealed) if position not in outcomes}
     if rest:
-        existing = _existing({one.record_id for one in rest.values()}, created)
-        outcomes |= {position: _judge(one, existing[one.record_id]) for position, one in rest.items()}
+        existing = _existing(set(rest.values()), created)
+        outcomes |= {position: _judge(submissions[position], existing[pk]) for position, pk in rest.items()}
     return [outcomes[position] for position in range(len(sealed))]
 
 
@@ -123,7 +125,6 @@ def _new_record(sealed: Sealed, submission: Submission) -> NewRecord:
             record_id=sealed.record_id,
             organization_id=sealed.organization_id,
             kind=sealed.kind,
-            fingerprint=sealed.fingerprint,
             received_at=sealed.received_at,
             vault=settings.CUSTODY_VAULT,
             state=Entry.State.STORED if transactional else Entry.State.RESERVED,
@@ -156,11 +157,19 @@ def _existing(ids: set[uuid.UUID], tried: set[uuid.UUID]) -> dict[uuid.UUID, Ent
     return entries
 
 
-def _judge(sealed: Sealed, entry: Entry) -> Taken:
-    if bytes(entry.fingerprint) != sealed.fingerprint:
+def _judge(submission: Submission, entry: Entry) -> Taken:
+    """Compare with what is in custody. Content decides, not spelling, and it is read back to decide: a digest kept for
+    this would be one more thing to keep secret and to destroy."""
+    try:
+        found = selectors.opened(entry)
+    except Fault as error:
+        log.error("record in custody cannot be read", record_id=str(entry.pk), exc_info=error)
+        return Taken(Status.UNAVAILABLE, entry.pk, fault=error)
+    if not strict_json.same_content(found.payload, submission.payload):
         return Taken(Status.CONFLICT, entry.pk)
-    status = Status.UNAVAILABLE if entry.state == Entry.State.RESERVED else Status.REPLAYED
-    return Taken(status, entry.pk)
+    if entry.state == Entry.State.RESERVED:
+        return Taken(Status.UNAVAILABLE, entry.pk, fault=VaultUnavailable())
+    return Taken(Status.REPLAYED, entry.pk, selectors.receipt_of(entry, found.secrets.payload_salt))
 
 
 def reconcile(limit: int = 500) -> tuple[int, int]:
@@ -278,14 +287,13 @@ def _adopt(each: _Unfinished) -> bool:
     try:
         opened = sealing.unseal(keys, each.record_id, vaults.vault(each.vault).get(each.key))
         claims = selectors.verified_claims(each.organization_id, each.record_id, opened)
-        content = strict_json.read(opened.payload, number=Decimal)
+        content = strict_json.read(opened.payload, number=spelling, integer=spelling)
     except (sealing.Damaged, ObjectMissing, VaultUnavailable) as error:
         log.error("object in the vault cannot be adopted", record_id=str(each.record_id), reason=str(error))
         return False
     row = {
         "organization_id": each.organization_id,
         "kind": claims.kind,
-        "fingerprint": sealing.fingerprint(keys, content),
         "received_at": claims.received_at,
         "vault": each.vault,
         "state": Entry.State.STORED,

@@ -19,7 +19,6 @@ from config.api.views import ApiView, path_value
 from config.faults import Fault
 from custody import selectors as custody
 from custody.services import Status
-from custody.vaults import VaultUnavailable
 from decisions import selectors, services
 from decisions.models import Decision
 from decisions.records import DecisionId
@@ -46,17 +45,16 @@ class IngestView(ApiView):
         decision_id, taken = services.ingest(
             organization_id=caller.organization_id, raw=body.read(request), source="api", actor=caller.actor
         )
-        if taken.receipt:
-            return answer({"decision_id": decision_id, **taken.receipt.as_json()}, status=201)
-        if taken.status is Status.CONFLICT:
+        if taken.fault:
+            raise taken.fault
+        if taken.receipt is None:
             raise ApiError(
                 409,
                 "A record of this decision_id with other content is in custody, and a record is never replaced. "
                 "Nothing was stored. Give a new decision its own decision_id.",
             )
-        if taken.status is Status.UNAVAILABLE:
-            raise VaultUnavailable
-        return answer(_receipt(selectors.decision(caller.organization_id, decision_id)))
+        status = 201 if taken.status is Status.CREATED else 200
+        return answer({"decision_id": decision_id, **taken.receipt.as_json()}, status)
 
 
 class IngestBatchView(ApiView):

@@ -5,7 +5,6 @@ shape than expected is kept in the record and simply not indexed.
 """
 
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Annotated, Any
 
 from django.utils.dateparse import parse_datetime
@@ -13,6 +12,7 @@ from pydantic import StringConstraints, TypeAdapter
 from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from config.api import strict_json
+from config.api.strict_json import spelling
 from custody.kinds import Indexing
 from decisions.models import MAX_DECISION_ID, Decision
 
@@ -31,13 +31,13 @@ _IDENTIFIED = TypeAdapter(Identified)
 
 
 def parse(raw: bytes) -> dict[str, Any]:
-    """A record from its bytes, numbers as Decimal.
+    """A record from its bytes, numbers as their spelling.
 
     Raises:
         InvalidJSON: the bytes are no acceptable JSON.
         pydantic.ValidationError: it is no object, or has no usable `decision_id`.
     """
-    content = strict_json.read(raw, number=Decimal)
+    content = strict_json.read(raw, number=spelling, integer=spelling)
     _IDENTIFIED.validate_python(content)
     return content  # type: ignore[no-any-return]
 

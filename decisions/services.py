@@ -22,13 +22,14 @@ CHUNK = 100
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What became of one line of a bulk ingest. Lines count from 1; `problems` are as in a validation error."""
+    """What became of one line of a bulk ingest. Lines count from 1; `detail` says why a line was not taken, for an
+    invalid one as in a validation error."""
 
     number: int
     status: Status | str
     decision_id: str | None = None
     record_id: uuid.UUID | None = None
-    problems: list[Mapping[str, Any]] | None = None
+    detail: str | list[Mapping[str, Any]] | None = None
 
     def as_json(self) -> dict[str, Any]:
         shown = {
@@ -36,15 +37,11 @@ class Line:
             "status": self.status,
             "decision_id": self.decision_id,
             "record_id": str(self.record_id) if self.record_id else None,
-            "detail": self.problems or _SENTENCES.get(self.status),
+            "detail": self.detail,
         }
         return {name: value for name, value in shown.items() if value is not None}
 
 
-_SENTENCES: dict[str, str] = {
-    Status.CONFLICT: "Another record of this decision_id is in custody; a record is never replaced.",
-    Status.UNAVAILABLE: "The vault does not store right now. Send this line again later.",
-}
 INVALID = "invalid"
 
 
@@ -92,13 +89,19 @@ def _ingest_chunk(
         try:
             good.append((number, _submission(raw, source)))
         except Invalid as error:
-            answers[number] = Line(number, INVALID, problems=error.problems)
+            answers[number] = Line(number, INVALID, detail=error.problems)
     taken = take(organization_id=organization_id, submissions=[each for _, each in good]) if good else []
     for (number, submission), outcome in zip(good, taken, strict=True):
         if outcome.status is Status.CONFLICT:
             _record_conflict(organization_id, outcome, source, actor)
-        answers[number] = Line(number, outcome.status, submission.identity, outcome.record_id)
+        answers[number] = Line(number, outcome.status, submission.identity, outcome.record_id, _detail(outcome))
     return (answers[number] for number, _ in chunk)
+
+
+def _detail(taken: Taken) -> str | None:
+    if taken.status is Status.CONFLICT:
+        return "Another record of this decision_id is in custody; a record is never replaced."
+    return taken.fault.sentence if taken.fault else None
 
 
 def _submission(raw: bytes, source: str) -> Submission:

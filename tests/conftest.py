@@ -14,7 +14,7 @@ import pytest  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.test import Client  # noqa: E402
 
-from accounts import audit, services  # noqa: E402
+from accounts import audit, selectors, services  # noqa: E402
 from accounts.models import Organization  # noqa: E402
 from accounts.roles import Role  # noqa: E402
 from custody import vaults  # noqa: E402
@@ -103,3 +103,9 @@ def _flush_may_empty_the_audit_trail(monkeypatch: pytest.MonkeyPatch) -> None:
         return flush([*drop, *statements, *(sql for _, sql in triggers)])
 
     monkeypatch.setattr(connection.ops, "execute_sql_flush", with_triggers_off)
+
+
+@pytest.fixture(autouse=True)
+def _every_request_asks_for_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key is remembered for a second, in which tests do a lot; without that their queries can be counted."""
+    monkeypatch.setattr(selectors, "_RECENT_SECONDS", 0)

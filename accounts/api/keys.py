@@ -53,7 +53,7 @@ class ApiKeyView(ApiView):
 
     @extend_schema(
         operation_id="revoke_api_key",
-        summary="Revoke an API key: it stops working at once.",
+        summary="Revoke an API key: it stops working within a second.",
         tags=["extension"],
         responses=openapi.answers({200: KeyOut}, errors=[401, 403, 404]),
     )

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit, digests
+from accounts import audit, digests, selectors
 from accounts.audit import Actor
 from accounts.models import ApiKey
 from accounts.roles import Role
@@ -43,10 +43,11 @@ def create_api_key(
 
 
 def revoke_api_key(*, key: ApiKey, actor: Actor) -> ApiKey:
-    """Stop a key from working at once. Revoking again changes nothing."""
+    """Stop a key from working: here at once, in other processes within a second. Revoking again changes nothing."""
     with transaction.atomic():
         now = timezone.now()
         if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=now):
+            transaction.on_commit(lambda: selectors.forget_key(key.key_id))
             key.revoked_at = now
             audit.record(
                 "key.revoked",

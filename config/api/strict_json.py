@@ -14,6 +14,8 @@ from typing import Any
 MAX_DEPTH = 64
 MAX_BYTES = 2**20
 _MAX_EXPONENT_DIGITS = 9
+_MAX_INTEGER_DIGITS = 4300  # CPython converts no longer ones
+_MAX_DIGITS = 300  # a double reaches 308 before the point, so a shorter number without an exponent is in range
 
 
 class InvalidJSON(ValueError):
@@ -30,16 +32,17 @@ class InvalidJSON(ValueError):
         self.position = position
 
 
-def read(data: bytes, *, number: Callable[[str], Any] = float) -> Any:
+def read(data: bytes, *, number: Callable[[str], Any] = float, integer: Callable[[str], Any] = int) -> Any:
     """Parse one JSON document strictly.
 
     Args:
         data: UTF-8 bytes, without a byte order mark.
-        number: makes a value from the spelling of a number that has a fraction or an exponent. `float` for
-            requests; `Decimal` for records, where no digit may be lost.
+        number: makes a value from the spelling of a number that has a fraction or an exponent: `Decimal` where no
+            digit may be lost.
+        integer: the same for the others. `spelling` for both leaves numbers as they stand, as bytes.
 
     Returns:
-        The document as dict, list, str, int, `number`, bool or None.
+        The document as dict, list, str, bool, None and what `number` and `integer` made.
 
     Raises:
         InvalidJSON: not UTF-8, not JSON, a duplicate key, NaN or Infinity, a number no double can hold, a NUL or
@@ -49,11 +52,23 @@ def read(data: bytes, *, number: Callable[[str], Any] = float) -> Any:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidJSON("the bytes are not UTF-8", error.start) from None
+    document = _parse(text, number=_in_range(number), integer=integer)
+    # Both walks are needed for few documents: depth cannot exceed the count of opening brackets, and only an escape
+    # can smuggle in a NUL or half a surrogate pair.
+    if text.count("{") + text.count("[") > MAX_DEPTH:
+        _check_depth(document)
+    if "\\u" in text:
+        _check_texts(document)
+    return document
+
+
+def _parse(text: str, *, number: Callable[[str], Any], integer: Callable[[str], Any]) -> Any:
     try:
-        document = json.loads(
+        return json.loads(
             text,
             object_pairs_hook=_unique_keys,
-            parse_float=_finite(number),
+            parse_float=number,
+            parse_int=integer,
             parse_constant=_refuse_constant,
         )
     except json.JSONDecodeError as error:
@@ -64,13 +79,6 @@ def read(data: bytes, *, number: Callable[[str], Any] = float) -> Any:
         raise
     except ValueError:  # CPython refuses to convert integers of more than 4,300 digits
         raise InvalidJSON("a number has too many digits") from None
-    # Both walks are needed for few documents: depth cannot exceed the count of opening brackets, and only an
-    # escape can smuggle in a NUL or half a surrogate pair.
-    if text.count("{") + text.count("[") > MAX_DEPTH:
-        _check_depth(document)
-    if "\\u" in text:
-        _check_texts(document)
-    return document
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -83,19 +91,27 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _finite(number: Callable[[str], Any]) -> Callable[[str], Any]:
-    def convert(spelling: str) -> Any:
-        if math.isinf(float(spelling)):
-            raise InvalidJSON("a number is too large for a double")
-        if len(spelling) > _MAX_EXPONENT_DIGITS and len(_exponent(spelling)) > _MAX_EXPONENT_DIGITS:
-            raise InvalidJSON("a number has an exponent of too many digits")  # Decimal would fail, or round to zero
-        return number(spelling)
+def spelling(number: str) -> bytes:
+    """For `read`: a number as the bytes that spell it, which no text of the document can be mistaken for."""
+    if len(number) > _MAX_INTEGER_DIGITS:
+        raise ValueError("as CPython's int() does")
+    return number.encode()
+
+
+def _in_range(number: Callable[[str], Any]) -> Callable[[str], Any]:
+    def convert(spelled: str) -> Any:
+        if "e" in spelled or "E" in spelled or len(spelled) > _MAX_DIGITS:
+            _check_range(spelled)
+        return number(spelled)
 
     return convert
 
 
-def _exponent(spelling: str) -> str:
-    return spelling.lower().partition("e")[2].lstrip("+-0")
+def _check_range(spelled: str) -> None:
+    if math.isinf(float(spelled)):
+        raise InvalidJSON("a number is too large for a double")
+    if len(spelled.lower().partition("e")[2].lstrip("+-0")) > _MAX_EXPONENT_DIGITS:
+        raise InvalidJSON("a number has an exponent of too many digits")  # Decimal would fail, or round to zero
 
 
 def _refuse_constant(name: str) -> None:
@@ -131,6 +147,15 @@ def _check_texts(document: Any) -> None:
 
 # A body is at most 1 MiB, so no spelling has more digits than this; normalising must never round.
 _EXACT = Context(prec=MAX_BYTES, Emax=MAX_EMAX, Emin=MIN_EMIN)
+
+
+def same_content(one: bytes, other: bytes) -> bool:
+    """Whether two documents that `read` accepted say the same, however they spell it.
+
+    Key order, white space, escapes and `1.50` against `1.5` make no difference; a digit beyond a double's precision
+    does.
+    """
+    return one == other or canonical(read(one, number=Decimal)) == canonical(read(other, number=Decimal))
 
 
 def canonical(document: Any) -> bytes:

@@ -24,7 +24,6 @@ class Migration(migrations.Migration):
             fields=[
                 ("record_id", models.UUIDField(editable=False, primary_key=True, serialize=False)),
                 ("kind", models.CharField(max_length=16)),
-                ("fingerprint", models.BinaryField(max_length=32)),
                 ("received_at", models.DateTimeField()),
                 ("vault", models.CharField(max_length=16)),
                 (
@@ -76,7 +75,6 @@ class Migration(migrations.Migration):
                             ("signing", "Signing"),
                             ("wrapping", "Wrapping"),
                             ("index", "Index"),
-                            ("fingerprint", "Fingerprint"),
                         ],
                         max_length=16,
                     ),

@@ -94,7 +94,7 @@ def test_a_harmed_record_is_answered_with_an_error_that_repeats_nothing_of_it(sh
 def test_a_harmed_record_still_stands_in_lists_and_never_becomes_a_second_one(shelf, api):
     shelf.replace(b"DRS1")
     assert api.get("/v1/decisions").json()["items"][0]["decision_id"] == "loan-1"
-    assert api.ingest(RECORD | {"secret": "other"}).status_code == 409
+    assert api.ingest(RECORD | {"secret": "other"}).status_code == 500
     assert api.ingest(RECORD).status_code == 500
     assert Entry.objects.count() == 1
 

@@ -19,7 +19,7 @@ from custody.keys import KeyMissing, keyring
 from custody.models import Key
 from tests.custody.conftest import at_once
 
-FILES = ["fingerprint.key", "index.key", "signing.pem", "wrapping.key"]
+FILES = ["index.key", "signing.pem", "wrapping.key"]
 
 
 def an_organization():
@@ -43,10 +43,10 @@ def used_again(organization):
     return keyring(organization.id)
 
 
-def test_four_secrets_are_made_on_first_use(files, organization):
+def test_three_secrets_are_made_on_first_use(files, organization):
     assert sorted(contents(files)) == FILES
-    assert len(set(contents(files).values())) == 4
-    assert sorted(Key.objects.values_list("purpose", flat=True)) == ["fingerprint", "index", "signing", "wrapping"]
+    assert len(set(contents(files).values())) == 3
+    assert sorted(Key.objects.values_list("purpose", flat=True)) == ["index", "signing", "wrapping"]
 
 
 def test_files_are_0600_and_directories_0700(files):
@@ -70,8 +70,8 @@ def test_the_database_holds_no_secret(files):
 def test_a_later_process_loads_the_same_keys_and_writes_nothing(files, organization):
     first, before = keyring(organization.id), contents(files)
     again = used_again(organization)
-    assert (again.kek, again.index_key, again.fingerprint_key, again.signing_key_id) == (
-        first.kek, first.index_key, first.fingerprint_key, first.signing_key_id,
+    assert (again.kek, again.index_key, again.signing_key_id) == (
+        first.kek, first.index_key, first.signing_key_id,
     )  # fmt: skip
     assert contents(files) == before
 
@@ -79,8 +79,8 @@ def test_a_later_process_loads_the_same_keys_and_writes_nothing(files, organizat
 def test_two_organizations_share_no_key(files, organization):
     other = services.create_organization(name="Other", owner_email="o@other.example", actor=audit.SYSTEM)
     ours, theirs = keyring(organization.id), keyring(other.id)
-    assert not {ours.kek, ours.index_key, ours.fingerprint_key} & {
-        theirs.kek, theirs.index_key, theirs.fingerprint_key,
+    assert not {ours.kek, ours.index_key} & {
+        theirs.kek, theirs.index_key,
     }  # fmt: skip
     assert ours.signing_key_id != theirs.signing_key_id
 
@@ -88,8 +88,8 @@ def test_two_organizations_share_no_key(files, organization):
 def test_first_use_in_many_threads_at_once_gives_one_keyring(shared_database, key_directory):
     organization = an_organization()
     loaded = at_once(12, lambda _: keyring.__wrapped__(organization.id))
-    assert len({(each.signing_key_id, each.kek, each.index_key, each.fingerprint_key) for each in loaded}) == 1
-    assert Key.objects.count() == 4
+    assert len({(each.signing_key_id, each.kek, each.index_key) for each in loaded}) == 1
+    assert Key.objects.count() == 3
     assert sorted(contents(key_directory / organization.id.hex)) == FILES
 
 
@@ -100,7 +100,7 @@ def test_first_use_in_many_processes_at_once_gives_one_keyring(shared_database, 
         "from custody.keys import keyring\n"
         "print('ready', flush=True); sys.stdin.readline()\n"
         "k = keyring(uuid.UUID(sys.argv[1]))\n"
-        "print(k.signing_key_id, k.kek.hex(), k.index_key.hex(), k.fingerprint_key.hex())\n"
+        "print(k.signing_key_id, k.kek.hex(), k.index_key.hex())\n"
     )
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "config.settings",
@@ -122,7 +122,7 @@ def test_first_use_in_many_processes_at_once_gives_one_keyring(shared_database, 
     answers = {process.communicate()[0] for process in processes}
     assert [process.returncode for process in processes] == [0] * 4
     assert len(answers) == 1
-    assert Key.objects.count() == 4
+    assert Key.objects.count() == 3
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -165,7 +165,7 @@ def test_files_from_before_the_database_knew_them_are_kept(files, organization):
     Key.objects.all().delete()
     used_again(organization)
     assert contents(files) == before
-    assert Key.objects.count() == 4
+    assert Key.objects.count() == 3
 
 
 @pytest.mark.parametrize("name", FILES)

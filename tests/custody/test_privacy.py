@@ -96,7 +96,7 @@ def test_replays_conflicts_and_refused_records_leave_no_trace(api, places):
 def test_the_secrets_of_an_organization_are_in_its_key_files_alone(api, key_directory, each_vault, tmp_path):
     api.ingest(RECORD)
     ours = keyring(api.organization.id)
-    secrets = [ours.kek, ours.index_key, ours.fingerprint_key, ours.signer.private_bytes_raw()]
+    secrets = [ours.kek, ours.index_key, ours.signer.private_bytes_raw()]
     kept = b"\n".join(everything_kept(tmp_path))
     for secret in secrets:
         assert secret not in kept
