@@ -40,7 +40,7 @@ docs: install
 	DATA_DIR=.cache/data $(PYTHON) manage.py spectacular --format openapi-json --file docs/openapi.json
 
 bench: install services
-	$(PYTHON) -m bench
+	@$(PYTHON) -m bench
 
 # The programs that tests and benchmarks run beside Python.
 services:

@@ -8,6 +8,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.subject import PLACEHOLDER, Subject
+
 SCRIPT = Path(__file__).with_name("ingest.lua")
 BATCH = 1000
 
@@ -26,10 +28,10 @@ class Load:
         return self.stored / self.seconds
 
 
-def singles(port: int, token: str, record: Path, *, run: str, clients: int, seconds: int) -> Load:
+def singles(port: int, subject: Subject, *, run: str, clients: int, seconds: int) -> Load:
     """POST /v1/ingest/srf from `clients` keep-alive connections, every record with an id of its own."""
     command = ["wrk", "-t", min(clients, 2), "-c", clients, "-d", f"{seconds}s", "-s", SCRIPT]
-    command += [f"http://127.0.0.1:{port}/v1/ingest/srf", "--", token, run, record]
+    command += [f"http://127.0.0.1:{port}/v1/ingest/srf", "--", subject.token, run, subject.file]
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=True)
     found = re.search(r"RESULT (\d+) (\d+) (\d+) (\d+) ([\d.]+)", done.stdout)
     assert found, done.stdout + done.stderr
@@ -37,11 +39,11 @@ def singles(port: int, token: str, record: Path, *, run: str, clients: int, seco
     return Load(int(requests - bad), int(bad + errors), microseconds / 1e6, p99 / 1000)
 
 
-def batches(port: int, token: str, record: bytes, *, run: str, clients: int, rounds: int) -> Load:
-    """POST /v1/ingest/srf/batch: each client sends `rounds` uploads of 1,000 records."""
-    bodies = [[_batch(record, f"{run}-{client}-{n}") for n in range(rounds)] for client in range(clients)]
+def batches(port: int, subject: Subject, *, run: str, clients: int, uploads: int) -> Load:
+    """POST /v1/ingest/srf/batch: each client sends `uploads` uploads of 1,000 records."""
+    bodies = [[_batch(subject.record, f"{run}-{client}-{n}") for n in range(uploads)] for client in range(clients)]
     outcomes: list[tuple[int, int]] = []
-    threads = [threading.Thread(target=_upload, args=(port, token, each, outcomes)) for each in bodies]
+    threads = [threading.Thread(target=_upload, args=(port, subject.token, each, outcomes)) for each in bodies]
     started = time.perf_counter()
     for thread in threads:
         thread.start()
@@ -52,7 +54,7 @@ def batches(port: int, token: str, record: bytes, *, run: str, clients: int, rou
 
 
 def _batch(record: bytes, run: str) -> bytes:
-    return b"\n".join(record.replace(b"DECISION_ID", f"{run}-{n}".encode()) for n in range(BATCH))
+    return b"\n".join(record.replace(PLACEHOLDER.encode(), f"{run}-{n}".encode()) for n in range(BATCH))
 
 
 def _upload(port: int, token: str, bodies: list[bytes], outcomes: list[tuple[int, int]]) -> None:

@@ -38,8 +38,8 @@ def _literal(value: object, row: object, position: int) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 
-def run(database: str, file: Path, *, clients: int, seconds: int) -> float:
-    """Transactions a second."""
+def run(database: str, file: Path, *, clients: int, seconds: int, rows: int = 1) -> float:
+    """Records a second, with `rows` of them a transaction."""
     url = urlsplit(database)
     command = [postgresql_program("pgbench"), "-n", "-M", "prepared", "-c", clients, "-j", min(clients, 2)]
     command += ["-T", seconds, "-f", file, "-h", url.hostname, "-p", url.port, "-U", url.username, url.path[1:]]
@@ -47,4 +47,4 @@ def run(database: str, file: Path, *, clients: int, seconds: int) -> float:
     done = subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True, check=True)
     found = re.search(r"tps = ([\d.]+)", done.stdout)
     assert found, done.stdout
-    return float(found[1])
+    return float(found[1]) * rows
