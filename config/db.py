@@ -1,5 +1,6 @@
 """The few statements that run for every record, prepared once a connection."""
 
+import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -7,6 +8,17 @@ import psycopg
 from django.db import connection
 from django.db.models import Field
 from django.db.models.sql import Query
+
+
+_thread = threading.local()
+
+
+def _cursor(raw: psycopg.Connection[Any]) -> psycopg.Cursor[Any]:
+    """This thread's cursor on its connection, kept because a cursor learns how to adapt each type it meets."""
+    kept: psycopg.Cursor[Any] | None = getattr(_thread, "cursor", None)
+    if kept is None or kept.connection is not raw:
+        kept = _thread.cursor = psycopg.Cursor(raw)
+    return kept
 
 
 def fetch_all(sql: str, parameters: Sequence[Any], columns: Sequence[Field]) -> Iterable[Sequence[Any]]:
@@ -23,8 +35,8 @@ def fetch_all(sql: str, parameters: Sequence[Any], columns: Sequence[Field]) -> 
     """
     if connection.vendor == "postgresql":
         connection.ensure_connection()
-        with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as prepared:
-            return prepared.execute(sql, parameters, prepare=True).fetchall()
+        with connection.wrap_database_errors:
+            return _cursor(connection.connection).execute(sql, parameters, prepare=True).fetchall()
     compiler = Query(columns[0].model).get_compiler(connection=connection)
     converters = compiler.get_converters([field.get_col(field.model._meta.db_table) for field in columns])
     with connection.cursor() as cursor:
