@@ -9,7 +9,6 @@ from django.db import connection
 from django.db.models import Field
 from django.db.models.sql import Query
 
-
 _thread = threading.local()
 
 
