@@ -14,6 +14,7 @@ class Role(StrEnum):
 class Permission(StrEnum):
     INGEST_RECORDS = "ingest decision records"
     READ_DECISIONS = "read decisions, records and receipts"
+    RECONSIDER = "record and check reconsiderations"
     MANAGE_KEYS = "create, list and revoke API keys"
     MANAGE_MEMBERS = "invite people, change their roles and remove them"
     MANAGE_ORGANIZATION = "change the organization's settings"
@@ -26,6 +27,7 @@ _ADMINISTRATION = frozenset({Role.OWNER, Role.ADMIN})
 MATRIX: dict[Permission, frozenset[Role]] = {
     Permission.INGEST_RECORDS: _ADMINISTRATION | {Role.EDITOR},
     Permission.READ_DECISIONS: _EVERYONE,
+    Permission.RECONSIDER: _ADMINISTRATION | {Role.APPROVER, Role.EDITOR},
     Permission.MANAGE_KEYS: _ADMINISTRATION,
     Permission.MANAGE_MEMBERS: _ADMINISTRATION,
     Permission.MANAGE_ORGANIZATION: frozenset({Role.OWNER}),

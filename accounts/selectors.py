@@ -68,8 +68,13 @@ def current_member(request: HttpRequest) -> Member | None:
 
 
 def caller(member: Member) -> Caller:
-    actor = Actor("member", str(member.user_id), member.user.email)
-    return Caller(member.organization_id, Role(member.role), actor, member.pk)
+    who = Actor("member", str(member.user_id), member.user.email)
+    return Caller(member.organization_id, Role(member.role), who, member.pk)
+
+
+def actor(request: HttpRequest) -> Actor:
+    """Who is signed in, as the audit trail names them."""
+    return Actor("member", str(request.user.pk), str(request.user))
 
 
 def organization(slug: str) -> Organization:

@@ -6,6 +6,7 @@ class DecisionsConfig(AppConfig):
 
     def ready(self) -> None:
         from custody import kinds
-        from decisions import records
+        from decisions import reconsiderations, records
 
         kinds.register(records.KIND, records.index_row)
+        kinds.register(reconsiderations.KIND, reconsiderations.index_row)

@@ -1,9 +1,24 @@
 from django.db import models
+from django.db.models import OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce, NullIf
 
 from accounts.models import Organization
 from custody.models import Entry
 
 MAX_DECISION_ID = 256
+
+
+class DecisionQuerySet(models.QuerySet["Decision"]):
+    def with_current(self) -> "DecisionQuerySet":
+        """Adds `current_action`, which the latest reconsideration that changed it has set, and the id and outcome of
+        the latest reconsideration."""
+        latest = Decision.objects.filter(first=OuterRef("pk")).order_by("-received_at", "-pk")
+        changing = latest.exclude(action="")
+        return self.annotate(  # type: ignore[no-redef]
+            current_action=Coalesce(Subquery(changing.values("action")[:1]), "action"),
+            latest_reconsideration=Subquery(latest.values("decision_id")[:1]),
+            latest_outcome=NullIf(Subquery(latest.values("review_outcome")[:1]), models.Value("")),
+        )
 
 
 class Decision(models.Model):
@@ -21,15 +36,38 @@ class Decision(models.Model):
     system_version = models.CharField(max_length=256, blank=True)
     subject_reference = models.CharField(max_length=256, blank=True)
 
+    # Of a reconsideration: what it reconsiders, and the decision at the start of that chain.
+    reconsiders = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
+    )
+    first = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, blank=True, related_name="reconsiderations", db_index=False
+    )
+    review_outcome = models.CharField(max_length=64, blank=True)
+    reviewer = models.CharField(max_length=256, blank=True)
+    reviewer_authority = models.CharField(max_length=256, blank=True)
+
+    # What `with_current` adds.
+    current_action: str | None
+    latest_reconsideration: str | None
+    latest_outcome: str | None
+
+    objects = DecisionQuerySet.as_manager()
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["organization", "decision_id"], name="one_record_per_decision_id"),
+            models.CheckConstraint(
+                condition=Q(reconsiders=None, first=None) | Q(reconsiders__isnull=False, first__isnull=False),
+                name="a_reconsideration_has_its_chain",
+            ),
         ]
         indexes = [
             models.Index(fields=["organization", "-received_at", "-record"], name="decisions_newest"),
             models.Index(fields=["organization", "action", "-received_at", "-record"], name="decisions_by_action"),
             models.Index(fields=["organization", "system_name", "-received_at", "-record"], name="decisions_by_system"),
             models.Index(fields=["organization", "decided_at"], name="decisions_by_time"),
+            models.Index(fields=["first", "-received_at"], condition=~Q(first=None), name="reconsiderations_of"),
         ]
 
     def __str__(self) -> str:

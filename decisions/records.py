@@ -57,14 +57,15 @@ def index_row(record: Indexing) -> Decision:
         source=record.source,
         received_at=record.received_at,
         decided_at=_moment(content.get("decided_at")),
-        action=_text(content, "outcome", "action"),
-        system_name=_text(content, "system", "name"),
-        system_version=_text(content, "system", "version"),
-        subject_reference=_text(content, "subject", "reference"),
+        action=text(content, "outcome", "action"),
+        system_name=text(content, "system", "name"),
+        system_version=text(content, "system", "version"),
+        subject_reference=text(content, "subject", "reference"),
     )
 
 
-def _text(content: dict[str, Any], group: str, field: str) -> str:
+def text(content: dict[str, Any], group: str, field: str) -> str:
+    """A profile field of the record, or nothing if it is absent, no text, or too long to be indexed."""
     holder = content.get(group)
     value = holder.get(field) if isinstance(holder, dict) else None
     return value if isinstance(value, str) and len(value) <= 256 else ""

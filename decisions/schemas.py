@@ -1,10 +1,10 @@
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from config.api.pagination import Page
 from config.api.times import Moment
-from config.api.views import Answer
+from config.api.views import Answer, RequestBody
 
 Text = Annotated[str, Field(max_length=256, pattern="^[^\\x00]*$")]
 
@@ -42,6 +42,27 @@ class DecisionOut(Answer):
     system: System
     subject: Subject
     custody: str
+    current_action: str | None
+    latest_reconsideration: str | None
+    latest_outcome: str | None
+
+
+class Reconsideration(Answer):
+    decision_id: str
+    reconsiders: str
+    received_at: str
+    outcome: str
+    new_action: str | None
+    reviewer: str
+    reviewer_authority: str
+
+
+class DecisionDetail(DecisionOut):
+    """`reconsiders` and `first_record_id` are set for a reconsideration; `history` is the chain, oldest first."""
+
+    reconsiders: str | None
+    first_record_id: str | None
+    history: list[Reconsideration]
 
 
 class DecisionPage(Answer):
@@ -72,6 +93,57 @@ class ReceiptOut(Answer):
     envelope: Envelope
     payload_salt: str
     log: str
+
+
+class ReconsiderationIn(RequestBody):
+    private: ClassVar = frozenset({"rationale", "evidence_considered", "requested_by", "reviewer"})
+
+    requested_by: str
+    reviewer: str
+    reviewer_authority: str
+    evidence_considered: list[str] = []
+    outcome: Annotated[str, Field(min_length=1, max_length=64)]
+    rationale: str
+    new_action: str | None = None
+
+
+class ReconsiderationCheckIn(RequestBody):
+    """The texts to compare with what the reconsideration committed to; they are not kept."""
+
+    private: ClassVar = frozenset({"rationale", "evidence_considered"})
+
+    rationale: str | None = None
+    evidence_considered: list[str] = []
+
+
+class Commitment(Answer):
+    """SHA-256(salt ‖ text): `salt` is base64, `commitment` hex. The salt is given out in this answer only."""
+
+    algorithm: str
+    salt: str
+    commitment: str
+
+
+class ReconsiderationWaiting(Answer):
+    """Recorded and sealed, but not in its vault yet: the receipt follows at `/v1/decisions/{decision_id}/receipt`."""
+
+    decision_id: str
+    reconsiders: str
+    rationale: Commitment
+    evidence_considered: list[Commitment]
+
+
+class ReconsiderationOut(ReceiptOut):
+    reconsiders: str
+    rationale: Commitment
+    evidence_considered: list[Commitment]
+
+
+class ReconsiderationCheckOut(Answer):
+    """`rationale` is null if none was sent; `evidence_considered` answers for each reference sent, in order."""
+
+    rationale: bool | None
+    evidence_considered: list[bool]
 
 
 class BatchLine(Answer):

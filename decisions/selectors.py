@@ -23,16 +23,20 @@ _FILTERS = {
 def decisions(organization_id: uuid.UUID, query: DecisionQuery) -> QuerySet[Decision]:
     """The organization's decisions that match a query's filters."""
     asked = query.model_dump(include=set(_FILTERS), exclude_none=True)
-    return Decision.objects.filter(
-        organization_id=organization_id, **{_FILTERS[name]: value for name, value in asked.items()}
-    ).select_related("record")
+    return (
+        Decision.objects.filter(
+            organization_id=organization_id, **{_FILTERS[name]: value for name, value in asked.items()}
+        )
+        .select_related("record")
+        .with_current()
+    )
 
 
 def decision(organization_id: uuid.UUID, decision_id: str) -> Decision:
     """One decision of the organization with its custody row. Raises Http404 for any other id."""
     found = None
     if "\x00" not in decision_id:  # no record can have such an id, and PostgreSQL cannot be asked for it
-        rows = Decision.objects.select_related("record")
+        rows = Decision.objects.select_related("record", "reconsiders").with_current()
         found = rows.filter(organization_id=organization_id, decision_id=decision_id).first()
     if found is None:
         raise Http404("There is no decision of this id in your organization.")
@@ -52,4 +56,34 @@ def shown(decision: Decision) -> dict[str, Any]:
         "system": {"name": decision.system_name or None, "version": decision.system_version or None},
         "subject": {"reference": decision.subject_reference or None},
         "custody": decision.record.state,
+        "current_action": decision.current_action or None,
+        "latest_reconsideration": decision.latest_reconsideration,
+        "latest_outcome": decision.latest_outcome,
+    }
+
+
+def history(decision: Decision) -> list[Decision]:
+    """The reconsiderations of the chain that a decision or reconsideration belongs to, oldest first."""
+    first = decision.first_id or decision.pk
+    return list(Decision.objects.filter(first_id=first).select_related("record", "reconsiders").order_by("received_at"))
+
+
+def detailed(decision: Decision) -> dict[str, Any]:
+    """A decision with its chain of reconsiderations."""
+    return {
+        **shown(decision),
+        "reconsiders": decision.reconsiders.decision_id if decision.reconsiders else None,
+        "first_record_id": str(decision.first_id) if decision.first_id else None,
+        "history": [
+            {
+                "decision_id": each.decision_id,
+                "reconsiders": each.reconsiders.decision_id if each.reconsiders else None,
+                "received_at": rfc3339(each.received_at),
+                "outcome": each.review_outcome,
+                "new_action": each.action or None,
+                "reviewer": each.reviewer,
+                "reviewer_authority": each.reviewer_authority,
+            }
+            for each in history(decision)
+        ],
     }

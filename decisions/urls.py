@@ -1,7 +1,7 @@
 from django.urls import path, register_converter
 from django.urls.converters import PathConverter
 
-from decisions import api
+from decisions.api import ingest, reading, reconsiderations
 
 
 class AnyText(PathConverter):
@@ -14,10 +14,12 @@ register_converter(AnyText, "any")
 
 # A decision id may contain slashes, so `any` takes it whole and the longer routes come first.
 urlpatterns = [
-    path("ingest/srf", api.IngestView.as_view()),
-    path("ingest/srf/batch", api.IngestBatchView.as_view()),
-    path("decisions", api.DecisionListView.as_view()),
-    path("decisions/<any:decision_id>/record", api.RecordView.as_view()),
-    path("decisions/<any:decision_id>/receipt", api.ReceiptView.as_view()),
-    path("decisions/<any:decision_id>", api.DecisionView.as_view()),
+    path("ingest/srf", ingest.IngestView.as_view()),
+    path("ingest/srf/batch", ingest.IngestBatchView.as_view()),
+    path("decisions", reading.DecisionListView.as_view()),
+    path("decisions/<any:decision_id>/reconsideration", reconsiderations.ReconsiderationView.as_view()),
+    path("decisions/<any:decision_id>/reconsideration/check", reconsiderations.ReconsiderationCheckView.as_view()),
+    path("decisions/<any:decision_id>/record", reading.RecordView.as_view()),
+    path("decisions/<any:decision_id>/receipt", reading.ReceiptView.as_view()),
+    path("decisions/<any:decision_id>", reading.DecisionView.as_view()),
 ]

@@ -91,6 +91,12 @@ def test_the_detail_shows_what_the_record_says(api):
         "system": {"name": "Example Scorer", "version": "5.2.1"},
         "subject": {"reference": "application 7"},
         "custody": "stored",
+        "current_action": "denied",
+        "latest_reconsideration": None,
+        "latest_outcome": None,
+        "reconsiders": None,
+        "first_record_id": None,
+        "history": [],
     }
 
 

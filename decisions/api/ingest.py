@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any
+from typing import IO
 
 import structlog
 from django.db import DatabaseError
@@ -12,17 +12,14 @@ from rest_framework.request import Request
 from accounts.authentication import caller_of
 from accounts.roles import Permission
 from config.api import body, openapi
-from config.api.answers import JSON, answer, dump
+from config.api.answers import answer, dump
 from config.api.errors import ApiError
-from config.api.pagination import paginate
-from config.api.views import ApiView, path_value
+from config.api.views import ApiView
 from config.faults import Fault
-from custody import selectors as custody
 from custody.services import Status
-from decisions import selectors, services
-from decisions.models import Decision
+from decisions import services
 from decisions.records import DecisionId
-from decisions.schemas import BatchLine, DecisionOut, DecisionPage, DecisionQuery, ReceiptOut
+from decisions.schemas import BatchLine, ReceiptOut
 
 log = structlog.get_logger("decisions")
 
@@ -100,71 +97,3 @@ def _spooled(results: Iterator[services.Line]) -> IO[bytes]:
         spool.write(dump(last) + b"\n")
     spool.seek(0)
     return spool
-
-
-class DecisionListView(ApiView):
-    permissions = {"GET": Permission.READ_DECISIONS}
-
-    @extend_schema(
-        operation_id="list_decisions",
-        summary="List decisions, newest first.",
-        tags=["extension"],
-        parameters=openapi.query(DecisionQuery),
-        responses=openapi.answers({200: DecisionPage}, errors=[401, 403]),
-    )
-    def get(self, request: Request) -> HttpResponse:
-        query = self.query(DecisionQuery)
-        rows = selectors.decisions(caller_of(request).organization_id, query)
-        return answer(paginate(rows, query, moment="received_at", show=selectors.shown))
-
-
-class _OneDecisionView(ApiView):
-    """A view of the decision that the path names."""
-
-    permissions = {"GET": Permission.READ_DECISIONS}
-
-    def decision(self, request: Request, decision_id: str) -> Decision:
-        return selectors.decision(
-            caller_of(request).organization_id, path_value(_DECISION_ID, "decision_id", decision_id)
-        )
-
-
-class DecisionView(_OneDecisionView):
-    @extend_schema(
-        operation_id="get_decision",
-        summary="One decision as the index shows it.",
-        tags=["extension"],
-        parameters=[openapi.DECISION_ID],
-        responses=openapi.answers({200: DecisionOut}, errors=[401, 403, 404]),
-    )
-    def get(self, request: Request, decision_id: str) -> HttpResponse:
-        return answer(selectors.shown(self.decision(request, decision_id)))
-
-
-class RecordView(_OneDecisionView):
-    @extend_schema(
-        operation_id="get_decision_record",
-        summary="The record itself, decrypted from custody, byte for byte as it was received.",
-        tags=["extension"],
-        parameters=[openapi.DECISION_ID],
-        responses=openapi.answers({200: {"type": "object", "additionalProperties": True}}, errors=[401, 403, 404, 503]),
-    )
-    def get(self, request: Request, decision_id: str) -> HttpResponse:
-        found = self.decision(request, decision_id)
-        return HttpResponse(custody.opened(found.record).payload, content_type=JSON)
-
-
-class ReceiptView(_OneDecisionView):
-    @extend_schema(
-        operation_id="get_decision_receipt",
-        summary="The signed receipt of a record, as it was answered at ingest.",
-        tags=["extension"],
-        parameters=[openapi.DECISION_ID],
-        responses=openapi.answers({200: ReceiptOut}, errors=[401, 403, 404, 503]),
-    )
-    def get(self, request: Request, decision_id: str) -> HttpResponse:
-        return answer(_receipt(self.decision(request, decision_id)))
-
-
-def _receipt(decision: Decision) -> dict[str, Any]:
-    return {"decision_id": decision.decision_id, **custody.receipt(decision.record).as_json()}

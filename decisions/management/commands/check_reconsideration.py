@@ -1,0 +1,54 @@
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.http import Http404
+
+from accounts import selectors as accounts
+from accounts.models import Organization
+from decisions import reconsiderations, selectors
+
+
+class Command(BaseCommand):
+    help = (
+        "Tell whether a text is the rationale, or one of the evidence references, that a reconsideration committed to. "
+        "The text comes from a file or standard input, so that it stays out of the shell's history; nothing of it is "
+        "kept. Exits 1 if it is not."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("decision_id", help="the reconsideration's own decision_id")
+        parser.add_argument("--organization", required=True, metavar="SLUG")
+        parser.add_argument("--evidence", action="store_true", help="the text is an evidence reference")
+        parser.add_argument("--text", required=True, metavar="FILE|-", help="taken without a final line break")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        text = self._text(options["text"])
+        try:
+            organization = accounts.organization(options["organization"])
+            found = selectors.decision(organization.id, options["decision_id"])
+            rationale, evidence = reconsiderations.check(
+                decision=found,
+                rationale=None if options["evidence"] else text,
+                evidence_considered=[text] if options["evidence"] else [],
+            )
+        except Organization.DoesNotExist:
+            raise CommandError(f"There is no organization with the slug {options['organization']}.") from None
+        except Http404 as error:
+            raise CommandError(str(error)) from None
+        except reconsiderations.NotAReconsideration:
+            raise CommandError("This record is a decision: name a reconsideration's decision_id.") from None
+        if not (rationale or any(evidence)):
+            raise CommandError("This is not the text that was committed to.")
+        self.stdout.write("This is the text that was committed to.")
+
+    @staticmethod
+    def _text(source: str) -> str:
+        try:
+            raw = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+            return raw.decode().removesuffix("\n").removesuffix("\r")
+        except OSError as error:
+            raise CommandError(f"Cannot read {source}: {error.strerror}.") from None
+        except UnicodeDecodeError:
+            raise CommandError("The text is not UTF-8.") from None

@@ -1,0 +1,167 @@
+"""Human reconsiderations: each is a sealed record of its own, linked to what it reconsiders.
+
+`rationale` and the references in `evidence_considered` enter as salted commitments. The texts live in the arguments of
+these functions alone: they are not stored, logged, queued or repeated.
+"""
+
+import hashlib
+import json
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils import timezone
+
+from accounts import audit
+from accounts.audit import Actor
+from config.api import strict_json
+from config.api.strict_json import spelling
+from config.api.times import rfc3339
+from custody import selectors as custody
+from custody.kinds import Indexing
+from custody.services import Submission, Taken, take
+from decisions import commitments, records
+from decisions.models import Decision
+
+KIND = "reconsideration"
+
+
+class NotAReconsideration(Exception):
+    """The record named is a decision, which has no rationale to check."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a reviewer decided. The two texts are left out of its printed form, so that no log or report shows them."""
+
+    requested_by: str
+    reviewer: str
+    reviewer_authority: str
+    outcome: str
+    rationale: str = field(repr=False)
+    evidence_considered: Sequence[str] = field(default=(), repr=False)
+    new_action: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A reconsideration in custody, with the commitments whose salts are given out this once."""
+
+    decision_id: str
+    taken: Taken
+    rationale: dict[str, str]
+    evidence_considered: list[dict[str, str]]
+
+
+def reconsider(*, decision: Decision, review: Review, source: str, actor: Actor) -> Recorded:
+    """Record a reconsideration of a decision, or of an earlier reconsideration.
+
+    The original stays as it is and stays verifiable; the new record's statement names the original's as its parent.
+
+    Args:
+        decision: with its custody row.
+        source: where it came from, as lists filter it.
+
+    Returns:
+        The record and its commitments. It has no receipt yet if the vault does not answer now: then it waits, sealed,
+        in our database, and the reconciler finishes it.
+
+    Raises:
+        Fault: the organization's keys cannot be used, and nothing was recorded.
+    """
+    decision_id = f"reconsideration-{uuid.uuid4()}"
+    rationale = commitments.commit(review.rationale)
+    evidence = [commitments.commit(reference) for reference in review.evidence_considered]
+    parent = hashlib.sha256(bytes(decision.record.statement)).digest()
+    payload = _payload(decision_id, decision, parent, review, rationale, evidence)
+    (taken,) = take(
+        organization_id=decision.organization_id,
+        submissions=[
+            Submission(
+                kind=KIND,
+                identity=decision_id,
+                payload=payload,
+                content=strict_json.read(payload, number=spelling, integer=spelling),
+                source=source,
+                parents=[parent],
+            )
+        ],
+    )
+    audit.record(
+        "decision.reconsidered",
+        actor=actor,
+        organization_id=decision.organization_id,
+        object_kind="record",
+        object_id=decision.pk,
+        reconsideration=str(taken.record_id),
+        outcome=review.outcome,
+    )
+    return Recorded(decision_id, taken, rationale, evidence)
+
+
+def check(
+    *, decision: Decision, rationale: str | None, evidence_considered: Sequence[str]
+) -> tuple[bool | None, list[bool]]:
+    """Whether texts that the customer presents are the ones committed to. Nothing of them is kept.
+
+    Returns:
+        For the rationale, if one was given; and for each evidence reference, whether any of the record's is it.
+
+    Raises:
+        NotAReconsideration
+        Fault: the record cannot be read.
+    """
+    if decision.kind != KIND:
+        raise NotAReconsideration
+    content = json.loads(custody.opened(decision.record).payload)
+    committed = content["evidence_considered"]
+    return (
+        None if rationale is None else commitments.matches(content["rationale"], rationale),
+        [_is_any_of(committed, text) for text in evidence_considered],
+    )
+
+
+def _is_any_of(committed: Sequence[dict[str, str]], text: str) -> bool:
+    return any(commitments.matches(each, text) for each in committed)
+
+
+def index_row(record: Indexing) -> Decision:
+    """The index row of a reconsideration: a decision's, with its place in the chain and who reviewed."""
+    row = records.index_row(record)
+    link = record.content["reconsiders"]
+    row.reconsiders_id = uuid.UUID(link["record_id"])
+    row.first_id = uuid.UUID(link["first_record_id"])
+    row.review_outcome = record.content["outcome"]["result"]
+    row.reviewer = records.text(record.content, "approval", "approver")
+    row.reviewer_authority = records.text(record.content, "approval", "authority")
+    return row
+
+
+def _payload(
+    decision_id: str,
+    decision: Decision,
+    parent: bytes,
+    review: Review,
+    rationale: dict[str, str],
+    evidence: list[dict[str, str]],
+) -> bytes:
+    """The record itself, in the profile that every decision record has."""
+    document: dict[str, Any] = {
+        "decision_id": decision_id,
+        "decided_at": rfc3339(timezone.now()),
+        "reconsiders": {
+            "decision_id": decision.decision_id,
+            "record_id": str(decision.pk),
+            "statement_sha256": parent.hex(),
+            "first_record_id": str(decision.first_id or decision.pk),
+        },
+        "requested_by": review.requested_by,
+        "outcome": {"result": review.outcome},
+        "approval": {"approver": review.reviewer, "authority": review.reviewer_authority},
+        "rationale": rationale,
+        "evidence_considered": evidence,
+    }
+    if review.new_action is not None:
+        document["outcome"]["action"] = review.new_action
+    return json.dumps(document, ensure_ascii=False).encode()

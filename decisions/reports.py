@@ -1,0 +1,61 @@
+"""Reports on reconsiderations: how often reviews overturn decisions, and how long they take."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Q
+from django.db.models.functions import Coalesce
+
+from decisions.models import Decision
+from decisions.reconsiderations import KIND
+
+GROUPINGS = {
+    "system": ("System", "first__system_name"),
+    "outcome": ("Outcome", "review_outcome"),
+    "authority": ("Reviewer's authority", "reviewer_authority"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Reconsiderations that share a value. `overturned` counts the outcomes overturned and modified; `mean_time` is
+    from the original decision, or from its receipt where the record names no time, to the reconsideration."""
+
+    name: str
+    reviews: int
+    overturned: int
+    mean_time: timedelta | None
+
+    @property
+    def overturn_rate(self) -> float:
+        return self.overturned / self.reviews
+
+    @property
+    def mean_days(self) -> float | None:
+        return None if self.mean_time is None else self.mean_time / timedelta(days=1)
+
+
+def reconsiderations(organization_id: uuid.UUID | None, grouping: str) -> Sequence[Group]:
+    """One line for each value of a grouping of GROUPINGS, most reviews first.
+
+    Args:
+        organization_id: None for all organizations, as the platform's operator sees them.
+    """
+    _, column = GROUPINGS[grouping]
+    rows = Decision.objects.filter(kind=KIND)
+    if organization_id:
+        rows = rows.filter(organization_id=organization_id)
+    taken = ExpressionWrapper(
+        F("received_at") - Coalesce("first__decided_at", "first__received_at"), output_field=DurationField()
+    )
+    grouped = rows.values(name=F(column)).annotate(
+        reviews=Count("pk"),
+        overturned=Count("pk", filter=Q(review_outcome__in=["overturned", "modified"])),
+        mean_time=Avg(taken),
+    )
+    return [
+        Group(row["name"] or "not named", row["reviews"], row["overturned"], row["mean_time"])
+        for row in grouped.order_by("-reviews", "name")
+    ]
