@@ -20,7 +20,7 @@ class Command(BaseCommand):
         python = sys.executable
         web = (
             f"{python} -m granian --interface wsgi config.wsgi:application "
-            f"--host {options['host']} --port {options['port']} --workers 2 --blocking-threads 8 --log-level warning"
+            f"--host {options['host']} --port {options['port']} --workers 2 --blocking-threads 8 --log-level error"
         )
         worker = (
             f"{python} -W ignore -m celery --quiet -A config worker -B --concurrency 1 --loglevel WARNING "
