@@ -8,7 +8,7 @@ export BASE_URL
 PYTHON := .venv/bin/python
 STAMP := .venv/installed
 
-.PHONY: run test install lint lock docs bench services
+.PHONY: run test install lint lock docs pictures bench services
 
 run: install
 	@$(PYTHON) manage.py migrate --verbosity 0
@@ -38,6 +38,10 @@ lint: install
 
 docs: install
 	DATA_DIR=.cache/data $(PYTHON) manage.py spectacular --format openapi-json --file docs/openapi.json
+	DATA_DIR=.cache/data $(PYTHON) -m docs.roles
+
+pictures: install services
+	DATA_DIR=.cache/data $(PYTHON) -m docs.screenshots
 
 bench: install services
 	@$(PYTHON) -m bench

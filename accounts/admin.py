@@ -1,4 +1,6 @@
 from django.contrib import admin
+from django.contrib.auth import admin as _registers_its_models  # noqa: F401
+from django.contrib.auth.models import Group
 
 from accounts.back_office import ReadOnlyAdmin
 from accounts.models import ApiKey, AuditEvent, Invite, Member
@@ -6,6 +8,7 @@ from accounts.roles import Permission
 
 admin.site.site_header = admin.site.site_title = "Decision-Record Service"
 admin.site.index_title = "Back office"
+admin.site.unregister(Group)  # what people may do comes from accounts.roles
 
 
 @admin.register(Member)

@@ -16,7 +16,7 @@ class Actor:
     label: str
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.label}"
+        return f"{self.kind} {self.label}"[:300]  # as long as the columns that keep it
 
 
 SYSTEM = Actor("system", "system", "the service itself")

@@ -35,6 +35,7 @@ class ApiKeyAuthentication(BaseAuthentication):
             return None
         match = _TOKEN.fullmatch(token.strip())
         if scheme.lower() != "bearer" or match is None:
+            throttling.count_refused_credentials(request._request)
             raise AuthenticationFailed("Send the API key as Authorization: Bearer drs_…")
         key_id, secret = match.groups()
         key = selectors.api_key(key_id)
@@ -46,6 +47,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         actor = Actor("key", key.key_id, key.name[:300])
         now = timezone.now()
         if key.revoked_at or (key.expires_at and key.expires_at <= now):
+            throttling.count_refused_credentials(request._request)
             audit.record(
                 "key.refused",
                 actor=actor,
@@ -71,11 +73,14 @@ class MemberSessionAuthentication(SessionAuthentication):
         user = getattr(request._request, "user", None)
         if user is None or not user.is_active:
             return None
-        self.enforce_csrf(request)
+        self.enforce_csrf(request._request)  # type: ignore[arg-type]
         member = selectors.current_member(request._request)
         if member is None:
             raise AuthenticationFailed("You are signed in, but a member of no organization.")
         return user, selectors.caller(member)
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Session"  # without one, DRF answers 403 where a view knows no keys
 
 
 def caller_of(request: Request) -> Caller:
@@ -91,8 +96,10 @@ class RolePermission(BasePermission):
 
     def has_permission(self, request: Request, view: "ApiView") -> bool:  # type: ignore[override]
         method = str(request.method)
-        if not hasattr(view, method.lower()):
+        if method.lower() not in view.http_method_names or not hasattr(view, method.lower()):
             return True  # the view is about to answer 405
+        if not isinstance(request.auth, Caller):
+            throttling.count_refused_credentials(request._request)
         caller = caller_of(request)
         needed = view.permissions["GET" if method == "HEAD" else method]
         if needed is None:

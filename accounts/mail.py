@@ -33,7 +33,7 @@ def deliver(waiting: QuerySet[Row], send_one: Callable[[Row], bool]) -> int:
     for row in _claim(waiting):
         try:
             sent += send_one(row)
-        except (OSError, SMTPException) as error:
+        except (OSError, SMTPException, ValueError) as error:  # ValueError: an address that cannot be written
             log.warning("mail not taken", row=row.pk, exc_info=error)
         else:
             waiting.model._default_manager.filter(pk=row.pk).update(handled_at=timezone.now())
@@ -55,6 +55,7 @@ def send(template: str, *, to: str, subject: str, context: dict[str, Any]) -> No
 
     Raises:
         OSError, SMTPException: the mail server does not take it.
+        ValueError: no mail can be written to this address.
     """
     shown = {"subject": subject, "base_url": settings.BASE_URL, **context}
     message = EmailMultiAlternatives(subject, render_to_string(f"mail/{template}.txt", shown), to=[to])

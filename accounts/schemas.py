@@ -11,13 +11,17 @@ from config.api.views import Answer, RequestBody
 
 def _mail_address(value: str) -> str:
     try:
+        if len(value) > 254:  # RFC 5321
+            raise ValidationError("too long")
         validate_email(value)
     except ValidationError:
         raise ValueError("not a mail address") from None
     return value
 
 
-MailAddress = Annotated[str, AfterValidator(_mail_address), Field(json_schema_extra={"format": "email"})]
+MailAddress = Annotated[
+    str, AfterValidator(_mail_address), Field(max_length=254, json_schema_extra={"format": "email"})
+]
 ROLES = tuple(role.value for role in Role)
 
 

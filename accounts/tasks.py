@@ -1,6 +1,6 @@
 from celery import shared_task
 
-from accounts.services import codes, invites
+from accounts.services import codes, invites, sessions
 
 
 @shared_task(name="accounts.tasks.deliver_mail")
@@ -9,3 +9,4 @@ def deliver_mail() -> None:
     codes.deliver_codes()
     invites.deliver_invites()
     codes.note_refusals()
+    sessions.end_stale()

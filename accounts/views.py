@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from accounts import selectors, services
 from accounts.forms import CodeForm, MailForm
-from accounts.models import SignedInSession
+from accounts.models import Member, SignedInSession
 from accounts.services import codes, invites, second_factor, sessions, sign_in
 from config import clients
 
@@ -101,12 +101,12 @@ def accept_invite(request: HttpRequest, token: str) -> HttpResponse:
         invite = invites.open_invite(token)
         if request.method == "GET":
             return render(request, "accounts/invite.html", {"invite": invite})
-        person = invites.accept_invite(token=token)
+        member = invites.accept_invite(token=token)
     except invites.InviteGone:
         return render(request, "accounts/invite_gone.html", status=410)
-    if second_factor.is_needed(person):
+    if second_factor.is_needed(member.user):
         return redirect("sign-in")
-    sessions.begin(request=request, user=person)
+    sessions.begin(request=request, user=member.user, organization_id=member.organization_id)
     return redirect("admin:index")
 
 
@@ -115,8 +115,22 @@ def accept_invite(request: HttpRequest, token: str) -> HttpResponse:
 @require_GET
 def my_sessions(request: HttpRequest) -> HttpResponse:
     mine = SignedInSession.objects.filter(user=request.user.pk).order_by("-last_seen_at")
-    shown = {"sessions": mine, "current": request.session.session_key}
+    shown = {
+        "sessions": mine,
+        "current": request.session.session_key,
+        "member": selectors.current_member(request),
+        "memberships": Member.objects.filter(user=request.user.pk).select_related("organization").order_by("pk"),
+    }
     return render(request, "accounts/sessions.html", shown)
+
+
+@login_required
+@require_POST
+def act_in(request: HttpRequest, pk: int) -> HttpResponse:
+    """Choose which of one's organizations to act in."""
+    member = get_object_or_404(Member, pk=pk, user=request.user.pk)
+    request.session[selectors.SESSION_ORGANIZATION] = str(member.organization_id)
+    return redirect("admin:index")
 
 
 @login_required

@@ -20,6 +20,17 @@ def _cursor(raw: psycopg.Connection[Any]) -> psycopg.Cursor[Any]:
     return kept
 
 
+def lock(*names: str) -> None:
+    """Let one transaction at a time go on that locks any of these names; the lock ends with the transaction.
+
+    SQLite has one writer at a time anyway, and transactions here begin as writers.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            for name in sorted(names):  # in one order, so that no two wait for each other
+                cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+
+
 def fetch_all(sql: str, parameters: Sequence[Any], columns: Sequence[Field]) -> Iterable[Sequence[Any]]:
     """Run one statement and return its rows.
 

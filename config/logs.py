@@ -8,6 +8,7 @@ import logging
 import logging.config
 import sys
 import traceback
+from contextlib import suppress
 from typing import Any
 
 import structlog
@@ -45,6 +46,16 @@ def _foreign_message(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     return event
 
 
+class _Lines(structlog.PrintLogger):
+    """A log that cannot be written, for a full disk or a dead collector, must not fail the request it tells of."""
+
+    def msg(self, message: str) -> None:
+        with suppress(OSError):
+            super().msg(message)
+
+    log = debug = info = warn = warning = error = err = critical = exception = fatal = failure = msg
+
+
 def configure(*, level: str, as_json: bool) -> None:
     """Set up structlog and route the logging of libraries through it."""
     shared: list[Any] = [
@@ -57,7 +68,7 @@ def configure(*, level: str, as_json: bool) -> None:
     structlog.configure(
         processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=lambda *_: _Lines(sys.stderr),
         cache_logger_on_first_use=True,
     )
     logging.config.dictConfig(

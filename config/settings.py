@@ -184,8 +184,9 @@ CACHES = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
 
-# Codes for one mail address, and from one network address, in an hour.
+# One-time codes an hour: for one mail address, and from one network address, behind which a whole office may sit.
 CODES_PER_HOUR = env.int("CODES_PER_HOUR", default=5)
+CODES_PER_HOUR_AND_CLIENT = env.int("CODES_PER_HOUR_AND_CLIENT", default=30)
 SESSION_IDLE = timedelta(minutes=env.int("SESSION_IDLE_MINUTES", default=60))
 SESSION_LONGEST = timedelta(hours=env.int("SESSION_HOURS", default=12))
 SESSION_COOKIE_AGE = int(SESSION_LONGEST.total_seconds())
@@ -193,6 +194,7 @@ SESSION_COOKIE_AGE = int(SESSION_LONGEST.total_seconds())
 # Without a mail server, mails are files that a person can open.
 MAIL_DIR = DATA_DIR / "mail"
 vars().update(env.email("EMAIL_URL", default=f"filemail:///{MAIL_DIR}"))
+EMAIL_TIMEOUT = 10  # seconds; shorter than the lease of a mail, or a second worker would send it too
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Decision-Record Service <no-reply@localhost>")
 
 _SECURE = BASE_URL.startswith("https://")

@@ -1,12 +1,36 @@
 import gc
 import os
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from django.core.checks import run_checks
 from django.core.management.base import SystemCheckError
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-application = get_wsgi_application()
+_django = get_wsgi_application()
+
+_CHUNK = 2**16
+_DRAINED = 64 * 2**20  # twice the largest upload; whoever sends more than that is cut off
+
+
+def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    """Django, and after it the rest of a body that an error left unread.
+
+    Without this the server resets the connection, and a client that is still sending sees a broken pipe in place
+    of its 401, 413 or 415.
+    """
+    answer = _django(environ, start_response)
+    if environ.get("CONTENT_LENGTH") or "HTTP_TRANSFER_ENCODING" in environ:
+        _drain(environ["wsgi.input"])
+    return answer
+
+
+def _drain(stream: Any) -> None:
+    left = _DRAINED
+    while left > 0 and (chunk := stream.read(_CHUNK)):
+        left -= len(chunk)
+
 
 # `manage.py` runs the checks before its commands; a server that skipped them would start with a key others can read.
 serious = [str(problem) for problem in run_checks() if problem.is_serious()]

@@ -62,7 +62,10 @@ class InviteView(ApiView):
         found = Invite.objects.filter(organization_id=caller.organization_id, pk=invite_id).first()
         if found is None:
             raise Http404("There is no invitation of this id in your organization.")
-        return answer(_shown(invites.revoke_invite(invite=found, caller=caller)))
+        try:
+            return answer(_shown(invites.revoke_invite(invite=found, caller=caller)))
+        except invites.RoleOutOfReach:
+            raise ApiError(403, "Only an owner may withdraw the invitation of an owner.") from None
 
 
 class AcceptInviteView(ApiView):
@@ -78,12 +81,12 @@ class AcceptInviteView(ApiView):
     )
     def post(self, request: Request) -> HttpResponse:
         try:
-            person = invites.accept_invite(token=self.body(AcceptInviteIn).token)
+            member = invites.accept_invite(token=self.body(AcceptInviteIn).token)
         except invites.InviteGone:
             raise ApiError(404, "This invitation is not open. Ask whoever invited you for a new one.") from None
-        if second_factor.is_needed(person):
+        if second_factor.is_needed(member.user):
             return answer({"status": "second_factor_required"})
-        sessions.begin(request=request._request, user=person)
+        sessions.begin(request=request._request, user=member.user, organization_id=member.organization_id)
         return answer({"status": "signed_in"})
 
 

@@ -97,6 +97,8 @@ def _rules() -> Iterator[None]:
         yield
     except RoleOutOfReach:
         raise ApiError(403, "Only an owner may make, change or remove an owner.") from None
+    except members.MemberGone:
+        raise Http404("There is no member of this id in your organization.") from None
     except members.LastOwner:
         raise ApiError(409, "An organization keeps at least one owner. Make somebody else an owner first.") from None
 

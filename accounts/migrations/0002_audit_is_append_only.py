@@ -16,6 +16,13 @@ SQLITE = [
     BEGIN SELECT RAISE(ABORT, 'the audit trail is append-only'); END
     """
     for verb in ("update", "delete")
+] + [
+    # REPLACE deletes without firing the trigger above.
+    """
+    CREATE TRIGGER audit_no_replace BEFORE INSERT ON accounts_auditevent
+    WHEN EXISTS (SELECT 1 FROM accounts_auditevent WHERE id = NEW.id)
+    BEGIN SELECT RAISE(ABORT, 'the audit trail is append-only'); END
+    """
 ]
 
 

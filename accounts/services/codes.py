@@ -16,6 +16,7 @@ from django.utils import timezone
 from accounts import audit, digests, mail
 from accounts.audit import Actor
 from accounts.models import OneTimeCode, User
+from config import db
 from config.celery import wake
 
 PURPOSE = "accounts.OneTimeCode"
@@ -49,10 +50,12 @@ def request_code(*, email: str, intent: str, client: str) -> None:
         TooManyRequests: this mail address, or this client, had its codes for this hour.
     """
     email = email.lower()[:_EMAIL_LENGTH]
-    _limit(email=email)
-    _limit(client=client)
-    OneTimeCode.objects.create(email=email, intent=intent, client=client, expires_at=timezone.now() + LIFETIME)
-    wake("accounts.tasks.deliver_mail")
+    with transaction.atomic():
+        db.lock(f"codes for {email}", f"codes from {client}")  # or requests sent at once would outrun the limits
+        _limit(settings.CODES_PER_HOUR, email=email)
+        _limit(settings.CODES_PER_HOUR_AND_CLIENT, client=client)
+        OneTimeCode.objects.create(email=email, intent=intent, client=client, expires_at=timezone.now() + LIFETIME)
+        wake("accounts.tasks.deliver_mail")
 
 
 def verify_code(*, email: str, code: str) -> OneTimeCode:
@@ -99,11 +102,11 @@ def note_refusals() -> None:
     OneTimeCode.objects.filter(created_at__lt=now - _KEEP).delete()
 
 
-def _limit(**whose: str) -> None:
+def _limit(most: int, **whose: str) -> None:
     now = timezone.now()
     recent = OneTimeCode.objects.filter(created_at__gt=now - _HOUR, **whose).order_by("-created_at")
-    times = list(recent.values_list("created_at", flat=True)[: settings.CODES_PER_HOUR])
-    if len(times) >= settings.CODES_PER_HOUR:
+    times = list(recent.values_list("created_at", flat=True)[:most])
+    if len(times) >= most:
         raise TooManyRequests(int((times[-1] + _HOUR - now).total_seconds()) + 1)
 
 

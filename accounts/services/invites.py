@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts import audit, digests, mail
 from accounts.callers import Caller
-from accounts.models import Invite, Member, User
+from accounts.models import Invite, Member, Organization
 from accounts.roles import Role
 from accounts.services.organizations import add_member
 from config.celery import wake
@@ -18,7 +18,7 @@ LIFETIME = timedelta(days=7)
 
 
 class RoleOutOfReach(Exception):
-    """Only an owner makes owners."""
+    """Only an owner makes owners, and only an owner replaces or withdraws such an offer."""
 
 
 class AlreadyMember(Exception):
@@ -42,9 +42,13 @@ def invite(*, caller: Caller, email: str, role: Role) -> Invite:
         raise AlreadyMember
     now = timezone.now()
     with transaction.atomic():
-        opened = Invite.objects.select_for_update().filter(
+        # One at a time in an organization: there may be no open offer yet whose row could be locked.
+        Organization.objects.select_for_update().get(pk=caller.organization_id)
+        opened = Invite.objects.filter(
             organization_id=caller.organization_id, email=email, accepted_at=None, revoked_at=None
         )
+        if caller.role is not Role.OWNER and opened.filter(role=Role.OWNER).exists():
+            raise RoleOutOfReach
         replaced = opened.update(revoked_at=now)
         made = Invite.objects.create(
             organization_id=caller.organization_id,
@@ -67,7 +71,13 @@ def invite(*, caller: Caller, email: str, role: Role) -> Invite:
 
 
 def revoke_invite(*, invite: Invite, caller: Caller) -> Invite:
-    """Withdraw an offer. One that is no longer open stays as it is."""
+    """Withdraw an offer. One that is no longer open stays as it is.
+
+    Raises:
+        RoleOutOfReach
+    """
+    if invite.role == Role.OWNER and caller.role is not Role.OWNER:
+        raise RoleOutOfReach
     with transaction.atomic():
         now = timezone.now()
         if Invite.objects.filter(pk=invite.pk, accepted_at=None, revoked_at=None).update(revoked_at=now):
@@ -94,7 +104,7 @@ def open_invite(token: str) -> Invite:
     return found
 
 
-def accept_invite(*, token: str) -> User:
+def accept_invite(*, token: str) -> Member:
     """Make the invited address a member. Whoever has the link has the mail, so they may be signed in.
 
     Raises:
@@ -115,7 +125,7 @@ def accept_invite(*, token: str) -> User:
             object_kind="invite",
             object_id=invite.pk,
         )
-    return member.user
+    return member
 
 
 def deliver_invites() -> int:
@@ -130,7 +140,7 @@ def _send(row: Invite) -> bool:
     mail.send(
         "invite",
         to=row.email,
-        subject=f"You are invited to {row.organization.name}",
+        subject=" ".join(f"You are invited to {row.organization.name}".split()),  # a name may have line breaks
         context={"invite": row, "path": f"/invites/{row.pk}-{secret}/"},
     )
     return True

@@ -10,6 +10,10 @@ from accounts.services import sessions
 from accounts.services.invites import RoleOutOfReach
 
 
+class MemberGone(Exception):
+    """Somebody else removed the member meanwhile."""
+
+
 class LastOwner(Exception):
     """An organization keeps at least one owner."""
 
@@ -19,13 +23,14 @@ def change_role(*, caller: Caller, member: Member, role: Role) -> Member:
 
     Raises:
         RoleOutOfReach: only an owner makes or unmakes owners.
-        LastOwner
+        LastOwner, MemberGone
     """
     with transaction.atomic():
         member = _locked(caller, member, becomes=role)
-        before, member.role = member.role, role
-        member.save(update_fields=["role"])
-        _audit("member.role_changed", caller, member, before=before, after=role)
+        if member.role != role:
+            before, member.role = member.role, role
+            member.save(update_fields=["role"])
+            _audit("member.role_changed", caller, member, before=before, after=role)
     return member
 
 
@@ -50,7 +55,9 @@ def _locked(caller: Caller, member: Member, *, becomes: Role | None) -> Member:
         .filter(organization_id=caller.organization_id, role=Role.OWNER)
         .values_list("pk", flat=True)
     )
-    found = Member.objects.select_for_update().get(pk=member.pk, organization_id=caller.organization_id)
+    found = Member.objects.select_for_update().filter(pk=member.pk, organization_id=caller.organization_id).first()
+    if found is None:
+        raise MemberGone
     if Role.OWNER in (found.role, becomes) and caller.role is not Role.OWNER:
         raise RoleOutOfReach
     if owners == [found.pk] and becomes is not Role.OWNER:

@@ -80,6 +80,8 @@ def update_onboarding(*, member_id: int, flags: Mapping[str, bool], actor: Actor
     """
     with transaction.atomic():
         member = Member.objects.select_for_update().get(pk=member_id)
+        if not flags:
+            return member
         for name, value in flags.items():
             setattr(member, f"onboarding_{name}", value)
         member.save(update_fields=[f"onboarding_{name}" for name in flags])

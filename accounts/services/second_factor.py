@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit, digests
+from accounts.audit import Actor
 from accounts.models import Member, User
 from accounts.roles import Role
 
@@ -48,28 +49,55 @@ def enrol(*, user: User, secret: str, code: str) -> None:
     """Make an app this person's second factor, in place of an earlier one. Raises SecondFactorRefused."""
     step = _matching_step(secret, code, after=0)
     with transaction.atomic():
-        encrypted = _cipher().encrypt(secret.encode()).decode()
+        encrypted = seal(secret)
         User.objects.filter(pk=user.pk).update(totp_secret=encrypted, totp_counter=step)
         user.totp_secret = encrypted
-        for member in user.memberships.all():
-            audit.record(
-                "second_factor.enrolled",
-                actor=audit.Actor("member", str(user.pk), user.email),
-                organization_id=member.organization_id,
-                object_kind="member",
-                object_id=member.pk,
-            )
+        _audit("second_factor.enrolled", user)
 
 
 def confirm(*, user: User, code: str) -> None:
     """Check a code of an enrolled app; each works once. Raises SecondFactorRefused."""
+    secret = unseal(user.totp_secret)
+    step = _matching_step(secret, code, after=user.totp_counter)
+    # Sealed anew, so that after a sign-in no earlier SECRET_KEY is needed for this person.
+    if not User.objects.filter(pk=user.pk, totp_counter__lt=step).update(totp_counter=step, totp_secret=seal(secret)):
+        raise SecondFactorRefused
+
+
+def reset(*, user: User, actor: Actor) -> None:
+    """Forget a person's app, as when the phone is lost; where one is asked for, they enrol another at sign-in."""
+    with transaction.atomic():
+        if User.objects.filter(pk=user.pk).exclude(totp_secret="").update(totp_secret="", totp_counter=0):
+            _audit("second_factor.reset", user, actor)
+
+
+def note_refusal(user: User) -> None:
+    """Tell the audit trail of a wrong code."""
+    _audit("second_factor.refused", user)
+
+
+def seal(secret: str) -> str:
+    """A secret as it may be stored."""
+    return _cipher().encrypt(secret.encode()).decode()
+
+
+def unseal(sealed: str) -> str:
+    """Raises SecondFactorRefused: it was sealed under a SECRET_KEY that is not known any more."""
     try:
-        secret = _cipher().decrypt(user.totp_secret.encode()).decode()
+        return _cipher().decrypt(sealed.encode()).decode()
     except InvalidToken:
         raise SecondFactorRefused from None
-    step = _matching_step(secret, code, after=user.totp_counter)
-    if not User.objects.filter(pk=user.pk, totp_counter__lt=step).update(totp_counter=step):
-        raise SecondFactorRefused
+
+
+def _audit(verb: str, user: User, actor: Actor | None = None) -> None:
+    for member in user.memberships.all():
+        audit.record(
+            verb,
+            actor=actor or Actor("member", str(user.pk), user.email),
+            organization_id=member.organization_id,
+            object_kind="member",
+            object_id=member.pk,
+        )
 
 
 def _matching_step(secret: str, code: str, *, after: int) -> int:

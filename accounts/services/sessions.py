@@ -1,11 +1,13 @@
 """Signed-in sessions: begun, seen, listed and ended."""
 
+import uuid
 from datetime import timedelta
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY, login, logout
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import transaction
+from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -16,12 +18,20 @@ from config import clients
 _SEEN_STEP = timedelta(minutes=1)
 
 
-def begin(*, request: HttpRequest, user: User) -> None:
-    """Sign a person in: a new session id, so that one fixed beforehand by somebody else is worth nothing."""
+def begin(*, request: HttpRequest, user: User, organization_id: uuid.UUID | None = None) -> None:
+    """Sign a person in: a new session id, so that one fixed beforehand by somebody else is worth nothing.
+
+    Args:
+        organization_id: the one to act in; else the person's first.
+    """
     now = timezone.now()
     with transaction.atomic():
+        before = SignedInSession.objects.filter(session_key=request.session.session_key or "").first()
+        if before is not None:
+            end(session=before, because="signed in again")
         login(request, user, backend="accounts.backends.MemberBackend")
         request.session.cycle_key()
+        request.session[selectors.SESSION_ORGANIZATION] = organization_id and str(organization_id)
         SignedInSession.objects.create(
             user=user,
             session_key=str(request.session.session_key),
@@ -65,6 +75,15 @@ def end(*, session: SignedInSession, because: str) -> None:
         SessionStore(session.session_key).delete()
         if deleted:
             _audit("session.ended", session.user, because=because)
+
+
+def end_stale() -> None:
+    """End the sessions whose time is over though no request came to notice it."""
+    now = timezone.now()
+    idle, too_old = Q(last_seen_at__lt=now - settings.SESSION_IDLE), Q(created_at__lt=now - settings.SESSION_LONGEST)
+    for session in SignedInSession.objects.filter(idle | too_old).select_related("user"):
+        end(session=session, because="expired")
+    SessionStore.clear_expired()
 
 
 def is_signed_in(request: HttpRequest) -> bool:

@@ -35,10 +35,10 @@ def waiting_person(request: HttpRequest) -> User:
 
 
 def secret_to_enrol(request: HttpRequest) -> str | None:
-    """The secret this person is to put into an app first, kept in their session; None if they are enrolled."""
+    """The secret this person is to put into an app first, sealed in their session; None if they are enrolled."""
     if second_factor.is_enrolled(waiting_person(request)):
         return None
-    return request.session.setdefault(_NEW_SECRET, second_factor.new_secret())  # type: ignore[no-any-return]
+    return second_factor.unseal(request.session.setdefault(_NEW_SECRET, second_factor.seal(second_factor.new_secret())))
 
 
 def by_app(*, request: HttpRequest, code: str) -> None:
@@ -49,15 +49,18 @@ def by_app(*, request: HttpRequest, code: str) -> None:
         CodeRefused: nobody in this session owes one.
     """
     pending = _waiting_code(request)
-    user = codes.owner(pending)
+    user, secret = codes.owner(pending), secret_to_enrol(request)
     # Counted before it is compared, so that tries sent at once cannot outrun the limit.
     if not OneTimeCode.objects.filter(pk=pending.pk, app_tries__lt=codes.TRIES).update(app_tries=F("app_tries") + 1):
         raise CodeRefused
-    secret = secret_to_enrol(request)
-    if secret:
-        second_factor.enrol(user=user, secret=secret, code=code)
-    else:
-        second_factor.confirm(user=user, code=code)
+    try:
+        if secret:
+            second_factor.enrol(user=user, secret=secret, code=code)
+        else:
+            second_factor.confirm(user=user, code=code)
+    except SecondFactorRefused:
+        second_factor.note_refusal(user)
+        raise
     request.session.pop(_NEW_SECRET, None)
     del request.session[_PENDING]
     sessions.begin(request=request, user=user)

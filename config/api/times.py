@@ -1,7 +1,8 @@
+import re
 from datetime import UTC, datetime
 from typing import Annotated, overload
 
-from pydantic import AfterValidator, AwareDatetime
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator
 
 
 def _in_utc(moment: datetime) -> datetime:
@@ -11,7 +12,14 @@ def _in_utc(moment: datetime) -> datetime:
         raise ValueError("in UTC the time must lie in the years 1 to 9999") from None
 
 
-Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+def _text_of_a_date_and_time(value: object) -> object:
+    """pydantic also takes numbers, as seconds or milliseconds by their size, and dates."""
+    if isinstance(value, str) and not re.match(r"\d{4}-\d\d-\d\d[Tt ]", value, re.ASCII):
+        raise ValueError("write the time as 2026-01-31T12:00:00Z")
+    return value
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_text_of_a_date_and_time), AfterValidator(_in_utc)]
 """A time in a query: RFC 3339 with an offset."""
 
 

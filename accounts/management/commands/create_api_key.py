@@ -8,6 +8,8 @@ from accounts import audit, selectors, services
 from accounts.models import Organization
 from accounts.roles import Role
 
+_LONGEST_DAYS = 36500
+
 
 class Command(BaseCommand):
     help = "Create an API key and print it, alone, on standard output. It cannot be shown again."
@@ -24,6 +26,8 @@ class Command(BaseCommand):
         except Organization.DoesNotExist:
             raise CommandError(f"There is no organization with the slug {options['organization']}.") from None
         days = options["expires_in_days"]
+        if days is not None and not 1 <= days <= _LONGEST_DAYS:
+            raise CommandError(f"--expires-in-days takes 1 to {_LONGEST_DAYS} days.")
         _, token = services.create_api_key(
             organization_id=organization.id,
             name=options["name"],

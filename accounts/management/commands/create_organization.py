@@ -1,8 +1,10 @@
+import re
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.core.validators import validate_email, validate_slug
+from django.core.validators import MaxLengthValidator, validate_email
+from django.utils.text import slugify
 
 from accounts import audit, services
 
@@ -16,17 +18,21 @@ class Command(BaseCommand):
         parser.add_argument("--slug", default="", help="made from the name if left out")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        name, slug = options["name"].strip(), options["slug"] or slugify(options["name"])[:50]
+        if not 0 < len(name) <= 200:
+            raise CommandError("The name takes 1 to 200 characters.")
         try:
             validate_email(options["owner"])
-            if options["slug"]:
-                validate_slug(options["slug"])
-        except ValidationError as error:
-            raise CommandError(f"{error.messages[0]} Check --owner and --slug.") from None
+            MaxLengthValidator(254)(options["owner"])
+        except ValidationError:
+            raise CommandError("--owner takes a mail address.") from None
+        if not re.fullmatch(r"[-a-zA-Z0-9_]{1,50}", slug):
+            raise CommandError("--slug takes 1 to 50 letters, digits, - and _; give one if the name has none.")
         try:
             organization = services.create_organization(
-                name=options["name"],
+                name=name,
                 owner_email=options["owner"],
-                slug=options["slug"],
+                slug=slug,
                 actor=audit.COMMAND_LINE,
             )
         except services.SlugTaken as error:

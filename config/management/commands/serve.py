@@ -20,7 +20,8 @@ class Command(BaseCommand):
         python = sys.executable
         web = (
             f"{python} -m granian --interface wsgi config.wsgi:application "
-            f"--host {options['host']} --port {options['port']} --workers 2 --blocking-threads 8 --log-level error"
+            f"--host {options['host']} --port {options['port']} --workers 2 --blocking-threads 8 "
+            "--log-level error --workers-kill-timeout 4"
         )
         worker = (
             f"{python} -W ignore -m celery --quiet -A config worker -B --concurrency 1 --loglevel WARNING "

@@ -1,0 +1,46 @@
+# The service as one image: web, worker, beat and migrate run from it with different commands (see compose.yaml).
+FROM python:3.11-slim-bookworm AS build
+
+# An environment of its own is what the second stage can copy whole, without pip's caches and build tools.
+RUN python -m venv /venv
+WORKDIR /app
+# Before the sources, so that a change of theirs does not install everything anew.
+COPY requirements.lock .
+RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes --requirement requirements.lock
+COPY manage.py .
+COPY config config
+COPY accounts accounts
+COPY custody custody
+COPY decisions decisions
+COPY templates templates
+# The settings want a secret key; this one signs nothing and is not kept.
+RUN SECRET_KEY=unused DATA_DIR=/build STATIC_ROOT=/app/static /venv/bin/python manage.py collectstatic --no-input
+# The running service cannot write here, so what Python would write at first import is written now.
+RUN /venv/bin/python -m compileall -q /app
+
+
+FROM python:3.11-slim-bookworm
+
+COPY --from=build /venv /venv
+COPY --from=build /app /app
+WORKDIR /app
+ENV PATH=/venv/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    STATIC_ROOT=/app/static \
+    DATA_DIR=/data
+# Everything the service writes is below /data: keys, and with the filesystem vault the records. A number, because
+# Kubernetes can tell of no name that it is not root.
+RUN install --directory --owner=10001 --group=10001 --mode=0700 /data
+USER 10001:10001
+VOLUME /data
+EXPOSE 8000
+
+# Any answer of the service counts: with another ALLOWED_HOSTS, this one is a 400 and the process still lives.
+HEALTHCHECK --interval=15s --timeout=5s --start-period=20s \
+    CMD ["python", "-c", "import http.client as h; c = h.HTTPConnection('127.0.0.1', 8000, timeout=4); c.request('GET', '/healthz'); raise SystemExit(c.getresponse().status >= 500)"]
+
+# granian's own lines are no JSON, so it speaks of errors alone; a worker that was told to end while it was still
+# starting would wait for ever without the timeout.
+CMD ["granian", "--interface", "wsgi", "config.wsgi:application", "--host", "0.0.0.0", "--port", "8000", \
+     "--workers", "2", "--blocking-threads", "8", "--workers-kill-timeout", "20", "--log-level", "error"]

@@ -1,0 +1,70 @@
+"""Writes the tables of docs/roles.md anew, from the code: `python -m docs.roles`."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+django.setup()
+
+from django.urls import URLPattern, URLResolver, get_resolver  # noqa: E402
+
+from accounts.roles import MATRIX, Permission, Role  # noqa: E402
+
+PAGE = Path(__file__).with_name("roles.md")
+_ANYBODY = "anybody"
+_EVERY_ROLE = "every role"
+
+
+def matrix() -> str:
+    """Which role may do what."""
+    rows = [[each.value, *("yes" if role in MATRIX[each] else "no" for role in Role)] for each in Permission]
+    return _table(["may", *(f"`{role}`" for role in Role)], rows)
+
+
+def calls() -> str:
+    """Which call of the API needs which of these permissions."""
+    return _table(["call", "needs"], sorted(_calls("", get_resolver().url_patterns)))
+
+
+def with_tables(page: str) -> str:
+    """The page with its two tables as the code has them now."""
+    for name, table in (("matrix", matrix()), ("calls", calls())):
+        start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        before, _, rest = page.partition(start)
+        page = before + start + table + "\n" + end + rest.partition(end)[2]
+    return page
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return (
+        "\n".join("| " + " | ".join(cells) + " |" for cells in lines).replace("| --- ", "|---").replace("--- |", "---|")
+    )
+
+
+def _calls(prefix: str, patterns: list[URLPattern | URLResolver]) -> Iterator[list[str]]:
+    for pattern in patterns:
+        route = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from _calls(route, pattern.url_patterns)
+        elif route.startswith("v1/"):
+            view = pattern.callback.view_class  # type: ignore[attr-defined]
+            path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route)
+            for method in ("get", "post", "put", "patch", "delete"):
+                if hasattr(view, method):
+                    yield [f"`{method.upper()} /{path}`", _needed(view, method.upper())]
+
+
+def _needed(view: type, method: str) -> str:
+    permissions = getattr(view, "permissions", {})
+    if method not in permissions:
+        return _ANYBODY
+    return str(permissions[method].value) if permissions[method] else _EVERY_ROLE
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text()))

@@ -1,0 +1,110 @@
+"""Makes every picture in docs/pictures anew, from the running service: `python -m docs.screenshots`.
+
+It starts a service of its own with the sample decisions, in a temporary directory, and removes it afterwards.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page
+
+from tests.browser.chromium import chromium
+from tests.browser.people import sign_in
+from tests.browser.service import Service, worker
+from tests.browser.tour import tour
+from tests.system.live import Server
+
+PICTURES = Path(__file__).parent / "pictures"
+OWNER = "owner@demo.example"
+NEWCOMER = "approver@demo.example"
+OF_THE_TOUR = {
+    "invitation": "invitation",
+    "sign in": "sign-in",
+    "code": "code",
+    "code, refused": "code-refused",
+    "second factor, enrolling": "second-factor-enrol",
+    "second factor": "second-factor",
+}
+AGENTS = {
+    "Desk": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+    "Phone": "Mozilla/5.0 (Android 15; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0",
+}
+
+
+@contextmanager
+def demonstration() -> Iterator[Service]:
+    with tempfile.TemporaryDirectory() as directory:
+        settings = {"DATA_DIR": f"{directory}/data", "DATABASE_URL": f"sqlite:///{directory}/db.sqlite3"}
+        settings |= {"CODES_PER_HOUR": "100", "CODES_PER_HOUR_AND_CLIENT": "100", "ANONYMOUS_REQUESTS_PER_MINUTE": "0", "REDIS_URL": ""}
+        live = Server(Path(directory), settings, workers=1)
+        live.manage("migrate", "--verbosity", "0")
+        live.manage("demo")
+        live.key = (live.data_dir / "demo_api_key").read_text()
+        live.start()
+        try:
+            with worker(live):
+                yield Service(live)
+        finally:
+            live.kill()
+
+
+def picture(page: Page, name: str) -> None:
+    page.screenshot(path=PICTURES / f"{name}.png", animations="disabled", caret="hide")
+
+
+def pages_of_sign_in(browser: Browser, site: Service) -> None:
+    page = browser.new_page(base_url=site.url, viewport={"width": 640, "height": 480})
+    for name in tour(site, page, NEWCOMER):
+        if name in OF_THE_TOUR:
+            fit(page)
+            picture(page, OF_THE_TOUR[name])
+    page.close()
+    dark = browser.new_page(
+        base_url=site.url, viewport={"width": 360, "height": 480}, color_scheme="dark", device_scale_factor=2
+    )
+    dark.goto("/sign-in/")
+    picture(dark, "sign-in-dark")
+    dark.close()
+
+
+def fit(page: Page) -> None:
+    """Make the window as high as the page, and no higher."""
+    height = page.evaluate("Math.ceil(document.querySelector('main').getBoundingClientRect().bottom + scrollY) + 32")
+    page.set_viewport_size({"width": 640, "height": height})
+    page.evaluate("scrollTo(0, 0)")
+
+
+def pages_of_the_back_office(browser: Browser, site: Service) -> None:
+    phone = browser.new_page(base_url=site.url, user_agent=AGENTS["Phone"])
+    phone.goto("/sign-in/")
+    sign_in(site, phone, OWNER)
+    page = browser.new_page(
+        base_url=site.url, user_agent=AGENTS["Desk"], viewport={"width": 1100, "height": 320}, color_scheme="light"
+    )
+    page.goto("/sign-in/")
+    sign_in(site, page, OWNER)
+    picture(page, "first-steps")
+    page.goto("/admin/accounts/auditevent/")
+    page.set_viewport_size({"width": 1360, "height": 560})
+    page.get_by_role("button", name="Toggle navigation").click()
+    page.locator("#header").scroll_into_view_if_needed()
+    picture(page, "audit-trail")
+    page.goto("/account/sessions/")
+    page.set_viewport_size({"width": 640, "height": 480})
+    fit(page)
+    picture(page, "sessions")
+    phone.close()
+    page.close()
+
+
+def main() -> None:
+    PICTURES.mkdir(exist_ok=True)
+    with demonstration() as site, chromium() as browser:
+        pages_of_sign_in(browser, site)
+        pages_of_the_back_office(browser, site)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""People with browsers and mailboxes, as the tests of access need them."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.test import Client
+
+from accounts import audit, services, tasks
+from accounts.callers import Caller
+from accounts.models import AuditEvent, Member, Organization
+from accounts.roles import Role
+
+JSON = "application/json"
+
+
+class Browser(Client):
+    """Checks CSRF as for everyone, and fills in forms as a person does: with the token that the page carries."""
+
+    def __init__(self, **defaults: Any) -> None:
+        super().__init__(enforce_csrf_checks=True, raise_request_exception=False, **defaults)
+
+    def csrf_token(self, path: str) -> str:
+        """The token in the forms of a page."""
+        return re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', self.get(path).content.decode()).group(1)
+
+    def submit(self, page: str, to: str = "", **fields: str) -> Any:
+        """Open a page and send its form, or the one of its forms that goes to `to`."""
+        return self.post(to or page, {**fields, "csrfmiddlewaretoken": self.csrf_token(page)})
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """Call the API as a page of ours would: with the session's CSRF token, if there is a session."""
+        me = self.get("/v1/auth/me")
+        headers = {"X-CSRFToken": me.json()["csrf_token"]} if me.status_code == 200 else {}
+        return self.generic(method, path, b"" if body is None else dumped(body), content_type=JSON, headers=headers)
+
+    @property
+    def is_signed_in(self) -> bool:
+        return self.get("/v1/auth/me").status_code == 200
+
+
+def dumped(body: Any) -> bytes:
+    return body if isinstance(body, bytes) else json.dumps(body).encode()
+
+
+def newest_mail(email: str) -> Any:
+    """Let the worker do its task, and open the newest mail to an address."""
+    tasks.deliver_mail()
+    return next(message for message in reversed(mail.outbox) if message.to == [email])
+
+
+def mailed_code(email: str) -> str:
+    return re.search(r"^ {4}(\d{6})$", newest_mail(email).body, re.MULTILINE).group(1)
+
+
+def mailed_token(email: str) -> str:
+    """The last part of the link in the newest invitation to an address."""
+    return re.search(r"/invites/([0-9]+-[0-9a-f]+)/$", newest_mail(email).body, re.MULTILINE).group(1)
+
+
+def another(code: str) -> str:
+    """A code of six digits that is not this one."""
+    return f"{(int(code) + 1) % 10**6:06}"
+
+
+def ask_for_code(browser: Browser, email: str) -> str:
+    """Ask for a code on the page, and read it in the mail."""
+    assert browser.submit("/sign-in/", email=email).status_code == 302
+    return mailed_code(email)
+
+
+def sign_in(email: str, **defaults: Any) -> Browser:
+    """The browser of a person who has signed in by a mailed code."""
+    browser = Browser(**defaults)
+    answer = browser.submit("/sign-in/code/", code=ask_for_code(browser, email))
+    assert (answer.status_code, answer["Location"]) == (302, "/admin/")
+    return browser
+
+
+def add_person(organization: Organization, role: Role, email: str = "") -> Member:
+    email = email or f"{role}@{organization.slug}.example"
+    return services.add_member(organization=organization, email=email, role=role, actor=audit.SYSTEM)
+
+
+def caller(organization: Organization, role: Role = Role.OWNER) -> Caller:
+    return Caller(organization.id, role, audit.SYSTEM)
+
+
+def events(verb: str) -> list[AuditEvent]:
+    return list(AuditEvent.objects.filter(verb=verb).order_by("pk"))
+
+
+@pytest.fixture(autouse=True)
+def _no_limits(settings: Any) -> None:
+    """All tests of a process come from one address within the same minutes; tests of limits set their own."""
+    settings.ANONYMOUS_REQUESTS_PER_MINUTE = 0
+    settings.CODES_PER_HOUR = settings.CODES_PER_HOUR_AND_CLIENT = 10_000
+
+
+@pytest.fixture
+def signed_in(organization: Organization) -> Callable[..., Browser]:
+    """Makes a member of this role in `organization` and signs them in."""
+
+    def make(role: Role = Role.OWNER, of: Organization = organization) -> Browser:
+        return sign_in(add_person(of, role).user.email)
+
+    return make

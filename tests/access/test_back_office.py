@@ -1,0 +1,178 @@
+"""The back office: no passwords, to each role what the matrix allows, of their organization, and only to look at."""
+
+import re
+
+import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.urls import reverse
+
+from accounts import audit
+from accounts.models import AuditEvent, Member, User
+from accounts.roles import Role
+from tests.access.conftest import Browser, add_person, sign_in
+
+pytestmark = pytest.mark.django_db
+
+ALL = set(Role)
+ADMINISTRATION = {Role.OWNER, Role.ADMIN}
+SEES = {
+    "accounts.member": ADMINISTRATION,
+    "accounts.invite": ADMINISTRATION,
+    "accounts.apikey": ADMINISTRATION,
+    "accounts.auditevent": ADMINISTRATION | {Role.AUDITOR},
+    "custody.entry": ALL,
+    "custody.key": ALL,
+    "decisions.decision": ALL,
+}
+CANARY = "canary-4c1e"
+
+
+@pytest.fixture
+def rows(organization, api, other_api) -> dict[str, tuple[object, object]]:
+    """For each kind of row, one of `organization` and one of another; the other one says CANARY somewhere."""
+    found = {}
+    for each, word in ((api, "own"), (other_api, CANARY)):
+        each.ingest({"decision_id": word, "system": {"name": word}})
+        each.post("/v1/auth/invites", b'{"email": "%s@else.example", "role": "editor"}' % word.encode())
+        each.post("/v1/auth/api-keys", b'{"name": "%s"}' % word.encode())
+        add_person(each.organization, Role.EDITOR, f"{word}@bank.example")
+        actor = audit.Actor("member", "1", word)
+        audit.record(f"test.{word}", actor=actor, organization_id=each.organization.id, object_kind="x", object_id=word)
+    for label in SEES:
+        model = apps.get_model(label)
+        own, other = (model.objects.filter(organization=each.organization).last() for each in (api, other_api))
+        found[label] = own, other
+    return found
+
+
+def url(label: str, page: str = "changelist", *arguments: object) -> str:
+    return reverse(f"admin:{label.replace('.', '_')}_{page}", args=arguments)
+
+
+def test_every_page_of_the_back_office_has_an_entry_here():
+    assert {model._meta.label_lower for model in admin.site._registry} == set(SEES)
+
+
+def test_no_page_asks_for_a_password(organization):
+    strangers, browser = Browser(), sign_in("owner@bank.example")
+    for path in ("/admin/login/", "/sign-in/", "/admin/password_change/", "/admin/"):
+        for each in (strangers, browser):
+            page = each.get(path, follow=True).content.decode()
+            assert 'type="password"' not in page, path
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_each_role_sees_what_the_matrix_allows(role, rows, signed_in):
+    browser = signed_in(role)
+    front = browser.get("/admin/").content.decode()
+    for label, roles in SEES.items():
+        own = rows[label][0]
+        pages = [url(label), url(label, "change", own.pk), url(label, "history", own.pk)]
+        expected = 200 if role in roles else 403
+        assert [browser.get(page).status_code for page in pages] == [expected] * 3, label
+        assert (f'href="{url(label)}"' in front) == (role in roles), label
+
+
+@pytest.mark.parametrize("label", SEES)
+def test_another_organizations_rows_do_not_exist(label, rows, signed_in):
+    browser = signed_in(Role.OWNER)
+    own, other = rows[label]
+    shown = browser.get(url(label), {"all": ""}).content.decode()
+    assert CANARY not in shown
+    assert url(label, "change", own.pk) in shown
+    for page in ("change", "history", "delete"):
+        answer = browser.get(url(label, page, other.pk), follow=True)
+        assert CANARY not in answer.content.decode()
+        assert answer.redirect_chain == [("/admin/", 302)] or answer.status_code in (403, 404), page
+
+
+def test_a_search_finds_nothing_of_another_organization(rows, signed_in):
+    browser = signed_in(Role.OWNER)
+    page = browser.get(url("decisions.decision"), {"q": CANARY}).content.decode()
+    assert "0 decisions" in page
+    assert page.count(CANARY) == page.count(f'value="{CANARY}"') + page.count(f"q={CANARY}")
+
+
+@pytest.mark.parametrize(
+    ("label", "lookup"),
+    [
+        ("accounts.member", "user__totp_secret__startswith"),
+        ("accounts.member", "user__password__startswith"),
+        ("accounts.member", "organization__slug"),
+        ("decisions.decision", "organization__name"),
+        ("accounts.auditevent", "organization__invites__digest__startswith"),
+    ],
+)
+def test_the_address_of_a_page_searches_no_hidden_column(label, lookup, rows, signed_in):
+    assert signed_in(Role.OWNER).get(url(label), {lookup: "g"}).status_code == 400
+
+
+def test_the_pages_show_no_secret_of_a_key_or_an_invitation(rows, signed_in):
+    browser = signed_in(Role.OWNER)
+    for label in ("accounts.apikey", "accounts.invite"):
+        own = rows[label][0]
+        for page in (url(label), url(label, "change", own.pk)):
+            shown = browser.get(page).content.decode()
+            assert not own.digest or own.digest not in shown
+
+
+# ── only to look at ──
+
+
+def everything() -> list[list[str]]:
+    return [sorted(map(str, apps.get_model(label).objects.values_list())) for label in SEES]
+
+
+@pytest.mark.parametrize("role", [Role.OWNER, Role.AUDITOR])
+@pytest.mark.parametrize("label", SEES)
+def test_no_crafted_form_adds_changes_or_deletes_a_row(label, role, rows, signed_in):
+    browser = signed_in(role)
+    own, other = rows[label]
+    fields = {"role": "owner", "name": "changed", "verb": "changed", "email": "changed@bank.example", "_save": "Save"}
+    token = browser.csrf_token("/account/sessions/")
+    before = everything()
+    for row in (own, other):
+        attempts = [
+            (url(label, "add"), fields),
+            (url(label, "change", row.pk), fields),
+            (url(label, "delete", row.pk), {"post": "yes"}),
+            (url(label), {"action": "delete_selected", "_selected_action": str(row.pk), "post": "yes", "index": "0"}),
+            (url(label), {"form-TOTAL_FORMS": "1", "form-INITIAL_FORMS": "1", "form-0-id": str(row.pk),
+                          "form-0-role": "owner", "_save": "Save"}),
+        ]  # fmt: skip
+        for path, body in attempts:
+            browser.post(path, {**body, "csrfmiddlewaretoken": token})
+    assert everything() == before
+
+
+@pytest.mark.parametrize("label", SEES)
+def test_pages_offer_nothing_to_change(label, rows, signed_in):
+    browser = signed_in(Role.OWNER)
+    assert browser.get(url(label, "add")).status_code == 403
+    for page in (url(label), url(label, "change", rows[label][0].pk)):
+        shown = browser.get(page).content.decode()
+        assert not re.search(r'name="_save"|class="addlink"|deletelink|delete_selected', shown)
+
+
+def test_who_runs_the_platform_sees_all_organizations_and_changes_nothing_either(rows, organization):
+    runner = User.objects.create(email="runner@platform.example", is_superuser=True)
+    browser = sign_in(runner.email)
+    assert CANARY in browser.get(url("decisions.decision")).content.decode()
+    token = browser.csrf_token("/account/sessions/")
+    event = rows["accounts.auditevent"][0]
+    for page in ("change", "delete"):
+        path = url("accounts.auditevent", page, event.pk)
+        assert browser.post(path, {"csrfmiddlewaretoken": token, "post": "yes"}).status_code == 403
+    assert AuditEvent.objects.filter(pk=event.pk).exists()
+
+
+def test_who_is_a_member_of_nothing_is_not_let_in(organization):
+    person = User.objects.create(email="nobody@bank.example")
+    browser = sign_in(person.email)
+    assert browser.get("/admin/").status_code == 302
+    assert not Member.objects.filter(user=person).exists()
+
+
+def test_a_key_does_not_open_the_back_office(api):
+    assert api.get("/admin/").status_code == 302

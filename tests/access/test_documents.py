@@ -1,0 +1,76 @@
+"""What docs/roles.md, docs/access.md and its pictures say is what the code does."""
+
+import re
+
+from accounts.models import AuditEvent
+from accounts.roles import Permission, Role, allows
+from accounts.services import codes, invites
+from docs import roles as roles_page
+from tests.accounts.endpoints import ENDPOINTS, EVERY_ROLE
+from tests.docs.documents import CHECKOUT, first_column, section, text
+
+
+def rows(heading: str) -> list[list[str]]:
+    lines = [line for line in section("docs/roles.md", heading).splitlines() if line.startswith("|")]
+    return [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_the_tables_of_roles_are_those_of_the_code():
+    assert roles_page.with_tables(text("docs/roles.md")) == text("docs/roles.md"), "run `make docs`"
+
+
+def test_the_matrix_is_that_of_the_code():
+    head, _, *shown = rows("What a role may do")
+    assert head == ["may", *Role]
+    assert {row[0]: row[1:] for row in shown} == {
+        each.value: ["yes" if allows(role, each) else "no" for role in Role] for each in Permission
+    }
+
+
+def test_what_each_call_needs_is_what_the_roles_tests_prove():
+    """Compared with the list of endpoints that is written by hand, and walked by the tests with every role."""
+    _, _, *shown = rows("What a call needs")
+    needed = {re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", row[0].replace("/v1/", "")): row[1] for row in shown}
+    for name, endpoint in ENDPOINTS.items():
+        told = needed[re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", name)]
+        if endpoint.callers == "anybody":
+            assert told == "anybody", name
+        elif endpoint.roles == EVERY_ROLE:
+            assert told == "every role" or all(allows(role, Permission(told)) for role in Role), name
+        else:
+            assert {role.value for role in Role if allows(role, Permission(told))} == endpoint.roles, name
+
+
+def test_the_roles_that_are_explained_are_all_of_them():
+    assert first_column(text("docs/roles.md").partition("## What a role may do")[0]) == list(Role)
+
+
+def test_the_numbers_of_a_code_and_an_invitation_are_those_of_the_code(settings):
+    page = text("docs/access.md")
+    assert f"| lives | {codes.LIFETIME.seconds // 60} minutes |" in page
+    assert f"| allows | {codes.TRIES} tries, then a new one is needed |" in page
+    (an_hour,) = re.findall(r'"CODES_PER_HOUR", default=(\d+)', text("config/settings.py"))
+    assert f"| is given | {an_hour} times an hour" in page
+    assert (codes.DIGITS, invites.LIFETIME.days) == (6, 7)
+    assert "six digits" in page
+    assert "good for seven days" in page
+    assert settings.SESSION_IDLE.seconds == 3600
+    assert settings.SESSION_LONGEST.seconds == 12 * 3600
+
+
+VERBS = re.compile(r'(?:audit\.record|_audit)\(\s*"([a-z_.]+)"')
+
+
+def test_every_verb_of_access_is_explained_and_no_other():
+    sources = [path.read_text() for path in (CHECKOUT / "accounts").rglob("*.py")]
+    written = {verb for source in sources for verb in VERBS.findall(source)}
+    assert written >= {"key.refused", "session.ended", "member.removed"}
+    assert set(first_column(section("docs/access.md", "The audit trail"))) == written
+    assert all(len(verb) <= AuditEvent._meta.get_field("verb").max_length for verb in written)
+
+
+def test_every_picture_is_shown_and_described_and_every_shown_one_exists():
+    shown = dict(re.findall(r"!\[([^\]]*)\]\(pictures/([\w-]+)\.png\)", text("docs/access.md")))
+    made = {path.stem for path in (CHECKOUT / "docs/pictures").glob("*.png")}
+    assert set(shown.values()) == made
+    assert all(len(words) > 20 for words in shown)

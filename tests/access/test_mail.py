@@ -1,0 +1,235 @@
+"""Mail goes out off the request, as text and HTML without anything remote; what is not taken waits, and waits alone."""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from html.parser import HTMLParser
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from accounts import mail, tasks
+from accounts.models import Invite, OneTimeCode
+from accounts.roles import Role
+from accounts.services import invites
+from tests.access.conftest import Browser, add_person, caller, events, mailed_code, newest_mail
+from tests.access.smtp_server import MailServer, mail_server
+from tests.throwaway import free_port
+
+pytestmark = pytest.mark.django_db
+
+OWNER = "owner@bank.example"
+
+
+@pytest.fixture
+def smtp(settings) -> Iterator[MailServer]:
+    """A real mail server, to which the service sends."""
+    with mail_server() as server:
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
+        yield server
+
+
+def ask(*emails: str) -> None:
+    for email in emails:
+        assert Browser().call("POST", "/v1/auth/otp/request", {"email": email}).status_code == 200
+
+
+@pytest.fixture
+def people(organization) -> list[str]:
+    return [add_person(organization, Role.EDITOR, f"{name}@bank.example").user.email for name in ("a", "b", "c")]
+
+
+def parts(message) -> dict[str, str]:
+    return {part.get_content_type(): part.get_content() for part in message.walk() if not part.is_multipart()}
+
+
+def test_nothing_is_sent_within_the_request(organization, mailoutbox):
+    ask(OWNER)
+    assert mailoutbox == []
+    assert OneTimeCode.objects.get().digest == ""
+    tasks.deliver_mail()
+    assert len(mailoutbox) == 1
+
+
+def test_a_mail_is_sent_once(organization, mailoutbox):
+    ask(OWNER)
+    for _ in range(3):
+        tasks.deliver_mail()
+    with time_machine.travel(timezone.now() + timedelta(minutes=2)):
+        tasks.deliver_mail()
+    assert len(mailoutbox) == 1
+
+
+def test_an_address_that_nobody_has_gets_no_mail(organization, mailoutbox):
+    ask("nobody@bank.example")
+    tasks.deliver_mail()
+    assert mailoutbox == []
+    assert OneTimeCode.objects.get().handled_at
+
+
+def test_a_request_that_waited_too_long_gets_no_mail(organization, mailoutbox):
+    ask(OWNER)
+    with time_machine.travel(timezone.now() + timedelta(minutes=11)):
+        tasks.deliver_mail()
+    assert mailoutbox == []
+
+
+class Remote(HTMLParser):
+    """Collects what a mail program would fetch, and what it would run, when it shows a mail."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        loading = {"img", "link", "script", "iframe", "object", "embed", "video", "audio", "source", "form", "base"}
+        fetched = [
+            name for name, value in attrs if name in {"src", "srcset", "background", "poster"} or "url(" in value
+        ]
+        if tag in loading or fetched:
+            self.found.append(tag)
+
+
+def test_the_check_for_remote_content_finds_some():
+    assert Remote('<p style="background: url(x)"><img src="x"><link href="x">').found == ["p", "img", "link"]
+
+
+def test_the_mail_with_a_code_has_text_and_html_with_the_same_code_and_nothing_remote(organization, smtp, settings):
+    ask(OWNER)
+    tasks.deliver_mail()
+    ((recipient, message),) = smtp.taken
+    shown = parts(message)
+    assert (recipient, message["Subject"]) == (OWNER, "Your sign-in code")
+    assert list(shown) == ["text/plain", "text/html"]
+    codes = [re.findall(r"\b\d{6}\b", body) for body in shown.values()]
+    assert codes[0] == codes[1]
+    assert len(codes[0]) == 1
+    assert Remote(shown["text/html"]).found == []
+    links = {link for body in shown.values() for link in re.findall(r"https?://[^\s\"<]+", body)}
+    assert links == {f"{settings.BASE_URL}/sign-in/code/"}
+    assert codes[0][0] not in str(message["Subject"]), "a locked phone shows the subject"
+
+
+def test_the_invitation_has_text_and_html_with_the_same_link_and_nothing_remote(organization, smtp, settings):
+    organization.name = 'Bank & <b>"Sons"</b>'
+    organization.save()
+    invites.invite(caller=caller(organization), email="new@bank.example", role=Role.EDITOR)
+    tasks.deliver_mail()
+    shown = parts(smtp.taken[0][1])
+    assert list(shown) == ["text/plain", "text/html"]
+    links = [re.findall(r"https?://[^\s\"<]+", body) for body in shown.values()]
+    assert links[0] == links[1]
+    assert re.fullmatch(re.escape(settings.BASE_URL) + r"/invites/\d+-[0-9a-f]{64}/", links[0][0])
+    assert organization.name in shown["text/plain"]
+    assert "Bank &amp; &lt;b&gt;" in shown["text/html"]
+    assert Remote(shown["text/html"]).found == []
+
+
+# ── failures ──
+
+
+def test_a_recipient_whom_the_mail_server_refuses_holds_up_nobody(people, smtp):
+    smtp.refused = {people[1]}
+    ask(*people)
+    tasks.deliver_mail()
+    assert smtp.recipients() == [people[0], people[2]]
+    assert OneTimeCode.objects.get(handled_at=None).email == people[1]
+
+
+def test_what_was_refused_is_tried_again_after_a_minute_with_a_new_code(people, smtp):
+    smtp.refused = {people[0]}
+    ask(people[0])
+    tasks.deliver_mail()
+    smtp.refused = set()
+    tasks.deliver_mail()
+    assert smtp.taken == [], "the minute is not over"
+    with time_machine.travel(timezone.now() + timedelta(seconds=61)):
+        tasks.deliver_mail()
+        tasks.deliver_mail()
+    assert smtp.recipients() == [people[0]]
+    assert len(events("sign_in.code_sent")) == 1
+
+
+def test_a_server_that_hangs_up_in_the_middle_is_tried_again(people, smtp):
+    smtp.breaking = {people[0]}
+    ask(*people)
+    tasks.deliver_mail()
+    assert smtp.recipients() == people[1:]
+    smtp.breaking = set()
+    with time_machine.travel(timezone.now() + timedelta(seconds=61)):
+        tasks.deliver_mail()
+    assert smtp.recipients() == [*people[1:], people[0]]
+
+
+def test_while_the_mail_server_is_down_everything_waits(people, smtp, settings):
+    up, settings.EMAIL_PORT = smtp.port, free_port()
+    ask(*people)
+    tasks.deliver_mail()
+    assert OneTimeCode.objects.filter(handled_at=None).count() == 3
+    settings.EMAIL_PORT = up
+    with time_machine.travel(timezone.now() + timedelta(seconds=61)):
+        tasks.deliver_mail()
+    assert smtp.recipients() == people
+
+
+def test_a_mail_server_that_says_nothing_is_given_up_before_another_worker_takes_over(settings):
+    assert settings.EMAIL_TIMEOUT is not None
+    assert timedelta(seconds=settings.EMAIL_TIMEOUT) < mail._LEASE
+
+
+def test_an_address_that_no_mail_can_be_written_to_holds_up_nobody(organization, smtp):
+    """Each part of this one is short enough for a mail address, but not once it is spelled in ASCII."""
+    unwritable = f"new@{'ä' * 63}.example"
+    api = Browser()
+    for email in (unwritable, "new@bank.example"):
+        invites.invite(caller=caller(organization), email=email, role=Role.EDITOR)
+    ask(OWNER)
+    api.call("POST", "/v1/auth/otp/verify", {"email": OWNER, "code": "000000"})
+    tasks.deliver_mail()
+    assert smtp.recipients() == [OWNER, "new@bank.example"]
+    assert len(events("sign_in.refused")) == 1
+
+
+def test_a_line_break_in_the_name_of_an_organization_holds_up_no_invitation(organization, smtp):
+    organization.name = "Bank\nBcc: somebody@else.example"
+    organization.save()
+    for email in ("new@bank.example", "newer@bank.example"):
+        invites.invite(caller=caller(organization), email=email, role=Role.EDITOR)
+    tasks.deliver_mail()
+    assert sorted(smtp.recipients()) == ["new@bank.example", "newer@bank.example"]
+
+
+def test_a_backlog_larger_than_one_batch_is_sent_by_and_by(organization, smtp):
+    emails = [add_person(organization, Role.EDITOR, f"{number}@bank.example").user.email for number in range(120)]
+    ask(*emails)
+    for _ in range(3):
+        tasks.deliver_mail()
+    assert smtp.recipients() == emails
+
+
+def test_an_invitation_that_was_revoked_before_it_was_sent_is_not_sent(organization, mailoutbox):
+    made = invites.invite(caller=caller(organization), email="new@bank.example", role=Role.EDITOR)
+    invites.revoke_invite(invite=made, caller=caller(organization))
+    tasks.deliver_mail()
+    assert mailoutbox == []
+
+
+# ── secrets ──
+
+
+def test_an_invitation_is_stored_as_a_keyed_digest(organization):
+    invites.invite(caller=caller(organization), email="new@bank.example", role=Role.EDITOR)
+    secret = re.search(r"-([0-9a-f]{64})/", newest_mail("new@bank.example").body).group(1)
+    stored = Invite.objects.values().get()
+    assert not [value for value in stored.values() if secret in str(value)]
+    assert len(stored["digest"]) == 64
+
+
+def test_the_newest_mail_has_the_code_that_counts(organization):
+    ask(OWNER)
+    ask(OWNER)
+    code = mailed_code(OWNER)
+    assert Browser().call("POST", "/v1/auth/otp/verify", {"email": OWNER, "code": code}).status_code == 200

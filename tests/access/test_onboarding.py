@@ -1,0 +1,114 @@
+"""First steps: three flags of each member, set one by one or together, that drive the panel in the back office."""
+
+from itertools import combinations
+
+import pytest
+
+from accounts.models import Member
+from accounts.roles import Role
+from tests.access.conftest import Browser, add_person, events, sign_in
+
+pytestmark = pytest.mark.django_db
+
+FLAGS = ("dismissed", "opened", "verified")
+SUBSETS = [subset for size in range(4) for subset in combinations(FLAGS, size)]
+PATH = "/v1/auth/onboarding"
+
+
+@pytest.fixture
+def browser(signed_in) -> Browser:
+    return signed_in(Role.APPROVER)
+
+
+def test_at_first_no_step_is_done(browser):
+    assert browser.get(PATH).json() == dict.fromkeys(FLAGS, False)
+
+
+@pytest.mark.parametrize("subset", SUBSETS, ids=" ".join)
+def test_any_of_the_flags_may_be_sent_and_the_others_stay(browser, subset):
+    browser.call("PATCH", PATH, {"opened": True})
+    answer = browser.call("PATCH", PATH, dict.fromkeys(subset, True))
+    expected = {flag: flag in subset or flag == "opened" for flag in FLAGS}
+    assert (answer.status_code, answer.json()) == (200, expected)
+    assert browser.get(PATH).json() == expected
+    assert browser.call("PATCH", PATH, dict.fromkeys(subset, False)).json() == {
+        flag: flag == "opened" and "opened" not in subset for flag in FLAGS
+    }
+
+
+@pytest.mark.parametrize("flag", FLAGS)
+@pytest.mark.parametrize(("value", "shown"), [(None, False), ("yes", True), (1, True), (0, True), ([], False)])
+def test_a_flag_is_true_or_false_and_nothing_else(browser, flag, value, shown):
+    answer = browser.call("PATCH", PATH, {flag: value})
+    (problem,) = answer.json()["detail"]
+    assert (answer.status_code, problem["type"], problem["loc"]) == (422, "bool_type", ["body", flag])
+    assert ("input" in problem) == shown
+    assert browser.get(PATH).json() == dict.fromkeys(FLAGS, False)
+
+
+def test_unknown_properties_are_passed_over(browser):
+    assert browser.call("PATCH", PATH, {"finished": True, "opened": True}).json()["opened"] is True
+
+
+@pytest.mark.parametrize("method", ["GET", "PATCH"])
+def test_a_key_has_no_first_steps(api, method):
+    answer = api.client.generic(method, PATH, b'{"opened": true}', content_type="application/json")
+    assert answer.status_code == 403
+    assert answer.json() == {"detail": "Onboarding belongs to a signed-in person; an API key has none."}
+
+
+def test_each_member_has_their_own_flags(organization, browser):
+    other = sign_in(add_person(organization, Role.EDITOR).user.email)
+    browser.call("PATCH", PATH, {"opened": True})
+    assert other.get(PATH).json()["opened"] is False
+
+
+def test_a_change_is_in_the_audit_trail_and_what_changes_nothing_is_not(browser):
+    browser.call("PATCH", PATH, {"opened": True, "verified": False})
+    assert [event.detail for event in events("member.onboarding")] == [{"opened": True, "verified": False}]
+    browser.call("PATCH", PATH, {})
+    assert len(events("member.onboarding")) == 1
+
+
+# ── the panel ──
+
+
+def panel(browser: Browser) -> str:
+    """The first steps on the front page of the back office, or nothing."""
+    page = browser.get("/admin/").content.decode()
+    return page.partition('<section class="first-steps"')[2].partition("</section>")[0]
+
+
+def test_the_panel_shows_both_steps_and_can_be_put_away(browser):
+    shown = panel(browser)
+    assert ("Open a decision" in shown, "Check a receipt" in shown, "Put this away" in shown) == (True, True, True)
+    assert 'class="done"' not in shown
+
+
+@pytest.mark.parametrize("flag", ["opened", "verified"])
+def test_a_step_is_done_with_its_button(browser, flag):
+    answer = browser.submit("/admin/", f"/account/first-steps/{flag}/")
+    assert (answer.status_code, answer["Location"]) == (302, "/admin/")
+    assert browser.get(PATH).json() == {name: name == flag for name in FLAGS}
+    assert panel(browser).count('class="done"') == 1
+    assert f'action="/account/first-steps/{flag}/"' not in panel(browser)
+
+
+def test_the_panel_is_gone_once_it_was_put_away_and_back_when_the_api_says_so(browser):
+    browser.submit("/admin/", "/account/first-steps/dismissed/")
+    assert panel(browser) == ""
+    browser.call("PATCH", PATH, {"dismissed": False})
+    assert panel(browser) != ""
+
+
+def test_an_unknown_step_does_not_exist_and_a_link_does_none(browser):
+    assert browser.submit("/admin/", "/account/first-steps/role/").status_code == 404
+    assert browser.get("/account/first-steps/opened/").status_code == 405
+    assert browser.get(PATH).json() == dict.fromkeys(FLAGS, False)
+
+
+def test_a_person_without_a_membership_has_no_steps(browser):
+    token = browser.csrf_token("/account/sessions/")
+    Member.objects.filter(role="approver").delete()
+    answer = browser.post("/account/first-steps/opened/", {"csrfmiddlewaretoken": token})
+    assert answer.status_code == 404

@@ -1,0 +1,290 @@
+"""The second factor: asked of owners and approvers where their organization says so, each code once, secrets sealed."""
+
+import html
+import re
+from datetime import timedelta
+
+import pyotp
+import pytest
+import time_machine
+from django.apps import apps
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+
+from accounts import services
+from accounts.audit import SYSTEM
+from accounts.models import OneTimeCode, User
+from accounts.roles import Role
+from accounts.services import second_factor
+from tests.access.conftest import Browser, add_person, ask_for_code, events, sign_in
+
+pytestmark = pytest.mark.django_db
+
+OWNER = "owner@bank.example"
+
+
+@pytest.fixture
+def strict(organization):
+    """An organization that asks for a second factor."""
+    services.require_second_factor(organization=organization, required=True, actor=SYSTEM)
+    return organization
+
+
+def give_mailed_code(email: str = OWNER, browser: Browser | None = None) -> Browser:
+    """The browser of a person who has given the mailed code, and is asked for the app's."""
+    browser = browser or Browser()
+    answer = browser.submit("/sign-in/code/", code=ask_for_code(browser, email))
+    assert (answer.status_code, answer["Location"]) == (302, "/sign-in/app/")
+    assert not browser.is_signed_in
+    return browser
+
+
+def shown_secret(browser: Browser) -> str:
+    return re.search(r'class="secret">([A-Z2-7]+)<', browser.get("/sign-in/app/").content.decode()).group(1)
+
+
+@pytest.fixture
+def app(strict) -> pyotp.TOTP:
+    """The owner's app, enrolled a minute ago."""
+    with time_machine.travel(timezone.now() - timedelta(minutes=1)):
+        browser = give_mailed_code()
+        app = pyotp.TOTP(shown_secret(browser))
+        assert browser.submit("/sign-in/app/", code=app.now())["Location"] == "/admin/"
+    return app
+
+
+def everything_stored() -> str:
+    rows = [str(row) for model in apps.get_models() for row in model._default_manager.values_list()]
+    return "\n".join(rows + [str(session.get_decoded()) for session in Session.objects.all()])
+
+
+# ── who is asked ──
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_owners_and_approvers_are_asked_where_the_organization_says_so_and_nobody_else(organization, role):
+    email = add_person(organization, role).user.email
+    assert sign_in(email).is_signed_in
+    services.require_second_factor(organization=organization, required=True, actor=SYSTEM)
+    browser = Browser()
+    answer = browser.submit("/sign-in/code/", code=ask_for_code(browser, email))
+    asked = role in (Role.OWNER, Role.APPROVER)
+    assert answer["Location"] == ("/sign-in/app/" if asked else "/admin/")
+    assert browser.is_signed_in != asked
+
+
+def test_one_organization_that_asks_is_enough(organization, other_api):
+    email = add_person(organization, Role.APPROVER, "both@bank.example").user.email
+    add_person(other_api.organization, Role.OWNER, email)
+    services.require_second_factor(organization=other_api.organization, required=True, actor=SYSTEM)
+    give_mailed_code(email)
+
+
+def test_who_has_enrolled_is_asked_also_when_the_organization_stops_asking(app, strict):
+    services.require_second_factor(organization=strict, required=False, actor=SYSTEM)
+    give_mailed_code()
+
+
+def test_only_an_owner_makes_the_organization_ask_and_it_counts_from_the_next_sign_in(organization, api, api_for):
+    before = sign_in(OWNER)
+    body = b'{"second_factor_required": true}'
+    admin = api_for(organization, Role.ADMIN)
+    assert admin.client.patch("/v1/auth/organization", body, content_type="application/json").status_code == 403
+    answer = api.client.patch("/v1/auth/organization", body, content_type="application/json")
+    assert (answer.status_code, answer.json()["second_factor_required"]) == (200, True)
+    assert [event.detail for event in events("organization.second_factor")] == [{"required": True}]
+    assert before.is_signed_in
+    give_mailed_code()
+
+
+# ── enrolling ──
+
+
+def test_at_the_first_sign_in_a_person_enrols_with_a_picture_or_the_secret(strict):
+    browser = give_mailed_code()
+    page = browser.get("/sign-in/app/").content.decode()
+    assert html.unescape(page).count('src="data:image/svg+xml') == 1, "drawn here, so that no other service learns it"
+    app = pyotp.TOTP(shown_secret(browser))
+    assert shown_secret(browser) == app.secret, "looking again does not change it"
+    assert len(app.secret) >= 32, "160 bits, as RFC 4226 recommends"
+    assert browser.submit("/sign-in/app/", code=app.now())["Location"] == "/admin/"
+    assert browser.is_signed_in
+    assert len(events("second_factor.enrolled")) == 1
+
+
+def test_a_wrong_code_enrols_nobody(strict):
+    browser = give_mailed_code()
+    assert browser.submit("/sign-in/app/", code="000000").status_code == 422
+    assert not browser.is_signed_in
+    assert User.objects.get(email=OWNER).totp_secret == ""
+
+
+def test_each_sign_in_that_enrols_shows_a_secret_of_its_own(strict):
+    assert shown_secret(give_mailed_code()) != shown_secret(give_mailed_code())
+
+
+def test_who_is_enrolled_is_shown_no_secret(app):
+    page = give_mailed_code().get("/sign-in/app/").content.decode()
+    assert app.secret not in page
+    assert "data:image" not in page
+
+
+def test_the_app_page_is_for_those_who_gave_the_mailed_code(strict):
+    assert Browser().get("/sign-in/app/")["Location"] == "/sign-in/"
+    assert sign_in(add_person(strict, Role.EDITOR).user.email).get("/sign-in/app/")["Location"] == "/sign-in/"
+
+
+# ── confirming ──
+
+
+def test_the_code_of_the_app_finishes_the_sign_in(app):
+    browser = give_mailed_code()
+    assert browser.submit("/sign-in/app/", code=app.now())["Location"] == "/admin/"
+    assert browser.is_signed_in
+
+
+@pytest.mark.parametrize(("seconds", "accepted"), [(-90, False), (-30, True), (0, True), (30, True), (90, False)])
+def test_a_clock_may_be_off_by_half_a_minute(app, seconds, accepted):
+    moment = timezone.now() + timedelta(minutes=5)
+    with time_machine.travel(moment, tick=False):
+        browser = give_mailed_code()
+        code = app.at(moment + timedelta(seconds=seconds))
+        assert browser.submit("/sign-in/app/", code=code).status_code == (302 if accepted else 422)
+
+
+def test_a_code_of_the_app_works_once(app):
+    moment = timezone.now() + timedelta(minutes=5)
+    with time_machine.travel(moment, tick=False):
+        code = app.at(moment)
+        assert give_mailed_code().submit("/sign-in/app/", code=code).status_code == 302
+        assert give_mailed_code().submit("/sign-in/app/", code=code).status_code == 422
+        earlier = app.at(moment - timedelta(seconds=30))
+        assert give_mailed_code().submit("/sign-in/app/", code=earlier).status_code == 422, "nor does an older one"
+
+
+def test_the_code_that_enrolled_does_not_sign_in_again(strict):
+    moment = timezone.now()
+    with time_machine.travel(moment, tick=False):
+        browser = give_mailed_code()
+        code = pyotp.TOTP(shown_secret(browser)).at(moment)
+        assert browser.submit("/sign-in/app/", code=code).status_code == 302
+        assert give_mailed_code().submit("/sign-in/app/", code=code).status_code == 422
+
+
+def test_four_wrong_codes_leave_the_fifth_try(app):
+    browser = give_mailed_code()
+    for _ in range(4):
+        assert browser.submit("/sign-in/app/", code="000000").status_code == 422
+    assert browser.submit("/sign-in/app/", code=app.now())["Location"] == "/admin/"
+
+
+def test_after_five_wrong_codes_one_begins_again(app):
+    browser = give_mailed_code()
+    for _ in range(5):
+        browser.submit("/sign-in/app/", code="000000")
+    right = {"code": app.now(), "csrfmiddlewaretoken": browser.csrf_token("/sign-in/")}
+    assert browser.post("/sign-in/app/", right)["Location"] == "/sign-in/"
+    assert browser.get("/sign-in/app/")["Location"] == "/sign-in/"
+    assert not browser.is_signed_in
+    again = give_mailed_code(browser=browser)
+    assert again.submit("/sign-in/app/", code=app.now())["Location"] == "/admin/"
+
+
+def test_ten_minutes_after_the_mailed_code_was_asked_for_one_begins_again(app):
+    browser = give_mailed_code()
+    with time_machine.travel(timezone.now() + timedelta(minutes=11)):
+        assert browser.get("/sign-in/app/")["Location"] == "/sign-in/"
+
+
+def test_the_code_must_follow_in_the_browser_that_gave_the_mailed_one(app):
+    give_mailed_code()
+    answer = Browser().call("POST", "/v1/auth/second-factor", {"code": app.now()})
+    assert answer.status_code == 401
+
+
+def test_refused_codes_of_an_app_are_in_the_audit_trail(app):
+    give_mailed_code().submit("/sign-in/app/", code="000000")
+    (event,) = events("second_factor.refused")
+    assert (event.actor_label, event.object_kind) == (OWNER, "member")
+    assert "000000" not in str(event.detail)
+
+
+# ── the API ──
+
+
+def call(browser: Browser, code: str):
+    return browser.call("POST", "/v1/auth/second-factor", {"code": code})
+
+
+def test_the_api_asks_for_the_second_factor_in_a_second_call(app):
+    browser = Browser()
+    code = ask_for_code(Browser(), OWNER)
+    answer = browser.call("POST", "/v1/auth/otp/verify", {"email": OWNER, "code": code})
+    assert answer.json() == {"status": "second_factor_required"}
+    assert not browser.is_signed_in
+    assert call(browser, "000000").status_code == 401
+    assert call(browser, app.now()).json() == {"status": "signed_in"}
+    assert browser.is_signed_in
+    assert call(browser, app.now()).status_code == 401, "nobody is waiting any more"
+
+
+def test_the_api_says_where_to_enrol_and_tells_no_secret(strict):
+    answer = call(give_mailed_code(), "000000")
+    assert answer.status_code == 409
+    assert "/sign-in/" in answer.json()["detail"]
+    assert User.objects.get(email=OWNER).totp_secret == ""
+
+
+@pytest.mark.parametrize("code", ["", "\uff11" * 6, "\u0661" * 6, "x" * 5000, "\ufb00", "-00001"])
+def test_any_text_is_a_wrong_code(app, code):
+    assert call(give_mailed_code(), code).status_code == 401
+
+
+@pytest.mark.parametrize("body", [{}, {"code": 123456}, {"code": None}])
+def test_a_code_that_is_no_text_is_refused_and_not_repeated(app, body):
+    answer = give_mailed_code().call("POST", "/v1/auth/second-factor", body)
+    assert answer.status_code == 422
+    assert "input" not in answer.json()["detail"][0]
+
+
+def test_an_api_key_needs_no_second_factor(app, api):
+    assert api.get("/v1/decisions").status_code == 200
+
+
+# ── at rest ──
+
+
+def test_the_secret_is_in_no_table_in_clear(app):
+    assert app.secret not in everything_stored()
+    assert User.objects.get(email=OWNER).totp_secret
+
+
+def test_the_secret_is_in_no_table_in_clear_while_somebody_enrols_either(strict):
+    secret = shown_secret(give_mailed_code())
+    assert secret not in everything_stored()
+
+
+def test_equal_secrets_look_different_at_rest(app, strict):
+    owner = User.objects.get(email=OWNER)
+    before = owner.totp_secret
+    second_factor.enrol(user=owner, secret=app.secret, code=app.now())
+    assert owner.totp_secret != before
+
+
+def test_a_second_factor_outlives_a_new_secret_key_while_the_old_one_is_a_fallback(app, settings):
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new" * 20, [settings.SECRET_KEY]
+    assert give_mailed_code().submit("/sign-in/app/", code=app.now()).status_code == 302
+
+
+def test_after_one_sign_in_under_the_new_secret_key_the_fallback_is_not_needed_any_more(app, settings):
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new" * 20, [settings.SECRET_KEY]
+    give_mailed_code().submit("/sign-in/app/", code=app.now())
+    settings.SECRET_KEY_FALLBACKS = []
+    with time_machine.travel(timezone.now() + timedelta(minutes=1)):
+        assert give_mailed_code().submit("/sign-in/app/", code=app.now()).status_code == 302
+
+
+def test_under_an_unknown_secret_key_nobody_gets_in(app, settings):
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new" * 20, []
+    assert give_mailed_code().submit("/sign-in/app/", code=app.now()).status_code == 422
+    assert OneTimeCode.objects.latest("pk").app_tries == 1

@@ -1,0 +1,97 @@
+"""Every endpoint of the API, and who may call it. A new endpoint without an entry here fails the tests beside it.
+
+Written out by hand, not read from the code that it checks.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from django.urls import URLPattern, URLResolver, get_resolver
+
+ADMINISTRATION = {"owner", "admin"}
+INGESTION = {"owner", "admin", "editor"}
+OWNERSHIP = {"owner"}
+RECONSIDERATION = {"owner", "admin", "approver", "editor"}
+INSPECTION = {"owner", "admin", "auditor"}
+EVERY_ROLE = {"owner", "admin", "approver", "editor", "auditor"}
+
+RECONSIDERED = (
+    b'{"requested_by": "applicant", "reviewer": "desk 4", "reviewer_authority": "credit officer", '
+    b'"outcome": "overturned", "rationale": "new income"}'
+)
+
+
+class Endpoint(NamedTuple):
+    """`callers` are keys and members, or members alone, or anybody.
+
+    `body` is one that is accepted. In `path`, `{decision}`, `{reconsideration}`, `{key}`, `{invite}`,
+    `{member}` and `{session}` are identifiers.
+    """
+
+    roles: set[str]
+    path: str
+    body: bytes = b""
+    callers: str = "keys and members"
+    content_type: str = "application/json"
+
+
+ENDPOINTS = {
+    "POST auth/otp/request": Endpoint(EVERY_ROLE, "auth/otp/request", b'{"email": "a@b.example"}', "anybody"),
+    "POST auth/otp/verify": Endpoint(
+        EVERY_ROLE, "auth/otp/verify", b'{"email": "a@b.example", "code": "000000"}', "anybody"
+    ),
+    "POST auth/second-factor": Endpoint(EVERY_ROLE, "auth/second-factor", b'{"code": "000000"}', "anybody"),
+    "POST auth/invites/accept": Endpoint(EVERY_ROLE, "auth/invites/accept", b'{"token": "1-x"}', "anybody"),
+    "GET auth/me": Endpoint(EVERY_ROLE, "auth/me"),
+    "POST auth/sign-out": Endpoint(EVERY_ROLE, "auth/sign-out", callers="members"),
+    "GET auth/sessions": Endpoint(EVERY_ROLE, "auth/sessions", callers="members"),
+    "DELETE auth/sessions/<id:session_id>": Endpoint(EVERY_ROLE, "auth/sessions/{session}", callers="members"),
+    "GET auth/onboarding": Endpoint(EVERY_ROLE, "auth/onboarding", callers="members"),
+    "PATCH auth/onboarding": Endpoint(EVERY_ROLE, "auth/onboarding", b'{"opened": true}', "members"),
+    "GET auth/invites": Endpoint(ADMINISTRATION, "auth/invites"),
+    "POST auth/invites": Endpoint(ADMINISTRATION, "auth/invites", b'{"email": "new@b.example", "role": "editor"}'),
+    "DELETE auth/invites/<id:invite_id>": Endpoint(ADMINISTRATION, "auth/invites/{invite}"),
+    "GET auth/api-keys": Endpoint(ADMINISTRATION, "auth/api-keys"),
+    "POST auth/api-keys": Endpoint(ADMINISTRATION, "auth/api-keys", b'{"name": "new"}'),
+    "DELETE auth/api-keys/<slug:key_id>": Endpoint(ADMINISTRATION, "auth/api-keys/{key}"),
+    "GET auth/members": Endpoint(ADMINISTRATION, "auth/members"),
+    "PATCH auth/members/<id:member_id>": Endpoint(ADMINISTRATION, "auth/members/{member}", b'{"role": "auditor"}'),
+    "DELETE auth/members/<id:member_id>": Endpoint(ADMINISTRATION, "auth/members/{member}"),
+    "GET auth/organization": Endpoint(EVERY_ROLE, "auth/organization"),
+    "PATCH auth/organization": Endpoint(OWNERSHIP, "auth/organization", b'{"second_factor_required": false}'),
+    "GET audit": Endpoint(INSPECTION, "audit"),
+    "GET audit/export": Endpoint(INSPECTION, "audit/export"),
+    "GET custody/keys": Endpoint(EVERY_ROLE, "custody/keys"),
+    "POST ingest/srf": Endpoint(INGESTION, "ingest/srf", b'{"decision_id": "new"}'),
+    "POST ingest/srf/batch": Endpoint(
+        INGESTION, "ingest/srf/batch", b'{"decision_id": "new"}\n', content_type="application/x-ndjson"
+    ),
+    "POST decisions/<any:decision_id>/reconsideration": Endpoint(
+        RECONSIDERATION, "decisions/{decision}/reconsideration", RECONSIDERED
+    ),
+    "POST decisions/<any:decision_id>/reconsideration/check": Endpoint(
+        RECONSIDERATION, "decisions/{reconsideration}/reconsideration/check", b'{"rationale": "new income"}'
+    ),
+    "GET decisions": Endpoint(EVERY_ROLE, "decisions"),
+    "GET decisions/<any:decision_id>": Endpoint(EVERY_ROLE, "decisions/{decision}"),
+    "GET decisions/<any:decision_id>/record": Endpoint(EVERY_ROLE, "decisions/{decision}/record"),
+    "GET decisions/<any:decision_id>/receipt": Endpoint(EVERY_ROLE, "decisions/{decision}/receipt"),
+}
+OPEN_DOCUMENT = "GET openapi.json"
+"""The one path below /v1/ that is no operation: the description of them all, open to anybody."""
+
+
+def routed() -> set[str]:
+    """`METHOD route` of everything that the URL configuration serves below /v1/."""
+    return set(_walk("", get_resolver().url_patterns))
+
+
+def _walk(prefix: str, patterns: list[URLPattern | URLResolver]) -> Iterator[str]:
+    for pattern in patterns:
+        route = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from _walk(route, pattern.url_patterns)
+        elif route.startswith("v1/"):
+            view = pattern.callback.view_class
+            methods = [name for name in view.http_method_names if name != "options" and hasattr(view, name)]
+            yield from (f"{method.upper()} {route.removeprefix('v1/')}" for method in methods)

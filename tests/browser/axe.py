@@ -1,0 +1,48 @@
+"""axe-core, which finds what people with disabilities stumble over; its pinned version is installed below .cache."""
+
+import json
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page
+
+from tests.system.live import CHECKOUT
+
+_HERE = Path(__file__).parent
+_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+def script() -> str:
+    """The source of axe-core, as tests/browser/package-lock.json names it by its hash."""
+    version = json.loads((_HERE / "package.json").read_text())["dependencies"]["axe-core"]
+    installed = CHECKOUT / ".cache" / f"axe-core-{version}.js"
+    if not installed.exists():
+        _install(installed)
+    return installed.read_text()
+
+
+def _install(to: Path) -> None:
+    npm = shutil.which("npm")
+    if npm is None:
+        raise SystemExit("npm is missing: run `make services`.")
+    to.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=to.parent) as directory:
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(_HERE / name, directory)
+        subprocess.run(
+            [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"],
+            cwd=directory, check=True, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        # Renamed as a whole, so that a process beside this one sees no half of it.
+        (Path(directory) / "node_modules" / "axe-core" / "axe.min.js").rename(to)
+
+
+def violations(page: Page, within: str = "html") -> list[str]:
+    """What axe finds in the page, or in one element of it: a line for each kind of fault."""
+    page.evaluate(script())
+    options: dict[str, Any] = {"runOnly": {"type": "tag", "values": _RULES}}
+    found = page.evaluate("([element, options]) => axe.run(element, options)", [within, options])["violations"]
+    return [f"{fault['id']}: {[node['html'] for node in fault['nodes']]}" for fault in found]

@@ -1,0 +1,62 @@
+"""A browser for each test, in which nothing may be refused by the content security policy, and no script may fail."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+
+from tests.browser.chromium import chromium
+from tests.browser.service import Service, service
+
+_ANSWERED_WITH_AN_ERROR = "Failed to load resource: the server responded with a status of"
+_LEFT_THE_PAGE = "net::ERR_ABORTED"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[Service]:
+    with service() as running:
+        yield running
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Opens a page in a browser of its own at an address; options are those of Playwright's contexts."""
+    complaints: list[str] = []
+    contexts = []
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning") and not message.text.startswith(_ANSWERED_WITH_AN_ERROR):
+            complaints.append(message.text)
+
+    def note_failure(request: Request) -> None:
+        if request.failure != _LEFT_THE_PAGE:
+            complaints.append(f"{request.url}: {request.failure}")
+
+    def make(site: Service, path: str = "/sign-in/", **options: Any) -> Page:
+        context = browser.new_context(base_url=site.url, **options)
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", note)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("requestfailed", note_failure)
+        page.goto(path)
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def page(open_page: Callable[..., Page], site: Service) -> Page:
+    """The sign-in page."""
+    return open_page(site)

@@ -1,0 +1,33 @@
+"""What people do in a browser, in their words."""
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.service import Service
+
+OWNER = "owner@live.example"
+
+
+def ask_for_code(site: Service, page: Page, address: str) -> str:
+    """On the sign-in page: enter an address and read the code in the mail."""
+
+    def ask() -> None:
+        page.get_by_label("Mail address").fill(address)
+        page.get_by_role("button", name="Send me a code").click()
+        expect(page.get_by_role("heading", name="Enter the code")).to_be_visible()
+
+    return site.code(address, ask)
+
+
+def enter(page: Page, code: str, button: str = "Sign in") -> None:
+    page.get_by_label("Code").fill(code)
+    page.get_by_role("button", name=button).click()
+
+
+def sign_in(site: Service, page: Page, address: str = OWNER) -> None:
+    enter(page, ask_for_code(site, page, address))
+    expect(page.get_by_role("heading", name="Back office")).to_be_visible()
+
+
+def another(code: str) -> str:
+    """A code of six digits that is not this one."""
+    return f"{(int(code) + 1) % 10**6:06}"

@@ -1,0 +1,84 @@
+"""The whole service as `make run` starts it, web and worker, and the mailboxes of the people who use it."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.system.live import CHECKOUT, Server, server, wait_until
+
+_END_OF_MAIL = "-" * 79 + "\n"
+
+
+class Service:
+    """`key` is an owner's API key."""
+
+    def __init__(self, live: Server) -> None:
+        self.url, self.key, self.live = live.base_url, live.key, live
+
+    def call(self, method: str, path: str, body: bytes | None = None) -> dict:
+        with self.live.client() as client:
+            answer = client.request(method, path, body)
+        assert answer.status in (200, 201), answer.body
+        return answer.json()
+
+    def new_mail(self, address: str, after: Callable[[], object]) -> str:
+        """The mail that an address gets after something was done."""
+        before = set(self._mails(address))
+        after()
+        (path,) = wait_until(lambda: set(self._mails(address)) - before, f"a mail to {address} is written")
+        return path.read_text()
+
+    def code(self, address: str, after: Callable[[], object]) -> str:
+        return re.search(r"^ {4}(\d{6})$", self.new_mail(address, after), re.MULTILINE).group(1)
+
+    def invitation(self, address: str, role: str) -> str:
+        """Invite somebody, and give the link in their mail."""
+        body = f'{{"email": "{address}", "role": "{role}"}}'.encode()
+        mail = self.new_mail(address, lambda: self.call("POST", "/v1/auth/invites", body))
+        return re.search(r"^ {4}(http\S+)$", mail, re.MULTILINE).group(1)
+
+    def member(self, address: str, role: str) -> str:
+        """Make somebody a member, without a browser. Returns the address."""
+        token = self.invitation(address, role).rstrip("/").rpartition("/")[2]
+        self.call("POST", "/v1/auth/invites/accept", f'{{"token": "{token}"}}'.encode())
+        return address
+
+    def require_second_factor(self, required: bool) -> None:
+        body = b'{"second_factor_required": true}' if required else b'{"second_factor_required": false}'
+        self.call("PATCH", "/v1/auth/organization", body)
+
+    def _mails(self, address: str) -> list[Path]:
+        return [path for path in (self.live.data_dir / "mail").glob("*") if _is_mail_to(path, address)]
+
+
+def _is_mail_to(path: Path, address: str) -> bool:
+    text = path.read_text()
+    return text.endswith(_END_OF_MAIL) and f"To: {address}\n" in text
+
+
+@contextmanager
+def service(**environment: str) -> Iterator[Service]:
+    """Web and worker, running, with `environment` as their settings."""
+    environment = {"CODES_PER_HOUR": "10000", "CODES_PER_HOUR_AND_CLIENT": "10000", "ANONYMOUS_REQUESTS_PER_MINUTE": "0", **environment}
+    with server(**environment) as live, worker(live):
+        yield Service(live)
+
+
+@contextmanager
+def worker(live: Server) -> Iterator[None]:
+    command = [sys.executable, "-W", "ignore", "-m", "celery", "-A", "config", "worker", "--concurrency", "1"]
+    with (live.directory / "worker.log").open("ab") as log:
+        process = subprocess.Popen(
+            command, cwd=CHECKOUT, env=live.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            start_new_session=True,
+        )  # fmt: skip
+    try:
+        yield
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

@@ -1,0 +1,97 @@
+"""Invitations, the second factor, sessions and first steps, in a real browser."""
+
+import pyotp
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.people import OWNER, ask_for_code, enter, sign_in
+
+
+def test_a_person_accepts_an_invitation_and_is_in(site, open_page):
+    page = open_page(site, site.invitation("invited@live.example", "editor"))
+    expect(page.get_by_role("heading", name="Join Live Bank")).to_be_visible()
+    expect(page.get_by_text("with the role editor")).to_be_visible()
+    page.get_by_role("button", name="Accept and sign in").click()
+    expect(page).to_have_url(f"{site.url}/admin/")
+    expect(page.get_by_text("invited@live.example")).to_be_visible()
+
+
+def test_a_link_that_was_used_says_so_and_leads_to_the_sign_in(site, open_page):
+    link = site.invitation("twice@live.example", "auditor")
+    page = open_page(site, link)
+    page.get_by_role("button", name="Accept and sign in").click()
+    expect(page).to_have_url(f"{site.url}/admin/")
+    again = open_page(site, link)
+    expect(again.get_by_role("heading", name="This invitation is not open")).to_be_visible()
+    again.get_by_role("link", name="sign in").click()
+    expect(again.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+@pytest.fixture
+def strict_site(site):
+    site.require_second_factor(True)
+    yield site
+    site.require_second_factor(False)
+
+
+def test_a_person_enrols_an_app_and_confirms_with_it_from_then_on(strict_site, open_page):
+    approver = strict_site.member("approver@live.example", "approver")
+    page = open_page(strict_site)
+    enter(page, ask_for_code(strict_site, page, approver))
+    expect(page.get_by_role("heading", name="Confirm with your app")).to_be_visible()
+    picture = page.get_by_alt_text("QR code of the key below")
+    assert picture.evaluate("image => image.naturalWidth") > 100, "the picture was drawn"
+    app = pyotp.TOTP(page.locator("code.secret").inner_text())
+    enter(page, "000000", "Confirm")
+    expect(page.get_by_role("alert")).to_contain_text("This code is not right")
+    enter(page, app.now(), "Confirm")
+    expect(page).to_have_url(f"{strict_site.url}/admin/")
+
+    again = open_page(strict_site)
+    enter(again, ask_for_code(strict_site, again, approver))
+    expect(again.get_by_text("Enter the code that your authenticator app shows.")).to_be_visible()
+    expect(again.locator("img")).to_have_count(0)
+    enter(again, "000000", "Confirm")
+    expect(again.get_by_role("alert")).to_be_visible()
+
+
+def test_a_person_ends_a_session_of_another_browser(site, open_page):
+    lost = open_page(site, user_agent="Lost Phone")
+    sign_in(site, lost)
+    page = open_page(site, user_agent="Desk")
+    sign_in(site, page)
+    page.goto("/account/sessions/")
+    row = page.get_by_role("listitem").filter(has_text="Lost Phone")
+    row.get_by_role("button", name="End this session").click()
+    expect(page.get_by_text("Lost Phone")).to_have_count(0)
+    expect(page.get_by_role("listitem").filter(has_text="this one")).to_have_count(1)
+    lost.goto("/admin/")
+    expect(lost.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+def test_the_first_steps_are_done_one_by_one_and_put_away(site, open_page):
+    page = open_page(site)
+    sign_in(site, page, site.member("newcomer@live.example", "editor"))
+    panel = page.get_by_role("region", name="First steps")
+    for step in ("Open a decision", "Check a receipt"):
+        panel.get_by_role("listitem").filter(has_text=step).get_by_role("button", name="Done").click()
+        expect(panel.locator("li.done").filter(has_text=step)).to_be_visible()
+    panel.get_by_role("button", name="Put this away").click()
+    expect(page.get_by_role("heading", name="Back office")).to_be_visible()
+    expect(panel).to_have_count(0)
+
+
+def test_the_back_office_leads_to_ones_sessions_and_out(site, page):
+    sign_in(site, page, OWNER)
+    page.get_by_role("link", name="Your sessions").click()
+    expect(page.get_by_role("heading", name="Where you are signed in")).to_be_visible()
+    page.get_by_role("link", name="To the back office").click()
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+@pytest.mark.parametrize("path", ["decisions/decision/", "accounts/member/", "accounts/auditevent/"])
+def test_the_back_offices_pages_work_under_the_content_security_policy(site, page, path):
+    sign_in(site, page)
+    page.goto(f"/admin/{path}")
+    expect(page.get_by_role("main").get_by_role("heading").first).to_be_visible()

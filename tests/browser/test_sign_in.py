@@ -1,0 +1,135 @@
+"""People sign in, in a real browser: with a pasted code, after mistakes, not after too many, and with the keyboard."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.people import OWNER, another, ask_for_code, enter, sign_in
+from tests.browser.service import service
+
+
+def test_a_person_signs_in_with_the_code_of_the_mail(site, page):
+    code = ask_for_code(site, page, OWNER)
+    expect(page.get_by_text(OWNER)).to_be_visible()
+    enter(page, code)
+    expect(page).to_have_url(f"{site.url}/admin/")
+    expect(page.get_by_role("heading", name="Back office")).to_be_visible()
+
+
+def test_the_fields_tell_the_browser_what_to_fill_in(site, page):
+    address = page.get_by_label("Mail address")
+    expect(address).to_be_focused()
+    expect(address).to_have_attribute("type", "email")
+    expect(address).to_have_attribute("autocomplete", "username")
+    ask_for_code(site, page, OWNER)
+    code = page.get_by_label("Code")
+    expect(code).to_be_focused()
+    expect(code).to_have_attribute("autocomplete", "one-time-code")
+    expect(code).to_have_attribute("inputmode", "numeric")
+
+
+@pytest.mark.parametrize("shape", ["{} {}", "{}-{}", " {}{} "])
+def test_a_code_may_be_pasted_with_spaces_or_a_dash(site, open_page, shape):
+    page = open_page(site, permissions=["clipboard-read", "clipboard-write"])
+    code = ask_for_code(site, page, OWNER)
+    page.evaluate("text => navigator.clipboard.writeText(text)", shape.format(code[:3], code[3:]))
+    page.get_by_label("Code").press("Control+v")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{site.url}/admin/")
+
+
+def test_a_person_without_an_account_sees_the_same_page(site, page):
+    page.get_by_label("Mail address").fill("nobody@live.example")
+    page.get_by_role("button", name="Send me a code").click()
+    expect(page.get_by_text("If nobody@live.example has an account, a code is on its way")).to_be_visible()
+    enter(page, "123456")
+    expect(page.get_by_role("alert")).to_contain_text("This code is not right, or not valid any more.")
+
+
+def test_a_wrong_code_is_told_in_words_beside_the_field_and_the_right_one_still_works(site, page):
+    code = ask_for_code(site, page, OWNER)
+    enter(page, another(code))
+    expect(page.get_by_role("alert")).to_have_text(
+        "This code is not right, or not valid any more. Try again, or ask for a new one."
+    )
+    field = page.get_by_label("Code")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(page.locator(f"#{field.get_attribute('aria-describedby')}")).to_have_text(
+        page.get_by_role("alert").inner_text()
+    )
+    enter(page, code)
+    expect(page).to_have_url(f"{site.url}/admin/")
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [("", "Enter the six digits."), ("12345", "The code has six digits."), ("abc", "The code has six digits.")],
+)
+def test_half_a_code_is_told_in_words(site, page, code, told):
+    ask_for_code(site, page, OWNER)
+    enter(page, code)
+    expect(page.get_by_role("alert")).to_have_text(told)
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [("", "Enter your mail address."), ("owner", "This does not look like a mail address.")],
+)
+def test_what_is_no_address_is_told_in_words(page, address, told):
+    page.get_by_label("Mail address").fill(address)
+    page.get_by_role("button", name="Send me a code").click()
+    expect(page.get_by_role("alert")).to_have_text(told)
+
+
+def test_after_five_wrong_codes_the_right_one_is_refused_and_a_new_one_works(site, page):
+    code = ask_for_code(site, page, OWNER)
+    for _ in range(5):
+        enter(page, another(code))
+        expect(page.get_by_role("alert")).to_be_visible()
+    enter(page, code)
+    expect(page.get_by_role("alert")).to_contain_text("ask for a new one")
+    page.get_by_role("link", name="Send a new code").click()
+    sign_in(site, page)
+
+
+def test_asking_too_often_is_told_with_the_time_to_wait(open_page):
+    with service(CODES_PER_HOUR="1") as site:
+        page = open_page(site)
+        ask_for_code(site, page, OWNER)
+        page.get_by_role("link", name="Send a new code").click()
+        page.get_by_label("Mail address").fill(OWNER)
+        with page.expect_response("**/sign-in/") as answered:
+            page.get_by_role("button", name="Send me a code").click()
+        assert answered.value.status == 429
+        expect(page.get_by_role("alert")).to_have_text("Too many codes were asked for. Try again in 60 minutes.")
+        expect(page.get_by_label("Mail address")).to_have_value(OWNER)
+
+
+def test_a_person_arrives_where_they_wanted_to_be(site, open_page):
+    page = open_page(site, "/account/sessions/")
+    code = ask_for_code(site, page, OWNER)
+    enter(page, code)
+    expect(page.get_by_role("heading", name="Where you are signed in")).to_be_visible()
+
+
+def test_the_keyboard_is_enough_to_sign_in_and_out(site, page):
+    def ask() -> None:
+        expect(page.get_by_label("Mail address")).to_be_focused()
+        page.keyboard.type(OWNER)
+        page.keyboard.press("Enter")
+        expect(page.get_by_label("Code")).to_be_focused()
+
+    page.keyboard.type(site.code(OWNER, ask))
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{site.url}/admin/")
+    page.goto("/account/sessions/")
+    reached = []
+    for _ in range(page.get_by_role("button").count() + 1):
+        page.keyboard.press("Tab")
+        focused = page.locator(":focus")
+        assert focused.evaluate("element => getComputedStyle(element).outlineStyle") != "none", "focus can be seen"
+        reached.append(focused.inner_text())
+        if reached[-1] == "Sign out":
+            break
+    page.keyboard.press("Enter")
+    assert reached[-1] == "Sign out"
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()

@@ -1,0 +1,179 @@
+"""The bodies of errors: the contract's validation error, one sentence for the rest, and never a private text."""
+
+import json
+
+import pytest
+from django.db import DataError, IntegrityError, InterfaceError, OperationalError
+
+from decisions import services
+
+pytestmark = pytest.mark.django_db
+
+CANARY = "canary-5d1c"
+
+
+def problem(answer) -> dict:
+    assert answer.status_code == 422
+    assert answer["Content-Type"] == "application/json"
+    body = answer.json()
+    assert list(body) == ["detail"]
+    (only,) = body["detail"]
+    return only
+
+
+NO_CURSOR = "Value error, not a cursor of this list: use next_cursor of the page before, or none"
+NO_JSON = "Send the body as Content-Type: application/json in UTF-8."
+EXACT = [
+    (b'{"name": ', {"type": "json_invalid", "loc": ["body", 9], "msg": "JSON decode error: Expecting value",
+                    "ctx": {"error": "Expecting value"}}),
+    (b" ", {"type": "json_invalid", "loc": ["body", 1], "msg": "JSON decode error: Expecting value",
+            "ctx": {"error": "Expecting value"}}),
+    (b"[]", {"type": "model_type", "loc": ["body"],
+             "msg": "Input should be a valid dictionary or instance of KeyIn", "ctx": {"class_name": "KeyIn"}}),
+    (b'"text"', {"type": "model_type", "loc": ["body"],
+                 "msg": "Input should be a valid dictionary or instance of KeyIn", "ctx": {"class_name": "KeyIn"}}),
+    (b"{}", {"type": "missing", "loc": ["body", "name"], "msg": "Field required"}),
+    (b'{"name": false}', {"type": "string_type", "loc": ["body", "name"], "msg": "Input should be a valid string",
+                          "input": False}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "expected"), EXACT)
+def test_a_body_that_is_not_valid_is_told_in_the_contracts_form(api, body, expected):
+    assert problem(api.post("/v1/auth/api-keys", body)) == expected
+
+
+def test_every_problem_of_a_body_is_told_at_once(api):
+    answer = api.post("/v1/auth/invites", b'{"email": 1}')
+    assert [each["loc"] for each in answer.json()["detail"]] == [["body", "email"], ["body", "role"]]
+
+
+def test_an_unknown_choice_lists_the_allowed_ones(api):
+    found = problem(api.post("/v1/auth/invites", b'{"email": "a@b.example", "role": "boss"}'))
+    assert (found["type"], found["loc"], found["input"]) == ("literal_error", ["body", "role"], "boss")
+    assert found["ctx"] == {"expected": "'owner', 'admin', 'approver', 'editor' or 'auditor'"}
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"limit": "0"}, {"type": "greater_than_equal", "loc": ["query", "limit"], "input": "0", "ctx": {"ge": 1},
+                          "msg": "Input should be greater than or equal to 1"}),
+        ({"limit": "x"}, {"type": "int_parsing", "loc": ["query", "limit"], "input": "x",
+                          "msg": "Input should be a valid integer, unable to parse string as an integer"}),
+        ({"colour": "red"}, {"type": "extra_forbidden", "loc": ["query", "colour"], "input": "red",
+                             "msg": "Extra inputs are not permitted"}),
+        ({"cursor": "x"}, {"type": "value_error", "loc": ["query", "cursor"], "input": "x",
+                           "msg": NO_CURSOR}),
+    ],
+)  # fmt: skip
+def test_a_query_that_is_not_valid_is_told_in_the_same_form(api, query, expected):
+    assert problem(api.get("/v1/decisions", **query)) == expected
+
+
+def test_a_path_that_is_not_valid_is_told_in_the_same_form(api):
+    found = problem(api.get("/v1/decisions/" + "x" * 257))
+    assert (found["type"], found["loc"], found["ctx"]) == (
+        "string_too_long", ["path", "decision_id"], {"max_length": 256},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/auth/otp/request", {"email": CANARY, "intent": 1}),
+        ("/v1/auth/otp/request", {"email": [CANARY]}),
+        ("/v1/auth/otp/verify", {"email": CANARY, "code": [CANARY]}),
+        ("/v1/auth/second-factor", {"code": {CANARY: 1}}),
+        ("/v1/auth/invites", {"email": CANARY, "role": "editor"}),
+        ("/v1/auth/invites/accept", {"token": [CANARY]}),
+        ("/v1/ingest/srf", {"decision_id": 1, "subject": CANARY}),
+        ("/v1/ingest/srf", {"subject": CANARY}),
+    ],
+)
+def test_private_values_are_not_echoed(api, path, body):
+    answer = api.post(path, json.dumps(body).encode())
+    assert answer.status_code == 422
+    assert CANARY not in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "content_type", "status", "sentence"),
+    [
+        ("GET", "/v1/decisions/none", b"", "", 404, "There is no decision of this id in your organization."),
+        ("DELETE", "/v1/auth/api-keys/none", b"", "", 404, "There is no API key of this id in your organization."),
+        ("GET", "/v1/nothing", b"", "", 404,
+         "There is nothing at this path. The paths are listed in /v1/openapi.json."),
+        ("PUT", "/v1/decisions", b"", "", 405, 'Method "PUT" not allowed.'),
+        ("POST", "/v1/ingest/srf", b"{}", "text/plain", 415, NO_JSON),
+        ("POST", "/v1/ingest/srf", b"{}", "application/json; charset=latin-1", 415, NO_JSON),
+        ("POST", "/v1/ingest/srf/batch", b"{}", "application/json", 415,
+         "Send the body as Content-Type: application/x-ndjson in UTF-8."),
+        ("POST", "/v1/ingest/srf", b"x" * (2**20 + 1), "application/json", 413,
+         "The body is larger than 1 MiB. Split it."),
+    ],
+)  # fmt: skip
+def test_every_other_error_is_one_sentence(api, method, path, body, content_type, status, sentence):
+    answer = api.client.generic(method, path, body, content_type=content_type)
+    assert (answer.status_code, answer.json()) == (status, {"detail": sentence})
+
+
+def test_a_method_that_is_not_allowed_names_those_that_are(api):
+    assert {"GET", "HEAD"} <= set(api.client.put("/v1/decisions")["Allow"].split(", ")) <= {"GET", "HEAD", "OPTIONS"}
+
+
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+def test_storage_that_does_not_answer_is_503_with_the_time_to_come_back(api, monkeypatch, error):
+    def fails(**_):
+        raise error(f"could not write {CANARY}")
+
+    monkeypatch.setattr(services, "ingest", fails)
+    answer = api.ingest({"decision_id": "x"})
+    assert (answer.status_code, answer["Retry-After"]) == (503, "5")
+    assert answer.json() == {"detail": "The database does not answer. Repeat the same request."}
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyError, IntegrityError, DataError, MemoryError, RecursionError])
+def test_a_fault_of_ours_is_500_and_the_answer_does_not_quote_it(api, monkeypatch, error):
+    def fails(**_):
+        raise error(f"Key (decision_id)=({CANARY}) already exists.")
+
+    monkeypatch.setattr(services, "ingest", fails)
+    answer = api.ingest({"decision_id": "x"})
+    assert answer.status_code == 500
+    assert answer.json() == {"detail": "The service failed. Retrying is safe: a record is never kept twice."}
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00%2B14:00", "9999-12-31T23:59:59-14:00"])
+@pytest.mark.parametrize("name", ["received_from", "received_to", "decided_from", "decided_to"])
+def test_a_moment_that_is_none_in_utc_is_no_failure_in_a_filter(api, name, moment):
+    assert api.client.get(f"/v1/decisions?{name}={moment}").status_code in (200, 422)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/auth/invites", {"email": "x" * 60 + "@" + "long." * 48 + "example", "role": "editor"}),
+        ("/v1/auth/otp/request", {"email": "x" * 100_000}),
+        ("/v1/auth/otp/request", {"email": "a@b.example", "intent": "x" * 65}),
+        ("/v1/auth/otp/verify", {"email": "x" * 100_000, "code": "1" * 100_000}),
+        ("/v1/auth/otp/verify", {"email": "a@b.example", "code": "\U0001f511"}),
+        ("/v1/auth/second-factor", {"code": "x" * 100_000}),
+        ("/v1/auth/invites/accept", {"token": "9" * 1000 + "-x"}),
+        ("/v1/auth/api-keys", {"name": "x" * 1_000_000}),
+        ("/v1/ingest/srf", {"decision_id": "x" * 257}),
+        ("/v1/ingest/srf", {"decision_id": "x", "outcome": {"action": "y" * 100_000}}),
+        ("/v1/ingest/srf", {"decision_id": "x", "decided_at": "0001-01-01T00:00:00+14:00"}),
+        ("/v1/ingest/srf", {"decision_id": "x", "decided_at": "9999-12-31T23:59:59-14:00"}),
+    ],
+    ids=range(12),
+)
+def test_extreme_values_are_taken_or_refused_and_never_a_failure(api, path, body):
+    assert api.post(path, json.dumps(body).encode()).status_code < 500
+
+
+@pytest.mark.parametrize("number", ["0", "9" * 18, "9" * 19, "9" * 40, "-1", "1.5", "x", "%00", "٣"])
+@pytest.mark.parametrize("path", ["/v1/auth/invites/", "/v1/auth/members/", "/v1/auth/sessions/", "/v1/auth/api-keys/"])
+def test_an_identifier_that_nothing_can_have_is_404(api, path, number):
+    answer = api.client.delete(path + number)
+    assert answer.status_code in ((401, 403, 404) if "sessions" in path else (404,))

@@ -1,0 +1,89 @@
+"""`/healthz` says the process lives, `/readyz` which of the parts it needs does not answer."""
+
+import shutil
+import uuid
+from pathlib import Path
+
+import pytest
+import redis
+
+from custody.models import Key
+from tests import throwaway
+from tests.system.live import server
+
+PARTS = {"database", "broker", "vault", "keys"}
+
+
+def unready(answer) -> set[str]:
+    """The parts that the answer says are failing."""
+    parts = answer.json()
+    assert answer.status_code == (200 if parts.pop("status") == "ok" else 503)
+    assert set(parts) == PARTS
+    assert set(parts.values()) <= {"ok", "failing"}
+    return {name for name, state in parts.items() if state == "failing"}
+
+
+@pytest.mark.django_db
+def test_a_service_that_has_everything_is_ready(client, api):
+    api.ingest({"decision_id": "x"})
+    assert unready(client.get("/readyz")) == set()
+    assert client.get("/healthz").json() == {"status": "ok"}
+
+
+def test_a_process_is_alive_whatever_it_lacks(client, settings):
+    settings.DATA_DIR = Path("/nonexistent")
+    assert (client.get("/healthz").status_code, client.get("/healthz").json()) == (200, {"status": "ok"})
+
+
+@pytest.mark.django_db
+def test_a_key_file_that_is_gone_makes_the_service_unready(client, api, settings):
+    api.ingest({"decision_id": "x"})
+    directory = settings.DATA_DIR / "keys" / api.organization.id.hex
+    away = directory.with_name(uuid.uuid4().hex)
+    directory.rename(away)
+    try:
+        answer = client.get("/readyz")
+    finally:
+        away.rename(directory)
+    assert unready(answer) == {"keys"}
+    assert api.organization.id.hex not in answer.content.decode()
+    assert Key.objects.filter(organization=api.organization).exists()
+    assert unready(client.get("/readyz")) == set()
+
+
+@pytest.mark.django_db
+def test_a_vault_whose_directory_is_gone_makes_the_service_unready(client, api, filesystem_vault):
+    assert unready(client.get("/readyz")) == set()
+    shutil.rmtree(filesystem_vault)
+    assert unready(client.get("/readyz")) == {"vault"}
+
+
+@pytest.mark.django_db
+def test_the_answer_does_not_say_why_a_part_fails(client, filesystem_vault):
+    shutil.rmtree(filesystem_vault)
+    answer = client.get("/readyz")
+    assert answer.json()["vault"] == "failing"
+    assert str(filesystem_vault) not in answer.content.decode()
+
+
+def test_a_queue_that_goes_away_makes_the_service_unready_and_refuses_no_record():
+    with throwaway.redis() as queue:
+        address = queue.removesuffix("/0")
+        with server(REDIS_URL=queue) as live, live.client() as client:
+            assert client.get("/readyz").status == 200
+            redis.Redis.from_url(address).shutdown(nosave=True)
+            answer = client.get("/readyz")
+            assert (answer.status, answer.json()["broker"]) == (503, "failing")
+            assert client.ingest(b'{"decision_id": "x"}').status == 201
+            assert client.get("/healthz").status == 200
+            # What a broker is asked for beside the request must not fail the request.
+            asked = client.request("POST", "/v1/auth/otp/request", b'{"email": "owner@live.example"}')
+            assert asked.status == 200
+
+
+def test_a_database_without_tables_makes_the_service_unready(tmp_path):
+    with server() as live, live.client() as client:
+        live.sql("ALTER TABLE django_migrations RENAME TO hidden")
+        assert client.get("/readyz").json()["database"] == "failing"
+        live.sql("ALTER TABLE hidden RENAME TO django_migrations")
+        assert client.get("/readyz").status == 200

@@ -1,0 +1,182 @@
+"""The OpenAPI document says what the contract says, and its page shows it without anything from elsewhere."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+from tests.accounts.endpoints import ENDPOINTS
+from tests.system.live import Server, server
+
+# Each operation of the contract that stands so far: its body's component, or the fields of an open object.
+CONTRACT = {
+    ("post", "/v1/decisions/{decision_id}/reconsideration"): "ReconsiderationIn",
+    ("post", "/v1/auth/otp/request"): "OtpRequestIn",
+    ("post", "/v1/auth/invites"): "InviteIn",
+    ("post", "/v1/auth/api-keys"): "KeyIn",
+    ("patch", "/v1/auth/onboarding"): {"dismissed", "opened", "verified"},
+    ("post", "/v1/ingest/srf"): set(),
+}
+REQUIRED = {
+    "ReconsiderationIn": ["requested_by", "reviewer", "reviewer_authority", "outcome", "rationale"],
+    "OtpRequestIn": ["email"],
+    "InviteIn": ["email", "role"],
+    "KeyIn": ["name"],
+}
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@pytest.fixture(scope="module")
+def live() -> Iterator[Server]:
+    with server() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def document(live: Server) -> dict[str, Any]:
+    with live.client(key="") as client:
+        answer = client.request("GET", "/v1/openapi.json", Authorization="")
+    assert answer.status == 200
+    return answer.json()
+
+
+def operations(document: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    return [(m, path, each[m]) for path, each in document["paths"].items() for m in METHODS if m in each]
+
+
+def body_schema(document: dict[str, Any], method: str, path: str) -> dict[str, Any]:
+    schema = document["paths"][path][method]["requestBody"]["content"]["application/json"]["schema"]
+    reference = schema.get("$ref", "")
+    return document["components"]["schemas"][reference.rpartition("/")[2]] if reference else schema
+
+
+def test_the_document_is_openapi_3_1(document):
+    assert document["openapi"].startswith("3.1.")
+
+
+@pytest.mark.parametrize(("method", "path"), CONTRACT)
+def test_every_operation_of_the_contract_is_there_with_its_required_body(document, method, path):
+    operation = document["paths"][path][method]
+    body, expected = operation["requestBody"], CONTRACT[method, path]
+    assert body["required"] is True
+    assert list(body["content"]) == ["application/json"]
+    assert "extension" not in operation["tags"]
+    if isinstance(expected, str):
+        assert body["content"]["application/json"]["schema"] == {"$ref": f"#/components/schemas/{expected}"}
+    elif expected:
+        assert set(body_schema(document, method, path)["properties"]) == expected
+    else:
+        assert body_schema(document, method, path) == {"type": "object", "additionalProperties": True}
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+def test_the_bodies_require_what_the_contract_requires(document, name):
+    assert document["components"]["schemas"][name]["required"] == REQUIRED[name]
+
+
+def test_onboarding_flags_are_optional_booleans(document):
+    schema = body_schema(document, "patch", "/v1/auth/onboarding")
+    assert {each["type"] for each in schema["properties"].values()} == {"boolean"}
+    assert "required" not in schema
+
+
+def test_the_validation_error_has_the_contracts_names_and_fields(document):
+    schemas = document["components"]["schemas"]
+    assert set(schemas["HTTPValidationError"]["properties"]) == {"detail"}
+    assert schemas["HTTPValidationError"]["properties"]["detail"]["items"] == {
+        "$ref": "#/components/schemas/ValidationError"
+    }
+    assert set(schemas["ValidationError"]["properties"]) == {"loc", "msg", "type", "input", "ctx"}
+    assert schemas["ValidationError"]["required"] == ["loc", "msg", "type"]
+
+
+def test_every_operation_may_answer_with_the_validation_error(document):
+    for method, path, operation in operations(document):
+        schema = operation["responses"]["422"]["content"]["application/json"]["schema"]
+        assert schema == {"$ref": "#/components/schemas/HTTPValidationError"}, (method, path)
+
+
+def test_what_is_not_in_the_contract_is_marked_as_an_extension(document):
+    for method, path, operation in operations(document):
+        assert ("extension" in operation["tags"]) == ((method, path) not in CONTRACT), (method, path)
+
+
+def test_every_success_is_an_open_json_object_or_lines_of_them(document):
+    schemas = document["components"]["schemas"]
+    for method, path, operation in operations(document):
+        for status, response in operation["responses"].items():
+            if status.startswith("2"):
+                (content,) = response["content"].values()
+                schema = content["schema"]
+                schema = schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+                assert (schema["type"], schema["additionalProperties"]) == ("object", True), (method, path)
+
+
+def test_every_endpoint_is_documented_under_one_operation_id_with_a_summary(document):
+    documented = {f"{method.upper()} {path}" for method, path, _ in operations(document)}
+    routes = {re.sub(r"<\w+:(\w+)>", r"{\1}", name).replace(" ", " /v1/") for name in ENDPOINTS}
+    assert documented == routes
+    ids = [operation["operationId"] for _, _, operation in operations(document)]
+    assert len(set(ids)) == len(ids)
+    assert all(operation["summary"].endswith(".") for _, _, operation in operations(document))
+
+
+def test_path_parameters_are_required_strings(document):
+    for method, path, operation in operations(document):
+        named = {p["name"]: p for p in operation.get("parameters", []) if p["in"] == "path"}
+        assert set(named) == set(re.findall(r"{(\w+)}", path)), (method, path)
+        for parameter in named.values():
+            assert (parameter["required"], parameter["schema"]["type"]) == (True, "string"), (method, path)
+
+
+@pytest.fixture
+def page(live: Server) -> Iterator[Page]:
+    """The documentation in a browser; it fails the test for anything on the console, and notes where it goes."""
+    complaints: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium") or shutil.which("google-chrome"),
+            args=["--no-sandbox", "--disable-background-networking", "--disable-component-update"],
+        )
+        page = browser.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.asked = []
+        page.goto(f"{live.base_url}/docs/")
+        yield page
+        browser.close()
+    assert complaints == []
+
+
+def test_the_page_shows_every_operation_and_loads_nothing_from_elsewhere(page, live, document):
+    page.wait_for_selector(".opblock")
+    assert page.locator(".opblock").count() == len(operations(document))
+    for summary in page.locator(".opblock-summary-control").all():
+        summary.click()
+    assert page.locator(".opblock.is-open").count() == len(operations(document))
+    assert all(url.startswith((live.base_url, "data:")) for url in page.asked)
+
+
+def test_a_request_can_be_tried_from_the_page_with_a_key(page, live):
+    with live.client() as client:
+        client.ingest(b'{"decision_id": "shown-on-the-page"}')
+    page.locator(".btn.authorize").click()
+    page.get_by_label("auth-bearer-value").fill(live.key)
+    page.locator(".auth-btn-wrapper .authorize").first.click()  # the key comes before the session
+    page.locator(".btn-done").first.click()
+    operation = page.locator("#operations-extension-list_decisions")
+    operation.locator(".opblock-summary-control").click()
+    operation.locator(".execute").click()
+    operation.locator(".live-responses-table").wait_for()
+    assert "shown-on-the-page" in operation.locator(".live-responses-table").inner_text()
+
+
+def test_the_page_is_served_under_the_policy_of_every_page(live):
+    with live.client() as client:
+        policy = client.get("/docs/").headers["Content-Security-Policy"]
+        assert policy == client.get("/v1/decisions").headers["Content-Security-Policy"]
+    assert "unsafe" not in policy

@@ -1,0 +1,219 @@
+"""The real server for tests: granian in processes of its own, on a free port, with its own database and DATA_DIR."""
+
+import http.client
+import json
+import os
+import random
+import secrets
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psycopg
+
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
+_KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
+_SECONDS_TO_STOP = 30
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Client:
+    """One keep-alive connection with an API key; to be closed, or used in a `with` statement."""
+
+    def __init__(self, port: int, key: str) -> None:
+        self.key = key
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def request(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+        """Headers are given with underscores. A body of a list or iterator is sent in chunks."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        sent = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json", **named}
+        self.connection.request(method, path, body, sent)
+        response = self.connection.getresponse()
+        return Answer(response.status, response.headers, response.read())
+
+    def get(self, path: str) -> Answer:
+        return self.request("GET", path)
+
+    def ingest(self, record: bytes) -> Answer:
+        return self.request("POST", "/v1/ingest/srf", record)
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Server:
+    """A running service. `environment` is all that its processes, and `manage`, know of this machine."""
+
+    def __init__(self, directory: Path, environment: dict[str, str], workers: int) -> None:
+        self.directory, self.workers, self.port = directory, workers, lasting_port()
+        self.base_url = f"http://127.0.0.1:{self.port}"
+        self.data_dir = Path(environment["DATA_DIR"])
+        self.log = directory / "server.log"
+        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        self.environment = {**kept, "BASE_URL": self.base_url, **environment}
+        self.key = ""
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
+    def start(self) -> None:
+        """Start granian as `manage.py serve` does, in a process group of its own, and wait until it answers."""
+        options = f"--host 127.0.0.1 --port {self.port} --workers {self.workers} --blocking-threads 8"
+        command = [sys.executable, "-m", "granian", "--interface", "wsgi", "config.wsgi:application"]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [*command, *options.split(), "--log-level", "error", "--workers-kill-timeout", "10"],
+                cwd=CHECKOUT, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True,
+            )  # fmt: skip
+        wait_until(lambda: listens(self.port) or self.process.poll() is not None, "the server answers")
+        assert self.process.poll() is None, f"the server ended:\n{self.log.read_text()}"
+
+    def kill(self) -> None:
+        """End every process of the server at once, as a power cut would; nothing of it gets to run again."""
+        if self.process is None:
+            return
+        with suppress(ProcessLookupError):  # it had ended by itself
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.process = None
+        wait_until(lambda: not listens(self.port), "the killed processes have let go of their port")
+
+    def stop(self) -> int:
+        """Ask the server to end. Returns its exit code."""
+        assert self.process is not None
+        self.process.terminate()
+        return self.process.wait(_SECONDS_TO_STOP)
+
+    def client(self, key: str | None = None) -> Client:
+        return Client(self.port, self.key if key is None else key)
+
+    def manage(self, *arguments: str) -> str:
+        """What a command of manage.py prints. Raises if it fails."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=CHECKOUT, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{arguments} failed:\n{done.stdout}{done.stderr}"
+        return done.stdout.strip()
+
+    def sql(self, statement: str) -> list[tuple[Any, ...]]:
+        """Run one statement in the server's database, past the application."""
+        url = self.environment["DATABASE_URL"]
+        if url.startswith("sqlite"):
+            with closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=30)) as database, database:
+                return database.execute(statement).fetchall()
+        with psycopg.connect(url) as connection:
+            cursor = connection.execute(statement)
+            return cursor.fetchall() if cursor.description else []
+
+
+@contextmanager
+def server(
+    *,
+    database_url: str | None = None,
+    data_dir: Path | None = None,
+    workers: int = 2,
+    log: Path | None = None,
+    **environment: str,
+) -> Iterator[Server]:
+    """A service that is migrated, has one organization and its owner's key, and answers.
+
+    Args:
+        database_url: of a database that exists; else a new one of the kind the suite runs on.
+        log: where its output goes; else to a file in `Server.directory`.
+        environment: further settings of the service.
+    """
+    with tempfile.TemporaryDirectory(prefix="drs-live-") as directory, database(database_url, directory) as url:
+        data = data_dir or Path(directory) / "data"
+        started = Server(Path(directory), {"DATA_DIR": str(data), "DATABASE_URL": url, **environment}, workers)
+        started.log = log or started.log
+        started.manage("migrate", "--verbosity", "0")
+        slug = started.manage("create_organization", "Live Bank", "--owner", "owner@live.example")
+        started.key = started.manage("create_api_key", "--organization", slug, "--name", "test", "--role", "owner")
+        started.start()
+        try:
+            yield started
+        finally:
+            started.kill()
+
+
+@contextmanager
+def database(url: str | None, directory: str) -> Iterator[str]:
+    """A database for one test: SQLite in `directory`, or a new one on the PostgreSQL server of DATABASE_URL."""
+    suite = os.environ.get("DATABASE_URL", "")
+    if url or not suite.startswith("postgres"):
+        yield url or f"sqlite:///{directory}/db.sqlite3"
+        return
+    address, name = suite.rpartition("/")[0], f"live_{secrets.token_hex(6)}"
+    with closing(psycopg.connect(f"{address}/postgres", autocommit=True)) as administration:
+        administration.execute(f"CREATE DATABASE {name}")
+        try:
+            yield f"{address}/{name}"
+        finally:
+            administration.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def lasting_port() -> int:
+    """A free port for a server that goes away and comes back while clients keep knocking.
+
+    Not one that the system hands out itself: a client's own end may get such a port, and then it talks to itself.
+    """
+    while True:
+        port = random.SystemRandom().randint(10_000, 30_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def wait_until(condition: Callable[[], Any], what: str, seconds: float = 60) -> Any:
+    """Poll until `condition` is true and return its value."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"waited {seconds} s in vain until {what}"
+        time.sleep(0.01)
+    return found
+
+
+def group(leader: int) -> list[int]:
+    """The running processes of the process group that `leader` leads, itself included."""
+    return [pid for pid in map(int, filter(str.isdecimal, os.listdir("/proc"))) if _runs_in_group(pid, leader)]
+
+
+def _runs_in_group(pid: int, leader: int) -> bool:
+    try:
+        state, _, process_group = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:3]
+    except OSError:  # it ended while we looked
+        return False
+    return int(process_group) == leader and state != "Z"

@@ -1,0 +1,241 @@
+"""Dockerfile and compose.yaml, carried out step by step without Docker, against a real PostgreSQL and Redis."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import yaml
+
+from tests import throwaway
+from tests.system.image import Build, context_files, exec_form, ignored, inside
+from tests.system.live import CHECKOUT, Client, lasting_port, listens, wait_until
+
+COMPOSE = yaml.safe_load((CHECKOUT / "compose.yaml").read_text())
+CHOSEN = {"CUSTODY_VAULT": "filesystem"}  # the variables that an administrator sets beside compose.yaml
+OURS = ("migrate", "web", "worker", "beat")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """The image: every COPY and RUN of the Dockerfile has been carried out."""
+    return Build(CHECKOUT, tmp_path_factory.mktemp("image"))
+
+
+class Running:
+    """The services of compose.yaml as processes: same commands and environment, other hosts, ports and paths."""
+
+    def __init__(self, build: Build, database_url: str, redis_url: str) -> None:
+        self.image, self.port = build.stages[-1], lasting_port()
+        self.database_url, self.redis_url = database_url, redis_url
+        self.secrets = self.image.root / "run/secrets"
+        self.secrets.mkdir(parents=True)
+        (self.image.root / "tmp").mkdir()
+        for name, content in {
+            "secret_key": "s" * 64, "database_url": database_url, "email_url": f"filemail:///{self.image.root}/mail",
+        }.items():  # fmt: skip
+            (self.secrets / name).write_text(content)
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def mapped(self, text: str) -> str:
+        text = re.sub(r"\$\{(\w+):-([^}]*)\}", lambda found: CHOSEN.get(found[1], found[2]), text)
+        text = inside(self.image, text).replace("redis://redis:6379/0", self.redis_url)
+        return re.sub(r"\b8000\b", str(self.port), text)
+
+    def environment(self, service: str) -> dict[str, str]:
+        asked = COMPOSE["services"][service]["environment"]
+        return self.image.environment | {name: self.mapped(str(value)) for name, value in asked.items()}
+
+    def command(self, service: str) -> list[str]:
+        default = exec_form(self.image.settings["CMD"])
+        command = COMPOSE["services"][service].get("command", default)
+        return [self.mapped(word).replace("0.0.0.0", "127.0.0.1") for word in command]
+
+    def health_command(self, service: str) -> list[str]:
+        """The service's own check, or the image's."""
+        test = COMPOSE["services"][service].get("healthcheck", {}).get("test")
+        if test is None:
+            return [self.mapped(word) for word in exec_form(self.image.settings["HEALTHCHECK"])]
+        words = [self.mapped(word).replace("$$", "$") for word in test[1:]]
+        return words if test[0] == "CMD" else ["/bin/sh", "-c", *words]
+
+    def start(self, service: str) -> subprocess.Popen[bytes]:
+        with self.log(service).open("wb") as log:
+            self.processes[service] = subprocess.Popen(
+                self.command(service), cwd=self.image.root / "app", env=self.environment(service),
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+        return self.processes[service]
+
+    def healthy(self, service: str) -> bool:
+        name = {"HOSTNAME": os.uname().nodename}
+        done = subprocess.run(
+            self.health_command(service), cwd=self.image.root / "app", env=self.environment(service) | name,
+            capture_output=True, stdin=subprocess.DEVNULL, timeout=60,
+        )  # fmt: skip
+        return done.returncode == 0
+
+    def log(self, service: str) -> Path:
+        return self.image.root / f"{service}.log"
+
+    def run(self, service: str, *command: str) -> str:
+        done = subprocess.run(
+            command, cwd=self.image.root / "app", env=self.environment(service), capture_output=True, text=True,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout.strip()
+
+    def end(self) -> None:
+        for process in self.processes.values():
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+@pytest.fixture(scope="module")
+def services(built: Build) -> Iterator[Running]:
+    with throwaway.postgresql(throwaway.FAST) as address, throwaway.redis() as queue:
+        running = Running(built, address + "postgres", queue)
+        try:
+            yield running
+        finally:
+            running.end()
+
+
+def test_the_services_start_in_order_work_together_and_end_when_told(services: Running):
+    migrated = services.start("migrate").wait(60)
+    assert migrated == 0, services.log("migrate").read_text()
+    for service in ("web", "worker", "beat"):
+        services.start(service)
+    client = Client(services.port, "")
+    wait_until(lambda: listens(services.port), "the web server listens")
+    wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
+    for service in ("web", "worker", "beat"):
+        wait_until(lambda service=service: services.healthy(service), f"{service} is healthy")
+    take_a_record(services, client)
+    the_worker_finishes_what_was_reserved(services, client)
+    client.close()
+    for service in ("beat", "worker", "web"):
+        services.processes[service].terminate()
+        assert services.processes[service].wait(40) == 0, services.log(service).read_text()
+        assert "Traceback" not in services.log(service).read_text()
+    assert not listens(services.port)
+
+
+def take_a_record(services: Running, client: Client) -> None:
+    python = "python"
+    slug = services.run("web", python, "manage.py", "create_organization", "Bank", "--owner", "owner@bank.example")
+    client.key = services.run("web", python, "manage.py", "create_api_key", "--organization", slug, "--name", "x")
+    assert client.ingest(b'{"decision_id": "in-a-container"}').status == 201
+    assert client.get("/static/admin/css/base.css").status == 200
+    keys = list((services.image.root / "data/keys").rglob("*.*"))
+    assert keys
+    assert {path.stat().st_mode & 0o777 for path in keys} == {0o600}
+
+
+def the_worker_finishes_what_was_reserved(services: Running, client: Client) -> None:
+    """Beat asks and the worker reconciles, after the vault was away in the middle of a record."""
+    vault, elsewhere = services.image.root / "data/vault", services.image.root / "data/elsewhere"
+    vault.rename(elsewhere)
+    vault.touch()
+    assert client.ingest(b'{"decision_id": "left"}').status == 503
+    vault.unlink()
+    elsewhere.rename(vault)
+    with psycopg.connect(services.database_url, autocommit=True) as database:
+        database.execute("UPDATE custody_entry SET lease_until = '2000-01-01' WHERE state = 'reserved'")
+    wait_until(lambda: client.get("/v1/decisions/left").json()["custody"] == "stored", "the worker has reconciled")
+    assert client.get("/v1/decisions/left/record").body == b'{"decision_id": "left"}'
+
+
+def test_the_environment_is_whole(built: Build):
+    image = built.stages[-1]
+    done = subprocess.run([image.root / "venv/bin/python", "-m", "pip", "check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_image_holds_the_program_and_nothing_else(built: Build):
+    app = built.stages[-1].root / "app"
+    assert {path.name for path in app.iterdir()} - {"__pycache__"} == {
+        "requirements.lock", "manage.py", "config", "accounts", "custody", "decisions", "templates", "static",
+    }  # fmt: skip
+    assert (app / "static/admin/css/base.css").is_file()
+    assert not (built.stages[-1].root / "build").exists()
+    assert not list(app.rglob("secret_key"))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [".git/config", "var/keys/secret_key", "secrets/secret_key", ".env", "tests/conftest.py", "samples/README.md",
+     "config/__pycache__/x.cpython-311.pyc", "custody/vaults/__pycache__/x.pyc", "README.md"],
+)  # fmt: skip
+def test_keys_data_history_and_caches_stay_out_of_the_build(path):
+    patterns = (CHECKOUT / ".dockerignore").read_text().splitlines()
+    assert ignored(Path(path), [line for line in patterns if line and not line.startswith("#")])
+
+
+def test_every_application_of_the_settings_is_copied():
+    copied = {str(path.parent) for path in context_files(CHECKOUT, ".") if path.name == "apps.py"}
+    assert copied == {str(path.parent.relative_to(CHECKOUT)) for path in CHECKOUT.glob("*/apps.py")}
+
+
+def test_the_image_runs_as_a_numbered_user_who_is_not_root(built: Build):
+    settings = built.stages[-1].settings
+    assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", settings["USER"])
+    assert settings["VOLUME"] == built.stages[-1].environment["DATA_DIR"].removeprefix(str(built.stages[-1].root))
+    assert settings["EXPOSE"] in json.loads(settings["CMD"])
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_our_services_can_write_nothing_but_their_data_and_gain_no_rights(name):
+    service = COMPOSE["services"][name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert "privileged" not in service
+
+
+def test_no_secret_stands_in_the_file_or_in_an_environment():
+    def texts(node: Any) -> Iterator[str]:
+        if isinstance(node, dict):
+            for name, value in node.items():
+                yield f"{name}={value}" if isinstance(value, str) else ""
+                yield from texts(value)
+
+    for name in OURS:
+        secret = {"SECRET_KEY", "DATABASE_URL", "EMAIL_URL", "POSTGRES_PASSWORD"}
+        assert not secret & set(COMPOSE["services"][name]["environment"])
+    assert not [text for text in texts(COMPOSE) if re.search(r"://\w+:\w+@|PASSWORD=", text)]
+    assert set(COMPOSE["secrets"]) == {s for each in COMPOSE["services"].values() for s in each.get("secrets", [])}
+
+
+def test_database_and_queue_are_reached_by_the_services_alone():
+    for name in ("postgres", "redis"):
+        service = COMPOSE["services"][name]
+        assert "ports" not in service
+        assert service["networks"] == ["inside"]
+    assert COMPOSE["networks"]["inside"]["internal"] is True
+    assert all(port.startswith("127.0.0.1:") for port in COMPOSE["services"]["web"]["ports"])
+
+
+def test_every_service_waits_for_what_it_needs_restarts_and_is_watched():
+    for name, service in COMPOSE["services"].items():
+        assert service["restart"] in ("unless-stopped", "on-failure")
+        for other, wait in service.get("depends_on", {}).items():
+            watched = COMPOSE["services"][other].get("healthcheck", {})
+            expected = "service_completed_successfully" if other == "migrate" else "service_healthy"
+            assert wait["condition"] == expected
+            assert other == "migrate" or "test" in watched
+        assert name in ("web", "migrate") or "test" in service["healthcheck"]
+
+
+def test_named_volumes_keep_what_must_last():
+    mounted = {v for each in COMPOSE["services"].values() for v in each.get("volumes", [])}
+    assert mounted == {"data:/data", "postgres:/var/lib/postgresql/data"}
+    assert set(COMPOSE["volumes"]) == {"data", "postgres"}

@@ -1,0 +1,159 @@
+"""HTTP as clients really speak it: chunks, kept connections, bodies that never end, wrong methods and hosts."""
+
+import json
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from tests.system.live import Client, Server, server, wait_until
+
+NDJSON = "application/x-ndjson"
+MIB = 2**20
+
+
+def in_chunks(body: bytes, size: int = 7) -> Iterator[bytes]:
+    """An iterator makes http.client use Transfer-Encoding: chunked."""
+    return (body[start : start + size] for start in range(0, len(body), size))
+
+
+def test_a_record_sent_in_chunks_is_taken_byte_for_byte(client):
+    record = b'{ "decision_id" : "chunked", "amount": 1.50 }'
+    assert client.request("POST", "/v1/ingest/srf", in_chunks(record)).status == 201
+    assert client.get("/v1/decisions/chunked/record").body == record
+
+
+def test_a_record_of_just_1_mib_is_taken_in_chunks_and_with_a_length(client):
+    for decision_id, send in (("full-1", lambda body: body), ("full-2", lambda body: in_chunks(body, 60_000))):
+        start = b'{"decision_id": "%s", "x": "' % decision_id.encode()
+        record = start + b"x" * (MIB - len(start) - 2) + b'"}'
+        assert client.request("POST", "/v1/ingest/srf", send(record)).status == 201
+        assert client.get(f"/v1/decisions/{decision_id}/record").body == record
+
+
+@pytest.mark.parametrize("size", [MIB + 1, 2 * MIB])
+@pytest.mark.parametrize("chunked", [False, True], ids=["with a length", "in chunks"])
+def test_a_body_over_1_mib_is_answered_with_413(client, size, chunked):
+    body = b'{"decision_id": "too-large", "x": "' + b"x" * size
+    answer = client.request("POST", "/v1/ingest/srf", in_chunks(body, 60_000) if chunked else body)
+    assert (answer.status, answer.json()) == (413, {"detail": "The body is larger than 1 MiB. Split it."})
+    client.close()
+    assert client.get("/v1/decisions/too-large").status == 404
+
+
+def test_a_batch_in_chunks_is_answered_line_by_line_wherever_the_chunks_end(client):
+    lines = [b'{"decision_id": "b-1"}', b"no JSON", b"", b'{"decision_id": "b-2"}\r', b'{"decision_id": "b-1", "x": 1}']
+    answer = client.request("POST", "/v1/ingest/srf/batch", in_chunks(b"\n".join(lines)), Content_Type=NDJSON)
+    answered = [json.loads(line) for line in answer.body.splitlines()]
+    expected = [(1, "created"), (2, "invalid"), (4, "created"), (5, "conflict")]
+    assert [(line["line"], line["status"]) for line in answered] == expected
+
+
+@pytest.mark.parametrize("chunked", [False, True], ids=["with a length", "in chunks"])
+def test_a_batch_over_32_mib_is_answered_with_413(client, chunked):
+    body = (b"x" * 900_000 + b"\n") * 38
+    sent = in_chunks(body, 60_000) if chunked else body
+    answer = client.request("POST", "/v1/ingest/srf/batch", sent, Content_Type=NDJSON)
+    assert answer.status in (200, 413)
+    told = answer.body.splitlines()[-1]
+    assert "The body is larger than 32 MiB. Split it." in json.loads(told)["detail"]
+
+
+WRONG = [
+    ("POST", "/v1/ingest/srf", b"no JSON", {}, 422),
+    ("POST", "/v1/ingest/srf", b"{}", {}, 422),
+    ("POST", "/v1/ingest/srf", b"{}", {"Content_Type": "text/plain"}, 415),
+    ("POST", "/v1/ingest/srf", b'{"x": "' + b"x" * 900_000, {"Content_Type": "text/plain"}, 415),
+    ("POST", "/v1/ingest/srf", b'{"x": "' + b"x" * 900_000, {"Authorization": "Bearer wrong"}, 401),
+    ("POST", "/v1/ingest/srf", b'{"x": "' + b"x" * 2 * MIB, {}, 413),
+    ("GET", "/v1/ingest/srf", None, {}, 405),
+    ("POST", "/v1/decisions", b'{"x": "' + b"x" * 900_000, {}, 405),
+    ("GET", "/v1/decisions/unknown", None, {}, 404),
+    ("GET", "/v1/nothing/here", None, {}, 404),
+    ("GET", "/v1/decisions?limit=0", None, {}, 422),
+    ("GET", "/v1/decisions", None, {"Host": "evil.example"}, 400),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "headers", "status"), WRONG)
+def test_after_an_error_the_connection_either_goes_on_or_is_announced_to_close(
+    client, method, path, body, headers, status
+):
+    answer = client.request(method, path, body, **headers)
+    assert answer.status == status
+    announced = answer.headers.get("Connection", "").lower() == "close"
+    assert announced or client.connection.sock is not None
+    assert client.get("/v1/decisions").status == 200  # http.client connects anew only after an announcement
+
+
+def head(client: Client, method: str, path: str, *headers: str) -> bytes:
+    lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", f"Authorization: Bearer {client.key}", *headers, "", ""]
+    return "\r\n".join(lines).encode()
+
+
+@pytest.mark.parametrize("path", ["/v1/ingest/srf", "/v1/ingest/srf/batch"])
+def test_a_client_that_goes_away_in_the_middle_of_a_record_leaves_nothing_behind(live: Server, client, path):
+    kind = "application/json" if path.endswith("srf") else NDJSON
+    before = client.get("/v1/decisions").json()["items"]
+    answered = live.log.read_text().count(f'"{path[1:]}"')
+    for framing in ("Content-Length: 5000", "Transfer-Encoding: chunked"):
+        with socket.create_connection(("127.0.0.1", live.port)) as connection:
+            cut = b'{"decision_id": "cut", "x": "'
+            chunk = b"%x\r\n%s\r\n" % (len(cut), cut) if "chunked" in framing else cut
+            connection.sendall(head(client, "POST", path, f"Content-Type: {kind}", framing) + chunk)
+    wait_until(lambda: live.log.read_text().count(f'"{path[1:]}"') == answered + 2, "the server gave both up")
+    assert client.get("/v1/decisions").json()["items"] == before
+    assert client.ingest(b'{"decision_id": "after-%d"}' % len(path)).status == 201
+
+
+@pytest.fixture(scope="module", params=["0", "1"], ids=["DEBUG=0", "DEBUG=1"])
+def live_with_and_without_debug(request: pytest.FixtureRequest) -> Iterator[Server]:
+    with server(DEBUG=request.param) as running:
+        yield running
+
+
+SENTENCES = [
+    ("GET", "/v1/nothing", {}, 404),
+    ("GET", "/v1/", {}, 404),
+    ("GET", "/v1/decisions/unknown", {}, 404),
+    ("DELETE", "/v1/decisions", {}, 405),
+    ("PATCH", "/v1/openapi.json", {}, 405),
+    ("GET", "/v1/decisions", {"Host": "evil.example"}, 400),
+    ("GET", "/v1/decisions", {"Host": "two words"}, 400),
+    ("GET", "/v1/decisions", {"Authorization": "Bearer no"}, 401),
+    ("POST", "/v1/ingest/srf", {"Content_Type": "text/html"}, 415),
+    ("GET", "/v1/decisions", {"Accept": "text/html"}, 200),
+    ("GET", "/v1/nothing", {"Accept": "text/html"}, 404),
+    ("GET", "/v1/decisions/unknown", {"Accept": "image/png"}, 404),
+    ("POST", "/v1/ingest/srf/batch", {"Accept": "application/x-ndjson", "Content_Type": "text/plain"}, 415),
+    ("OPTIONS", "/v1/decisions", {}, 405),
+    ("QUERY", "/v1/decisions", {}, 405),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "headers", "status"), SENTENCES)
+def test_every_answer_under_v1_is_json(live_with_and_without_debug, method, path, headers, status):
+    with live_with_and_without_debug.client() as client:
+        answer = client.request(method, path, **headers)
+    assert answer.status == status
+    assert answer.headers["Content-Type"] == "application/json"
+    assert isinstance(answer.json(), dict)
+    if status >= 400:
+        assert list(answer.json()) == ["detail"]
+        assert isinstance(answer.json()["detail"], str)
+
+
+def test_a_failure_inside_the_service_is_json_too(live_with_and_without_debug):
+    live = live_with_and_without_debug
+    live.sql("ALTER TABLE decisions_decision RENAME TO hidden")
+    try:
+        with live.client() as client:
+            answers = [client.get("/v1/decisions"), client.ingest(b'{"decision_id": "fails"}')]
+    finally:
+        live.sql("ALTER TABLE hidden RENAME TO decisions_decision")
+    for answer in answers:
+        assert answer.status in (500, 503)
+        assert answer.headers["Content-Type"] == "application/json"
+        assert "decisions_decision" not in answer.body.decode()
+    with live.client() as client:
+        assert client.ingest(b'{"decision_id": "fails"}').status == 201

@@ -1,0 +1,145 @@
+"""`make run` on a fresh checkout: one command sets everything up, serves, and takes everything with it when it ends."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.system.live import CHECKOUT, Client, lasting_port, listens, wait_until
+
+SAMPLES = 2380 + 20
+
+
+class Run:
+    """`make run` in a copy of the checkout, as a terminal would start it: the leader of a process group."""
+
+    def __init__(self, copy: Path) -> None:
+        self.copy, self.port, self.data, self.log = copy, lasting_port(), copy / "own-data", copy / "output"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> float:
+        """Seconds until the service answered."""
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        began = time.monotonic()
+        with self.log.open("wb") as output:
+            self.process = subprocess.Popen(
+                ["make", "run"], cwd=self.copy, env=kept | {"PORT": str(self.port), "DATA_DIR": str(self.data)},
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
+            )  # fmt: skip
+        wait_until(lambda: listens(self.port) or self.process.poll() is not None, "the service answers", 120)
+        assert self.process.poll() is None, self.output()
+        return time.monotonic() - began
+
+    def output(self) -> str:
+        return self.log.read_text()
+
+    def ctrl_c(self) -> None:
+        """What a terminal does: the signal goes to every process in the foreground."""
+        os.killpg(self.process.pid, signal.SIGINT)
+        self.process.wait(60)
+
+    def end(self) -> None:
+        for pid in processes_of(self):
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    copy = tmp_path_factory.mktemp("checkout")
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    for name in listed.stdout.split("\0"):
+        if (CHECKOUT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(CHECKOUT / name, copy / name)
+    (copy / ".venv").symlink_to(CHECKOUT / ".venv")
+    os.utime(copy / "requirements-dev.lock", (0, 0))  # older than the environment: it is installed already
+    running = Run(copy)
+    yield running
+    running.end()
+
+
+def processes_of(run: Run) -> set[int]:
+    """Every process that `make run` started, whatever group it put itself in: they all have its DATA_DIR."""
+    mark = f"DATA_DIR={run.data}\0".encode()
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                if mark in (entry / "environ").read_bytes() + b"\0":
+                    found.add(int(entry.name))
+            except OSError:  # it ended while we looked
+                continue
+    return found
+
+
+def test_make_run_sets_up_serves_ends_with_ctrl_c_and_starts_again_with_its_data(run: Run):
+    run.start()
+    key = shown_key(run)
+    assert f"http://127.0.0.1:{run.port}" in run.output()
+    with Client(run.port, key) as client:
+        wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
+        assert decisions(client) == SAMPLES
+        assert client.ingest(b'{"decision_id": "mine"}').status == 201
+        assert client.get("/docs/").status == client.get("/sign-in/").status == 200
+    assert len(processes_of(run)) > 3
+    run.ctrl_c()
+    everything_has_ended(run)
+
+    run.start()
+    assert shown_key(run) == key
+    assert "Taking custody" not in run.output()
+    with Client(run.port, key) as client:
+        assert decisions(client) == SAMPLES + 1
+        assert client.get("/v1/decisions/mine/record").body == b'{"decision_id": "mine"}'
+    run.ctrl_c()
+    everything_has_ended(run)
+
+
+def shown_key(run: Run) -> str:
+    wait_until(lambda: re.search(r"drs_[0-9a-f]{16}_[\w-]{43}", run.output()), "the key is shown")
+    return re.search(r"drs_[0-9a-f]{16}_[\w-]{43}", run.output())[0]
+
+
+def decisions(client: Client) -> int:
+    """How many there are, counted page by page."""
+    count, cursor = 0, ""
+    while cursor is not None:
+        page = client.get(f"/v1/decisions?limit=200&cursor={cursor}").json()
+        count, cursor = count + len(page["items"]), page["next_cursor"]
+    return count
+
+
+def everything_has_ended(run: Run) -> None:
+    wait_until(lambda: not processes_of(run), "every process has ended", 30)
+    assert not listens(run.port)
+    assert "Traceback" not in run.output()
+
+
+def test_ctrl_c_while_the_service_is_still_starting_ends_everything_too(run: Run):
+    run.start()  # the port is open, which is before every worker is
+    run.ctrl_c()
+    everything_has_ended(run)
+
+
+def test_when_one_part_ends_the_others_end_too(run: Run):
+    run.start()
+    with Client(run.port, shown_key(run)) as client:
+        wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
+    (web,) = [pid for pid in processes_of(run) if is_leader_of(pid, "granian")]
+    os.kill(web, signal.SIGTERM)
+    run.process.wait(60)
+    everything_has_ended(run)
+
+
+def is_leader_of(pid: int, program: str) -> bool:
+    """Whether this is the first of the program's processes: its parent is another program."""
+    parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
+    runs = [f"-m\0{program}\0" in Path(f"/proc/{each}/cmdline").read_text() for each in (pid, parent)]
+    return runs == [True, False]

@@ -1,0 +1,135 @@
+"""Storage that goes away under a running service: 503 while it lasts, nothing acknowledged lost, no restart needed."""
+
+import os
+import resource
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests import throwaway
+from tests.system.live import Answer, Client, Server, group, server, wait_until
+
+
+class Database:
+    """A durable PostgreSQL that can be stopped as a crash stops it, and started again."""
+
+    def __init__(self, address: str) -> None:
+        self.url = address + "postgres"
+        with psycopg.connect(self.url) as connection:
+            (self.directory,) = connection.execute("SHOW data_directory").fetchone()
+            (owner,) = connection.execute("SELECT pg_backend_pid()").fetchone()
+        self.user = Path(f"/proc/{owner}").stat().st_uid
+
+    def crash(self) -> None:
+        self._control("-m", "immediate", "stop")
+
+    def come_back(self) -> None:
+        self._control("-w", "-l", f"{self.directory}/../log", "restart")  # with the options it had
+
+    def _control(self, *arguments: str) -> None:
+        command = [throwaway.postgresql_program("pg_ctl"), "-D", self.directory, *arguments]
+        subprocess.run(command, check=True, user=self.user, stdin=subprocess.DEVNULL, capture_output=True)
+
+
+@pytest.fixture
+def database() -> Iterator[Database]:
+    with throwaway.postgresql(throwaway.DURABLE) as address:
+        yield Database(address)
+
+
+def record(number: int) -> bytes:
+    return b'{"decision_id": "loan-%d", "amount": %d.50}' % (number, number)
+
+
+def refused_for_now(answer: Answer) -> bool:
+    return answer.status == 503 and int(answer.headers["Retry-After"]) > 0 and set(answer.json()) == {"detail"}
+
+
+def accept(client: Client, number: int) -> dict:
+    answer = client.ingest(record(number))
+    assert answer.status == 201
+    return answer.json()
+
+
+def kept(client: Client, receipts: dict[int, dict]) -> None:
+    for number, receipt in receipts.items():
+        assert client.get(f"/v1/decisions/loan-{number}/record").body == record(number)
+        assert client.get(f"/v1/decisions/loan-{number}/receipt").json() == receipt
+
+
+@pytest.mark.parametrize("vault", ["database", "filesystem"])
+def test_a_crashed_database_means_503_until_it_is_back_and_loses_nothing(database, vault):
+    with server(database_url=database.url, CUSTODY_VAULT=vault) as live, live.client() as client:
+        receipts = {number: accept(client, number) for number in range(50)}
+        database.crash()
+        for path in ("/v1/decisions", "/v1/decisions/loan-1", "/v1/decisions/loan-1/record"):
+            assert refused_for_now(client.get(path))
+        # More than there are threads: each of them holds a connection that has just broken.
+        assert all(refused_for_now(client.ingest(record(number))) for number in range(50, 90))
+        assert client.get("/readyz").json()["database"] == "failing"
+        assert client.get("/healthz").status == 200
+        database.come_back()
+        wait_until(lambda: client.get("/readyz").status == 200, "the service finds its database again")
+        receipts |= {number: accept(client, number) for number in range(50, 90)}
+        kept(client, receipts)
+
+
+@contextmanager
+def files_limited_to(live: Server, size: int) -> Iterator[None]:
+    """No process of the server can make a file longer than `size` bytes, as on a disk that is full."""
+    _limit_files(live, size)
+    yield
+    _limit_files(live, resource.RLIM_INFINITY)
+
+
+def _limit_files(live: Server, size: int) -> None:
+    for pid in group(live.pid):
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+def test_a_full_disk_under_sqlite_means_503_until_there_is_room_and_loses_nothing(tmp_path):
+    large = b'{"decision_id": "large", "scan": "%s"}' % (b"x" * 900_000)
+    url = f"sqlite:///{tmp_path}/db.sqlite3"
+    with server(database_url=url) as live, live.client() as client:
+        receipts = {number: accept(client, number) for number in range(20)}
+        with files_limited_to(live, 600_000):
+            assert refused_for_now(client.ingest(large))
+            assert client.get("/v1/decisions/large").status == 404
+            receipts[20] = accept(client, 20)  # what fits is still taken
+        assert client.ingest(large).status == 201
+        kept(client, receipts)
+        assert live.sql("PRAGMA integrity_check") == [("ok",)]
+
+
+def test_a_vault_that_is_away_means_503_and_its_records_are_finished_when_it_is_back():
+    with server(CUSTODY_VAULT="filesystem") as live, live.client() as client:
+        receipts = {number: accept(client, number) for number in range(5)}
+        vault, elsewhere = live.data_dir / "vault", live.data_dir / "elsewhere"
+        vault.rename(elsewhere)
+        vault.touch()  # not a directory: nothing can be put in it
+        assert all(refused_for_now(client.ingest(record(number))) for number in (5, 6))
+        assert refused_for_now(client.get("/v1/decisions/loan-1/record"))
+        assert client.get("/readyz").json()["vault"] == "failing"
+        vault.unlink()
+        elsewhere.rename(vault)
+        assert client.ingest(record(5)).status == 200  # a retry finishes what was reserved
+        live.sql("UPDATE custody_entry SET lease_until = '2000-01-01 00:00:00' WHERE state = 'reserved'")
+        assert live.manage("custody_reconcile") == "1 finished, 0 waiting for their vault"
+        receipts |= {number: client.get(f"/v1/decisions/loan-{number}/receipt").json() for number in (5, 6)}
+        kept(client, receipts)
+        assert client.get("/readyz").status == 200
+
+
+def test_a_log_that_nobody_reads_any_more_refuses_no_record(tmp_path):
+    pipe = tmp_path / "log"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with server(log=pipe) as live, live.client() as client:
+        os.close(reader)
+        receipts = {1: accept(client, 1)}
+        kept(client, receipts)
+        assert client.ingest(b"no JSON").status == 422

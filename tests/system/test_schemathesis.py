@@ -1,0 +1,42 @@
+"""Thousands of generated requests, right and wrong ones: the service does what its document says."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.system.live import CHECKOUT, server
+
+EXAMPLES = "100"
+
+CONFIG = """
+hooks = "tests.system.schemathesis_hooks"
+
+[[operations]]
+# A cursor is any text to the document, and to the service one that it gave out.
+include-operation-id-regex = "^list_"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
+# To the contract a record is any object; that it must have a decision_id, no schema there says.
+include-operation-id = "ingest_srf"
+checks.positive_data_acceptance.enabled = false
+"""
+
+
+def test_generated_requests_find_no_answer_that_the_document_does_not_promise(tmp_path: Path):
+    (tmp_path / "schemathesis.toml").write_text(CONFIG)
+    with server(ANONYMOUS_REQUESTS_PER_MINUTE="0", LOG_LEVEL="WARNING") as live:
+        command = [
+            Path(sys.executable).with_name("schemathesis"), "--config-file", tmp_path / "schemathesis.toml",
+            "run", f"{live.base_url}/v1/openapi.json", "--header", f"Authorization: Bearer {live.key}",
+            "--max-examples", EXAMPLES, "--generation-allow-x00", "false", "--generation-database", "none",
+            "--continue-on-failure", "--no-color",
+        ]  # fmt: skip
+        environment = {"PYTHONPATH": str(CHECKOUT), "OWN_KEY_ID": live.key.split("_")[1]}
+        done = subprocess.run(
+            command, cwd=tmp_path, env=live.environment | environment, capture_output=True, text=True,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        with live.client() as client:
+            assert client.get("/v1/auth/me").status == 200, "the key was lost on the way, and with it the test"
+    assert done.returncode == 0, done.stdout + done.stderr
