@@ -46,14 +46,15 @@ def _foreign_message(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     return event
 
 
-class _Lines(structlog.PrintLogger):
-    """A log that cannot be written, for a full disk or a dead collector, must not fail the request it tells of."""
+class _Lines:
+    """Writes lines to standard error. A log that cannot be written, for a full disk or a dead collector, must not fail
+    the request it tells of."""
 
     def msg(self, message: str) -> None:
-        with suppress(OSError):
-            super().msg(message)
+        with suppress(OSError, ValueError):  # ValueError: the stream is closed
+            sys.stderr.write(f"{message}\n")
 
-    log = debug = info = warn = warning = error = err = critical = exception = fatal = failure = msg
+    debug = info = warning = error = critical = msg
 
 
 def configure(*, level: str, as_json: bool) -> None:
@@ -68,7 +69,7 @@ def configure(*, level: str, as_json: bool) -> None:
     structlog.configure(
         processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=lambda *_: _Lines(sys.stderr),
+        logger_factory=lambda *_: _Lines(),
         cache_logger_on_first_use=True,
     )
     logging.config.dictConfig(

@@ -218,5 +218,6 @@ FILE_UPLOAD_HANDLERS: list[str] = []
 LOG_FORMAT = env.str("LOG_FORMAT", default="console" if DEBUG else "json")
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
 LOGGING_CONFIG = None
+DEFAULT_EXCEPTION_REPORTER_FILTER = "config.exception_reports.PlacesAlone"
 logs.configure(level=LOG_LEVEL, as_json=LOG_FORMAT == "json")
 structlog.contextvars.clear_contextvars()

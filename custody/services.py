@@ -1,7 +1,7 @@
 """Taking custody of records, and finishing what a crash or an outage left unfinished."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import structlog
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import Organization
@@ -196,18 +196,37 @@ def adopt_orphans(organization: Organization) -> int:
     Returns:
         How many records came back. Objects that do not open under the organization's keys are logged and left.
     """
-    vault = vaults.current()
-    vault.discard_drafts()
-    adopted = 0
-    for key in vault.list(f"{organization.id.hex}/records/"):
+    vaults.current().discard_drafts()
+    adopted, early = _adopt_all(_orphans(organization))
+    while early:  # what a record builds on may be an orphan too, and be listed after it
+        more, early = _adopt_all(early)
+        adopted += more
+        if not more:
+            log.error("objects build on records that are not here", record_ids=[str(each.record_id) for each in early])
+            break
+    return adopted
+
+
+def _orphans(organization: Organization) -> Iterator["_Unfinished"]:
+    for key in vaults.current().list(f"{organization.id.hex}/records/"):
         try:
             record_id = uuid.UUID(key.rsplit("/", 1)[1])
         except ValueError:
             log.warning("the vault holds what is no object", key=key)
             continue
         if not Entry.objects.filter(pk=record_id).exists():
-            adopted += _adopt(_Unfinished(organization.id, record_id, settings.CUSTODY_VAULT, b""))
-    return adopted
+            yield _Unfinished(organization.id, record_id, settings.CUSTODY_VAULT, b"")
+
+
+def _adopt_all(orphans: Iterable["_Unfinished"]) -> tuple[int, list["_Unfinished"]]:
+    """How many were adopted, and those that came before the record they build on."""
+    adopted, early = 0, []
+    for each in orphans:
+        try:
+            adopted += _adopt(each)
+        except IntegrityError:
+            early.append(each)
+    return adopted, early
 
 
 class _Unfinished(NamedTuple):

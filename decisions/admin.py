@@ -119,13 +119,18 @@ class DecisionAdmin(ReadOnlyAdmin):
             "title": found.decision_id,
             "opts": self.opts,
             "decision": found,
-            "leaves": [(path, json.loads(scalar)) for path, scalar in leaves],
+            "leaves": [(path, _as_text(scalar)) for path, scalar in leaves],
             "history": history(found),
             "form": form,
             "recorded": recorded,
             "may_reconsider": self._may_reconsider(request),
         }
         return TemplateResponse(request, "decisions/decision.html", context, status=status)
+
+
+def _as_text(scalar: str) -> str:
+    """A text as people read it; anything else as the record spells it, digit by digit."""
+    return json.loads(scalar) if scalar.startswith('"') else scalar
 
 
 def _address(decision: Decision) -> str:

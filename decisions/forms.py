@@ -26,7 +26,9 @@ class ReviewForm(forms.Form):
         help_text="Reports understand upheld, modified and overturned.",
         widget=forms.TextInput(attrs={"list": "outcomes"}),
     )
-    new_action = forms.CharField(label="New action", required=False, help_text="Leave empty if the action stays.")
+    new_action = forms.CharField(
+        label="New action", required=False, max_length=256, help_text="Leave empty if the action stays."
+    )
     rationale = forms.CharField(
         widget=UnechoedText(attrs={"rows": 5, "autocomplete": "off"}),
         help_text="Keep this text yourself: the record holds only a commitment to it.",
@@ -42,7 +44,7 @@ class ReviewForm(forms.Form):
     def review(self) -> Review:
         """What was entered. Only for a valid form."""
         entered: dict[str, Any] = dict(self.cleaned_data)
-        lines = entered.pop("evidence_considered").splitlines()
+        lines = entered.pop("evidence_considered").split("\n")
         # Browsers send line breaks as CR LF; the text that is committed to has them as the operator's own file does.
         rationale = entered.pop("rationale").replace("\r\n", "\n")
         return Review(

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import structlog
+from django.db import DatabaseError
 from django.utils import timezone
 
 from accounts import audit
@@ -23,6 +25,8 @@ from custody.kinds import Indexing
 from custody.services import Submission, Taken, take
 from decisions import commitments, records
 from decisions.models import Decision
+
+log = structlog.get_logger("decisions")
 
 KIND = "reconsideration"
 
@@ -88,15 +92,18 @@ def reconsider(*, decision: Decision, review: Review, source: str, actor: Actor)
             )
         ],
     )
-    audit.record(
-        "decision.reconsidered",
-        actor=actor,
-        organization_id=decision.organization_id,
-        object_kind="record",
-        object_id=decision.pk,
-        reconsideration=str(taken.record_id),
-        outcome=review.outcome,
-    )
+    try:
+        audit.record(
+            "decision.reconsidered",
+            actor=actor,
+            organization_id=decision.organization_id,
+            object_kind="record",
+            object_id=decision.pk,
+            reconsideration=str(taken.record_id),
+            outcome=review.outcome,
+        )
+    except DatabaseError as error:  # the record is in custody, and its salts are told now or never
+        log.error("audit trail not written", reconsideration=str(taken.record_id), exc_info=error)
     return Recorded(decision_id, taken, rationale, evidence)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Q
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Least
 
 from decisions.models import Decision
 from decisions.reconsiderations import KIND
@@ -47,9 +47,9 @@ def reconsiderations(organization_id: uuid.UUID | None, grouping: str) -> Sequen
     rows = Decision.objects.filter(kind=KIND)
     if organization_id:
         rows = rows.filter(organization_id=organization_id)
-    taken = ExpressionWrapper(
-        F("received_at") - Coalesce("first__decided_at", "first__received_at"), output_field=DurationField()
-    )
+    # A time of decision after the receipt comes from a wrong clock.
+    decided = Least(Coalesce("first__decided_at", "first__received_at"), "first__received_at")
+    taken = ExpressionWrapper(F("received_at") - decided, output_field=DurationField())
     grouped = rows.values(name=F(column)).annotate(
         reviews=Count("pk"),
         overturned=Count("pk", filter=Q(review_outcome__in=["overturned", "modified"])),

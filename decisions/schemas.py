@@ -101,10 +101,10 @@ class ReconsiderationIn(RequestBody):
     requested_by: str
     reviewer: str
     reviewer_authority: str
-    evidence_considered: list[str] = []
+    evidence_considered: Annotated[list[str], Field(max_length=1000)] = []
     outcome: Annotated[str, Field(min_length=1, max_length=64)]
     rationale: str
-    new_action: str | None = None
+    new_action: Annotated[str, Field(max_length=256)] | None = None
 
 
 class ReconsiderationCheckIn(RequestBody):

@@ -65,7 +65,9 @@ def shown(decision: Decision) -> dict[str, Any]:
 def history(decision: Decision) -> list[Decision]:
     """The reconsiderations of the chain that a decision or reconsideration belongs to, oldest first."""
     first = decision.first_id or decision.pk
-    return list(Decision.objects.filter(first_id=first).select_related("record", "reconsiders").order_by("received_at"))
+    return list(
+        Decision.objects.filter(first_id=first).select_related("record", "reconsiders").order_by("received_at", "pk")
+    )
 
 
 def detailed(decision: Decision) -> dict[str, Any]:

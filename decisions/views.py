@@ -20,4 +20,4 @@ def report_csv(grouping: str, groups: Sequence[Group]) -> HttpResponse:
 
 def _as_text(value: str) -> str:
     """A name that a spreadsheet would take for a formula is quoted, for it comes from a record that others wrote."""
-    return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+    return f"'{value}" if value.startswith(tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")) else value

@@ -37,7 +37,8 @@ AGENTS = {
 def demonstration() -> Iterator[Service]:
     with tempfile.TemporaryDirectory() as directory:
         settings = {"DATA_DIR": f"{directory}/data", "DATABASE_URL": f"sqlite:///{directory}/db.sqlite3"}
-        settings |= {"CODES_PER_HOUR": "100", "CODES_PER_HOUR_AND_CLIENT": "100", "ANONYMOUS_REQUESTS_PER_MINUTE": "0", "REDIS_URL": ""}
+        settings |= {"CODES_PER_HOUR": "100", "CODES_PER_HOUR_AND_CLIENT": "100"}
+        settings |= {"ANONYMOUS_REQUESTS_PER_MINUTE": "0", "REDIS_URL": ""}
         live = Server(Path(directory), settings, workers=1)
         live.manage("migrate", "--verbosity", "0")
         live.manage("demo")

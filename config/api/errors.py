@@ -49,15 +49,20 @@ class Invalid(Exception):
         self.problems = list(problems)
 
 
-def invalid_json(error: InvalidJSON) -> Invalid:
-    """A body that is no acceptable JSON, in pydantic's terms; `loc` ends with the character offset."""
+def invalid_json(error: InvalidJSON, *, private: bool = False) -> Invalid:
+    """A body that is no acceptable JSON, in pydantic's terms; `loc` ends with the character offset.
+
+    Args:
+        private: whether no key of it may be echoed either.
+    """
+    reason = error.general if private else error.reason
     return Invalid(
         [
             {
                 "type": "json_invalid",
                 "loc": ["body", error.position],
-                "msg": f"JSON decode error: {error.reason}",
-                "ctx": {"error": error.reason},
+                "msg": f"JSON decode error: {reason}",
+                "ctx": {"error": reason},
             }
         ]
     )

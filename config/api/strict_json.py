@@ -24,12 +24,14 @@ class InvalidJSON(ValueError):
     Attributes:
         reason: what is wrong, in words, without repeating values of the document.
         position: character offset of the fault where one is known, else 0.
+        general: the reason without a key of the document.
     """
 
-    def __init__(self, reason: str, position: int = 0) -> None:
+    def __init__(self, reason: str, position: int = 0, general: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
         self.position = position
+        self.general = general or reason
 
 
 def read(data: bytes, *, number: Callable[[str], Any] = float, integer: Callable[[str], Any] = int) -> Any:
@@ -87,7 +89,8 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         repeated = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         # An escaped spelling keeps half a surrogate pair or a control character out of the answer.
-        raise InvalidJSON(f"the key {json.dumps(repeated[:64])} appears twice in one object")
+        reason = f"the key {json.dumps(repeated[:64])} appears twice in one object"
+        raise InvalidJSON(reason, general="a key appears twice in one object")
     return found
 
 

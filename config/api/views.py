@@ -1,6 +1,6 @@
 """The base of every API view: authenticate, validate, call one service, answer."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -16,11 +16,14 @@ from config.api.strict_json import InvalidJSON
 class RequestBody(BaseModel):
     """A request body: strict types, unknown properties ignored.
 
-    `private` names the fields whose values an error must not repeat.
+    `private` names the fields whose values neither an error nor a printed form may repeat.
     """
 
     model_config = ConfigDict(strict=True)
     private: ClassVar[frozenset[str]] = frozenset()
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        return ((name, value) for name, value in super().__repr_args__() if name not in self.private)
 
 
 class QueryString(BaseModel):
@@ -56,7 +59,7 @@ class ApiView(APIView):
         try:
             document = strict_json.read(body.read(self.request))
         except InvalidJSON as error:
-            raise invalid_json(error) from None
+            raise invalid_json(error, private=bool(model.private)) from None
         try:
             return model.model_validate(document)
         except ValidationError as error:

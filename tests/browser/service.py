@@ -64,7 +64,8 @@ def _is_mail_to(path: Path, address: str) -> bool:
 @contextmanager
 def service(**environment: str) -> Iterator[Service]:
     """Web and worker, running, with `environment` as their settings."""
-    environment = {"CODES_PER_HOUR": "10000", "CODES_PER_HOUR_AND_CLIENT": "10000", "ANONYMOUS_REQUESTS_PER_MINUTE": "0", **environment}
+    limits = {"CODES_PER_HOUR": "10000", "CODES_PER_HOUR_AND_CLIENT": "10000", "ANONYMOUS_REQUESTS_PER_MINUTE": "0"}
+    environment = {**limits, **environment}
     with server(**environment) as live, worker(live):
         yield Service(live)
 

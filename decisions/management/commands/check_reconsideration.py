@@ -7,7 +7,9 @@ from django.http import Http404
 
 from accounts import selectors as accounts
 from accounts.models import Organization
+from config.faults import Fault
 from decisions import reconsiderations, selectors
+from decisions.models import Decision
 
 
 class Command(BaseCommand):
@@ -21,34 +23,47 @@ class Command(BaseCommand):
         parser.add_argument("decision_id", help="the reconsideration's own decision_id")
         parser.add_argument("--organization", required=True, metavar="SLUG")
         parser.add_argument("--evidence", action="store_true", help="the text is an evidence reference")
-        parser.add_argument("--text", required=True, metavar="FILE|-", help="taken without a final line break")
+        parser.add_argument("--text", required=True, metavar="FILE|-", help="with or without its final line break")
 
     def handle(self, *args: Any, **options: Any) -> None:
         text = self._text(options["text"])
         try:
             organization = accounts.organization(options["organization"])
             found = selectors.decision(organization.id, options["decision_id"])
-            rationale, evidence = reconsiderations.check(
-                decision=found,
-                rationale=None if options["evidence"] else text,
-                evidence_considered=[text] if options["evidence"] else [],
-            )
+            matches = any(self._is(found, each, options["evidence"]) for each in _spellings(text))
         except Organization.DoesNotExist:
             raise CommandError(f"There is no organization with the slug {options['organization']}.") from None
         except Http404 as error:
             raise CommandError(str(error)) from None
         except reconsiderations.NotAReconsideration:
             raise CommandError("This record is a decision: name a reconsideration's decision_id.") from None
-        if not (rationale or any(evidence)):
+        except Fault as error:
+            raise CommandError(error.sentence) from None
+        if not matches:
             raise CommandError("This is not the text that was committed to.")
         self.stdout.write("This is the text that was committed to.")
+
+    @staticmethod
+    def _is(decision: Decision, text: str, evidence: bool) -> bool:
+        rationale, references = reconsiderations.check(
+            decision=decision,
+            rationale=None if evidence else text,
+            evidence_considered=[text] if evidence else [],
+        )
+        return bool(rationale) or any(references)
 
     @staticmethod
     def _text(source: str) -> str:
         try:
             raw = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
-            return raw.decode().removesuffix("\n").removesuffix("\r")
+            return raw.decode()
         except OSError as error:
             raise CommandError(f"Cannot read {source}: {error.strerror}.") from None
         except UnicodeDecodeError:
             raise CommandError("The text is not UTF-8.") from None
+
+
+def _spellings(text: str) -> set[str]:
+    """The text as it stands in its file, and as it was sent or typed if that was without the file's line ends."""
+    typed = text.replace("\r\n", "\n")
+    return {text, text.removesuffix("\n").removesuffix("\r"), typed, typed.removesuffix("\n")}

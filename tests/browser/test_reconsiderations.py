@@ -1,0 +1,178 @@
+"""A decision's page and the report in a real browser: they fit a telephone, need no mouse, and break no policy.
+
+`open_page` fails a test in which the console complains, a script fails or the content security policy refuses anything.
+"""
+
+import json
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.people import sign_in
+from tests.reconsiderations.conftest import REVIEW
+
+LONG = "incomeoftheapplicantandofeveryotherpersoninthehouseholdaccordingtothefile" * 2
+RECORD = {
+    "decision_id": f"loan-{'x' * 90}",
+    "decided_at": "2026-01-02T03:04:05Z",
+    "subject": {"reference": f"application {'9' * 60}"},
+    "system": {"name": "Example Scorecard", "version": "3.2"},
+    "events": {LONG: LONG, "note": "העברה נדחתה", "\u202etrick": "\u202eevil"},
+    "outcome": {"action": "denied", "reasons": ["<b>Payments</b> are 46 % of income; the limit is 40 %."]},
+}
+LOOKS = "e => { const s = getComputedStyle(e); return [s.outlineStyle, s.borderColor, s.backgroundColor].join() }"
+TELEPHONE = {"viewport": {"width": 360, "height": 740}}
+
+
+@pytest.fixture(scope="module")
+def decision(site):
+    """The address of the page of a decision with two reviews, its names as long as they come."""
+    taken = site.call("POST", "/v1/ingest/srf", json.dumps(RECORD).encode())
+    for changes in ({"outcome": "upheld", "new_action": None}, {"reviewer_authority": LONG, "reviewer": "תמר"}):
+        body = json.dumps({**REVIEW, **changes}).encode()
+        site.call("POST", f"/v1/decisions/{RECORD['decision_id']}/reconsideration", body)
+    return f"/admin/decisions/decision/{taken['record_id']}/change/"
+
+
+@pytest.fixture(scope="module")
+def people(site):
+    """An address for each role."""
+    return {role: site.member(f"{role}@reviews.example", role) for role in ("editor", "auditor")}
+
+
+@pytest.fixture
+def signed_in(site, open_page, people):
+    """Opens a page of the back office for a member of this role."""
+
+    def make(role: str, path: str, **options) -> Page:
+        page = open_page(site, **options)
+        sign_in(site, page, people[role])
+        page.goto(path)
+        return page
+
+    return make
+
+
+def is_wider_than_the_screen(page: Page) -> bool:
+    return page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+
+
+def too_wide(page: Page) -> list[str]:
+    """The elements that stick out at the right, to say where to mend."""
+    return page.evaluate(
+        "[...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1)"
+        ".map(e => e.tagName + '.' + e.className)"
+    )
+
+
+def fill_in(page: Page) -> None:
+    page.get_by_label("Requested by").fill("the applicant")
+    page.get_by_label("Reviewer *", exact=True).fill("A. Reviewer")
+    page.get_by_label("Reviewer's authority").fill("credit officer")
+    page.get_by_label("Outcome").fill("overturned")
+    page.get_by_label("New action").fill("approved")
+    page.get_by_label("Rationale").fill("First line.\nSecond line.")
+    page.get_by_label("Evidence considered").fill("payslip of March\nletter of 4 May")
+
+
+def test_a_review_is_recorded_and_the_salts_are_shown_once(site, signed_in, decision):
+    page = signed_in("editor", decision)
+    before = page.get_by_role("listitem").filter(has_text="loan-").count()
+    fill_in(page)
+    page.get_by_role("button", name="Record it").click()
+    told = page.get_by_role("status")
+    expect(told).to_contain_text("Recorded as reconsideration-")
+    expect(told.get_by_role("row")).to_have_count(3)
+    recorded = told.get_by_role("heading").inner_text().removeprefix("Recorded as ").strip()
+    texts = {"rationale": "First line.\nSecond line.", "evidence_considered": ["payslip of March", "letter of 4 May"]}
+    checked = site.call("POST", f"/v1/decisions/{recorded}/reconsideration/check", json.dumps(texts).encode())
+    assert checked == {"rationale": True, "evidence_considered": [True, True]}
+    page.goto(decision)
+    expect(page.get_by_role("status")).to_have_count(0)
+    expect(page.locator(".timeline li")).to_have_count(before + 1)
+
+
+def test_after_recording_the_form_is_empty_and_the_browser_remembers_no_text(signed_in, decision):
+    page = signed_in("editor", decision)
+    fill_in(page)
+    page.get_by_role("button", name="Record it").click()
+    expect(page.get_by_role("status")).to_be_visible()
+    for label in ("Rationale", "Evidence considered", "Requested by"):
+        expect(page.get_by_label(label)).to_have_value("")
+
+
+def test_a_refused_form_says_beside_the_field_what_is_missing_and_keeps_all_but_the_texts(signed_in, decision):
+    page = signed_in("editor", decision)
+    fill_in(page)
+    page.get_by_label("Reviewer's authority").fill(" ")
+    page.get_by_role("button", name="Record it").click()
+    authority = page.get_by_label("Reviewer's authority")
+    expect(authority).to_have_attribute("aria-invalid", "true")
+    described_by = "To change the decision, for example credit officer. This field is required."
+    expect(authority).to_have_accessible_description(described_by)
+    expect(page.get_by_label("Requested by")).to_have_value("the applicant")
+    for label in ("Rationale", "Evidence considered"):
+        expect(page.get_by_label(label)).to_have_value("")
+
+
+def test_the_keyboard_is_enough_to_record_a_review(signed_in, decision):
+    page = signed_in("editor", decision)
+    answers = ["the applicant", "A. Reviewer", "credit officer", "upheld", "", "A rationale.", "", None]
+    page.get_by_label("Requested by").focus()
+    for answer in answers:
+        focused = page.locator(":focus")
+        others = page.locator("form input[type=text]:not(:focus)").last
+        assert focused.evaluate(LOOKS) != others.evaluate(LOOKS), "where one is can be seen"
+        if answer is None:
+            assert focused.get_attribute("value") == "Record it"
+            page.keyboard.press("Enter")
+        else:
+            page.keyboard.type(answer)
+            page.keyboard.press("Tab")
+    expect(page.get_by_role("status")).to_contain_text("Recorded as reconsideration-")
+
+
+def test_an_auditor_sees_the_button_disabled_and_why(signed_in, decision):
+    page = signed_in("auditor", decision)
+    expect(page.get_by_role("button", name="Record it")).to_be_disabled()
+    expect(page.get_by_text("Your role may read decisions, not record reconsiderations.")).to_be_visible()
+    expect(page.get_by_label("Rationale")).to_have_count(0)
+
+
+@pytest.mark.parametrize("path", [None, "/admin/decisions/decision/reports/?by=authority", "/admin/"])
+def test_nothing_is_wider_than_a_telephone(signed_in, decision, path):
+    page = signed_in("editor", path or decision, **TELEPHONE)
+    assert not is_wider_than_the_screen(page), too_wide(page)
+
+
+def test_the_page_with_the_salts_is_not_wider_than_a_telephone_either(signed_in, decision):
+    page = signed_in("editor", decision, **TELEPHONE)
+    fill_in(page)
+    page.get_by_role("button", name="Record it").click()
+    expect(page.get_by_role("status")).to_be_visible()
+    assert not is_wider_than_the_screen(page), too_wide(page)
+
+
+def test_a_value_from_right_to_left_does_not_turn_its_neighbours_around(signed_in, decision):
+    page = signed_in("editor", decision)
+    row = page.get_by_role("row").filter(has_text="evil")
+    path, value = (row.get_by_role(role).bounding_box() for role in ("rowheader", "cell"))
+    assert path["x"] < value["x"]
+    expect(page.locator("bdi").filter(has_text="תמר")).to_have_css("unicode-bidi", "isolate")
+
+
+def test_markup_in_a_record_is_shown_as_it_stands(signed_in, decision):
+    page = signed_in("editor", decision)
+    expect(page.get_by_role("cell", name="<b>Payments</b> are 46 %")).to_be_visible()
+
+
+def test_the_report_draws_a_bar_for_each_group_and_leads_on(signed_in, decision):
+    page = signed_in("auditor", "/admin/")
+    page.get_by_role("link", name="Report on reconsiderations").click()
+    expect(page.get_by_role("img")).to_be_visible()
+    page.get_by_role("link", name="Outcome").click()
+    expect(page.get_by_role("navigation", name="Group by").locator("[aria-current=page]")).to_have_text("Outcome")
+    assert page.locator("svg.chart rect.bar").count() == page.locator(".record-page tbody tr").count() >= 2
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").click()
+    assert download.value.suggested_filename == "reconsiderations-by-outcome.csv"

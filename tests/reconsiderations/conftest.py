@@ -1,0 +1,96 @@
+"""A decision, and reviews of it, through the API as integrators send them."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accounts.models import Organization
+from accounts.roles import Role
+from custody.keys import keyring
+from custody.models import Entry
+from decisions.models import Decision
+from tests.access.conftest import Browser, add_person, sign_in
+from tests.conftest import Api
+
+RAW = (
+    b'{"decision_id": "loan-1",  "decided_at": "2026-01-02T03:04:05Z", "subject": {"reference": "application 7"}, '
+    b'"system": {"name": "Example Scorecard", "version": "3.2"}, "outcome": {"action": "denied"}, "ratio": 0.920}'
+)
+REVIEW = {
+    "requested_by": "the applicant",
+    "reviewer": "A. Reviewer",
+    "reviewer_authority": "credit officer",
+    "evidence_considered": ["payslip of March", "letter of 4 May"],
+    "outcome": "overturned",
+    "rationale": "The payslip shows a higher income than the file.",
+    "new_action": "approved",
+}
+REQUIRED = ["requested_by", "reviewer", "reviewer_authority", "outcome", "rationale"]
+
+
+def reconsider(api: Api, decision_id: str = "loan-1", **changes: Any) -> Any:
+    """The answer to a review of a decision: REVIEW with changes."""
+    return api.post(f"/v1/decisions/{decision_id}/reconsideration", json.dumps({**REVIEW, **changes}).encode())
+
+
+def check(api: Api, decision_id: str, **texts: Any) -> Any:
+    return api.post(f"/v1/decisions/{decision_id}/reconsideration/check", json.dumps(texts).encode())
+
+
+def record_of(api: Api, decision_id: str) -> dict[str, Any]:
+    return json.loads(api.get(f"/v1/decisions/{decision_id}/record").content)
+
+
+def statement_of(receipt: dict[str, Any]) -> bytes:
+    return base64.b64decode(receipt["envelope"]["payload"])
+
+
+def is_committed(commitment: dict[str, str], text: str) -> bool:
+    """As a customer checks it, with a hash function and nothing of ours."""
+    salt = base64.b64decode(commitment["salt"])
+    return len(salt) == 32 and hashlib.sha256(salt + text.encode()).hexdigest() == commitment["commitment"]
+
+
+def forget_all_records() -> None:
+    """As after the restore of a dump from before them; the objects of the vault remain."""
+    for model in (Decision, Entry):
+        rows = model.objects.all()
+        rows._raw_delete(rows.db)
+
+
+@pytest.fixture
+def original(api: Api) -> dict[str, Any]:
+    """The receipt of the decision `loan-1`."""
+    taken = api.ingest(RAW)
+    assert taken.status_code == 201
+    return taken.json()
+
+
+@pytest.fixture(autouse=True)
+def _no_limits(settings: Any) -> None:
+    settings.ANONYMOUS_REQUESTS_PER_MINUTE = 0
+    settings.CODES_PER_HOUR = settings.CODES_PER_HOUR_AND_CLIENT = 10_000
+
+
+@pytest.fixture
+def signed_in(organization: Organization) -> Callable[..., Browser]:
+    """Makes a member of this role in `organization` and signs them in."""
+
+    def make(role: Role = Role.EDITOR, of: Organization = organization) -> Browser:
+        return sign_in(add_person(of, role).user.email)
+
+    return make
+
+
+@pytest.fixture
+def key_directory(settings: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A DATA_DIR of this test's own, with no keys yet. Yields where its keys will lie."""
+    settings.DATA_DIR = tmp_path_factory.mktemp("data")
+    keyring.cache_clear()
+    yield settings.DATA_DIR / "keys"
+    keyring.cache_clear()

@@ -1,0 +1,302 @@
+"""A decision's page: its record, its reviews, and a form to record one, for those who may."""
+
+import html
+import re
+from urllib.parse import quote
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import AuditEvent, User
+from accounts.roles import Role
+from decisions.models import Decision
+from tests.access.conftest import sign_in
+from tests.conftest import Api
+from tests.custody.faulty_disk import full_disk
+from tests.reconsiderations.conftest import REVIEW, check, is_committed, reconsider, record_of
+
+pytestmark = pytest.mark.django_db
+TEXTS = {"rationale": REVIEW["rationale"], "evidence_considered": "payslip of March\r\n\r\n  letter of 4 May \r\n"}
+FORM = {**REVIEW, **TEXTS}
+MAY = set(Role) - {Role.AUDITOR}
+
+
+def page_of(record_id):
+    return f"/admin/decisions/decision/{record_id}/change/"
+
+
+def target_of(record_id):
+    return f"/admin/decisions/decision/{record_id}/reconsider/"
+
+
+def text_of(answer):
+    """What a person reads."""
+    inline = re.sub(r"</?(bdi|strong)>", "", answer.content.decode())
+    return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", inline)))
+
+
+@pytest.fixture
+def page(original):
+    return page_of(original["record_id"])
+
+
+@pytest.fixture
+def target(original):
+    return target_of(original["record_id"])
+
+
+def reviews():
+    return Decision.objects.filter(kind="reconsideration")
+
+
+# ── what it shows ──
+
+
+def test_it_shows_the_record_path_by_path(signed_in, page):
+    shown = text_of(signed_in().get(page))
+    for part in ("outcome.action denied", "subject.reference application 7", "ratio 0.92", "None yet."):
+        assert part in shown
+
+
+def test_it_shows_numbers_as_the_record_spells_them(api, signed_in):
+    """What is shown is what is signed: 0.920 is not 0.92, and no digit of a long number is lost."""
+    receipt = api.ingest(b'{"decision_id": "x", "a": 0.920, "b": 12345678901234567890.5, "c": true, "d": null}').json()
+    shown = text_of(signed_in().get(page_of(receipt["record_id"])))
+    for part in ("a 0.920", "b 12345678901234567890.5", "c true", "d null"):
+        assert part in shown
+
+
+def test_it_shows_the_reviews_as_a_timeline_oldest_first_from_every_record_of_the_chain(api, signed_in, page):
+    first = reconsider(api, outcome="upheld", new_action=None, reviewer="First Reviewer").json()
+    second = reconsider(api, first["decision_id"], reviewer="Second Reviewer").json()
+    browser = signed_in()
+    for each in (page, page_of(first["record_id"]), page_of(second["record_id"])):
+        shown = text_of(browser.get(each))
+        one = shown.index("upheld by First Reviewer (credit officer)")
+        other = shown.index("overturned, new action approved by Second Reviewer (credit officer)")
+        assert one < other
+    assert "denied, now approved" in text_of(browser.get(page))
+    assert browser.get(page_of(first["record_id"])).content.decode().count('aria-current="true"') == 1
+
+
+def test_a_page_takes_the_same_queries_however_long_the_history(api, signed_in, page):
+    browser = signed_in()
+
+    def queries():
+        with CaptureQueriesContext(connection) as captured:
+            assert browser.get(page).status_code == 200
+        return len(captured)
+
+    reconsider(api)
+    browser.get(page)
+    with_one = queries()
+    for _ in range(5):
+        reconsider(api)
+    assert queries() == with_one
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</td></table><h1>x"])
+def test_markup_in_a_record_or_a_review_is_text(api, signed_in, text):
+    receipt = api.ingest({"decision_id": text, text: text, "outcome": {"action": text}}).json()
+    changes = dict.fromkeys(["outcome", "reviewer", "reviewer_authority", "new_action", "requested_by"], text)
+    recorded = reconsider(api, quote(text, safe=""), **changes).json()
+    browser = signed_in()
+    for record_id in (receipt["record_id"], recorded["record_id"]):
+        shown = browser.get(page_of(record_id)).content.decode()
+        assert text not in shown
+        assert html.escape(text) in shown
+
+
+def test_values_written_from_right_to_left_are_isolated(api, signed_in):
+    """dir="auto" lets each value run in its own direction, so that it cannot turn its neighbours around."""
+    receipt = api.ingest({"decision_id": "x", "note": "\u202eabc עברית", "שלום": "x"}).json()
+    shown = signed_in().get(page_of(receipt["record_id"])).content.decode()
+    assert '<td dir="auto">\u202eabc עברית</td>' in shown
+    recorded = reconsider(api, "x", reviewer="\u202eתמר", reviewer_authority="שופטת", outcome="בוטל").json()
+    shown = signed_in(Role.OWNER).get(page_of(recorded["record_id"])).content.decode()
+    for value in ("\u202eתמר", "שופטת", "בוטל"):
+        assert f"<bdi>{value}</bdi>" in shown
+
+
+def test_a_damaged_record_leaves_a_page_that_says_so(api, signed_in, page, filesystem_vault):
+    damaged = api.ingest({"decision_id": "x"}).json()["record_id"]
+    (path,) = filesystem_vault.rglob(damaged.replace("-", ""))
+    path.write_bytes(path.read_bytes()[:-1])
+    answer = signed_in().get(page_of(damaged))
+    assert answer.status_code == 200
+    assert "The stored record is damaged." in text_of(answer)
+
+
+# ── recording a review ──
+
+
+def test_a_review_is_recorded_as_through_the_api(api, signed_in, page, target):
+    browser = signed_in(Role.EDITOR)
+    answer = browser.submit(page, target, **FORM)
+    assert answer.status_code == 200
+    recorded = reviews().get()
+    assert recorded.source == "back office"
+    content = record_of(api, recorded.decision_id)
+    assert content["outcome"] == {"result": "overturned", "action": "approved"}
+    assert content["approval"] == {"approver": "A. Reviewer", "authority": "credit officer"}
+    assert is_committed(content["rationale"], REVIEW["rationale"])
+    assert all(map(is_committed, content["evidence_considered"], REVIEW["evidence_considered"]))
+    event = AuditEvent.objects.get(verb="decision.reconsidered")
+    assert event.actor_label.startswith("editor@")
+
+
+def test_the_salts_are_shown_this_once_and_kept_by_no_cache(api, signed_in, page, target):
+    browser = signed_in()
+    answer = browser.submit(page, target, **FORM)
+    content = record_of(api, reviews().get().decision_id)
+    salts = [content["rationale"]["salt"], *(each["salt"] for each in content["evidence_considered"])]
+    assert [html.escape(salt) in answer.content.decode() for salt in salts] == [True] * 3
+    assert "no-store" in answer["Cache-Control"]
+    assert [salt in text_of(browser.get(page)) for salt in salts] == [False] * 3
+
+
+def test_the_texts_come_back_in_no_answer(signed_in, page, target):
+    browser = signed_in()
+    for fields in (FORM, {**FORM, "reviewer": ""}, {**FORM, "outcome": "x" * 65}):
+        shown = text_of(browser.submit(page, target, **fields))
+        assert REVIEW["rationale"] not in shown
+        assert "payslip of March" not in shown
+
+
+@pytest.mark.parametrize("field", ["requested_by", "reviewer", "reviewer_authority", "outcome", "rationale"])
+@pytest.mark.parametrize("value", ["", " "])
+def test_a_required_field_left_empty_is_told_beside_it_and_the_others_stay(signed_in, page, target, field, value):
+    if (field, value) == ("rationale", " "):
+        value = ""
+    answer = signed_in().submit(page, target, **{**FORM, field: value})
+    assert answer.status_code == 422
+    assert not reviews().exists()
+    shown = answer.content.decode()
+    assert "This field is required." in shown
+    for other in {"requested_by", "reviewer", "reviewer_authority", "outcome"} - {field}:
+        assert f'value="{FORM[other]}"' in shown
+
+
+def test_help_and_errors_are_tied_to_their_fields(signed_in, page, target):
+    """A screen reader reads with a field what the field says describes it."""
+    browser = signed_in()
+    for answer in (browser.get(page), browser.submit(page, target, **{**FORM, "reviewer": "", "rationale": ""})):
+        shown = answer.content.decode()
+        described = " ".join(re.findall(r'aria-describedby="([^"]+)"', shown)).split()
+        assert len(described) >= 5
+        assert [name for name in described if shown.count(f'id="{name}"') != 1] == []
+
+
+@pytest.mark.parametrize("rationale", [" spaces around ", "two\r\nlines", "ends\r\n", "\ttab", "a\u2028b"], ids=repr)
+def test_a_rationale_is_taken_as_typed_with_line_feeds(api, signed_in, page, target, rationale):
+    assert signed_in().submit(page, target, **{**FORM, "rationale": rationale}).status_code == 200
+    answer = check(api, reviews().get().decision_id, rationale=rationale.replace("\r\n", "\n"))
+    assert answer.json()["rationale"] is True
+
+
+@pytest.mark.parametrize("reference", ["a\u2028b", "a\x0bb", "a\x85b", "a\x1cb"], ids=repr)
+def test_only_the_enter_key_begins_another_reference(api, signed_in, page, target, reference):
+    signed_in().submit(page, target, **{**FORM, "evidence_considered": f"{reference}\r\nother"})
+    answer = check(api, reviews().get().decision_id, evidence_considered=[reference, "other"])
+    assert answer.json()["evidence_considered"] == [True, True]
+
+
+def test_a_reconsideration_can_be_reconsidered_on_its_page(api, original, signed_in):
+    first = reconsider(api).json()
+    answer = signed_in().submit(page_of(first["record_id"]), target_of(first["record_id"]), **FORM)
+    assert answer.status_code == 200
+    assert [each["reconsiders"] for each in api.get("/v1/decisions/loan-1").json()["history"]] == [
+        "loan-1",
+        first["decision_id"],
+    ]
+
+
+def test_while_the_vault_is_full_the_review_is_recorded_and_the_salts_are_shown(
+    api, organization, filesystem_vault, original, signed_in, page, target
+):
+    browser = signed_in()
+    token = browser.csrf_token(page)
+    with full_disk(filesystem_vault):
+        answer = browser.post(target, {**FORM, "csrfmiddlewaretoken": token})
+    assert answer.status_code == 200
+    assert "Keep these salts" in text_of(answer)
+    assert reviews().get().record.state == "reserved"
+
+
+# ── who may ──
+
+
+@pytest.mark.parametrize("role", Role)
+def test_the_form_is_for_those_who_may_and_the_others_are_told_why_not(signed_in, page, target, role):
+    browser = signed_in(role)
+    answer = browser.get(page)
+    shown = answer.content.decode()
+    assert (f'action="{target}"' in shown) == (role in MAY)
+    assert (re.search(r"<button[^>]* disabled", shown) is None) == (role in MAY)
+    assert ("Your role may read decisions, not record reconsiderations." in text_of(answer)) == (role not in MAY)
+    token = browser.csrf_token("/account/sessions/")
+    answer = browser.post(target, {**FORM, "csrfmiddlewaretoken": token})
+    assert answer.status_code == (200 if role in MAY else 404)
+    assert reviews().exists() == (role in MAY)
+
+
+def test_who_runs_the_platform_reads_and_records_nothing_in_an_organizations_name(organization, page, target):
+    runner = User.objects.create(email="runner@platform.example", is_superuser=True)
+    browser = sign_in(runner.email)
+    assert browser.get(page).status_code == 200
+    token = browser.csrf_token("/account/sessions/")
+    assert browser.post(target, {**FORM, "csrfmiddlewaretoken": token}).status_code in (403, 404)
+    assert not reviews().exists()
+
+
+def test_another_organizations_record_does_not_exist(other_api: Api, signed_in, page):
+    receipt = other_api.ingest({"decision_id": "loan-2", "note": "canary-3b9c"}).json()
+    browser = signed_in()
+    token = browser.csrf_token(page)
+    attempts = [
+        browser.get(page_of(receipt["record_id"])),
+        browser.get(target_of(receipt["record_id"])),
+        browser.post(target_of(receipt["record_id"]), {**FORM, "csrfmiddlewaretoken": token}),
+        browser.post(page_of(receipt["record_id"]), {**FORM, "csrfmiddlewaretoken": token}),
+    ]
+    assert [answer.status_code for answer in attempts] == [404] * 4
+    assert all(b"canary-3b9c" not in answer.content for answer in attempts)
+    assert not reviews().exists()
+
+
+@pytest.mark.parametrize("pk", ["0" * 32, "x", "..", "loan-1", "%00"])
+def test_what_is_no_record_is_a_404(signed_in, page, pk):
+    browser = signed_in()
+    token = browser.csrf_token(page)
+    assert browser.get(page_of(pk)).status_code == 404
+    assert browser.post(target_of(pk), {**FORM, "csrfmiddlewaretoken": token}).status_code == 404
+
+
+def test_looking_changes_nothing(signed_in, page, target):
+    browser = signed_in()
+    events = AuditEvent.objects.count()
+    assert browser.get(target, FORM).status_code == 302
+    assert browser.get(page, FORM).status_code == 200
+    assert not reviews().exists()
+    assert AuditEvent.objects.count() == events
+
+
+def test_a_form_of_another_site_is_refused(signed_in, page, target):
+    browser = signed_in()
+    browser.get(page)
+    assert browser.post(target, FORM).status_code == 403
+    assert not reviews().exists()
+
+
+def test_without_signing_in_there_is_nothing(client, page, target):
+    for answer in (client.get(page), client.get(target), client.post(target, FORM)):
+        assert answer.status_code == 302
+        assert "/admin/login/" in answer["Location"]
+    assert not reviews().exists()
+
+
+def test_sending_the_form_to_the_page_itself_records_nothing(signed_in, page):
+    browser = signed_in()
+    browser.submit(page, page, **FORM)
+    assert not reviews().exists()

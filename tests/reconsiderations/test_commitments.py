@@ -1,0 +1,234 @@
+"""A commitment holds a text without telling it; whoever has the text can show that it was the one."""
+
+import base64
+import hashlib
+import io
+import json
+import sys
+
+import pytest
+from django.core.management import CommandError, call_command
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.api import strict_json
+from custody.models import Entry
+from decisions import commitments
+from decisions.models import Decision
+from tests.reconsiderations.conftest import REVIEW, check, is_committed, reconsider, record_of
+
+ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+
+
+@given(ANY_TEXT)
+def test_any_text_is_the_one_committed_to(text):
+    commitment = commitments.commit(text)
+    assert commitments.matches(commitment, text)
+    assert is_committed(commitment, text)
+    assert len(base64.b64decode(commitment["salt"])) == 32
+
+
+@given(ANY_TEXT, ANY_TEXT)
+def test_no_other_text_is(one, other):
+    assert commitments.matches(commitments.commit(one), other) == (one == other)
+
+
+@given(ANY_TEXT)
+def test_two_commitments_to_one_text_cannot_be_told_to_be_of_one_text(text):
+    one, other = commitments.commit(text), commitments.commit(text)
+    assert one["salt"] != other["salt"]
+    assert one["commitment"] != other["commitment"]
+
+
+@given(ANY_TEXT)
+def test_any_text_gets_through_json_as_it_was_committed_to(text):
+    read = strict_json.read(json.dumps({"rationale": text}).encode())
+    assert commitments.matches(commitments.commit(text), read["rationale"])
+
+
+def test_without_the_salt_the_digest_of_the_text_says_nothing():
+    text = REVIEW["rationale"]
+    assert commitments.commit(text)["commitment"] != hashlib.sha256(text.encode()).hexdigest()
+
+
+# ── the salts ──
+
+
+@pytest.mark.django_db
+def test_salts_are_in_the_sealed_record_and_in_the_one_answer_and_shown_by_no_other(api, each_vault, original):
+    recorded = reconsider(api).json()
+    given_out = [recorded["rationale"], *recorded["evidence_considered"]]
+    content = record_of(api, recorded["decision_id"])
+    assert [content["rationale"], *content["evidence_considered"]] == given_out
+    mine = f"/v1/decisions/{recorded['decision_id']}"
+    for path in ("/v1/decisions", "/v1/decisions/loan-1", mine, f"{mine}/receipt", "/v1/audit"):
+        shown = api.get(path).content.decode()
+        for each in given_out:
+            assert each["salt"] not in shown
+            assert each["commitment"] not in shown
+
+
+@pytest.mark.django_db
+def test_equal_texts_of_one_review_have_different_commitments(api, original):
+    recorded = reconsider(api, rationale="same", evidence_considered=["same", "same"]).json()
+    given_out = [recorded["rationale"], *recorded["evidence_considered"]]
+    assert len({each["commitment"] for each in given_out}) == len({each["salt"] for each in given_out}) == 3
+
+
+# ── checking through the API ──
+
+
+@pytest.fixture
+def recorded(api, each_vault, original):
+    return reconsider(api).json()["decision_id"]
+
+
+@pytest.mark.django_db
+def test_the_text_that_was_committed_to_is_told_from_every_other(api, recorded):
+    texts = ["payslip of March", "letter of 4 May", "another letter", REVIEW["rationale"], ""]
+    answer = check(api, recorded, rationale=REVIEW["rationale"], evidence_considered=texts)
+    assert answer.status_code == 200
+    assert answer.json() == {"rationale": True, "evidence_considered": [True, True, False, False, False]}
+    for other in ("", REVIEW["rationale"] + "\n", REVIEW["rationale"].lower(), "payslip of March"):
+        assert check(api, recorded, rationale=other).json() == {"rationale": False, "evidence_considered": []}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("body", [{}, {"rationale": None}, {"colour": "red"}], ids=repr)
+def test_what_was_not_asked_is_not_answered(api, recorded, body):
+    assert check(api, recorded, **body).json() == {"rationale": None, "evidence_considered": []}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "text", ["", " ", "\n", "a\r\nb", "\u2028", "\x01\x1b\x7f", "e\u0301", "עברית", "👩⚖", "\ufeff"], ids=repr
+)
+def test_a_text_is_taken_exactly_and_never_tidied_up(api, original, text):
+    taken = reconsider(api, rationale=text, evidence_considered=[text])
+    assert taken.status_code == 201
+    assert is_committed(taken.json()["rationale"], text)
+    answer = check(api, taken.json()["decision_id"], rationale=text, evidence_considered=[text])
+    assert answer.json() == {"rationale": True, "evidence_considered": [True]}
+    looks_like_it = check(api, taken.json()["decision_id"], rationale=text + "\u200b", evidence_considered=[text + " "])
+    assert looks_like_it.json() == {"rationale": False, "evidence_considered": [False]}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("body", "loc"),
+    [
+        (b'{"rationale": 5}', ["body", "rationale"]),
+        (b'{"evidence_considered": null}', ["body", "evidence_considered"]),
+        (b'{"evidence_considered": [5]}', ["body", "evidence_considered", 0]),
+        (b"[]", ["body"]),
+    ],
+)
+def test_a_check_of_another_shape_is_refused(api, recorded, body, loc):
+    answer = api.post(f"/v1/decisions/{recorded}/reconsideration/check", body)
+    assert answer.status_code == 422
+    assert [problem["loc"] for problem in answer.json()["detail"]] == [loc]
+
+
+@pytest.mark.django_db
+def test_a_decision_has_nothing_to_check_and_what_is_not_there_neither(api, other_api, recorded):
+    answer = check(api, "loan-1", rationale="x")
+    assert answer.status_code == 409
+    assert "name the reconsideration's own decision_id" in answer.json()["detail"]
+    for answer in (check(api, "loan-9", rationale="x"), check(other_api, recorded, rationale=REVIEW["rationale"])):
+        assert answer.status_code == 404
+
+
+@pytest.mark.django_db
+def test_a_check_keeps_nothing(api, recorded, django_assert_num_queries):
+    def rows():
+        return [sorted(map(str, model.objects.values_list())) for model in (Decision, Entry)]
+
+    before, audit = rows(), api.get("/v1/audit").json()
+    check(api, recorded, rationale=REVIEW["rationale"], evidence_considered=["payslip of March"])
+    assert rows() == before
+    assert api.get("/v1/audit").json() == audit
+
+
+# ── checking by command ──
+
+
+@pytest.fixture
+def command(organization, monkeypatch, capsys):
+    """Runs the command on a text that comes in by standard input. Returns what it says."""
+
+    def run(decision_id, text, *options, source="-"):
+        raw = text if isinstance(text, bytes) else text.encode()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
+        try:
+            call_command("check_reconsideration", decision_id, *options, organization="example-bank", text=source)
+        except CommandError as error:
+            return str(error)
+        return capsys.readouterr().out.strip()
+
+    return run
+
+
+YES, NO = "This is the text that was committed to.", "This is not the text that was committed to."
+
+
+@pytest.mark.django_db
+def test_the_command_tells_the_text_from_another(command, recorded):
+    assert command(recorded, REVIEW["rationale"]) == YES
+    assert command(recorded, REVIEW["rationale"] + "!") == NO
+    assert command(recorded, "") == NO
+
+
+@pytest.mark.django_db
+def test_the_command_reads_a_file(command, recorded, tmp_path):
+    path = tmp_path / "rationale.txt"
+    path.write_text(REVIEW["rationale"])
+    assert command(recorded, "", source=str(path)) == YES
+    assert command(recorded, "", source=str(tmp_path / "missing.txt")).endswith("No such file or directory.")
+    assert command(recorded, "", source=str(tmp_path)).endswith("Is a directory.")
+
+
+@pytest.mark.django_db
+def test_the_command_compares_with_evidence_only_if_asked(command, recorded):
+    assert command(recorded, "letter of 4 May", "--evidence") == YES
+    assert command(recorded, "letter of 4 May") == NO
+    assert command(recorded, REVIEW["rationale"], "--evidence") == NO
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_the_line_break_that_editors_put_at_the_end_makes_no_difference(command, recorded, end):
+    assert command(recorded, REVIEW["rationale"] + end) == YES
+    assert command(recorded, REVIEW["rationale"] + "\n" + end) == (NO if end else YES)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("text", ["one line\n", "two\nlines\n", "two\r\nlines\r\n", "\n", "two\r\nlines"], ids=repr)
+def test_the_exact_text_that_a_client_sent_is_always_recognised(api, command, original, text):
+    """A client that sent a whole file, final line break and all, has committed to just that."""
+    decision_id = reconsider(api, rationale=text).json()["decision_id"]
+    assert command(decision_id, text) == YES
+
+
+@pytest.mark.django_db
+def test_a_file_from_windows_is_the_text_that_was_typed_into_the_form(api, command, original):
+    """The form commits to line feeds, whatever the browser sends."""
+    decision_id = reconsider(api, rationale="two\nlines").json()["decision_id"]
+    assert command(decision_id, "two\r\nlines\r\n") == YES
+
+
+@pytest.mark.django_db
+def test_the_command_says_what_cannot_be_checked(command, recorded, other_api):
+    assert command("loan-9", "x") == "There is no decision of this id in your organization."
+    assert command("loan-1", "x").startswith("This record is a decision")
+    assert command(recorded, b"\xff") == "The text is not UTF-8."
+    other_api.ingest({"decision_id": "loan-2"})
+    hidden = reconsider(other_api, "loan-2").json()["decision_id"]
+    assert command(hidden, REVIEW["rationale"]) == "There is no decision of this id in your organization."
+    with pytest.raises(CommandError, match="no organization with the slug nobody"):
+        call_command("check_reconsideration", recorded, organization="nobody", text="/dev/null")
+
+
+@pytest.mark.django_db
+def test_a_damaged_record_is_told_in_a_sentence(command, recorded):
+    Entry.objects.filter(kind="reconsideration").update(statement=b"{}")
+    assert "damaged" in command(recorded, REVIEW["rationale"])

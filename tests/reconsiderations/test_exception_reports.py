@@ -1,0 +1,118 @@
+"""A report about a fault, as Django makes it for a page or a mail, names places in the code and none of the texts.
+
+Everything that an exception drags along is looked at: the request, and the variables of each function on the way.
+"""
+
+import json
+
+import pytest
+from django.db import OperationalError
+from django.views.debug import get_exception_reporter_class
+
+from accounts.roles import Role
+from decisions import commitments, reconsiderations
+from decisions.forms import ReviewForm
+from decisions.models import Decision
+from decisions.reconsiderations import Review
+from decisions.schemas import ReconsiderationCheckIn, ReconsiderationIn
+from tests.reconsiderations.canaries import EVIDENCE, RATIONALE, traces
+from tests.reconsiderations.conftest import REVIEW, check, reconsider
+
+pytestmark = pytest.mark.django_db
+MARKED = {**REVIEW, "rationale": RATIONALE, "evidence_considered": [EVIDENCE]}
+PLACES = [
+    (reconsiderations, "take"),
+    (reconsiderations, "_payload"),
+    (commitments, "_digest"),
+    (reconsiderations, "audit"),
+]
+
+
+@pytest.fixture(params=PLACES, ids=lambda place: place[1])
+def fault(request, monkeypatch):
+    """Something that fails within the service, unforeseen, at each of its steps in turn."""
+    error = RuntimeError("a fault that nobody foresaw")
+
+    def fail(*args, **options):
+        raise error
+
+    fail.record = fail
+    monkeypatch.setattr(*request.param, fail)
+    return error
+
+
+def reported(answer, error):
+    reporter = get_exception_reporter_class(answer.wsgi_request)(
+        answer.wsgi_request, type(error), error, error.__traceback__
+    )
+    return [reporter.get_traceback_text().encode(), reporter.get_traceback_html().encode()]
+
+
+@pytest.fixture(params=[False, True], ids=["production", "DEBUG"])
+def debug(request, settings):
+    settings.DEBUG = request.param
+
+
+def test_a_fault_behind_the_api_reports_no_text(api, original, debug, fault):
+    answer = reconsider(api, rationale=RATIONALE, evidence_considered=[EVIDENCE])
+    assert answer.status_code == 500
+    assert answer.json() == {"detail": "The service failed. Retrying is safe: a record is never kept twice."}
+    assert traces(reported(answer, fault), b"a fault that nobody foresaw") == []
+
+
+def test_a_fault_behind_the_form_reports_no_text(signed_in, original, debug, fault):
+    browser = signed_in(Role.EDITOR)
+    page = f"/admin/decisions/decision/{original['record_id']}"
+    fields = {**REVIEW, "rationale": RATIONALE, "evidence_considered": EVIDENCE}
+    answer = browser.submit(f"{page}/change/", f"{page}/reconsider/", **fields)
+    assert answer.status_code == 500
+    assert traces([answer.content], b"") == []
+    assert traces(reported(answer, fault), b"a fault that nobody foresaw") == []
+
+
+def test_a_fault_behind_a_check_reports_no_text(api, original, debug, monkeypatch):
+    recorded = reconsider(api).json()["decision_id"]
+    error = RuntimeError("a fault that nobody foresaw")
+
+    def fail(*args):
+        raise error
+
+    monkeypatch.setattr(commitments.hmac, "compare_digest", fail)
+    answer = check(api, recorded, rationale=RATIONALE, evidence_considered=[EVIDENCE])
+    assert answer.status_code == 500
+    assert traces(reported(answer, error), b"a fault that nobody foresaw") == []
+
+
+def test_nothing_that_holds_the_texts_prints_them(api, original):
+    """What is printed ends up in reports, debuggers and logs."""
+    form = ReviewForm({**MARKED, "evidence_considered": EVIDENCE})
+    assert form.is_valid()
+    holders = [
+        Review(**MARKED),
+        form,
+        form.review(),
+        ReconsiderationIn.model_validate(MARKED),
+        ReconsiderationCheckIn(rationale=RATIONALE, evidence_considered=[EVIDENCE]),
+    ]
+    printed = [
+        form(holder).encode() for holder in holders for form in (repr, str) if not isinstance(holder, ReviewForm)
+    ]
+    assert traces([*printed, repr(holders[1]).encode()], b"requested_by") == []
+
+
+def test_a_form_that_comes_back_shows_what_was_typed_but_for_the_texts():
+    form = ReviewForm({**MARKED, "evidence_considered": EVIDENCE, "reviewer": ""})
+    assert not form.is_valid()
+    assert traces([str(form).encode(), json.dumps(form.errors).encode()], b"credit officer") == []
+
+
+def test_a_review_that_is_recorded_is_answered_with_its_salts(api, original, monkeypatch):
+    """A fault between record and audit trail must not leave a record whose salts nobody was ever told."""
+
+    def fail(*args, **options):
+        raise OperationalError
+
+    monkeypatch.setattr(reconsiderations.audit, "record", fail)
+    answer = reconsider(api)
+    recorded = Decision.objects.filter(kind="reconsideration").count()
+    assert (answer.status_code, recorded) in ((503, 0), (201, 1))

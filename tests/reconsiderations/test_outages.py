@@ -1,0 +1,168 @@
+"""The vault fails, a crash comes between, the database is restored: no review is lost and no chain broken."""
+
+import itertools
+import json
+import os
+
+import pytest
+from django.core.management import call_command
+
+from custody import vaults
+from custody.keys import keyring
+from custody.models import Entry, Key, SealedObject, object_key
+from custody.services import adopt_orphans, reconcile
+from decisions.models import Decision
+from tests.custody.faulty_disk import faulty_disk, full_disk
+from tests.reconsiderations.conftest import RAW, REVIEW, check, forget_all_records, is_committed, reconsider
+
+# Foreign keys are checked when a transaction ends, so these tests need real ones.
+pytestmark = pytest.mark.usefixtures("transactional_db")
+
+
+def let_leases_run_out():
+    Entry.objects.filter(state=Entry.State.RESERVED).update(lease_until="2000-01-01T00:00:00Z")
+
+
+def everything_shown(api, decision_ids):
+    """What the API tells of records, but for how they came in: that, the vault does not know."""
+    shown = {}
+    for decision_id in decision_ids:
+        for part in ("", "/record", "/receipt"):
+            shown[decision_id + part] = api.get(f"/v1/decisions/{decision_id}{part}").json()
+        shown[decision_id].pop("source")
+    return shown
+
+
+# ── the vault does not answer ──
+
+
+def test_while_the_vault_is_full_it_is_202_and_the_reconciler_finishes_it(api, filesystem_vault, original):
+    with full_disk(filesystem_vault):
+        answer = reconsider(api)
+    recorded = answer.json()
+    assert answer.status_code == 202
+    assert recorded.keys() == {"decision_id", "reconsiders", "rationale", "evidence_considered"}
+    assert is_committed(recorded["rationale"], REVIEW["rationale"]), "the salts are given out now or never"
+    mine = f"/v1/decisions/{recorded['decision_id']}"
+    assert api.get(mine).json()["custody"] == "reserved"
+    assert api.get("/v1/decisions/loan-1").json()["current_action"] == "approved"
+    assert api.get(f"{mine}/receipt").status_code == 503
+    assert check(api, recorded["decision_id"], rationale=REVIEW["rationale"]).json()["rationale"] is True
+
+    let_leases_run_out()
+    assert reconcile() == (1, 0)
+    assert api.get(mine).json()["custody"] == "stored"
+    assert api.get(f"{mine}/receipt").json()["decision_id"] == recorded["decision_id"]
+    assert not SealedObject.objects.exists()
+
+
+def test_a_reconsideration_of_one_that_still_waits_is_taken_and_both_are_finished(api, filesystem_vault, original):
+    with full_disk(filesystem_vault):
+        first = reconsider(api).json()
+        second = reconsider(api, first["decision_id"], outcome="upheld").json()
+    let_leases_run_out()
+    assert reconcile() == (2, 0)
+    history = api.get("/v1/decisions/loan-1").json()["history"]
+    assert [each["decision_id"] for each in history] == [first["decision_id"], second["decision_id"]]
+
+
+def test_whatever_call_of_the_disk_fails_the_review_is_there_once_in_the_end(api, filesystem_vault, original):
+    for call in itertools.count():
+        before = Decision.objects.count()
+        with faulty_disk(filesystem_vault, fail_at=call) as disk:
+            status = reconsider(api).status_code
+        if not disk.failed:
+            break
+        assert status in (201, 202), disk.calls[call]
+        let_leases_run_out()
+        reconcile()
+        assert Decision.objects.count() == before + 1
+        assert not Entry.objects.filter(state=Entry.State.RESERVED).exists()
+    assert call > 5
+
+
+def test_without_the_organizations_keys_it_is_503_and_nothing_is_recorded(key_directory, api, original):
+    (index_key,) = key_directory.glob("*/index.key")
+    os.rename(index_key, index_key.with_suffix(".away"))
+    keyring.cache_clear()
+    answer = reconsider(api)
+    assert (answer.status_code, answer["Retry-After"]) == (503, "5")
+    assert set(answer.json()) == {"detail"}
+    assert Decision.objects.count() == 1
+
+
+# ── the database is restored from an older dump ──
+
+
+def chain_of(api):
+    """A decision with a chain of reviews and a branch of it. Returns their ids."""
+    first = reconsider(api, outcome="upheld", new_action=None).json()["decision_id"]
+    second = reconsider(api, first).json()["decision_id"]
+    third = reconsider(api, second, outcome="modified", new_action="approved in part").json()["decision_id"]
+    branch = reconsider(api, outcome="upheld", new_action=None).json()["decision_id"]
+    return ["loan-1", first, second, third, branch]
+
+
+def test_whole_chains_come_back_from_the_vault(api, each_vault, original, capsys):
+    ids = chain_of(api)
+    before = everything_shown(api, ids)
+    forget_all_records()
+    call_command("custody_reconcile", "--adopt")
+    assert "5 adopted from the vault" in capsys.readouterr().out
+    assert everything_shown(api, ids) == before
+    assert check(api, ids[1], rationale=REVIEW["rationale"]).json()["rationale"] is True
+
+
+@pytest.mark.parametrize("order", ["oldest first", "newest first"])
+def test_in_whatever_order_the_vault_lists_them(api, organization, filesystem_vault, original, monkeypatch, order):
+    ids = chain_of(api)
+    before = everything_shown(api, ids)
+    records = [before[f"{decision_id}/receipt"]["record_id"] for decision_id in ids]
+    by_age = {record.replace("-", ""): age for age, record in enumerate(records)}
+    forget_all_records()
+    vault, listed = vaults.current(), vaults.current().list
+
+    def in_order(prefix):
+        return iter(sorted(listed(prefix), key=lambda key: by_age[key[-32:]], reverse=order == "newest first"))
+
+    monkeypatch.setattr(vault, "list", in_order)
+    assert adopt_orphans(organization) == 5
+    assert everything_shown(api, ids) == before
+    assert adopt_orphans(organization) == 0
+
+
+def test_only_the_forgotten_end_of_a_chain_comes_back_too(api, organization, filesystem_vault, original):
+    ids = chain_of(api)
+    before = everything_shown(api, ids)
+    Decision.objects.filter(decision_id__in=ids[3:]).delete()
+    Entry.objects.exclude(pk__in=Decision.objects.values("pk")).delete()
+    assert adopt_orphans(organization) == 2
+    assert everything_shown(api, ids) == before
+
+
+def test_a_review_of_what_the_vault_has_lost_is_left_and_the_others_come_back(api, organization, filesystem_vault):
+    """Without the decision there is no chain to put it in; its object stays, for a backup may hold the decision's."""
+    for number in (1, 2):
+        api.ingest({"decision_id": f"loan-{number}"})
+    orphaned, kept = (reconsider(api, f"loan-{number}").json()["decision_id"] for number in (1, 2))
+    lost = object_key(organization.id, Decision.objects.get(decision_id="loan-1").pk)
+    body = vaults.current().get(lost)
+    vaults.current().delete(lost)
+    forget_all_records()
+    assert adopt_orphans(organization) == 2
+    assert set(Decision.objects.values_list("decision_id", flat=True)) == {"loan-2", kept}
+    assert not Entry.objects.exclude(pk__in=Decision.objects.values("pk")).exists()
+    vaults.current().put_new(lost, body)
+    assert adopt_orphans(organization) == 2
+    assert api.get("/v1/decisions/loan-1").json()["latest_reconsideration"] == orphaned
+
+
+def test_the_keys_that_signed_are_still_the_ones_that_verify(api, filesystem_vault, original):
+    recorded = reconsider(api).json()
+    forget_all_records()
+    call_command("custody_reconcile", "--adopt")
+    receipt = api.get(f"/v1/decisions/{recorded['decision_id']}/receipt").json()
+    assert receipt["envelope"] == recorded["envelope"]
+    assert Key.objects.get(purpose="signing").key_id == receipt["key_id"]
+    assert api.ingest(RAW).status_code == 200
+    assert json.loads(api.get("/v1/decisions/loan-1/record").content) == json.loads(RAW)

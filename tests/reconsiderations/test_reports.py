@@ -1,0 +1,199 @@
+"""Reports count how often reviews overturn decisions and how long they take, for one organization."""
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+
+from accounts.models import User
+from accounts.roles import Role
+from decisions import reports
+from tests.access.conftest import sign_in
+from tests.reconsiderations.conftest import reconsider
+
+pytestmark = pytest.mark.django_db
+URL = "/admin/decisions/decision/reports/"
+DAY = timedelta(days=1)
+NOW = datetime.now(UTC).replace(microsecond=0)
+
+
+def review(api, decision_id, *, after, outcome="upheld", authority="credit officer", of=None):
+    """Record a review so many days after NOW."""
+    with time_machine.travel(NOW + after, tick=False):
+        answer = reconsider(api, of or decision_id, outcome=outcome, reviewer_authority=authority)
+    assert answer.status_code == 201
+    return answer.json()["decision_id"]
+
+
+def decide(api, decision_id, *, system=None, decided=NOW):
+    record = {"decision_id": decision_id}
+    if system is not None:
+        record["system"] = {"name": system}
+    if decided:
+        record["decided_at"] = decided.isoformat()
+    with time_machine.travel(NOW, tick=False):
+        assert api.ingest(record).status_code == 201
+
+
+@pytest.fixture
+def reviewed(api):
+    """Four reviews: two of the Scorer (one overturned), one of the Ranker (modified), one of no named system."""
+    decide(api, "a", system="Scorer", decided=NOW - 4 * DAY)
+    decide(api, "b", system="Scorer")
+    decide(api, "c", system="Ranker")
+    decide(api, "d", decided=None)
+    review(api, "a", after=2 * DAY, outcome="overturned")
+    review(api, "b", after=2 * DAY)
+    review(api, "c", after=DAY, outcome="modified", authority="medical director")
+    review(api, "d", after=3 * DAY, outcome="remanded", authority="")
+
+
+def lines(organization, grouping):
+    groups = reports.reconsiderations(organization.id, grouping)
+    return [(g.name, g.reviews, g.overturned, round(g.mean_days, 3)) for g in groups]
+
+
+def test_by_system_and_from_the_decision_or_else_its_receipt(organization, reviewed):
+    found = lines(organization, "system")
+    assert found[0] == ("Scorer", 2, 1, 4.0), "most reviews first"
+    assert sorted(found) == [("Ranker", 1, 1, 1.0), ("Scorer", 2, 1, 4.0), ("not named", 1, 0, 3.0)]
+
+
+def test_by_outcome(organization, reviewed):
+    assert lines(organization, "outcome") == [
+        ("modified", 1, 1, 1.0),
+        ("overturned", 1, 1, 6.0),
+        ("remanded", 1, 0, 3.0),
+        ("upheld", 1, 0, 2.0),
+    ]
+
+
+def test_by_the_reviewers_authority(organization, reviewed):
+    found = {name: rest for name, *rest in lines(organization, "authority")}
+    assert found == {"credit officer": [2, 1, 4.0], "medical director": [1, 1, 1.0], "not named": [1, 0, 3.0]}
+
+
+def test_the_rate_is_of_the_reviews_not_of_the_decisions(organization, api, reviewed):
+    first = review(api, "b", after=3 * DAY, outcome="overturned")
+    review(api, "b", of=first, after=8 * DAY, outcome="overturned")
+    scorer = next(g for g in reports.reconsiderations(organization.id, "system") if g.name == "Scorer")
+    assert (scorer.reviews, scorer.overturned, scorer.overturn_rate) == (4, 3, 0.75)
+    assert scorer.mean_days == pytest.approx((6 + 2 + 3 + 8) / 4), "each from the decision at the start of its chain"
+
+
+def test_a_second_system_of_another_organization_is_not_counted(organization, other_api, reviewed):
+    before = lines(organization, "system")
+    decide(other_api, "a", system="Scorer")
+    review(other_api, "a", after=DAY, outcome="overturned")
+    assert lines(organization, "system") == before
+    assert lines(other_api.organization, "system") == [("Scorer", 1, 1, 1.0)]
+    (scorer,) = [g for g in reports.reconsiderations(None, "system") if g.name == "Scorer"]
+    assert scorer.reviews == 3, "without an organization, all of them"
+
+
+def test_a_time_of_decision_after_the_receipt_is_a_wrong_clock_and_the_receipt_counts(organization, api):
+    decide(api, "a", system="Scorer", decided=NOW + 10 * DAY)
+    review(api, "a", after=2 * DAY)
+    assert lines(organization, "system") == [("Scorer", 1, 0, 2.0)]
+
+
+def test_a_report_is_one_query_however_much_there_is(organization, api, reviewed, django_assert_num_queries):
+    for number in range(5):
+        for grouping in reports.GROUPINGS:
+            with django_assert_num_queries(1):
+                reports.reconsiderations(organization.id, grouping)
+        decide(api, f"e{number}", system=f"System {number}")
+        review(api, f"e{number}", after=DAY, outcome=f"outcome {number}", authority=f"authority {number}")
+
+
+# ── the page ──
+
+
+@pytest.mark.parametrize("role", Role)
+def test_every_role_may_read_reports_of_its_organization_only(role, reviewed, other_api, signed_in):
+    decide(other_api, "x", system="canary-6f3a")
+    review(other_api, "x", after=DAY, authority="canary-6f3a", outcome="canary-6f3a")
+    browser = signed_in(role)
+    for grouping in reports.GROUPINGS:
+        for query in ({"by": grouping}, {"by": grouping, "format": "csv"}):
+            answer = browser.get(URL, query)
+            assert answer.status_code == 200
+            assert "canary-6f3a" not in answer.content.decode()
+
+
+def test_who_runs_the_platform_sees_all_and_who_is_not_signed_in_nothing(client, organization, reviewed, other_api):
+    decide(other_api, "x", system="Other")
+    review(other_api, "x", after=DAY)
+    runner = User.objects.create(email="runner@platform.example", is_superuser=True)
+    shown = sign_in(runner.email).get(URL).content.decode()
+    assert "Scorer" in shown
+    assert "Other" in shown
+    assert client.get(URL).status_code == 302
+
+
+def test_the_page_shows_rate_and_time_as_chart_and_table(reviewed, signed_in):
+    shown = signed_in().get(URL).content.decode()
+    for part in ('<svg class="chart"', "50 %", "100 %", "0 %", "4.0 days", "Scorer", "not named"):
+        assert part in shown
+
+
+def test_without_reviews_it_says_how_to_make_one(organization, signed_in):
+    shown = signed_in().get(URL).content.decode()
+    assert "No reconsiderations yet." in shown
+    assert 'class="chart"' not in shown
+
+
+@pytest.mark.parametrize("by", ["", "nothing", "review_outcome", "__class__"])
+def test_an_unknown_grouping_is_a_404(organization, signed_in, by):
+    assert signed_in().get(URL, {"by": by}).status_code == 404
+
+
+def test_a_report_changes_nothing_and_a_post_is_refused_or_the_same(organization, signed_in, reviewed):
+    before = lines(organization, "system")
+    browser = signed_in()
+    browser.submit(URL.replace("reports/", ""), URL)
+    assert lines(organization, "system") == before
+
+
+def test_names_from_records_are_text_on_the_page(api, signed_in):
+    decide(api, "a", system="<script>alert(1)</script>")
+    review(api, "a", after=DAY, outcome='"><img src=x onerror=alert(1)>')
+    browser = signed_in()
+    for grouping in ("system", "outcome"):
+        shown = browser.get(URL, {"by": grouping}).content.decode()
+        assert "<script>alert" not in shown
+        assert "<img src=x" not in shown
+
+
+def exported(browser, grouping="system"):
+    answer = browser.get(URL, {"by": grouping, "format": "csv"})
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
+    assert answer["Content-Disposition"] == f'attachment; filename="reconsiderations-by-{grouping}.csv"'
+    return list(csv.reader(io.StringIO(answer.content.decode(), newline="")))
+
+
+def test_the_csv_has_the_pages_numbers(reviewed, signed_in):
+    head, *rows = exported(signed_in())
+    assert head == ["System", "reviews", "overturned or modified", "rate", "mean days"]
+    assert ["Scorer", "2", "1", "0.5000", "4.00"] in rows
+    assert len(rows) == 3
+
+
+@pytest.mark.parametrize(
+    "name", ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "\n=1", "\uff1d1+1", '=HYPERLINK("http://x.example")']
+)
+def test_no_name_from_a_record_is_a_formula_for_a_spreadsheet(api, signed_in, name):
+    decide(api, "a", system=name)
+    review(api, "a", after=DAY)
+    _, (cell, *_) = exported(signed_in())
+    assert cell == f"'{name}"
+
+
+@pytest.mark.parametrize("name", ["a,b", 'say "a"', "two\nlines", "עברית", "a=1"])
+def test_other_names_are_kept_as_they_are(api, signed_in, name):
+    decide(api, "a", system=name)
+    review(api, "a", after=DAY)
+    _, (cell, *_) = exported(signed_in())
+    assert cell == name
