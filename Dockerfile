@@ -43,4 +43,4 @@ HEALTHCHECK --interval=15s --timeout=5s --start-period=20s \
 # granian's own lines are no JSON, so it speaks of errors alone; a worker that was told to end while it was still
 # starting would wait for ever without the timeout.
 CMD ["granian", "--interface", "wsgi", "config.wsgi:application", "--host", "0.0.0.0", "--port", "8000", \
-     "--workers", "2", "--blocking-threads", "8", "--workers-kill-timeout", "20", "--log-level", "error"]
+     "--workers", "4", "--blocking-threads", "2", "--workers-kill-timeout", "20", "--log-level", "error"]

@@ -13,7 +13,7 @@ class WebServer:
     def __enter__(self) -> "WebServer":
         self.port = free_port()
         command = [sys.executable, "-m", "granian", "--interface", "wsgi", "config.wsgi:application"]
-        command += ["--port", str(self.port), "--workers", "2", "--blocking-threads", "8", "--log-level", "error"]
+        command += ["--port", str(self.port), "--workers", "4", "--blocking-threads", "2", "--log-level", "error"]
         self.process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
         wait_for_port(self.port)
         return self

@@ -95,6 +95,9 @@ def _database() -> dict[str, Any]:
     else:
         # A thread keeps its connection: cheaper than a pool's hand-over when threads are few and long-lived.
         database["CONN_MAX_AGE"] = None
+        # Django switches preparing off, and then psycopg ignores what config.db asks for. Django's own cursors bind on
+        # the client and are not prepared at any threshold.
+        database.setdefault("OPTIONS", {})["prepare_threshold"] = 1
     return database
 
 

@@ -97,7 +97,7 @@ def _salts(salt_key: bytes, count: int) -> list[bytes]:
 
 def _hashes(record_leaves: Sequence[Leaf], salts: Sequence[bytes]) -> list[bytes]:
     pairs = zip(record_leaves, salts, strict=True)
-    return [merkle.leaf_hash(salt + f"{path}\x00{scalar}".encode()) for (path, scalar), salt in pairs]
+    return merkle.leaf_hashes([salt + f"{path}\x00{scalar}".encode() for (path, scalar), salt in pairs])
 
 
 # While a document is taken apart, `bytes` are the spelling of a scalar and `str` is a decoded text.

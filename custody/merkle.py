@@ -1,14 +1,19 @@
 """RFC 6962 Merkle trees (SHA-256): roots, inclusion proofs and their verification."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
 EMPTY_ROOT = sha256().digest()
 
 
+def leaf_hashes(entries: Iterable[bytes]) -> list[bytes]:
+    """Hashes of leaf entries (RFC 6962 section 2.1)."""
+    return [sha256(b"\x00" + entry).digest() for entry in entries]
+
+
 def leaf_hash(entry: bytes) -> bytes:
-    """Hash of one leaf entry (RFC 6962 section 2.1)."""
-    return sha256(b"\x00" + entry).digest()
+    """Hash of one leaf entry."""
+    return leaf_hashes([entry])[0]
 
 
 def _parents(level: list[bytes]) -> list[bytes]:

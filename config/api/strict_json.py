@@ -14,7 +14,6 @@ from typing import Any
 MAX_DEPTH = 64
 MAX_BYTES = 2**20
 _MAX_EXPONENT_DIGITS = 9
-_MAX_INTEGER_DIGITS = 4300  # CPython converts no longer ones
 _MAX_DIGITS = 300  # a double reaches 308 before the point, so a shorter number without an exponent is in range
 
 
@@ -54,7 +53,7 @@ def read(data: bytes, *, number: Callable[[str], Any] = float, integer: Callable
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidJSON("the bytes are not UTF-8", error.start) from None
-    document = _parse(text, number=_in_range(number), integer=integer)
+    document = _parse(text, number=number if number is spelling else _in_range(number), integer=integer)
     # Both walks are needed for few documents: depth cannot exceed the count of opening brackets, and only an escape
     # can smuggle in a NUL or half a surrogate pair.
     if text.count("{") + text.count("[") > MAX_DEPTH:
@@ -96,22 +95,23 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def spelling(number: str) -> bytes:
     """For `read`: a number as the bytes that spell it, which no text of the document can be mistaken for."""
-    if len(number) > _MAX_INTEGER_DIGITS:
-        raise ValueError("as CPython's int() does")
+    if len(number) > _MAX_DIGITS or "e" in number or "E" in number:
+        _check_range(number)
     return number.encode()
 
 
 def _in_range(number: Callable[[str], Any]) -> Callable[[str], Any]:
     def convert(spelled: str) -> Any:
-        if "e" in spelled or "E" in spelled or len(spelled) > _MAX_DIGITS:
-            _check_range(spelled)
+        _check_range(spelled)
         return number(spelled)
 
     return convert
 
 
 def _check_range(spelled: str) -> None:
-    if math.isinf(float(spelled)):
+    if spelled.lstrip("-").isdigit():
+        int(spelled)  # CPython refuses integers of more than 4,300 digits
+    elif math.isinf(float(spelled)):
         raise InvalidJSON("a number is too large for a double")
     if len(spelled.lower().partition("e")[2].lstrip("+-0")) > _MAX_EXPONENT_DIGITS:
         raise InvalidJSON("a number has an exponent of too many digits")  # Decimal would fail, or round to zero

@@ -3,6 +3,7 @@ from datetime import UTC, datetime
 from typing import Annotated, overload
 
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator
+from pydantic_core import PydanticKnownError
 
 
 def _in_utc(moment: datetime) -> datetime:
@@ -12,14 +13,14 @@ def _in_utc(moment: datetime) -> datetime:
         raise ValueError("in UTC the time must lie in the years 1 to 9999") from None
 
 
-def _text_of_a_date_and_time(value: object) -> object:
-    """pydantic also takes numbers, as seconds or milliseconds by their size, and dates."""
-    if isinstance(value, str) and not re.match(r"\d{4}-\d\d-\d\d[Tt ]", value, re.ASCII):
-        raise ValueError("write the time as 2026-01-31T12:00:00Z")
+def _no_number(value: object) -> object:
+    """pydantic also takes numbers, as seconds or milliseconds by their size."""
+    if isinstance(value, str) and re.fullmatch(r"[-+0-9.eE_\s]*", value) and not re.match(r"\d{4}-", value):
+        raise PydanticKnownError("datetime_parsing", {"error": "a number is not a time"})
     return value
 
 
-Moment = Annotated[AwareDatetime, BeforeValidator(_text_of_a_date_and_time), AfterValidator(_in_utc)]
+Moment = Annotated[AwareDatetime, BeforeValidator(_no_number), AfterValidator(_in_utc)]
 """A time in a query: RFC 3339 with an offset."""
 
 

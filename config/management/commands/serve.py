@@ -20,8 +20,9 @@ class Command(BaseCommand):
         python = sys.executable
         web = (
             f"{python} -m granian --interface wsgi config.wsgi:application "
-            f"--host {options['host']} --port {options['port']} --workers 2 --blocking-threads 8 "
-            "--log-level error --workers-kill-timeout 4"
+            f"--host {options['host']} --port {options['port']} "
+            # Processes rather than threads: Python computes in one thread at a time, and half of them wait for commits.
+            "--workers 4 --blocking-threads 2 --log-level error --workers-kill-timeout 4"
         )
         worker = (
             f"{python} -W ignore -m celery --quiet -A config worker -B --concurrency 1 --loglevel WARNING "
