@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 from custody.insertion import NewRecord, _statement, _values
 from tests.throwaway import postgresql_program
 
-
 _VARIABLE = "bytes"
 _SHORT = 64
 
@@ -18,8 +17,8 @@ _SHORT = 64
 def script(records: Sequence[NewRecord]) -> str:
     """Ingest's own statement for these records, as a pgbench script.
 
-    Wherever a value identifies a record, the script puts an id that is new at each run. Long binary values are sent with
-    each record, as any client must send them, as so many bytes of text; short ones stand in the statement.
+    Wherever a value identifies a record, the script puts an id that is new at each run. Long binary values are sent
+    with each record, as any client must send them, as so many bytes of text; short ones stand in the statement.
     """
     literals = iter([_literal(v, row, i) for i, record in enumerate(records) for row in record for v in _values(row)])
     statement = re.sub(r"%s", lambda _: next(literals), _statement(type(records[0].index_row), len(records)))
