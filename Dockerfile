@@ -12,6 +12,7 @@ COPY config config
 COPY accounts accounts
 COPY custody custody
 COPY decisions decisions
+COPY notices notices
 COPY templates templates
 # The settings want a secret key; this one signs nothing and is not kept.
 RUN SECRET_KEY=unused DATA_DIR=/build STATIC_ROOT=/app/static /venv/bin/python manage.py collectstatic --no-input

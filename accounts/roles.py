@@ -15,6 +15,9 @@ class Permission(StrEnum):
     INGEST_RECORDS = "ingest decision records"
     READ_DECISIONS = "read decisions, records and receipts"
     RECONSIDER = "record and check reconsiderations"
+    DRAFT_NOTICES = "draft and edit notices"
+    APPROVE_NOTICES = "approve and withdraw notices"
+    MANAGE_NOTICES = "change how notices are made"
     MANAGE_KEYS = "create, list and revoke API keys"
     MANAGE_MEMBERS = "invite people, change their roles and remove them"
     MANAGE_ORGANIZATION = "change the organization's settings"
@@ -28,6 +31,9 @@ MATRIX: dict[Permission, frozenset[Role]] = {
     Permission.INGEST_RECORDS: _ADMINISTRATION | {Role.EDITOR},
     Permission.READ_DECISIONS: _EVERYONE,
     Permission.RECONSIDER: _ADMINISTRATION | {Role.APPROVER, Role.EDITOR},
+    Permission.DRAFT_NOTICES: _ADMINISTRATION | {Role.EDITOR, Role.APPROVER},
+    Permission.APPROVE_NOTICES: _ADMINISTRATION | {Role.APPROVER},
+    Permission.MANAGE_NOTICES: _ADMINISTRATION,
     Permission.MANAGE_KEYS: _ADMINISTRATION,
     Permission.MANAGE_MEMBERS: _ADMINISTRATION,
     Permission.MANAGE_ORGANIZATION: frozenset({Role.OWNER}),

@@ -33,6 +33,7 @@ INSTALLED_APPS = [
     "accounts",
     "custody",
     "decisions",
+    "notices",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -133,6 +134,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "accounts.tasks.deliver_mail",
         "schedule": 10.0,
         "options": {"expires": 10},
+    },
+    "seal approved notices": {
+        "task": "notices.tasks.seal_approved",
+        "schedule": 60.0,
+        "options": {"expires": 60},
     },
     "finish what a crash left": {
         "task": "custody.tasks.reconcile",

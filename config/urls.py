@@ -8,6 +8,7 @@ from config import health
 
 urlpatterns = [
     # First what is asked for most: patterns are tried in order.
+    path("v1/", include("notices.urls")),
     path("v1/", include("decisions.urls")),
     path("v1/", include("custody.urls")),
     path("v1/", include("accounts.urls.api")),

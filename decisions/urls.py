@@ -1,16 +1,7 @@
-from django.urls import path, register_converter
-from django.urls.converters import PathConverter
+from django.urls import path
 
+from config.api import converters  # noqa: F401 - registers `any`
 from decisions.api import ingest, reading, reconsiderations
-
-
-class AnyText(PathConverter):
-    """Like `path`, and with line breaks: a decision id may contain every character but NUL."""
-
-    regex = "(?s:.+)"
-
-
-register_converter(AnyText, "any")
 
 # A decision id may contain slashes, so `any` takes it whole and the longer routes come first.
 urlpatterns = [

@@ -13,11 +13,13 @@ from typing import Any  # noqa: E402
 import pytest  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.test import Client  # noqa: E402
+from playwright.sync_api import Browser  # noqa: E402
 
 from accounts import audit, selectors, services  # noqa: E402
 from accounts.models import Organization  # noqa: E402
 from accounts.roles import Role  # noqa: E402
 from custody import vaults  # noqa: E402
+from tests.browser.chromium import chromium  # noqa: E402
 
 
 class Api:
@@ -36,6 +38,13 @@ class Api:
 
     def get(self, path: str, **query: Any) -> Any:
         return self.client.get(path, query)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The one Chromium of a test process: Playwright starts only once in it."""
+    with chromium() as running:
+        yield running
 
 
 @pytest.fixture

@@ -1,16 +1,7 @@
-from django.urls import path, register_converter
-from django.urls.converters import IntConverter
+from django.urls import path
 
 from accounts.api import access, audit, invites, keys, members, onboarding
-
-
-class RowId(IntConverter):
-    """A row's number, of no more digits than a row can have: a longer one is nobody's, so it is a 404."""
-
-    regex = "[0-9]{1,18}"
-
-
-register_converter(RowId, "id")
+from config.api import converters  # noqa: F401 - registers `id`
 
 urlpatterns = [
     path("auth/otp/request", access.OtpRequestView.as_view()),

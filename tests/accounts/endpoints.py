@@ -12,6 +12,8 @@ ADMINISTRATION = {"owner", "admin"}
 INGESTION = {"owner", "admin", "editor"}
 OWNERSHIP = {"owner"}
 RECONSIDERATION = {"owner", "admin", "approver", "editor"}
+DRAFTING = {"owner", "admin", "approver", "editor"}
+APPROVAL = {"owner", "admin", "approver"}
 INSPECTION = {"owner", "admin", "auditor"}
 EVERY_ROLE = {"owner", "admin", "approver", "editor", "auditor"}
 
@@ -21,11 +23,14 @@ RECONSIDERED = (
 )
 
 
+APPROVED = b'{"approver": "desk 4", "authority": "credit officer"}'
+
+
 class Endpoint(NamedTuple):
     """`callers` are keys and members, or members alone, or anybody.
 
     `body` is one that is accepted. In `path`, `{decision}`, `{reconsideration}`, `{key}`, `{invite}`,
-    `{member}` and `{session}` are identifiers.
+    `{member}`, `{notice}` and `{session}` are identifiers.
     """
 
     roles: set[str]
@@ -72,6 +77,15 @@ ENDPOINTS = {
     "POST decisions/<any:decision_id>/reconsideration/check": Endpoint(
         RECONSIDERATION, "decisions/{reconsideration}/reconsideration/check", b'{"rationale": "new income"}'
     ),
+    "POST decisions/<any:decision_id>/notices": Endpoint(DRAFTING, "decisions/{decision}/notices", b"{}"),
+    "GET notices": Endpoint(EVERY_ROLE, "notices"),
+    "GET notices/<str:notice_id>": Endpoint(EVERY_ROLE, "notices/{notice}"),
+    "PATCH notices/<str:notice_id>": Endpoint(DRAFTING, "notices/{notice}", b'{"content": {"title": "New"}}'),
+    "POST notices/<str:notice_id>/approve": Endpoint(APPROVAL, "notices/{notice}/approve", APPROVED),
+    "POST notices/<str:notice_id>/withdraw": Endpoint(APPROVAL, "notices/{notice}/withdraw"),
+    "GET notice-settings": Endpoint(EVERY_ROLE, "notice-settings"),
+    "PUT notice-settings": Endpoint(ADMINISTRATION, "notice-settings", b'{"default_pack": "general"}'),
+    "GET packs": Endpoint(EVERY_ROLE, "packs"),
     "GET decisions": Endpoint(EVERY_ROLE, "decisions"),
     "GET decisions/<any:decision_id>": Endpoint(EVERY_ROLE, "decisions/{decision}"),
     "GET decisions/<any:decision_id>/record": Endpoint(EVERY_ROLE, "decisions/{decision}/record"),

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 PROTECTED = [name for name, endpoint in ENDPOINTS.items() if endpoint.callers != "anybody"]
 BY_KEY = [name for name, endpoint in ENDPOINTS.items() if endpoint.callers == "keys and members"]
-UNKNOWN = {"decision": "x", "reconsideration": "x", "key": "x", "invite": 1, "member": 1, "session": 1}
+UNKNOWN = {"decision": "x", "notice": "x", "reconsideration": "x", "key": "x", "invite": 1, "member": 1, "session": 1}
 ANONYMOUS = Client(raise_request_exception=False)
 
 

@@ -26,6 +26,7 @@ def theirs(other_api, browser_of):
     return {
         "decision": CANARY,
         "reconsideration": reconsidered.json()["decision_id"],
+        "notice": other_api.post(f"/v1/decisions/{CANARY}/notices", b"{}").json()["notice_id"],
         "key": ApiKey.objects.get(name=CANARY).key_id,
         "invite": Invite.objects.get().pk,
         "member": other_api.organization.members.get(role=Role.EDITOR).pk,
@@ -51,6 +52,7 @@ def test_another_organizations_identifier_is_answered_like_one_that_does_not_exi
     unknown = {
         "decision": "unknown",
         "reconsideration": "unknown",
+        "notice": "unknown",
         "key": "0" * 16,
         "invite": 10**12,
         "member": 10**12,

@@ -22,7 +22,7 @@ def test_the_roles_are_the_five_of_the_entries():
 
 @pytest.fixture
 def identifiers(organization, api):
-    """A decision, its reconsideration, a key, an invitation and a member of `organization`."""
+    """A decision, its reconsideration and notice, a key, an invitation and a member of `organization`."""
     api.ingest({"decision_id": "loan-1"})
     reconsidered = api.post("/v1/decisions/loan-1/reconsideration", RECONSIDERED).json()["decision_id"]
     key, _ = services.create_api_key(organization_id=organization.id, name="x", role=Role.EDITOR, actor=audit.SYSTEM)
@@ -34,6 +34,7 @@ def identifiers(organization, api):
     return {
         "decision": "loan-1",
         "reconsideration": reconsidered,
+        "notice": api.post("/v1/decisions/loan-1/notices", b"{}").json()["notice_id"],
         "key": key.key_id,
         "invite": invited.pk,
         "member": member.pk,
@@ -65,7 +66,8 @@ def test_a_member_may_do_what_their_role_may(role, organization, browser_of, ide
     for name in BY_ROLE:
         answer = call(browser, name, ENDPOINTS[name], identifiers)
         assert (answer.status_code == 403) == (role not in ENDPOINTS[name].roles), name
-        assert answer.status_code in (200, 201, 403), name
+        # 409: a notice is approved in one's own name, and the body here is a key's.
+        assert answer.status_code in (200, 201, 403, *([409] if name.endswith("/approve") else [])), name
 
 
 @pytest.mark.parametrize("role", sorted(EVERY_ROLE))

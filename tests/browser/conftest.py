@@ -6,17 +6,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
-from tests.browser.chromium import chromium
 from tests.browser.service import Service, service
 
 _ANSWERED_WITH_AN_ERROR = "Failed to load resource: the server responded with a status of"
 _LEFT_THE_PAGE = "net::ERR_ABORTED"
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with chromium() as running:
-        yield running
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,11 @@
 """The OpenAPI document says what the contract says, and its page shows it without anything from elsewhere."""
 
 import re
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.accounts.endpoints import ENDPOINTS
 from tests.system.live import Server, server
@@ -14,6 +13,9 @@ from tests.system.live import Server, server
 # Each operation of the contract that stands so far: its body's component, or the fields of an open object.
 CONTRACT = {
     ("post", "/v1/decisions/{decision_id}/reconsideration"): "ReconsiderationIn",
+    ("post", "/v1/decisions/{decision_id}/notices"): {"pack", "recipient"},
+    ("patch", "/v1/notices/{notice_id}"): {"content"},
+    ("post", "/v1/notices/{notice_id}/approve"): {"approver", "authority", "comment", "revision"},
     ("post", "/v1/auth/otp/request"): "OtpRequestIn",
     ("post", "/v1/auth/invites"): "InviteIn",
     ("post", "/v1/auth/api-keys"): "KeyIn",
@@ -133,22 +135,17 @@ def test_path_parameters_are_required_strings(document):
 
 
 @pytest.fixture
-def page(live: Server) -> Iterator[Page]:
+def page(live: Server, browser: Browser) -> Iterator[Page]:
     """The documentation in a browser; it fails the test for anything on the console, and notes where it goes."""
     complaints: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium") or shutil.which("google-chrome"),
-            args=["--no-sandbox", "--disable-background-networking", "--disable-component-update"],
-        )
-        page = browser.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: page.asked.append(request.url))
-        page.asked = []
-        page.goto(f"{live.base_url}/docs/")
-        yield page
-        browser.close()
+    page = browser.new_page()
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: page.asked.append(request.url))
+    page.asked = []
+    page.goto(f"{live.base_url}/docs/")
+    yield page
+    page.close()
     assert complaints == []
 
 

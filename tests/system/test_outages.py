@@ -21,8 +21,7 @@ class Database:
         self.url = address + "postgres"
         with psycopg.connect(self.url) as connection:
             (self.directory,) = connection.execute("SHOW data_directory").fetchone()
-            (owner,) = connection.execute("SELECT pg_backend_pid()").fetchone()
-        self.user = Path(f"/proc/{owner}").stat().st_uid
+        self.user = Path(self.directory).stat().st_uid
 
     def crash(self) -> None:
         self._control("-m", "immediate", "stop")

@@ -20,6 +20,11 @@ checks.positive_data_acceptance.enabled = false
 # To the contract a record is any object; that it must have a decision_id, no schema there says.
 include-operation-id = "ingest_srf"
 checks.positive_data_acceptance.enabled = false
+
+[[operations]]
+# A notice keeps its language; that another one is refused, no schema says, for the language is the notice's own.
+include-operation-id = "edit_notice"
+checks.positive_data_acceptance.enabled = false
 """
 
 

@@ -1,0 +1,193 @@
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from notices.packs import Clock, Element, Pack, packs, placeholders
+
+DIRECTORY: Path = settings.BASE_DIR / "docs" / "packs"
+INDEX = "README.md"
+
+_NOTE = "<!-- Written by `manage.py pack_pages` from notices/packs. Change the pack, not this page. -->\n"
+_STATUS = {
+    "in_force": "in force",
+    "enacted": "enacted, but its force is unsettled: elements warn and never block",
+    "policy": "an organization's own policy; it claims no law",
+}
+_REVIEW = {
+    "required": "required",
+    "optional": "may be offered",
+    "not_granted": "not granted by this law; may be offered on another ground",
+}
+_READING = {
+    "primary": "official text",
+    "copy": "public copy",
+    "secondary": "what others write about it",
+    "unconfirmed": "not confirmed, so it never blocks",
+    "own": "own policy",
+}
+
+
+class Command(BaseCommand):
+    help = "Write docs/packs: one page for each notice pack, from the pack's data. With --check, only compare."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--check", action="store_true", help="write nothing; fail if a page is not current")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not options["check"]:
+            write(DIRECTORY)
+        elif stale := outdated(DIRECTORY):
+            raise CommandError(f"Not current: {', '.join(stale)}. Run: manage.py pack_pages")
+
+
+def pages() -> dict[str, str]:
+    """Every page by its file name."""
+    found = packs()
+    return {INDEX: _index(found.values()), **{f"{name}.md": _page(pack) for name, pack in found.items()}}
+
+
+def outdated(directory: Path) -> list[str]:
+    """The names of pages that are missing, other than the data says, or of no pack."""
+    wanted = pages()
+    present = {path.name: path.read_text(encoding="utf-8") for path in directory.glob("*.md")}
+    return sorted(name for name in wanted.keys() | present.keys() if wanted.get(name) != present.get(name))
+
+
+def write(directory: Path) -> None:
+    directory.mkdir(parents=True, exist_ok=True)
+    wanted = pages()
+    for path in directory.glob("*.md"):
+        if path.name not in wanted:
+            path.unlink()
+    for name, page in wanted.items():
+        (directory / name).write_text(page, encoding="utf-8")
+
+
+def _index(found: Iterable[Pack]) -> str:
+    rows = [
+        (f"[`{pack.id}`]({pack.id}.md)", _framework(pack), _STATUS[pack.legal_status], _effect(pack), _languages(pack))
+        for pack in found
+    ]
+    table = _table(("pack", "law", "status", "in effect", "languages"), rows)
+    return (
+        f"{_NOTE}\n# Notice packs\n\nWhat the service knows of each law's notices. It is no legal advice. "
+        f"How to add one: [adding a pack](../adding-a-pack.md).\n\n{table}"
+    )
+
+
+def _page(pack: Pack) -> str:
+    parts = [
+        f"{_NOTE}\n# {_framework(pack)}\n",
+        "What the service checks in a notice of this pack, and where it comes from. It is no legal advice.\n",
+        _facts(pack),
+        _section("What is checked", _elements(pack)),
+        _section("Time limits", _clocks(pack)),
+        _section("Fixed texts", _locked(pack)),
+        _section("Fields of the record", _record(pack)),
+        _section("Sources", _sources(pack)),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _facts(pack: Pack) -> str:
+    floor = "none"
+    if pack.retention_source:
+        floor = f"{pack.retention_days} days ({pack.source(pack.retention_source).citation})"
+    rows = [
+        ("pack", f"`{pack.id}`, version {pack.version}"),
+        ("status", _STATUS[pack.legal_status]),
+        ("in effect", _effect(pack)),
+        ("languages", _languages(pack)),
+        ("review by a person", _REVIEW[pack.human_review]),
+        ("records are kept for at least", floor),
+    ]
+    return _table(("", ""), rows)
+
+
+def _elements(pack: Pack) -> str:
+    labels = _text(pack).labels
+    rows = [
+        (labels[one.id], f"`{one.where}`", _when(one.applies), _effect_of(pack, one), one.citation, f"`{one.id}`")
+        for one in pack.elements
+    ]
+    return _table(("the notice", "field", "when", "if not", "from", "id"), rows)
+
+
+def _effect_of(pack: Pack, element: Element) -> str:
+    if element.check == "sent_before":
+        return f"shown as late ({element.authority})"
+    # On its first day: what blocks later blocks then.
+    return "blocks approval" if pack.blocks(element, pack.effective_from) else f"warns ({element.authority})"
+
+
+def _clocks(pack: Pack) -> str:
+    rows = [
+        (_length(clock), clock.trigger.replace("_", " "), _when(clock.applies), clock.authority, clock.citation)
+        for clock in pack.clocks
+    ]
+    return _table(("within", "after", "when", "authority", "from"), rows) if rows else ""
+
+
+def _length(clock: Clock) -> str:
+    return f"{clock.amount} {clock.unit.replace('_', ' ')}"
+
+
+def _locked(pack: Pack) -> str:
+    if not pack.locked:
+        return ""
+    texts = _text(pack).locked
+    rows = [(texts[one.id], _when(one.applies), one.citation) for one in pack.locked]
+    names = dict.fromkeys(name for one in pack.locked for name in placeholders(texts[one.id]))
+    told = ", ".join(f"`{name}`" for name in names)
+    filled = f"\nFilled from the organization's settings: {told}.\n" if told else ""
+    intro = "Editors cannot change these. They are printed among the rights.\n\n"
+    return intro + _table(("text", "when", "from"), rows) + filled
+
+
+def _record(pack: Pack) -> str:
+    if not pack.record_paths:
+        return ""
+    return "The pack asks for these by name.\n\n" + "".join(f"- `{path}`\n" for path in pack.record_paths)
+
+
+def _sources(pack: Pack) -> str:
+    told = []
+    for source in pack.sources:
+        citation = f"[{source.citation}]({source.url})" if source.url else source.citation
+        quote = f": “{source.quote}”" if source.quote else ""
+        told.append(f"- {citation}{quote} ({_READING[source.reading]}, {source.read_on:%B %Y})\n")
+    return "".join(told)
+
+
+def _text(pack: Pack) -> Any:
+    return pack.text(pack.language_for("en"))
+
+
+def _framework(pack: Pack) -> str:
+    return str(_text(pack).framework)
+
+
+def _effect(pack: Pack) -> str:
+    until = f" until {pack.effective_to.isoformat()}" if pack.effective_to else ""
+    return f"from {pack.effective_from.isoformat()}{until}"
+
+
+def _languages(pack: Pack) -> str:
+    return ", ".join(pack.languages)
+
+
+def _when(applies: str) -> str:
+    return applies.replace("_", " ") if applies in ("always", "on_request") else f"`{applies}`"
+
+
+def _section(heading: str, body: str) -> str:
+    return f"## {heading}\n\n{body}" if body else ""
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    head = list(head)
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)

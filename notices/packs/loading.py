@@ -1,0 +1,144 @@
+"""Reading packs from their directories, with errors that name file and line."""
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from notices.packs.consistency import PACK_FILE, Fault, faults, text_file
+from notices.packs.lines import Lines
+from notices.packs.models import Pack, Text
+
+DIRECTORY = Path(__file__).resolve().parent
+
+Part = TypeVar("Part", bound=BaseModel)
+
+
+class BrokenPack(Exception):
+    """A pack cannot be used. `problems` are sentences that begin with file and line."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+
+
+class _Files:
+    """The files of one pack, and what is wrong with them."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.problems: list[str] = []
+        self.bytes: dict[str, bytes] = {}
+        self._lines: dict[str, Lines] = {}
+
+    def read(self, name: str) -> dict[str, Any] | None:
+        """The tables of a TOML file, or None if it cannot be read, which is then a problem."""
+        try:
+            self.bytes[name] = (self.directory / name).read_bytes()
+            text = self.bytes[name].decode()
+            self._lines[name] = Lines(text)
+            return tomllib.loads(text)
+        except OSError as error:
+            self.problem(name, 1, f"cannot be read: {error.strerror}")
+        except UnicodeDecodeError as error:
+            line = self.bytes[name].count(b"\n", 0, error.start) + 1
+            self.problem(name, line, "is not UTF-8")
+        except tomllib.TOMLDecodeError as error:
+            self.problem(name, _syntax_line(str(error), text), f"is no TOML: {error}")
+        return None
+
+    def problem(self, name: str, line: int, what: str) -> None:
+        self.problems.append(f"{self._shown(name)}:{line}: {what}")
+
+    def fault(self, fault: Fault) -> None:
+        self.problem(fault.file, self._lines[fault.file].of(fault.place), _about(fault.place) + fault.what)
+
+    def model(self, kind: type[Part], name: str) -> Part | None:
+        tables = self.read(name)
+        if tables is None:
+            return None
+        try:
+            return kind.model_validate(tables)
+        except ValidationError as error:
+            for one in error.errors():
+                self.fault(Fault(name, one["loc"], one["msg"].removeprefix("Value error, ")))
+            return None
+
+    def digest(self) -> str:
+        """SHA-256 over each file's name, length and bytes, in the order of the names."""
+        whole = hashlib.sha256()
+        for name in sorted(self.bytes):
+            whole.update(f"{name}\n{len(self.bytes[name])}\n".encode() + self.bytes[name])
+        return whole.hexdigest()
+
+    def _shown(self, name: str) -> str:
+        return f"{self.directory.name}/{name}"
+
+
+def load(directory: Path) -> Pack:
+    """Read and check one pack.
+
+    Raises:
+        BrokenPack: with everything that is wrong, each with file and line.
+    """
+    files = _Files(directory)
+    pack = files.model(Pack, PACK_FILE)
+    if pack is None:
+        raise BrokenPack(files.problems)
+    texts = {language: files.model(Text, text_file(language)) for language in pack.languages}
+    pack._texts = MappingProxyType({language: text for language, text in texts.items() if text})
+    pack._digest = files.digest()
+    if pack.id != directory.name:
+        files.fault(Fault(PACK_FILE, ("id",), f"the directory is named {directory.name!r}"))
+    for name in sorted(path.name for path in directory.iterdir()):
+        if name not in files.bytes:
+            files.problem(name, 1, "belongs to no language that pack.toml names")
+    for fault in faults(pack):
+        files.fault(fault)
+    if files.problems:
+        raise BrokenPack(files.problems)
+    return pack
+
+
+def directories(root: Path = DIRECTORY) -> list[Path]:
+    """The directories that hold, or ought to hold, a pack."""
+    return sorted(path for path in root.iterdir() if path.is_dir() and path.name[0] not in "._")
+
+
+def problems(root: Path = DIRECTORY) -> list[str]:
+    """What is wrong with the packs, each a sentence that begins with file and line. Empty when all is well."""
+    found: list[str] = []
+    for directory in directories(root):
+        try:
+            load(directory)
+        except BrokenPack as error:
+            found.extend(error.problems)
+    return found
+
+
+@cache
+def packs() -> dict[str, Pack]:
+    """Every pack by its id. Read once; raises BrokenPack."""
+    return {directory.name: load(directory) for directory in directories()}
+
+
+def pack(pack_id: str) -> Pack:
+    """The pack of an id. Raises KeyError."""
+    return packs()[pack_id]
+
+
+def _about(place: Sequence[str | int]) -> str:
+    """`elements[3].clock: `, counted from 1 as people do."""
+    told = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in place)
+    return f"{told.removeprefix('.')}: " if told else ""
+
+
+def _syntax_line(message: str, text: str) -> int:
+    found = re.search(r"at line (\d+)", message)
+    return int(found[1]) if found else text.count("\n") + 1

@@ -1,0 +1,328 @@
+"""A pack with a mistake is refused with its file and line, and a pack without one needs no Python."""
+
+import shutil
+from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from notices.packs import BrokenPack, load, problems
+from notices.packs.conditions import Unreadable, parse
+from tests.docs.documents import CHECKOUT
+
+SHIPPED = CHECKOUT / "notices" / "packs"
+
+
+@pytest.fixture
+def credit(tmp_path: Path) -> Path:
+    """A copy of the credit pack, which has elements, clocks, locked texts, sources and forbidden phrases."""
+    return Path(shutil.copytree(SHIPPED / "us_ecoa_fcra", tmp_path / "us_ecoa_fcra"))
+
+
+def change(file: Path, old: str, new: str) -> int:
+    """Replace the first occurrence, and give the line where it was."""
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+    return text[: text.index(old)].count("\n") + 1
+
+
+def line_of(file: Path, words: str) -> int:
+    return next(number for number, line in enumerate(file.read_text().splitlines(), 1) if words in line)
+
+
+MISTAKES: dict[str, tuple[str, str, str, str]] = {
+    # what: (file, old, new, what the error says)
+    "an unknown status": ("pack.toml", 'legal_status = "in_force"', 'legal_status = "valid"', "'in_force', 'enacted'"),
+    "a version of another form": ("pack.toml", 'version = "2026.1"', 'version = "1"', "pattern"),
+    "a date that is a text": ("pack.toml", "effective_from = 2022-01-01", 'effective_from = "2022-01-01"', "date"),
+    "a number that is a text": ("pack.toml", "retention_days = 762", 'retention_days = "762"', "integer"),
+    "an unknown key": ("pack.toml", 'human_review = "not_granted"', 'human_revue = "not_granted"', "not permitted"),
+    "a floor of an unknown source": ("pack.toml", '"reg_b_12"', '"reg_z"', "no source 'reg_z'"),
+    "an unknown field": ("pack.toml", 'where = "main_factors"', 'where = "mian_factors"', "decision_summary"),
+    "an unknown authority": ("pack.toml", 'authority = "rule"', 'authority = "law"', "statute"),
+    "an unknown check": ("pack.toml", 'check = "cited"', 'check = "quoted"', "nonempty"),
+    "unreadable words": ("pack.toml", 'applies = "if record', 'applies = "when record', "neither 'always'"),
+    "a value without quotes": ("pack.toml", 'applies = "if record ', 'applies = "if record x is y and record ', "JSON"),
+    "an unknown source": ("pack.toml", 'source = "reg_b_9"', 'source = "reg_b_8"', "no source 'reg_b_8'"),
+    "an unknown clock": ("pack.toml", 'clock = "counteroffer"', 'clock = "counter"', "no clock 'counter'"),
+    "an unknown locked text": ("pack.toml", 'locked = "ecoa_notice"', 'locked = "ecoa"', "no locked 'ecoa'"),
+    "an address that is none": ("pack.toml", 'url = "https://github', 'url = "github', "pattern"),
+    "an unknown placeholder": ("text.en.toml", "{creditor_name}, ", "{creditor_nmae}, ", "{creditor_nmae}"),
+    "a placeholder not used": ("text.en.toml", "{agency_name_and_address}", "the FTC", "{agency_name_and_address}"),
+    "a setting outside a locked text": (
+        "text.en.toml",
+        "Write to {contact}",
+        "Write to {creditor_name}",
+        "not declared",
+    ),
+    "a lonely brace": ("text.en.toml", "Write to {contact}", "Write to {contact", "brace"),
+    "an empty text": ("text.en.toml", 'title = "Our decision about your credit"', 'title = ""', "at least 1"),
+    "a text that is a number": ("text.en.toml", 'no_review = ""', "no_review = 1", "string"),
+    "a label of nothing": ("text.en.toml", 'creditor = "Gives', 'creditors = "Gives', "'creditors'"),
+    "no phrases": ("text.en.toml", 'no_empty_reasons = ["internal', 'no_empty = ["internal', "'no_empty'"),
+    "no syntax": ("text.en.toml", 'title = "Our', "title = Our", "is no TOML"),
+}
+
+
+@pytest.mark.parametrize("what", MISTAKES)
+def test_a_mistake_is_named_with_file_and_line(credit: Path, what: str):
+    file, old, new, said = MISTAKES[what]
+    line = change(credit / file, old, new)
+    with pytest.raises(BrokenPack) as broken:
+        load(credit)
+    named = [one for one in broken.value.problems if said in one]
+    assert named, broken.value.problems
+    places = {one.split(": ")[0].rsplit(":", 1)[0] for one in named}
+    assert places == {f"us_ecoa_fcra/{file}"}
+    assert line in {int(one.split(": ")[0].rsplit(":", 1)[1]) for one in named}
+
+
+@pytest.mark.parametrize(
+    ("removed", "named"),
+    [
+        ('where = "rights"\n', "where: Field required"),
+        ('locked = "creditor"\n', "check 'contains_locked_text' needs 'locked'"),
+        ("value = 4\n", "check 'max_items' needs 'value'"),
+        ("days = 90\n", "needs exactly one of hours, days, business_days, months"),
+    ],
+)
+def test_what_is_missing_is_named_at_its_table(credit: Path, removed: str, named: str):
+    line = change(credit / "pack.toml", removed, "")
+    text = (credit / "pack.toml").read_text().splitlines()
+    table = max(number for number, words in enumerate(text, 1) if words.startswith("[[") and number < line)
+    with pytest.raises(BrokenPack) as broken:
+        load(credit)
+    assert [one for one in broken.value.problems if one.startswith(f"us_ecoa_fcra/pack.toml:{table}: ")]
+    assert named in str(broken.value)
+
+
+@pytest.mark.parametrize(
+    ("added", "named"),
+    [
+        ("hours = 3\n", "exactly one of"),
+        ("days = -1\n", "greater than or equal to 0"),
+    ],
+)
+def test_a_clock_has_one_length_that_is_not_negative(credit: Path, added: str, named: str):
+    change(credit / "pack.toml", "days = 90\n", added if "days" in added else f"days = 90\n{added}")
+    with pytest.raises(BrokenPack, match=named):
+        load(credit)
+
+
+def test_a_retention_floor_names_its_source(credit: Path):
+    change(credit / "pack.toml", 'retention_source = "reg_b_12"\n', "")
+    line = line_of(credit / "pack.toml", "retention_days")
+    with pytest.raises(BrokenPack, match=rf"pack\.toml:{line}: .* go together"):
+        load(credit)
+
+
+@pytest.mark.parametrize("reading", ["unconfirmed", "own"])
+def test_what_was_not_read_as_law_cannot_be_called_law(credit: Path, reading: str):
+    change(credit / "pack.toml", 'reading = "primary"', f'reading = "{reading}"')
+    line = line_of(credit / "pack.toml", 'authority = "rule"')
+    with pytest.raises(BrokenPack, match=rf"pack\.toml:{line}: .*'rule' needs a source that was read as law"):
+        load(credit)
+
+
+def test_arguments_that_a_check_does_not_take_are_refused(credit: Path):
+    change(credit / "pack.toml", 'check = "cited"\n', 'check = "cited"\nvalue = 2\n')
+    with pytest.raises(BrokenPack, match="check 'cited' takes no 'value'"):
+        load(credit)
+
+
+def test_a_check_that_cannot_be_made_on_its_field_is_refused(credit: Path):
+    change(credit / "pack.toml", 'where = "main_factors"', 'where = "deadline_note"')
+    with pytest.raises(BrokenPack, match="check 'cited' cannot be made on 'deadline_note'"):
+        load(credit)
+
+
+def test_an_id_used_twice_is_named_at_its_second_line(credit: Path):
+    change(credit / "pack.toml", 'id = "existing_account"\n', 'id = "completed_application"\n')
+    second = line_of(credit / "pack.toml", 'trigger = "decision_date"')
+    text = (credit / "pack.toml").read_text().splitlines()
+    lines = [number for number, words in enumerate(text, 1) if words == 'id = "completed_application"']
+    assert len(lines) == 2
+    assert second < lines[1]
+    with pytest.raises(BrokenPack, match=rf"pack\.toml:{lines[1]}: .*'completed_application' is used twice"):
+        load(credit)
+
+
+def test_a_law_that_grants_a_review_must_check_for_it_and_another_must_not(credit: Path):
+    line = change(credit / "pack.toml", '"not_granted"', '"required"')
+    with pytest.raises(BrokenPack, match=rf"pack\.toml:{line}: human_review"):
+        load(credit)
+
+
+def test_a_policy_claims_no_law(tmp_path: Path):
+    policy = Path(shutil.copytree(SHIPPED / "general", tmp_path / "general"))
+    line = change(policy / "pack.toml", 'authority = "guidance"', 'authority = "rule"')
+    with pytest.raises(BrokenPack, match=rf"pack\.toml:{line}: .*a policy is no law"):
+        load(policy)
+
+
+def test_a_pack_that_prints_what_it_forbids_is_refused(tmp_path: Path):
+    act = Path(shutil.copytree(SHIPPED / "eu_ai_act_86", tmp_path / "eu_ai_act_86"))
+    line = change(act / "text.de.toml", 'deadline_note = ""', 'deadline_note = "Artikel 86 gibt Ihnen einen Monat."')
+    with pytest.raises(BrokenPack, match=rf"text\.de\.toml:{line}: .*'Artikel 86'"):
+        load(act)
+
+
+def test_a_label_or_locked_text_missing_in_one_language_is_named_there(tmp_path: Path):
+    quebec = Path(shutil.copytree(SHIPPED / "ca_qc_12_1", tmp_path / "ca_qc_12_1"))
+    change(quebec / "text.en.toml", 'human_review = "A person', '# "A person')
+    change(quebec / "text.en.toml", 'correction = "You have', '# "You have')
+    with pytest.raises(BrokenPack) as broken:
+        load(quebec)
+    text = quebec / "text.en.toml"
+    assert set(broken.value.problems) == {
+        f"ca_qc_12_1/text.en.toml:{line_of(text, '[labels]')}: labels: [labels] lacks 'human_review'",
+        f"ca_qc_12_1/text.en.toml:{line_of(text, '[locked]')}: locked: [locked] lacks 'correction'",
+    }
+
+
+def remove_text(directory: Path) -> None:
+    (directory / "text.en.toml").unlink()
+
+
+def remove_pack(directory: Path) -> None:
+    (directory / "pack.toml").unlink()
+
+
+def add_language(directory: Path) -> None:
+    shutil.copy(directory / "text.en.toml", directory / "text.es.toml")
+
+
+def spoil_bytes(directory: Path) -> None:
+    (directory / "text.en.toml").write_bytes(b'title = "a"\nframework = "\xff"\n')
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (remove_text, "us_ecoa_fcra/text.en.toml:1: cannot be read"),
+        (remove_pack, "us_ecoa_fcra/pack.toml:1: cannot be read"),
+        (add_language, "us_ecoa_fcra/text.es.toml:1: belongs to no language"),
+        (spoil_bytes, "us_ecoa_fcra/text.en.toml:2: is not UTF-8"),
+    ],
+)
+def test_missing_unreadable_and_extra_files_are_named(credit: Path, spoil: Callable[[Path], None], said: str):
+    spoil(credit)
+    assert [one for one in problems(credit.parent) if one.startswith(said)]
+
+
+def test_the_directory_is_named_like_the_pack(credit: Path):
+    renamed = credit.rename(credit.with_name("us_credit"))
+    with pytest.raises(BrokenPack, match=r"us_credit/pack\.toml:5: id: the directory is named 'us_credit'"):
+        load(renamed)
+
+
+def test_all_mistakes_of_all_packs_are_told_at_once(credit: Path):
+    shutil.copytree(SHIPPED / "general", credit.parent / "general")
+    change(credit / "text.en.toml", "{contact}", "{contcat}")
+    change(credit / "pack.toml", 'clock = "counteroffer"', 'clock = "counter"')
+    change(credit.parent / "general" / "pack.toml", "effective_from = 2026-01-01", "effective_from = 2026")
+    assert [one.split(":")[0] for one in problems(credit.parent)] == [
+        "general/pack.toml",
+        "us_ecoa_fcra/pack.toml",
+        "us_ecoa_fcra/text.en.toml",
+    ]
+
+
+@pytest.mark.parametrize("file", ["pack.toml", "text.en.toml"])
+def test_the_digest_changes_with_a_byte(credit: Path, file: str):
+    before = load(credit).digest
+    assert before == load(SHIPPED / "us_ecoa_fcra").digest
+    with (credit / file).open("a") as opened:
+        opened.write("\n")
+    assert load(credit).digest != before
+
+
+def test_a_language_is_added_by_a_file_and_its_name(credit: Path):
+    shutil.copy(credit / "text.en.toml", credit / "text.es.toml")
+    change(credit / "text.es.toml", "Our decision about your credit", "Nuestra decisión sobre su crédito")
+    change(credit / "pack.toml", 'languages = ["en"]', 'languages = ["en", "es"]')
+    assert load(credit).text("es").title == "Nuestra decisión sobre su crédito"
+
+
+def test_a_pack_ends_with_its_last_day(credit: Path):
+    change(
+        credit / "pack.toml", "effective_from = 2022-01-01", "effective_from = 2022-01-01\neffective_to = 2026-12-31"
+    )
+    pack = load(credit)
+    reasons = pack.element("specific_reasons")
+    days = [date(2021, 12, 31), date(2022, 1, 1), date(2026, 12, 31), date(2027, 1, 1)]
+    assert [pack.blocks(reasons, on) for on in days] == [False, True, True, False]
+
+
+RECORD: dict[str, Any] = {
+    "score": 0,
+    "used": False,
+    "note": "",
+    "kinds": [],
+    "basis": "contract",
+    "rate": Decimal("0.7"),
+    "one": 1,
+    "nothing": None,
+    'a."b c".d': "quoted",
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "holds"),
+    [
+        ("always", True),
+        ("on_request", False),
+        ("if record score", True),
+        ("if record used", False),
+        ("if record note", False),
+        ("if record kinds", False),
+        ("if record nothing", False),
+        ("if record absent", False),
+        ("if not record absent", True),
+        ("if record used is false", True),
+        ("if not record absent is false", True),
+        ('if record basis is "contract"', True),
+        ('if record basis is "law"', False),
+        ("if record rate is 0.7", True),
+        ("if record one is true", False),
+        ("if record one is 1", True),
+        ("if record nothing is null", True),
+        ('if record a."b c".d is "quoted"', True),
+        ('if record basis is "contract" and not record used', True),
+        ('if record basis is "contract" and record used', False),
+        ("if notice human_review_available", True),
+        ("if not notice human_review_available", False),
+    ],
+)
+def test_conditions_read_the_record_and_the_notice(words: str, holds: bool):
+    assert parse(words).holds(RECORD.get, {"human_review_available": True}) is holds
+
+
+def test_what_is_given_on_request_applies_once_it_is_asked_for():
+    assert parse("on_request").holds(RECORD.get, requested=True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "",
+        "never",
+        "if",
+        "if ",
+        "if record",
+        "if outcome.score",
+        "if notice tone",
+        "if record a is",
+        "if record a is yes",
+        "if record a is [1]",
+        "if record a or record b",
+        "if record a and",
+    ],
+)
+def test_conditions_that_say_nothing_clear_are_refused(words: str):
+    with pytest.raises(Unreadable):
+        parse(words)
