@@ -21,7 +21,6 @@ class Actor:
 
 SYSTEM = Actor("system", "system", "the service itself")
 COMMAND_LINE = Actor("system", "command-line", "an administrator at the command line")
-NOBODY = Actor("unknown", "", "a caller who is not signed in")
 
 
 def record(

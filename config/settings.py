@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import environ
-import structlog
 
 from config import logs
 from config.secret_files import read_or_create
@@ -229,4 +228,3 @@ LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
 LOGGING_CONFIG = None
 DEFAULT_EXCEPTION_REPORTER_FILTER = "config.exception_reports.PlacesAlone"
 logs.configure(level=LOG_LEVEL, as_json=LOG_FORMAT == "json")
-structlog.contextvars.clear_contextvars()

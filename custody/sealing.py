@@ -90,17 +90,15 @@ def reference(keys: Keyring, identity: str) -> bytes:
     return hmac.digest(keys.index_key, identity.encode(), "sha256")
 
 
-def record_id(keys: Keyring, identity: str) -> uuid.UUID:
+def record_id(ref: bytes) -> uuid.UUID:
     """The record id of a decision id: a UUID version 8 (RFC 9562) from its reference.
 
     Because it is determined by the decision id, no id can ever have two records: not in two processes, not after
     the database was restored from an older dump.
     """
-    return uuid.UUID(bytes=_as_version_8(reference(keys, identity)[:16]))
-
-
-def _as_version_8(octets: bytes) -> bytes:
-    return octets[:6] + bytes([octets[6] & 0x0F | 0x80, octets[7], octets[8] & 0x3F | 0x80]) + octets[9:]
+    octets = ref[:16]
+    marked = bytes([octets[6] & 0x0F | 0x80, octets[7], octets[8] & 0x3F | 0x80])
+    return uuid.UUID(bytes=octets[:6] + marked + octets[9:])
 
 
 def seal(
@@ -123,7 +121,7 @@ def seal(
         parents: SHA-256 of each statement this record builds on.
     """
     ref = reference(keys, identity)
-    identifier = uuid.UUID(bytes=_as_version_8(ref[:16]))
+    identifier = record_id(ref)
     dek = os.urandom(32)
     secrets = derive(dek)
     nonce = os.urandom(_NONCE_BYTES)

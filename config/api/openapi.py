@@ -11,7 +11,6 @@ from pydantic import BaseModel
 from config.api.answers import JSON
 from config.api.views import QueryString
 
-OPEN_OBJECT = {"type": "object", "additionalProperties": True}
 DECISION_ID = OpenApiParameter(
     "decision_id", {"type": "string", "minLength": 1, "maxLength": 256}, OpenApiParameter.PATH
 )
