@@ -22,6 +22,10 @@ RUN /venv/bin/python -m compileall -q /app
 
 FROM python:3.11-slim-bookworm
 
+# Letters as PDF: WeasyPrint sets text with Pango. Without any font it would take its process down.
+RUN apt-get update -qq \
+    && apt-get install -y -qq --no-install-recommends libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core \
+    && rm -rf /var/lib/apt/lists/*
 COPY --from=build /venv /venv
 COPY --from=build /app /app
 WORKDIR /app

@@ -90,6 +90,8 @@ def configure(*, level: str, as_json: bool) -> None:
                 "django.db.backends": {"level": "INFO"},
                 "django.request": {"level": "CRITICAL"},
                 "django.security": {"level": "CRITICAL"},
+                # Every step of every PDF, each CSS property it does not know, each character without a glyph.
+                "weasyprint": {"level": "ERROR"},
             },
         }
     )

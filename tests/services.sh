@@ -7,7 +7,7 @@ need() { # need PACKAGE PATTERN...: one of the patterns must be a file
     package=$1
     shift
     for pattern in "$@"; do
-        for file in $pattern; do [ -x "$file" ] && return; done
+        for file in $pattern; do [ -e "$file" ] && return; done
     done
     missing="$missing $package"
 }
@@ -17,6 +17,9 @@ need postgresql-contrib /usr/lib/postgresql/*/bin/pgbench /usr/local/bin/pgbench
 need redis-server /usr/bin/redis-server /usr/local/bin/redis-server /opt/homebrew/bin/redis-server
 need chromium /usr/bin/chromium /usr/bin/google-chrome
 need npm /usr/bin/npm /usr/local/bin/npm /opt/homebrew/bin/npm
+need libpangoft2-1.0-0 /usr/lib/*/libpangoft2-1.0.so.0 /usr/local/lib/libpangoft2-1.0.dylib /opt/homebrew/lib/libpangoft2-1.0.dylib
+need libharfbuzz-subset0 /usr/lib/*/libharfbuzz-subset.so.0 /usr/local/lib/libharfbuzz-subset.dylib /opt/homebrew/lib/libharfbuzz-subset.dylib
+need fonts-dejavu-core /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf /Library/Fonts/DejaVuSans.ttf
 need wrk /usr/bin/wrk /usr/local/bin/wrk /opt/homebrew/bin/wrk
 
 [ -z "$missing" ] && exit 0
