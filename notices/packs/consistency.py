@@ -56,10 +56,20 @@ def _references(pack: Pack) -> Iterator[Fault]:
     for position, clock in enumerate(pack.clocks):
         if clock.source not in known["sources"]:
             yield Fault(PACK_FILE, ("clocks", position, "source"), f"there is no source {clock.source!r} in this pack")
+    yield from _requests(pack)
     if pack.retention_source is not None and pack.retention_source not in known["sources"]:
         yield Fault(PACK_FILE, ("retention_source",), f"there is no source {pack.retention_source!r} in this pack")
     if bool(pack.retention_days) != bool(pack.retention_source):
         yield Fault(PACK_FILE, ("retention_days",), "a retention floor and its retention_source go together")
+
+
+def _requests(pack: Pack) -> Iterator[Fault]:
+    """A notice is not measured by the clock of an answer, which starts only when the person asks."""
+    notices = {clock.id: clock.what == "notice" for clock in pack.clocks}
+    for position, element in enumerate(pack.elements):
+        if element.clock in notices and notices[element.clock] == element.when.on_request:
+            what = f"'on_request' goes with the clock of an answer, and {element.clock!r} is not so"
+            yield Fault(PACK_FILE, ("elements", position, "clock"), what)
 
 
 def _authority(pack: Pack) -> Iterator[Fault]:

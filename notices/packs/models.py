@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from datetime import date
+from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
@@ -42,6 +43,7 @@ Check = Literal[
 LegalStatus = Literal["in_force", "enacted", "policy"]
 HumanReview = Literal["required", "optional", "not_granted"]
 Trigger = Literal["decision_date", "application_completed", "request_received"]
+Purpose = Literal["notice", "answer", "acknowledgement"]
 Unit = Literal["hours", "days", "business_days", "months"]
 Reading = Literal["primary", "copy", "secondary", "unconfirmed", "own"]
 
@@ -50,6 +52,8 @@ UNITS: Final[tuple[Unit, ...]] = ("hours", "days", "business_days", "months")
 
 Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
 Sentence = Annotated[str, Field(min_length=1)]
+Amount = Annotated[int, Field(ge=0, le=3660)]
+"""Of hours, days or months: no law gives more than ten years of days, and no date leaves the calendar."""
 List = Field(default=(), strict=False)
 
 
@@ -150,22 +154,46 @@ class Element(_Conditional):
 
 
 class Clock(_Conditional):
-    """How long after which fact a notice or an answer is due."""
+    """How long after which fact a notice is due, or an answer to the person who asks."""
 
     id: Id
+    what: Purpose = "notice"
+    """What is due. `notice`: the notice itself. `answer`: what the person asked for, such as access or review.
+    `acknowledgement`: word that the request came in. The last two run only once the person asks."""
     trigger: Trigger
-    hours: Annotated[int, Field(ge=0)] | None = None
-    days: Annotated[int, Field(ge=0)] | None = None
-    business_days: Annotated[int, Field(ge=0)] | None = None
-    months: Annotated[int, Field(ge=0)] | None = None
+    hours: Amount | None = None
+    days: Amount | None = None
+    business_days: Amount | None = None
+    months: Amount | None = None
+    calendar: Annotated[str, Field(pattern=r"^[A-Z]{2}(-[A-Z0-9]{1,3})?$")] | None = None
+    """With `business_days`: the country (ISO 3166-1) or part of one (ISO 3166-2) whose public holidays do not count."""
     authority: Authority
     citation: Sentence
     source: Id
+
+    @field_validator("calendar")
+    @classmethod
+    def _known_calendar(cls, calendar: str | None) -> str | None:
+        if calendar:
+            public_holidays(calendar, year=2000)  # a calendar that is known has every year
+        return calendar
 
     @model_validator(mode="after")
     def _one_length(self) -> "Clock":
         if len([unit for unit in UNITS if getattr(self, unit) is not None]) != 1:
             raise ValueError(f"needs exactly one of {', '.join(UNITS)}")
+        if (self.calendar is None) != (self.business_days is None):
+            raise ValueError("business_days and the calendar of their public holidays go together")
+        return self
+
+    @model_validator(mode="after")
+    def _can_start(self) -> "Clock":
+        if self.what != "notice" and self.trigger != "request_received":
+            raise ValueError(f"an {self.what} is due after 'request_received'")
+        if self.when.on_request:
+            raise ValueError("a clock that starts when the person asks is one of an 'answer' or 'acknowledgement'")
+        if any(condition.subject == "notice" for condition in self.when.conditions):
+            raise ValueError("a clock runs before there is a notice: it can depend on the record only")
         return self
 
     @property
@@ -175,6 +203,31 @@ class Clock(_Conditional):
     @property
     def amount(self) -> int:
         return getattr(self, self.unit)  # type: ignore[no-any-return]
+
+    @property
+    def length(self) -> str:
+        """In English, as in `1 month` or `10 business days`."""
+        unit = self.unit.replace("_", " ")
+        return f"{self.amount} {unit.removesuffix('s') if self.amount == 1 else unit}"
+
+
+@lru_cache(maxsize=64)
+def public_holidays(calendar: str, year: int) -> frozenset[date]:
+    """The public holidays of a year, with the days on which they are observed.
+
+    Args:
+        calendar: as in `Clock.calendar`: `US`, `US-CA`.
+
+    Raises:
+        ValueError: nobody knows such a calendar.
+    """
+    import holidays  # 60 ms, spared where no pack counts business days
+
+    country, _, subdivision = calendar.partition("-")
+    try:
+        return frozenset(holidays.country_holidays(country, subdiv=subdivision or None, years=year))
+    except NotImplementedError:
+        raise ValueError(f"there is no calendar {calendar!r} of public holidays") from None
 
 
 class Locked(_Conditional):

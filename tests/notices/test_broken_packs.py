@@ -103,14 +103,57 @@ def test_what_is_missing_is_named_at_its_table(credit: Path, removed: str, named
 @pytest.mark.parametrize(
     ("added", "named"),
     [
-        ("hours = 3\n", "exactly one of"),
+        ("days = 90\nhours = 3\n", "needs exactly one of hours"),
         ("days = -1\n", "greater than or equal to 0"),
+        ("days = 3661\n", "less than or equal to 3660"),
+        ("business_days = 9\n", "business_days and the calendar of their public holidays go together"),
+        ('days = 90\ncalendar = "US"\n', "business_days and the calendar of their public holidays go together"),
+        ('business_days = 9\ncalendar = "US-ZZ"\n', "there is no calendar 'US-ZZ' of public holidays"),
+        ('business_days = 9\ncalendar = "Texas"\n', "pattern"),
+        ('days = 90\nwhat = "reply"\n', "'notice', 'answer' or 'acknowledgement'"),
+        ('days = 90\nwhat = "answer"\n', "an answer is due after 'request_received'"),
     ],
 )
-def test_a_clock_has_one_length_that_is_not_negative(credit: Path, added: str, named: str):
-    change(credit / "pack.toml", "days = 90\n", added if "days" in added else f"days = 90\n{added}")
-    with pytest.raises(BrokenPack, match=named):
-        load(credit)
+def test_a_clock_that_cannot_run_is_named_at_its_line(credit: Path, added: str, named: str):
+    line = change(credit / "pack.toml", "days = 90\n", added)
+    refused_near(line, credit, named)
+
+
+@pytest.mark.parametrize(
+    ("applies", "named"),
+    [
+        ("on_request", "one of an 'answer' or 'acknowledgement'"),
+        ("if notice human_review_available", "can depend on the record only"),
+    ],
+)
+def test_a_clock_depends_on_the_record_alone(credit: Path, applies: str, named: str):
+    clock = 'id = "counteroffer"\napplies = "if record outcome.counteroffer_not_accepted"\n'
+    line = change(credit / "pack.toml", clock, f'id = "counteroffer"\napplies = "{applies}"\n')
+    refused_near(line, credit, named)
+
+
+def refused_near(line: int, directory: Path, named: str) -> None:
+    """Refused with these words, at the table or key around a line of pack.toml."""
+    with pytest.raises(BrokenPack) as broken:
+        load(directory)
+    lines = [int(one.split(":")[1]) for one in broken.value.problems if named in one]
+    assert lines, broken.value.problems
+    assert all(line - 5 <= found <= line + 1 for found in lines), (line, broken.value.problems)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("gdpr_22", 'applies = "on_request"\n', ""),
+        ("us_co_admt", 'id = "sent_in_time"\n', 'id = "sent_in_time"\napplies = "on_request"\n'),
+    ],
+)
+def test_the_clock_of_an_answer_measures_only_what_is_given_on_request(tmp_path: Path, name: str, old: str, new: str):
+    directory = Path(shutil.copytree(SHIPPED / name, tmp_path / name))
+    change(directory / "pack.toml", old, new)
+    line = line_of(directory / "pack.toml", 'clock = "')
+    with pytest.raises(BrokenPack, match=rf"{name}/pack\.toml:{line}: .*'on_request' goes with the clock of an answer"):
+        load(directory)
 
 
 def test_a_retention_floor_names_its_source(credit: Path):

@@ -23,7 +23,7 @@ UNSURE = {
         "no_review_in_its_name",
         "high_risk_system_used",
     },
-    "gdpr_22": {"answered_in_time", "variation", "no_trade_secret_excuse", "human_review_unknown_ground"},
+    "gdpr_22": {"variation", "no_trade_secret_excuse", "human_review_unknown_ground"},
     "uk_gdpr_22c": {"solely_automated", "factors", "inputs", "language", "answered_in_time", "complaint"},
     "us_co_admt": {"main_factors", "withheld", "sent_in_time", "language"},
     "us_ecoa_fcra": {"reasons_at_most_four", "score_key_factors_at_most", "how_to_request_review"},
@@ -37,9 +37,9 @@ UNSURE = {
 }
 UNSURE_CLOCKS = {
     "ca_qc_12_1": {"thirty_days"},
-    "gdpr_22": {"one_month"},
     "uk_gdpr_22c": {"one_month"},
-    "us_health_denial": {"prior_authorization", "prior_authorization_expedited", "pre_service"},
+    "us_ca_admt": {"ten_business_days"},
+    "us_health_denial": {"prior_authorization", "prior_authorization_expedited"},
 }
 LONG_AFTER = date(2100, 1, 1)
 
@@ -249,6 +249,18 @@ def test_one_clock_of_regulation_b_runs_at_a_time(record: dict[str, object], day
     assert [clock.trigger for clock in running] == ["decision_date" if record else "application_completed"]
 
 
+def test_answers_and_acknowledgements_have_clocks_of_their_own():
+    on_request = {(name, one.id, one.what) for name in EVERY for one in packs()[name].clocks if one.what != "notice"}
+    assert on_request == {
+        ("ca_qc_12_1", "thirty_days", "answer"),
+        ("gdpr_22", "one_month", "answer"),
+        ("uk_gdpr_22c", "one_month", "answer"),
+        ("uk_gdpr_22c", "complaint_acknowledged", "acknowledgement"),
+        ("us_ca_admt", "forty_five_days", "answer"),
+        ("us_ca_admt", "ten_business_days", "acknowledgement"),
+    }
+
+
 @pytest.mark.parametrize(
     ("name", "days"), [("eu_ai_act_86", 183), ("us_ecoa_fcra", 762), ("us_co_admt", 1096), ("gdpr_22", 0)]
 )
@@ -311,5 +323,5 @@ def test_the_pack_that_the_manual_shows_is_a_whole_one(tmp_path):
             (directory / block.code.splitlines()[0].removeprefix("# ")).write_text(block.code)
     pack = load(directory)
     assert blocking(pack) == {"reasons", "human_review", "office"}
-    assert (pack.clock("ten_days").unit, pack.clock("ten_days").amount) == ("business_days", 10)
+    assert (pack.clock("ten_days").length, pack.clock("ten_days").calendar) == ("10 business days", "US")
     assert pack.lock("office").placeholders == ("office_address",)

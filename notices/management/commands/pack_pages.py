@@ -5,6 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from notices.clocks import OCCURRENCES
 from notices.packs import Clock, Element, Pack, packs, placeholders
 
 DIRECTORY: Path = settings.BASE_DIR / "docs" / "packs"
@@ -27,6 +28,11 @@ _READING = {
     "secondary": "what others write about it",
     "unconfirmed": "not confirmed, so it never blocks",
     "own": "own policy",
+}
+_DUE = {
+    "notice": "the notice",
+    "answer": "the answer to a request",
+    "acknowledgement": "word that a request came in",
 }
 
 
@@ -125,14 +131,21 @@ def _effect_of(pack: Pack, element: Element) -> str:
 
 def _clocks(pack: Pack) -> str:
     rows = [
-        (_length(clock), clock.trigger.replace("_", " "), _when(clock.applies), clock.authority, clock.citation)
+        (_DUE[clock.what], _length(clock), _after(clock), _when(clock.applies), clock.authority, clock.citation)
         for clock in pack.clocks
     ]
-    return _table(("within", "after", "when", "authority", "from"), rows) if rows else ""
+    return _table(("due", "within", "after", "when", "authority", "from"), rows) if rows else ""
 
 
 def _length(clock: Clock) -> str:
-    return f"{clock.amount} {clock.unit.replace('_', ' ')}"
+    return f"{clock.length} (public holidays: {clock.calendar})" if clock.calendar else clock.length
+
+
+def _after(clock: Clock) -> str:
+    if clock.what != "notice":
+        return "the person asks"
+    occurrence = OCCURRENCES[clock.trigger][0]
+    return f"{occurrence.happened} ({', '.join(f'`{path}`' for path in occurrence.paths)})"
 
 
 def _locked(pack: Pack) -> str:

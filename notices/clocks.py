@@ -1,0 +1,208 @@
+"""When a notice about a record is due, and when the person who asks must have an answer.
+
+A pack says how long after which fact; the record says when that was. A record is anybody's JSON: where it is silent or
+impossible, the nearest fact that is known stands in, and the deadline says so. An unknown moment never stops a clock.
+"""
+
+import calendar
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final, NamedTuple
+
+from babel.dates import format_date
+from django.utils.dateparse import parse_datetime
+
+from config.api.times import rfc3339
+from notices.facts import Facts
+from notices.packs import Clock, Pack
+from notices.packs.models import BINDING, Purpose, Trigger, public_holidays
+
+
+class Occurrence(NamedTuple):
+    """Something that happened, and where records tell of it."""
+
+    happened: str
+    paths: tuple[str, ...]
+    before: bool = False
+    """It comes before what it stands in for, so the deadline is too early rather than too late."""
+
+
+_DECIDED = Occurrence("the decision was made", ("decided_at",))
+_COMPLETED = Occurrence("the application was complete", ("events.application.completed_at",))
+_APPLIED = Occurrence("the application came in", ("events.application.received_at",), before=True)
+_REQUESTED = Occurrence(
+    "the request came in",
+    ("events.request.received_at", "events.claim.received_at", "events.application.received_at"),
+)
+
+OCCURRENCES: Final[Mapping[Trigger, tuple[Occurrence, ...]]] = {
+    "decision_date": (_DECIDED,),
+    "application_completed": (_COMPLETED, _APPLIED, _DECIDED),
+    "request_received": (_REQUESTED, _DECIDED),
+}
+"""For each trigger what starts the clock, and what stands in for it, in order. Last of all stands in that the service
+received the record. docs/adding-a-pack.md tells of these paths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """Until when, by which law, and how that was reckoned."""
+
+    clock: str
+    pack: str
+    authority: str
+    citation: str
+    trigger: str
+    triggered_at: datetime
+    """In UTC, as is `due_at`."""
+    assumed: bool
+    """The record does not give the trigger's moment: another stands in."""
+    due_at: datetime
+    arithmetic: str
+    """The reckoning in English, for those who send notices."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "triggered_at": rfc3339(self.triggered_at), "due_at": rfc3339(self.due_at)}
+
+
+class _Start(NamedTuple):
+    at: datetime
+    """With the offset that it was told with: days are counted from its date there."""
+    happened: str
+    remark: str = ""
+
+
+def deadlines(
+    pack: Pack,
+    facts: Facts,
+    *,
+    received_at: datetime,
+    requested_at: datetime | None = None,
+    what: Purpose = "notice",
+) -> list[Deadline]:
+    """The deadlines that a pack sets for a record, soonest first: the first is the strictest, and it counts.
+
+    Args:
+        received_at: when the service received the record.
+        requested_at: when the affected person asked. Clocks of answers and acknowledgements run only from there.
+        what: which clocks to read.
+    """
+    found = [
+        clock_deadline(pack, clock.id, facts, received_at=received_at, requested_at=requested_at)
+        for clock in pack.clocks
+        if clock.what == what
+    ]
+    running = [deadline for deadline in found if deadline]
+    return sorted(running, key=lambda deadline: (deadline.due_at, deadline.authority not in BINDING))
+
+
+def clock_deadline(
+    pack: Pack, clock_id: str, facts: Facts, *, received_at: datetime, requested_at: datetime | None = None
+) -> Deadline | None:
+    """The deadline of one clock, or None where it does not apply to the record or waits for the person to ask.
+
+    Args:
+        received_at: when the service received the record.
+        requested_at: when the affected person asked.
+    """
+    clock = pack.clock(clock_id)
+    if not clock.applies_to(facts.get):
+        return None
+    start = _recorded(clock.trigger, facts, received_at) if clock.what == "notice" else _asked(requested_at)
+    if start is None:
+        return None
+    due_at = _due(clock, start.at)
+    return Deadline(
+        clock=clock.id,
+        pack=pack.id,
+        authority=clock.authority,
+        citation=clock.citation,
+        trigger=clock.trigger,
+        triggered_at=start.at.astimezone(UTC),
+        assumed=bool(start.remark),
+        due_at=due_at,
+        arithmetic=_arithmetic(clock, start, due_at),
+    )
+
+
+def moment(told: Any) -> datetime | None:
+    """A time as records tell it (RFC 3339, or a date alone), with its offset; UTC is read where there is none."""
+    try:
+        found = parse_datetime(told) if isinstance(told, str) else None
+        if found is None:
+            return None
+        aware = found if found.tzinfo else found.replace(tzinfo=UTC)
+        aware.astimezone(UTC)
+    except (ValueError, OverflowError):  # no such day, or in UTC outside the years 1 to 9999
+        return None
+    return aware
+
+
+def _asked(requested_at: datetime | None) -> _Start | None:
+    return _Start(requested_at, "the person asked") if requested_at else None
+
+
+def _recorded(trigger: Trigger, facts: Facts, received_at: datetime) -> _Start:
+    """When the clock began by the record. What comes after the record was received cannot have been in it."""
+    wanted = OCCURRENCES[trigger][0]
+    lacking = f" The record gives no possible time when {wanted.happened}; the true deadline may be"
+    for occurrence in OCCURRENCES[trigger]:
+        for path in occurrence.paths:
+            at = moment(facts.get(path))
+            if at and at <= received_at:
+                remark = "" if occurrence is wanted else f"{lacking} {'later' if occurrence.before else 'earlier'}."
+                return _Start(at, occurrence.happened, remark)
+    return _Start(received_at, "the service received the record", f"{lacking} earlier.")
+
+
+def _due(clock: Clock, start: datetime) -> datetime:
+    """The last second. Days end with their last hour, as in Regulation (EEC, Euratom) No 1182/71, Article 3(2)."""
+    begun = start.astimezone(UTC)
+    if clock.unit == "hours":
+        return begun + timedelta(hours=clock.amount)
+    # No days after an evening west of Greenwich: in UTC that day has passed already.
+    last = max(_last_day(clock, start.date()), begun.date())
+    return datetime.combine(last, time(23, 59, 59), UTC)
+
+
+def _last_day(clock: Clock, first: date) -> date:
+    match clock.unit:
+        case "months":
+            return _months_after(first, clock.amount)
+        case "business_days":
+            return _business_days_after(first, clock.amount, str(clock.calendar))
+        case _:
+            return first + timedelta(days=clock.amount)
+
+
+def _months_after(first: date, months: int) -> date:
+    """The same day of a later month, or its last where it has no such day: the same Article 3(2)(c)."""
+    years, month = divmod(first.month - 1 + months, 12)
+    year, month = first.year + years, month + 1
+    return date(year, month, min(first.day, calendar.monthrange(year, month)[1]))
+
+
+def _business_days_after(first: date, days: int, holidays: str) -> date:
+    last = first
+    while days:
+        last += timedelta(days=1)
+        if last.isoweekday() <= 5 and last not in public_holidays(holidays, last.year):
+            days -= 1
+    return last
+
+
+def _arithmetic(clock: Clock, start: _Start, due_at: datetime) -> str:
+    begun, until = _day(start.at), f"the end of {_day(due_at)}"
+    if clock.unit == "hours":
+        begun, until = _hour(start.at.astimezone(UTC)), _hour(due_at)
+    counted = f", without weekends and the public holidays of {clock.calendar}" if clock.calendar else ""
+    return f"{clock.length} after {begun}, when {start.happened}{counted}: until {until} (UTC).{start.remark}"
+
+
+def _hour(at: datetime) -> str:
+    return f"{at:%H:%M:%S} on {_day(at)}"
+
+
+def _day(day: date) -> str:
+    return format_date(day, "long", locale="en")

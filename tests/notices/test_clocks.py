@@ -1,0 +1,379 @@
+"""When notices and answers are due: by hand for the samples of every pack, and by rule for any record at all."""
+
+import calendar
+import json
+import re
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from typing import Any
+
+import holidays
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from decisions import samples
+from notices.clocks import OCCURRENCES, clock_deadline, deadlines, moment
+from notices.facts import Facts
+from notices.packs import Clock, Pack, packs
+from tests.docs.documents import section
+
+RECEIVED = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
+ASKED = datetime(2026, 11, 13, 22, 0, tzinfo=UTC)
+
+
+def utc(day: str, at: str = "23:59:59") -> datetime:
+    return datetime.fromisoformat(f"{day}T{at}+00:00")
+
+
+def record(**fields: Any) -> Facts:
+    return Facts(json.dumps(fields).encode())
+
+
+def sample(decision_id: str) -> Facts:
+    return next(
+        facts for facts in map(Facts, samples.synthetic_records()) if facts.document["decision_id"] == decision_id
+    )
+
+
+def a_pack(**clock: Any) -> Pack:
+    """The policy pack, with this clock only."""
+    fields = {
+        "id": "clock",
+        "trigger": "decision_date",
+        "authority": "guidance",
+        "citation": "A rule",
+        "source": "policy",
+    }
+    return packs()["general"].model_copy(update={"clocks": (Clock.model_validate({**fields, **clock}),)})
+
+
+def due(day: str, **clock: Any) -> datetime:
+    """When a clock that a decision on this day starts runs out."""
+    facts = record(decided_at=f"{day}T12:00:00Z")
+    [deadline] = deadlines(a_pack(**clock), facts, received_at=utc("2400-01-01"))
+    return deadline.due_at
+
+
+@pytest.mark.parametrize(
+    ("decision_id", "pack", "what", "expected"),
+    [
+        # Quebec: with the decision. It was made on November 12, eastern time.
+        ("synthetic-insurance-05", "ca_qc_12_1", "notice", [("with_the_decision", "2026-11-12")]),
+        ("synthetic-insurance-05", "ca_qc_12_1", "answer", [("thirty_days", "2026-12-13")]),
+        # The AI Act and a policy set none.
+        ("synthetic-hiring-01", "eu_ai_act_86", "notice", []),
+        ("synthetic-hiring-01", "general", "notice", []),
+        ("synthetic-insurance-03", "gdpr_22", "notice", []),
+        ("synthetic-insurance-03", "gdpr_22", "answer", [("one_month", "2026-12-13")]),
+        ("synthetic-benefits-02", "uk_gdpr_22c", "answer", [("one_month", "2026-12-13")]),
+        ("synthetic-benefits-02", "uk_gdpr_22c", "acknowledgement", [("complaint_acknowledged", "2026-12-13")]),
+        ("synthetic-hiring-03", "us_ca_admt", "answer", [("forty_five_days", "2026-12-28")]),
+        # Friday, November 13: the 16th to the 20th are five, the 23rd to the 25th eight, Thanksgiving is none, the 27th
+        # is the ninth and Monday, the 30th, the tenth.
+        ("synthetic-hiring-03", "us_ca_admt", "acknowledgement", [("ten_business_days", "2026-11-30")]),
+        ("synthetic-hiring-04", "us_co_admt", "notice", [("thirty_days", "2026-12-16")]),
+        # The application was complete on October 30, ten days before the decision.
+        ("synthetic-insurance-04", "us_ecoa_fcra", "notice", [("completed_application", "2026-11-29")]),
+        ("synthetic-prior-authorization-01", "us_health_denial", "notice", [("prior_authorization", "2026-11-16")]),
+    ],
+)
+def test_the_samples_are_due_when_a_calendar_says(
+    decision_id: str, pack: str, what: Any, expected: list[tuple[str, str]]
+):
+    found = deadlines(packs()[pack], sample(decision_id), received_at=RECEIVED, requested_at=ASKED, what=what)
+    assert [(one.clock, one.due_at) for one in found] == [(clock, utc(day)) for clock, day in expected]
+    assert not any(one.assumed for one in found)
+
+
+def test_an_expedited_request_has_seventy_two_hours_to_the_second():
+    facts = sample("synthetic-prior-authorization-04")
+    [deadline] = deadlines(packs()["us_health_denial"], facts, received_at=RECEIVED)
+    assert deadline.due_at == utc("2026-11-21", "17:05:00")
+    assert deadline.arithmetic == (
+        "72 hours after 17:05:00 on November 18, 2026, when the request came in: "
+        "until 17:05:00 on November 21, 2026 (UTC)."
+    )
+
+
+def test_a_deadline_names_its_law_and_its_reckoning():
+    [deadline] = deadlines(packs()["us_co_admt"], sample("synthetic-hiring-04"), received_at=RECEIVED)
+    assert deadline.as_json() == {
+        "clock": "thirty_days",
+        "pack": "us_co_admt",
+        "authority": "statute",
+        "citation": "C.R.S. 6-1-1704(3)",
+        "trigger": "decision_date",
+        "triggered_at": "2026-11-16T16:18:55.000000Z",
+        "assumed": False,
+        "due_at": "2026-12-16T23:59:59.000000Z",
+        "arithmetic": "30 days after November 16, 2026, when the decision was made: "
+        "until the end of December 16, 2026 (UTC).",
+    }
+
+
+def test_an_answer_has_no_deadline_until_the_person_asks():
+    facts = sample("synthetic-hiring-03")
+    for what in ("answer", "acknowledgement"):
+        assert deadlines(packs()["us_ca_admt"], facts, received_at=RECEIVED, what=what) == []
+    assert clock_deadline(packs()["us_ca_admt"], "forty_five_days", facts, received_at=RECEIVED) is None
+
+
+def test_a_clock_that_does_not_apply_sets_no_deadline():
+    facts = sample("synthetic-insurance-04")
+    assert clock_deadline(packs()["us_ecoa_fcra"], "counteroffer", facts, received_at=RECEIVED) is None
+
+
+def test_the_soonest_counts_and_of_two_at_once_the_binding_one():
+    facts = record(
+        decided_at="2026-11-12T10:00:00Z",
+        subject={"plan_type": "employer"},
+        events={"request": {"urgency": "standard", "received_at": "2026-11-09T10:00:00Z"}},
+        outcome={"claim_type": "pre_service"},
+    )
+    found = deadlines(packs()["us_health_denial"], facts, received_at=RECEIVED)
+    assert [(one.clock, one.due_at) for one in found] == [
+        ("prior_authorization", utc("2026-11-16")),
+        ("pre_service", utc("2026-11-24")),
+    ]
+    law = a_pack(days=7, authority="rule").clocks[0].model_copy(update={"id": "law"})
+    pack = a_pack(days=7)
+    both = pack.model_copy(update={"clocks": (*pack.clocks, law)})
+    assert [one.clock for one in deadlines(both, facts, received_at=RECEIVED)] == ["law", "clock"]
+
+
+APPLICATION = {"received_at": "2026-10-20T08:00:00Z", "completed_at": "2026-10-30T08:00:00Z"}
+CAME_IN = {"received_at": "2026-10-20T08:00:00Z"}
+DECIDED = "2026-11-09T08:00:00Z"
+NO_TIME = "The record gives no possible time when"
+
+
+@pytest.mark.parametrize(
+    ("trigger", "fields", "day", "happened", "remark"),
+    [
+        ("decision_date", {"decided_at": DECIDED}, "2026-11-09", "the decision was made", ""),
+        ("decision_date", {}, "2026-11-20", "the service received the record", "earlier"),
+        (
+            "application_completed",
+            {"events": {"application": APPLICATION}},
+            "2026-10-30",
+            "the application was complete",
+            "",
+        ),
+        (
+            "application_completed",
+            {"events": [{"name": "application", **APPLICATION}]},
+            "2026-10-30",
+            "the application was complete",
+            "",
+        ),
+        (
+            "application_completed",
+            {"decided_at": DECIDED, "events": {"application": CAME_IN}},
+            "2026-10-20",
+            "the application came in",
+            "later",
+        ),
+        ("application_completed", {"decided_at": DECIDED}, "2026-11-09", "the decision was made", "earlier"),
+        ("application_completed", {}, "2026-11-20", "the service received the record", "earlier"),
+        ("request_received", {"events": {"claim": CAME_IN}}, "2026-10-20", "the request came in", ""),
+        ("request_received", {"events": {"application": CAME_IN}}, "2026-10-20", "the request came in", ""),
+        (
+            "request_received",
+            {"events": {"application": CAME_IN, "request": {"received_at": "2026-11-02T08:00:00Z"}}},
+            "2026-11-02",
+            "the request came in",
+            "",
+        ),
+        ("request_received", {"decided_at": DECIDED}, "2026-11-09", "the decision was made", "earlier"),
+        ("request_received", {}, "2026-11-20", "the service received the record", "earlier"),
+    ],
+)
+def test_the_nearest_known_fact_stands_in_for_an_unknown_one(
+    trigger: Any, fields: dict[str, Any], day: str, happened: str, remark: str
+):
+    [deadline] = deadlines(a_pack(trigger=trigger, days=1), record(**fields), received_at=RECEIVED)
+    assert deadline.triggered_at.date() == date.fromisoformat(day)
+    assert f", when {happened}: until" in deadline.arithmetic
+    assert deadline.assumed is bool(remark)
+    assert (NO_TIME in deadline.arithmetic) is bool(remark)
+    assert deadline.arithmetic.endswith(f"may be {remark}." if remark else "(UTC).")
+
+
+@pytest.mark.parametrize("told", ["9999-12-31T23:59:59-14:00", "9999-12-31", "2026-11-20T09:00:01Z"])
+def test_a_decision_after_the_receipt_of_its_record_is_impossible_and_postpones_nothing(told: str):
+    [deadline] = deadlines(a_pack(days=30), record(decided_at=told), received_at=RECEIVED)
+    assert deadline.assumed
+    assert deadline.triggered_at == RECEIVED
+
+
+@pytest.mark.parametrize(
+    ("told", "read"),
+    [
+        ("2026-11-09T11:30:12-06:00", "2026-11-09T11:30:12-06:00"),
+        ("2026-11-09 11:30:12.5Z", "2026-11-09T11:30:12.500000+00:00"),
+        ("2026-11-09T11:30:12", "2026-11-09T11:30:12+00:00"),
+        ("2026-11-09", "2026-11-09T00:00:00+00:00"),
+        ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00+00:00"),
+        ("0001-01-01T00:00:00+14:00", None),
+        ("9999-12-31T23:59:59-14:00", None),
+        ("2026-02-30T00:00:00Z", None),
+        ("2026-11-09T25:00:00Z", None),
+        ("yesterday", None),
+        ("", None),
+        (1794222612, None),
+        (True, None),
+        (None, None),
+        (["2026-11-09"], None),
+    ],
+)
+def test_times_are_read_as_records_tell_them(told: Any, read: str | None):
+    found = moment(told)
+    assert (found.isoformat() if found else None) == read
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS
+    | st.datetimes().map(datetime.isoformat)
+    | st.datetimes(timezones=st.timezones()).map(datetime.isoformat)
+    | st.dates().map(date.isoformat),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["name", "received_at", "completed_at", "application", "request"]), inner)
+    ),
+    max_leaves=6,
+)
+SHIPPED = [(name, clock.id) for name, pack in packs().items() for clock in pack.clocks if clock.what == "notice"]
+
+
+@given(st.sampled_from(SHIPPED), JSON, JSON, st.datetimes(datetime(2020, 1, 1), datetime(2200, 1, 1)))
+def test_whatever_a_record_holds_a_running_clock_has_a_deadline(
+    clock: tuple[str, str], decided: Any, events: Any, received: datetime
+):
+    received_at = received.replace(tzinfo=UTC)
+    pack = packs()[clock[0]].model_copy(update={"clocks": (packs()[clock[0]].clock(clock[1]),)})
+    facts = record(decided_at=decided, events=events)
+    found = deadlines(pack, facts, received_at=received_at)
+    assert len(found) == pack.clocks[0].applies_to(facts.get)
+    for deadline in found:
+        assert deadline.triggered_at <= min(received_at, deadline.due_at)
+
+
+@pytest.mark.parametrize(
+    ("day", "months", "last"),
+    [
+        ("2026-11-13", 1, "2026-12-13"),
+        ("2026-01-31", 1, "2026-02-28"),
+        ("2028-01-31", 1, "2028-02-29"),
+        ("2028-02-29", 12, "2029-02-28"),
+        ("2026-08-31", 1, "2026-09-30"),
+        ("2026-12-31", 2, "2027-02-28"),
+        ("2026-12-15", 3, "2027-03-15"),
+        ("2026-12-15", 0, "2026-12-15"),
+    ],
+)
+def test_months_end_on_the_same_day_or_on_the_last(day: str, months: int, last: str):
+    assert due(day, months=months) == utc(last)
+
+
+@given(st.dates(date(2000, 1, 1), date(2200, 1, 1)), st.integers(0, 600))
+def test_months_are_counted_on_and_no_day_is_gained(day: date, months: int):
+    last = due(day.isoformat(), months=months).date()
+    assert (last.year - day.year) * 12 + last.month - day.month == months
+    assert last.day == day.day or (last.day < day.day and (last + timedelta(days=1)).day == 1)
+
+
+@pytest.mark.parametrize(
+    ("day", "days", "last"),
+    [("2028-02-28", 1, "2028-02-29"), ("2027-02-28", 1, "2027-03-01"), ("2026-12-31", 30, "2027-01-30")],
+)
+def test_days_are_those_of_the_calendar(day: str, days: int, last: str):
+    assert due(day, days=days) == utc(last)
+
+
+@pytest.mark.parametrize(
+    ("where", "day", "days", "last"),
+    [
+        ("US", "2026-11-25", 1, "2026-11-27"),  # Thanksgiving
+        ("US-CA", "2026-11-25", 1, "2026-11-30"),  # and, in California, the day after
+        ("US", "2026-07-02", 1, "2026-07-06"),  # Independence Day, a Saturday, observed on Friday
+        ("US", "2021-12-30", 1, "2022-01-03"),  # New Year's Day 2022, a Saturday, observed in the year before
+        ("US", "2026-11-14", 1, "2026-11-16"),  # from a Saturday
+        ("GB", "2026-12-24", 1, "2026-12-29"),  # Boxing Day, a Saturday, made up for on Monday
+    ],
+)
+def test_neither_weekends_nor_holidays_are_business_days(where: str, day: str, days: int, last: str):
+    assert due(day, business_days=days, calendar=where) == utc(last)
+
+
+@given(
+    st.dates(date(2000, 1, 1), date(2100, 1, 1)), st.integers(0, 60), st.sampled_from(["US", "US-CA", "CA-QC", "DE"])
+)
+def test_business_days_are_what_counting_day_by_day_gives(first: date, days: int, where: str):
+    last = due(first.isoformat(), business_days=days, calendar=where).date()
+    country, _, part = where.partition("-")
+    off = holidays.country_holidays(country, subdiv=part or None)
+    passed = [first + timedelta(days=count) for count in range(1, (last - first).days + 1)]
+    worked = [day for day in passed if calendar.weekday(day.year, day.month, day.day) < 5 and day not in off]
+    assert len(worked) == days
+    assert worked[-1:] in ([], [last])
+
+
+LENGTHS = st.one_of(
+    st.fixed_dictionaries({"hours": st.integers(0, 3660)}),
+    st.fixed_dictionaries({"days": st.integers(0, 3660)}),
+    st.fixed_dictionaries({"months": st.integers(0, 3660)}),
+    st.fixed_dictionaries({"business_days": st.integers(0, 30), "calendar": st.just("US")}),
+)
+MOMENTS = st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1))
+
+
+@given(LENGTHS, MOMENTS, MOMENTS, st.integers(-14, 14))
+def test_what_begins_later_never_ends_earlier(length: dict[str, Any], one: datetime, other: datetime, offset: int):
+    there = timezone(timedelta(hours=offset))
+    ends = [
+        deadlines(
+            a_pack(**length), record(decided_at=at.replace(tzinfo=there).isoformat()), received_at=utc("2400-01-01")
+        )
+        for at in sorted((one, other))
+    ]
+    assert ends[0][0].due_at <= ends[1][0].due_at
+    assert ends[1][0].triggered_at == max(one, other).replace(tzinfo=there)
+
+
+def test_days_are_counted_from_the_date_that_the_record_writes():
+    """In Texas it was still the ninth, and the law there counts from the ninth."""
+    [deadline] = deadlines(a_pack(days=30), record(decided_at="2026-11-09T20:00:00-06:00"), received_at=RECEIVED)
+    assert deadline.due_at == utc("2026-12-09")
+    assert deadline.arithmetic.startswith("30 days after November 9, 2026, ")
+    assert deadline.triggered_at == utc("2026-11-10", "02:00:00")
+
+
+def test_no_time_at_all_ends_with_the_day_and_never_before_it_began():
+    [deadline] = deadlines(a_pack(days=0), record(decided_at="2026-11-12T20:00:00-05:00"), received_at=RECEIVED)
+    assert deadline.due_at == utc("2026-11-13")
+    assert due("2026-11-12", days=0) == utc("2026-11-12")
+
+
+def test_the_reckoning_names_the_holidays_that_it_leaves_out():
+    pack = packs()["us_ca_admt"]
+    deadline = clock_deadline(
+        pack, "ten_business_days", record(), received_at=RECEIVED, requested_at=datetime.combine(ASKED, time(), UTC)
+    )
+    assert deadline
+    assert deadline.arithmetic == (
+        "10 business days after November 13, 2026, when the person asked, without weekends and the public holidays of "
+        "US: until the end of November 30, 2026 (UTC)."
+    )
+
+
+def test_the_manual_names_every_path_in_its_order():
+    manual = section("docs/adding-a-pack.md", "Clocks")
+    for trigger, occurrences in OCCURRENCES.items():
+        [row] = [line for line in manual.splitlines() if line.startswith(f"| `{trigger}` | `")]
+        paths = [path for occurrence in occurrences for path in occurrence.paths]
+        assert re.findall(r"`([^`]+)`", row) == [trigger, *paths]
