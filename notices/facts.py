@@ -15,6 +15,7 @@ from config.api import strict_json
 from custody.fields import quote_key
 
 _SEGMENT = re.compile(r'"(?:[^"\\]|\\.)*"|[^."]+')
+_INDEX = re.compile(r"[0-9]{1,9}")
 Scalar = str | int | Decimal | bool | None
 
 
@@ -24,10 +25,53 @@ class NoSuchField(KeyError):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A scalar of a record: where it is, as field proofs name it, and what it is."""
+    """What is at one place of a record, and how the place is reached."""
 
     path: str
-    value: Scalar
+    """As field proofs name it."""
+    named: str
+    """The same place, with the names of list items where they have one."""
+    name: str
+    """The last key, unquoted; of a list item its name, or its index if it has none."""
+    value: Any
+    parent: "Fact | None" = None
+
+    @property
+    def is_scalar(self) -> bool:
+        return not isinstance(self.value, dict | list)
+
+    @property
+    def in_list(self) -> bool:
+        return self.parent is not None and isinstance(self.parent.value, list)
+
+    @property
+    def field(self) -> "Fact":
+        """What has a key: this, or the list that it is an item of."""
+        return self.parent.field if self.parent and self.in_list else self
+
+    def lineage(self) -> list["Fact"]:
+        """From the top of the record down to this."""
+        above = self.parent.lineage() if self.parent else []
+        return [*above, self] if self.path else []
+
+    def child(self, key: str | int) -> "Fact":
+        """One step down, by a key or index that is there."""
+        value = self.value[key]
+        name = _item_name(value) or str(key) if isinstance(key, int) else key
+        step = str(key) if isinstance(key, int) else quote_key(key)
+        return Fact(_joined(self.path, step), _joined(self.named, quote_key(name)), name, value, self)
+
+    def children(self) -> Iterator["Fact"]:
+        keys = self.value if isinstance(self.value, dict) else range(len(self.value))
+        return map(self.child, keys)
+
+    def scalars(self) -> Iterator["Fact"]:
+        """Every scalar here or below, in the record's order."""
+        if self.is_scalar:
+            yield self
+            return
+        for child in self.children():
+            yield from child.scalars()
 
 
 class Facts:
@@ -35,70 +79,58 @@ class Facts:
 
     def __init__(self, payload: bytes) -> None:
         self.document: dict[str, Any] = strict_json.read(payload, number=Decimal)
+        self._positions: dict[str, dict[str, int]] = {}
+
+    def at(self, path: str) -> Fact:
+        """What is at a path, scalar or not. Raises NoSuchField."""
+        fact = Fact("", "", "", self.document)
+        for key in _segments(path):
+            fact = fact.child(self._key(fact, key))
+        return fact
 
     def find(self, path: str) -> Fact:
         """The scalar at a path. Raises NoSuchField."""
-        node: Any = self.document
-        canonical: list[str] = []
-        for key in _segments(path):
-            step, node = _enter(node, key)
-            canonical.append(step)
-        if isinstance(node, dict | list) or not canonical:
+        fact = self.at(path)
+        if not fact.is_scalar:
             raise NoSuchField(path)
-        return Fact(".".join(canonical), node)
+        return fact
 
     def get(self, path: str) -> Any:
         """What is at a path, scalar or not; None if there is nothing."""
-        node: Any = self.document
         try:
-            for key in _segments(path):
-                _, node = _enter(node, key)
+            return self.at(path).value
         except NoSuchField:
             return None
-        return node
 
-    def events(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
-        """Each event's path, name and fields, whether the record keeps them in an object or in a list."""
-        events = self.document.get("events")
-        if isinstance(events, dict):
-            for name, fields in events.items():
-                if isinstance(fields, dict):
-                    yield f"events.{quote_key(name)}", name, fields
-        elif isinstance(events, list):
-            for index, fields in enumerate(events):
-                if isinstance(fields, dict):
-                    name = fields.get("name")
-                    rest = {key: value for key, value in fields.items() if key != "name"}
-                    yield f"events.{index}", name if isinstance(name, str) else str(index + 1), rest
-
-
-def scalars(path: str, fields: dict[str, Any]) -> Iterator[Fact]:
-    """The scalars directly in an object, with their paths."""
-    for key, value in fields.items():
-        if not isinstance(value, dict | list):
-            yield Fact(f"{path}.{quote_key(key)}", value)
-
-
-def last_key(path: str) -> str:
-    """The key at the end of a path, unquoted."""
-    return _segments(path)[-1]
+    def _key(self, fact: Fact, segment: str) -> str | int:
+        """The key or index of what a path's segment names. Raises NoSuchField."""
+        if isinstance(fact.value, dict) and segment in fact.value:
+            return segment
+        if isinstance(fact.value, list):
+            if _INDEX.fullmatch(segment) and int(segment) < len(fact.value):
+                return int(segment)
+            if fact.path not in self._positions:  # kept, for a record may have thousands of events and paths into them
+                named = [(_item_name(item), index) for index, item in enumerate(fact.value)]
+                self._positions[fact.path] = {name: index for name, index in reversed(named) if name is not None}
+            if segment in self._positions[fact.path]:
+                return self._positions[fact.path][segment]
+        raise NoSuchField(segment)
 
 
 def _segments(path: str) -> list[str]:
     found = _SEGMENT.findall(path)
     if ".".join(found) != path:
         raise NoSuchField(path)
-    return [json.loads(part) if part.startswith('"') else part for part in found]
+    try:
+        return [json.loads(part) if part.startswith('"') else part for part in found]
+    except ValueError:
+        raise NoSuchField(path) from None
 
 
-def _enter(node: Any, key: str) -> tuple[str, Any]:
-    """One step down: the step as field proofs spell it, and what is there."""
-    if isinstance(node, dict) and key in node:
-        return quote_key(key), node[key]
-    if isinstance(node, list):
-        if key.isascii() and key.isdigit() and int(key) < len(node):
-            return str(int(key)), node[int(key)]
-        for index, item in enumerate(node):
-            if isinstance(item, dict) and item.get("name") == key:
-                return str(index), item
-    raise NoSuchField(key)
+def _item_name(item: Any) -> str | None:
+    name = item.get("name") if isinstance(item, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _joined(path: str, step: str) -> str:
+    return f"{path}.{step}" if path else step

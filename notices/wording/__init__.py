@@ -1,53 +1,88 @@
-"""Words, numbers and dates in the language of a notice."""
+"""The words of notices, in each of their languages."""
 
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from babel.dates import format_date
-from babel.numbers import format_decimal
-from django.utils.dateparse import parse_date, parse_datetime
+from babel import Locale
 
 from notices.facts import Scalar
+from notices.wording import names, values
+from notices.wording.names import Name, humanise, spelled_out
+from notices.wording.sentences import isolated
+
+__all__ = ["Shown", "Wording", "humanise", "spelled_out", "wording"]
 
 _DIRECTORY = Path(__file__).parent
-_WORDS = re.compile(r"[_\-\s]+|(?<=[a-z0-9])(?=[A-Z])")
-_SENTENCE_END = (".", "!", "?", "…")
+_LONGEST_TEXT = 2000
+
+
+class Shown(NamedTuple):
+    """A field as a person reads it."""
+
+    label: str
+    value: str
+    happened: bool
+    """Whether the label says that something happened, and the value on which day: `received`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The generic sentences of one language."""
+    """What the notices of one language are made of. Templates have no end mark: a sentence gets one when it is done."""
 
-    language: str
-    sentences: Mapping[str, str]
-    actions: Mapping[str, str]
+    locale: Locale
+    words: Mapping[str, str]
+    matters: Mapping[str, str]
+    """What was decided about, by the name of an event; `other` is for all others."""
+    moments: Mapping[str, str]
+    """For things that happened on a day, by what happened; `other` likewise."""
+    fields: Mapping[str, str]
+    """For fields of the record profile and those that packs ask for, by path."""
+    choices: Mapping[str, Mapping[str, str]]
+    """For the known values of such fields."""
 
     def say(self, template: str, **values: str) -> str:
-        """One sentence from a template of this language."""
-        return sentence(self.sentences[template].format(**values))
+        """One of the words, with values in their places."""
+        return self.words[template].format(**values)
 
-    def value(self, found: Scalar) -> str:
-        """A value of a record as people of this language write it: numbers, dates, yes and no."""
+    def show(self, name: str, found: Scalar) -> Shown:
+        """A field's label, and its value as people of this language write it."""
+        said = names.read(name)
         if found is None:
-            return self.sentences["nothing"]
+            return Shown(said.stem, self.words["nothing"], False)
         if isinstance(found, bool):
-            return self.sentences["yes" if found else "no"]
+            return Shown(said.words, self.words["yes" if found else "no"], False)
         if isinstance(found, int | Decimal):
-            # No grouping: a number may be an identifier, and the record does not say.
-            return str(format_decimal(found, locale=self.language, group_separator=False, decimal_quantization=False))
-        day = _day(found)
-        return str(format_date(day, format="long", locale=self.language)) if day else found
+            return self._number(said, found)
+        day = values.day(found)
+        if day:
+            return Shown(said.stem, values.written(day, self.locale), said.moment and " " not in said.stem)
+        text = spelled_out(found)
+        if not text:
+            return Shown(said.stem, self.words["nothing"], False)
+        return Shown(said.words, isolated(text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "…"), False)
 
-    def action(self, found: Scalar) -> str:
-        """What was decided, in words where the action is a known one."""
-        return self.actions.get(str(found), humanise(str(found)))
+    def measures(self, name: str) -> bool:
+        """Whether a field's name says what its value is measured in."""
+        said = names.read(name)
+        return bool(said.currency or said.unit)
+
+    def choice(self, path: str, found: Scalar) -> str | None:
+        """The template for a known value of a known field."""
+        known = self.choices.get(path, {})
+        return known.get("_".join(str(found).lower().split()))
+
+    def _number(self, said: Name, found: int | Decimal) -> Shown:
+        if said.currency:
+            return Shown(said.stem, values.money(found, said.currency, self.locale), False)
+        counted = values.quantity(found, said.unit, self.locale) if said.unit else None
+        if counted:
+            return Shown(said.stem, counted, False)
+        return Shown(said.words, values.plain(found, self.locale), False)
 
 
 @cache
@@ -57,32 +92,9 @@ def wording(language: str) -> Wording:
     Raises:
         KeyError: there is none.
     """
-    file = _DIRECTORY / f"{language.partition('-')[0]}.toml"
+    base = language.partition("-")[0]
+    file = _DIRECTORY / f"{base}.toml"
     if not file.is_file():
         raise KeyError(language)
     content: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
-    actions = content.pop("actions")
-    return Wording(language.partition("-")[0], content, actions)
-
-
-def humanise(name: str) -> str:
-    """A field's name as words: `loan_to_value` becomes `loan to value`."""
-    return " ".join(part for part in _WORDS.split(name) if part).lower()
-
-
-def sentence(text: str) -> str:
-    """One line that begins with a capital and ends as a sentence does."""
-    line = " ".join(text.split())
-    if not line:
-        return line
-    return line[0].upper() + line[1:] + ("" if line.endswith(_SENTENCE_END) else ".")
-
-
-def _day(text: str) -> date | None:
-    try:
-        if len(text) == len("2026-11-01"):
-            return parse_date(text)
-        moment: datetime | None = parse_datetime(text) if "T" in text else None
-    except ValueError:
-        return None
-    return moment.date() if moment else None
+    return Wording(locale=Locale(base), **content)

@@ -1,0 +1,82 @@
+"""How hard a notice is to read: the length of its sentences and, for English, its Flesch reading ease."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+
+import pyphen
+
+from notices.wording.sentences import split
+
+_STATEMENTS = ("decision_summary", "role_of_automated_system", "main_factors", "inputs_used")
+_TEXTS = ("how_to_request_inputs", "how_to_request_review", "deadline_note")
+# A word begins with a letter or digit; apostrophes, hyphens, points and at signs inside belong to it.
+_WORD = re.compile(r"[^\W_](?:[\w'\u2019.,@/\-]*\w)?")
+
+_VOWEL = re.compile(r"[aeiou]|(?<=.)y")
+
+
+@dataclass(frozen=True, slots=True)
+class Readability:
+    """Counts over the prose of a notice: its statements and texts, without title and framework."""
+
+    words: int
+    sentences: int
+    words_per_sentence: float
+    """The mean; 0.0 if there are no words."""
+    longest: int
+    """The number of words in the longest sentence."""
+    flesch: float | None
+    """Flesch reading ease, about 0 (hard) to 100 (easy). English only."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The numbers as answers show them: means to one decimal."""
+        return {
+            "words": self.words,
+            "sentences": self.sentences,
+            "words_per_sentence": round(self.words_per_sentence, 1),
+            "longest": self.longest,
+            "flesch": None if self.flesch is None else round(self.flesch, 1),
+        }
+
+
+def measure(content: Mapping[str, Any], language: str) -> Readability:
+    """Count the words and sentences of a notice.
+
+    Flesch reading ease is 206.835 - 1.015 x words per sentence - 84.6 x syllables per word (R. Flesch, "A new
+    readability yardstick", Journal of Applied Psychology 32(3), 1948, pages 221-233). Syllables are where pyphen's
+    American English dictionary would hyphenate, which finds somewhat fewer than there are; a number counts as one.
+
+    Args:
+        content: the content fields of a notice; those that are missing count as empty.
+        language: as the notice has it, such as `en` or `de-AT`.
+    """
+    lengths = [len(words) for words in map(_words, _sentences(content)) if words]
+    total = sum(lengths)
+    flesch = None
+    if total and language.partition("-")[0] == "en":
+        syllables = sum(_syllables(word.lower()) for text in _sentences(content) for word in _words(text))
+        flesch = 206.835 - 1.015 * total / len(lengths) - 84.6 * syllables / total
+    return Readability(total, len(lengths), total / len(lengths) if lengths else 0.0, max(lengths, default=0), flesch)
+
+
+def _sentences(content: Mapping[str, Any]) -> list[str]:
+    statements = [item["statement"] for name in _STATEMENTS for item in content.get(name, [])]
+    texts = [*content.get("rights", []), *(content.get(name, "") for name in _TEXTS)]
+    return [one for text in (*statements, *texts) for one in split(text)]
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text)
+
+
+@lru_cache(maxsize=4096)
+def _syllables(word: str) -> int:
+    return 1 + sum(bool(_VOWEL.search(word, 0, position)) for position in _dictionary().positions(word))
+
+
+@cache
+def _dictionary() -> pyphen.Pyphen:
+    return pyphen.Pyphen(lang="en_US", left=1, right=1)

@@ -1,0 +1,90 @@
+"""What the name of a field says: its words, and what its value is measured in."""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from babel import Locale
+
+from notices.wording.sentences import isolated, one_line
+
+LONGEST = 120
+_PARTS = re.compile(r"[_\-.\s/]+|(?<=[a-z0-9])(?=[A-Z])")
+_PLAIN = re.compile(r"[A-Za-z0-9_\-./]+")
+_CONSTANT = re.compile(r"[a-z]+(_[a-z]+)+|[A-Z]+(_[A-Z]+)+")
+_PUNCTUATION = " .,:;!?"
+
+# Codes that are also English words or common abbreviations: nobody can tell `pain_all` from an amount in lek.
+_WORDS_TOO = {"all", "bad", "bam", "ban", "bob", "cop", "crc", "cup", "esp", "gel", "inr", "irr", "mad"}
+_WORDS_TOO |= {"mop", "pen", "php", "pte", "ron", "rub", "scr", "sit", "sos", "std", "sur", "top", "try"}
+_CURRENCIES = {str(code).lower() for code in Locale("en").currencies} - _WORDS_TOO
+_UNITS = {
+    "percent": "concentr-percent",
+    "pct": "concentr-percent",
+    "years": "duration-year",
+    "months": "duration-month",
+    "weeks": "duration-week",
+    "days": "duration-day",
+    "hours": "duration-hour",
+    "minutes": "duration-minute",
+    "seconds": "duration-second",
+    "km": "length-kilometer",
+    "miles": "length-mile",
+    "cm": "length-centimeter",
+    "kg": "mass-kilogram",
+    "mmhg": "pressure-millimeter-ofhg",
+}
+# Metres or millions: the record does not say.
+_PERHAPS_UNITS = {"g", "h", "l", "m"}
+# `payments_last_months` counts payments and `number_of_days` is already said: after these a unit is part of the name.
+_NO_UNIT_AFTER = {"at", "by", "each", "every", "for", "from", "last", "next", "of"}
+_NO_UNIT_AFTER |= {"other", "past", "per", "previous", "prior", "the", "to", "within"}
+
+
+class Name(NamedTuple):
+    """A field's name as words, and without what is said by its value."""
+
+    words: str
+    stem: str
+    """The words without the unit (`savings_gbp`: savings) or without "at" (`received_at`: received)."""
+    currency: str = ""
+    unit: str = ""
+    """As babel names it."""
+    moment: bool = False
+    """Whether a date here is when something happened: the name ends with "at" or "on"."""
+
+
+def humanise(name: str) -> str:
+    """A field's name as words: `loan_to_value` becomes `loan to value`. A name that people wrote stays as it is."""
+    words = one_line(name).rstrip(_PUNCTUATION)
+    if _PLAIN.fullmatch(words):
+        parts = [part for part in _PARTS.split(words) if part]
+        shouted = words.upper() == words
+        words = " ".join(part if part.isupper() and len(part) > 1 and not shouted else part.lower() for part in parts)
+    return isolated(words if len(words) <= LONGEST else words[:LONGEST].rstrip() + "…")
+
+
+def spelled_out(text: str) -> str:
+    """A text on one line; one that is no more than the name of something, such as `sent_to_clinician`, as words."""
+    return humanise(text) if _CONSTANT.fullmatch(text) else one_line(text)
+
+
+@lru_cache(maxsize=4096)
+def read(name: str) -> Name:
+    """What a field's name says."""
+    words = humanise(name)
+    *stem, last = words.split(" ")
+    if stem and stem[-1] == "in":  # age in years
+        stem.pop()
+    said = " ".join(stem)
+    if not stem or stem[-1].isdecimal() or stem[-1] in _NO_UNIT_AFTER:
+        return Name(words, words)
+    if last.lower() in _CURRENCIES:
+        return Name(f"{said} {last.upper()}", said, currency=last.upper())
+    if last.lower() in _UNITS:
+        return Name(words, said, unit=_UNITS[last.lower()])
+    if last in ("at", "on"):
+        return Name(words, said, moment=True)
+    if last in _PERHAPS_UNITS:
+        return Name(f"{said} ({last})", f"{said} ({last})")
+    return Name(words, words)

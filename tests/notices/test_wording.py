@@ -1,0 +1,154 @@
+# ruff: noqa: RUF001 - real apostrophes, and scripts of either direction
+"""Words, numbers, dates and sentences in the languages of notices."""
+
+import re
+import tomllib
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from notices import wording as package
+from notices.wording import Shown, humanise, wording
+from notices.wording.sentences import clean, sentence, split
+
+TABLES = {
+    path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(Path(package.__file__).parent.glob("*.toml"))
+}
+# As many as a language has words for.
+FREE = ("matters", "moments")
+
+
+def shape(table: dict) -> dict:
+    """The keys of a table, and the placeholders of its templates but for {matter}, which not every language needs."""
+    return {
+        key: shape(value) if isinstance(value, dict) else set(re.findall(r"\{(\w+)\}", value)) - {"matter"}
+        for key, value in table.items()
+    }
+
+
+def without_free(table: dict) -> dict:
+    return {key: value for key, value in table.items() if key not in FREE}
+
+
+@pytest.mark.parametrize("language", ["de", "fr"])
+def test_every_language_says_what_english_says_with_the_same_values(language: str):
+    assert shape(without_free(TABLES[language])) == shape(without_free(TABLES["en"]))
+    assert {"other"} <= set(TABLES[language]["matters"]) & set(TABLES[language]["moments"])
+
+
+def test_a_region_has_the_words_of_its_language_and_an_unknown_language_none():
+    assert wording("de-AT") == wording("de")
+    with pytest.raises(KeyError):
+        wording("ja")
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "value", "shown"),
+    [
+        ("en", "income_usd", 2864, "$2,864"),
+        ("de", "income_usd", Decimal("-4380.5"), "-4.380,50\u00a0$"),
+        ("fr", "income_cad", Decimal("142.505"), "142,505\u00a0$CA"),
+        ("en", "income_jpy", Decimal("1E+3"), "¥1,000"),
+        ("de", "income_eur", 10**45, f"{10**45} EUR"),
+        ("en", "distance_km", 98400, "98,400 km"),
+        ("de", "distance_km", Decimal("1234.56789"), "1.234,56789 km"),
+        ("fr", "term_years", Decimal("1.5"), "1,5\u00a0an"),
+        ("de", "term_months", 1, "1 Monat"),
+        ("fr", "wait_days", 121, "121\u00a0jours"),
+        ("en", "systolic_mmhg", 158, "158 mmHg"),
+        ("fr", "share_pct", 7, "7 %"),
+        ("en", "score", Decimal("1.0"), "1"),
+        ("de", "score", Decimal("0.920"), "0,92"),
+        ("fr", "score", 9007199254740993, "9007199254740993"),
+        ("en", "paid", True, "yes"),
+        ("de", "paid", False, "nein"),
+        ("fr", "paid", None, "aucune information"),
+        ("en", "paid", " \n", "no information"),
+        ("en", "day", "2026-11-01", "November 1, 2026"),
+        ("de", "day", "2026-11-01T23:59:59-12:00", "1. November 2026"),
+        ("fr", "day", "2026-12-01", "1er décembre 2026"),
+        ("fr", "day", "2026-12-11", "11 décembre 2026"),
+        ("en", "day", "2026-02-30", "2026-02-30"),
+    ],
+)
+def test_values_are_written_as_in_the_language(language: str, name: str, value, shown: str):
+    assert wording(language).show(name, value).value == shown
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False), st.sampled_from(["x", "x_eur", "x_years", "x_km"]))
+def test_no_number_is_rounded(number: Decimal, name: str):
+    shown = wording("en").show(name, number).value
+    digits = shown.replace(",", "").strip("€-EURyearskm \u00a0") if "E" not in str(number) else None
+    if digits is not None:
+        assert Decimal(digits) == number.copy_abs()
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "happened"),
+    [("received_at", "received", True), ("signed_on", "signed", True), ("first_seen_at", "first seen", False),
+     ("incident_date", "incident date", False), ("valid_until", "valid until", False)],
+)  # fmt: skip
+def test_what_happened_is_known_by_its_name_and_a_date(name: str, label: str, happened: bool):
+    assert wording("en").show(name, "2026-11-05") == Shown(label, "November 5, 2026", happened)
+    assert not wording("en").show(name, "soon").happened
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("loan_to_value", "loan to value"), ("loanToValue", "loan to value"), ("LOAN_AMOUNT", "loan amount"),
+     ("FICO_score", "FICO score"), ("Größe des Hauses", "Größe des Hauses"), ("vehicle.age", "vehicle age"),
+     ("Note: ", "note"), ("__", ""), ("שם", "\u2068שם\u2069"), ("a b\n", "a b")],
+)  # fmt: skip
+def test_names_become_words(name: str, words: str):
+    assert humanise(name) == words
+
+
+def test_a_name_of_a_page_s_length_is_cut():
+    assert len(humanise("x" * 5000)) < 150
+    assert humanise("ש" * 5000).endswith("…\u2069")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("it is so", "It is so."),
+        ("it was Example Inc.", "It was Example Inc."),
+        ("really?", "Really?"),
+        ("one, ", "One."),
+        ("\u2068שלום!\u2069", "\u2068שלום\u2069!"),
+        ("ßx", "ßx."),
+        ("", ""),
+    ],
+)
+def test_a_sentence_begins_and_ends_as_one(text: str, told: str):
+    assert sentence(text) == told
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["The repair is not paid.", "The car stays with you."],
+        ["Is it?", "It is!", "So… Be it."][:2],
+        ["Dr. Smith of Example Inc. saw it on p. 4 of No. 12."],
+        ["Die Rate gilt ab dem 3. November 2026.", "Sie beträgt z. B. 5 Euro bzw. mehr."],
+        ["C’est le n° 4, cf. art. 22 du RGPD.", "Il vaut 4.5 points."],
+        ["Version 1.2.3 of example.com was used."],
+        ["He said “No problem.”", "She agreed."],
+    ],
+)
+def test_sentences_are_told_apart_and_abbreviations_are_no_ends(sentences: list[str]):
+    assert split(" ".join(sentences)) == sentences
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_clean_text_is_one_line_that_cannot_reorder_what_is_around_it(text: str):
+    line = clean(text)
+    assert len(line.splitlines()) <= 1
+    inner = line[1:-1] if line.startswith("\u2068") else line
+    assert not set(inner) & set("\u2066\u2067\u2068\u2069")
+    assert line.startswith("\u2068") == line.endswith("\u2069")
+    if set(inner) & set("\u202a\u202b\u202c\u202d\u202e\u200e\u200fא"):
+        assert line != inner
