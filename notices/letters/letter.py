@@ -1,0 +1,36 @@
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal
+
+Mark = Literal["", "draft", "withdrawn"]
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """All that a letter is made of. The same letter gives the same bytes in each of its forms.
+
+    Args:
+        organization: who writes, as printed.
+        sender: address and contact of the organization, a line each; "" prints none.
+        recipient: a free object; `name`, `address` (text or list of lines) and `reference` are printed if they are
+            text.
+        content: the twelve content fields of the contract.
+        dated: day of the approval, or today for a draft.
+        mark: what is printed across every page.
+        address: short URL of the public page that checks the letter; "" prints no such box.
+        review_code: what the person needs to ask for a review there; "" if there is no review.
+        proof: the file with the proofs of the cited fields; b"" if there is none.
+        notice_id: printed, so that loose pages find together.
+    """
+
+    organization: str
+    sender: str
+    recipient: Mapping[str, Any]
+    content: Mapping[str, Any]
+    dated: date
+    mark: Mark
+    address: str
+    review_code: str
+    proof: bytes
+    notice_id: str

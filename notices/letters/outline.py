@@ -1,0 +1,140 @@
+"""What stands in a letter, in the order it is read in, whatever form it takes.
+
+People edit content and recipient freely, so everything here is read with care: what has the wrong type is not printed.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from babel.dates import format_date
+
+from notices.letters.letter import Letter
+from notices.letters.words import Words, base, language_of, languages
+
+# Control characters, surrogates, private use and noncharacters: nobody can read them, and neither XML nor PDF/A takes
+# them.
+_UNREADABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000f0000-\U0010ffff]"
+)
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A piece of text as it is printed, and the number of the source it cites; 0 for none."""
+
+    text: str
+    source: int = 0
+
+    @property
+    def direction(self) -> str:
+        """`rtl` or `ltr`, as the first letter runs: what `dir=auto` means to a browser and nothing to WeasyPrint."""
+        classes = map(unicodedata.bidirectional, self.text)
+        return "rtl" if next((c for c in classes if c in ("L", "R", "AL")), "L") != "L" else "ltr"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with its list of sentences, and paragraphs after it. `name` is the content field it comes from."""
+
+    name: str
+    heading: str
+    items: list[Line]
+    paragraphs: list[Line]
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """All that is printed. `facts` stand above the title, each with name and label; `sources` count from 1."""
+
+    language: str
+    words: Words
+    organization: Line
+    sender: list[Line]
+    recipient: list[Line]
+    facts: list[tuple[str, str, Line]]
+    title: Line
+    sections: list[Section]
+    sources: list[str]
+
+
+def outline(letter: Letter) -> Outline:
+    """Read a letter: what is empty or of the wrong type is left out, and a heading never stands alone."""
+    language = language_of(letter.content.get("language"))
+    words = languages()[base(language)]
+    numbers: dict[str, int] = {}
+    return Outline(
+        language=language,
+        words=words,
+        organization=Line(readable(letter.organization)),
+        sender=_lines(letter.sender),
+        recipient=[*_lines(letter.recipient.get("name")), *_address(letter.recipient.get("address"))],
+        facts=list(_facts(letter, language, words)),
+        title=Line(readable(letter.content.get("title")) or words["title"]),
+        sections=[each for each in _sections(letter.content, words, numbers) if each.items or each.paragraphs],
+        sources=list(numbers),
+    )
+
+
+def readable(value: Any) -> str:
+    """A value as text that can be printed: "" for what is no text, and a replacement for what nobody can read."""
+    if not isinstance(value, str):
+        return ""
+    return _UNREADABLE.sub(REPLACEMENT, "\n".join(value.splitlines())).strip()
+
+
+def _sections(content: Mapping[str, Any], words: Words, numbers: dict[str, int]) -> Iterator[Section]:
+    def cited(name: str, then: str = "") -> Section:
+        return Section(name, words[name], _statements(content.get(name), numbers), _lines(content.get(then)))
+
+    def told(name: str, heading: str) -> Section:
+        return Section(name, words[heading], [], _lines(content.get(name)))
+
+    yield cited("decision_summary")
+    yield cited("main_factors")
+    yield cited("role_of_automated_system")
+    yield cited("inputs_used", then="how_to_request_inputs")
+    yield Section("rights", words["rights"], _items(content.get("rights")), [])
+    yield told("how_to_request_review", "review" if content.get("human_review_available") is True else "no_review")
+    yield told("deadline_note", "deadline_note")
+
+
+def _statements(items: Any, numbers: dict[str, int]) -> list[Line]:
+    """Statement-items as lines; sources get their number where they are first cited."""
+    found = []
+    for item in items if isinstance(items, list) else []:
+        told = readable(item.get("statement")) if isinstance(item, Mapping) else ""
+        if told:
+            source = readable(item.get("source"))
+            found.append(Line(told, numbers.setdefault(source, len(numbers) + 1) if source else 0))
+    return found
+
+
+def _items(values: Any) -> list[Line]:
+    return [Line(told) for value in (values if isinstance(values, list) else []) if (told := readable(value))]
+
+
+def _lines(value: Any) -> list[Line]:
+    """Text as its lines, without the empty ones."""
+    return _items(readable(value).split("\n"))
+
+
+def _address(value: Any) -> Iterable[Line]:
+    for each in value if isinstance(value, list) else [value]:
+        yield from _lines(each)
+
+
+def _facts(letter: Letter, language: str, words: Words) -> Iterator[tuple[str, str, Line]]:
+    day = format_date(letter.dated, format="long", locale=base(language))
+    values = {
+        "date": day,
+        "reference": readable(letter.recipient.get("reference")),
+        "number": letter.notice_id,
+        "rules": readable(letter.content.get("framework")),
+    }
+    for name, value in values.items():
+        if value:
+            yield name, words[name], Line(value)

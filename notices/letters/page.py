@@ -1,0 +1,55 @@
+"""A letter as one HTML document: nothing of it is fetched from elsewhere, and nothing in it runs."""
+
+import base64
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+
+import segno
+from django.template.loader import render_to_string
+
+from notices.letters.letter import Letter
+from notices.letters.outline import outline
+
+_STYLE = Path(__file__).parent / "letter.css"
+
+
+def html(letter: Letter) -> str:
+    """The letter as a page that can be read, printed and kept.
+
+    Its proof is in the element `proof`: a JSON string that holds the file's bytes as Base64.
+    """
+    return document(letter, style())
+
+
+def style_hash() -> str:
+    """The hash source of the page's one style, for `style-src` of a content security policy (CSP Level 3, 2.3.1)."""
+    digest = hashlib.sha256(style().encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+@cache
+def style() -> str:
+    return _STYLE.read_text("utf-8")
+
+
+def document(letter: Letter, css: str) -> str:
+    """The letter under another style."""
+    read = outline(letter)
+    context = {
+        "letter": letter,
+        "outline": read,
+        "words": read.words,
+        "mark": letter.mark and (read.words[letter.mark], read.words[f"{letter.mark}_note"]),
+        "qr": _qr(letter.address, read.words["qr"]) if letter.address else "",
+        "proof": json.dumps(base64.b64encode(letter.proof).decode()) if letter.proof else "",
+        "style": css,
+    }
+    return render_to_string("letters/letter.html", context)
+
+
+def _qr(address: str, title: str) -> str:
+    """An SVG element; its title is what is read aloud."""
+    code = segno.make(address, error="m", micro=False)
+    return str(code.svg_inline(title=title.format(address=address), border=4, omitsize=True, svgclass="qr"))

@@ -1,0 +1,102 @@
+"""A letter on paper: a PDF that archives keep (PDF/A-3a) and screen readers read (PDF/UA-1), with the proof inside."""
+
+import io
+from collections.abc import Mapping
+from datetime import datetime, time
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+from config.faults import Fault
+from notices.letters import tagging
+from notices.letters.letter import Letter
+from notices.letters.outline import REPLACEMENT
+from notices.letters.page import document, style
+
+Paper = Literal["a4", "letter"]
+
+_STYLE = Path(__file__).parent / "paper.css"
+_PROOF = "notice-proof.json"
+MOST_STATEMENTS = 1000
+
+
+class NoPdfHere(Fault):
+    """WeasyPrint does not find the libraries that set text."""
+
+    sentence = (
+        "Letters cannot be made as PDF here, for the library Pango is missing. An administrator must install it, on "
+        "Debian as libpango-1.0-0, libpangoft2-1.0-0, libharfbuzz-subset0 and fonts-dejavu-core. HTML and text work."
+    )
+
+
+class TooLongForPaper(Fault):
+    """Setting pages takes 150 kB of memory a statement, so that a few such letters at once would end the process."""
+
+    status = 409
+    sentence = (
+        "A letter of more than 1,000 statements is not made as PDF. Take it as HTML or text, or draft a shorter one."
+    )
+
+
+def require_fits(content: Mapping[str, Any]) -> None:
+    """Raises TooLongForPaper if a content has more statements than a PDF is made of."""
+    if sum(len(told) for told in content.values() if isinstance(told, list)) > MOST_STATEMENTS:
+        raise TooLongForPaper("more statements than a PDF is made of")
+
+
+def pdf(letter: Letter, paper: Paper) -> bytes:
+    """The letter as a tagged PDF, the same bytes for the same letter and the same fonts.
+
+    A character that no installed font has is printed as U+FFFD: PDF/A wants a glyph for everything.
+
+    Raises:
+        NoPdfHere: Pango is missing.
+        TooLongForPaper
+    """
+    require_fits(letter.content)
+    page = document(letter, f"{style()}{_STYLE.read_text('utf-8')}@page {{ size: {paper} }}")
+    written, undrawn = _write(page, letter)
+    if undrawn:
+        written, _ = _write(page.translate(dict.fromkeys(undrawn, REPLACEMENT)), letter)
+    return written
+
+
+def _write(page: str, letter: Letter) -> tuple[bytes, set[int]]:
+    """A page as PDF, and the characters that no font had a glyph for."""
+    weasyprint = _weasyprint()
+    undrawn: set[int] = set()
+
+    def finish(document: Any, file: Any) -> None:
+        undrawn.update(*(font.missing for font in document.fonts.values()))
+        tagging.finish(file)
+
+    # No protocol is allowed: a letter needs nothing from elsewhere, whatever somebody wrote into it.
+    source = weasyprint.HTML(string=page, url_fetcher=weasyprint.urls.URLFetcher(allowed_protocols=()))
+    written: bytes = source.write_pdf(
+        pdf_variant="pdf/a-3a",
+        pdf_identifier=letter.notice_id.encode(),
+        attachments=[_proof(weasyprint, letter)] if letter.proof else [],
+        finisher=finish,
+    )
+    return written, undrawn
+
+
+def _proof(weasyprint: ModuleType, letter: Letter) -> Any:
+    midnight = datetime.combine(letter.dated, time())
+    return weasyprint.Attachment(
+        file_obj=io.BytesIO(letter.proof),
+        name=_PROOF,
+        description="Proofs of the cited fields",
+        created=midnight,
+        modified=midnight,
+        relationship="Supplement",
+    )
+
+
+def _weasyprint() -> ModuleType:
+    """Imported when the first PDF is made: it takes a second, and HTML and text do without Pango."""
+    try:
+        import weasyprint
+    except OSError as error:
+        raise NoPdfHere("WeasyPrint finds no Pango") from error
+    return weasyprint

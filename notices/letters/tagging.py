@@ -1,0 +1,63 @@
+"""What WeasyPrint leaves undone for a file that is PDF/A-3a and PDF/UA-1 at once.
+
+It writes the claim of one standard only, tags what stands in page margins outside the structure tree, and measures
+figures in pixels from the top.
+"""
+
+from pathlib import Path
+from typing import Any
+
+_POINTS = 72 / 96
+_CLAIM = (Path(__file__).parent / "pdfua.xmp").read_bytes()
+
+
+def finish(file: Any) -> None:
+    """Complete a `pydyf.PDF` that WeasyPrint made as PDF/A-3a, before it is written."""
+    _claim_pdfua(file)
+    _mark_artifacts(file)
+    _place_figures(file)
+
+
+def _claim_pdfua(file: Any) -> None:
+    """Put PDF/UA-1 into the metadata, with the description of its schema that PDF/A asks for (ISO 19005-3, 6.6.2.3)."""
+    metadata = _object(file, file.catalog["Metadata"]).stream
+    metadata[0] = metadata[0].replace(b"</rdf:RDF>", _CLAIM + b"</rdf:RDF>", 1)
+
+
+def _mark_artifacts(file: Any) -> None:
+    """Make page numbers and watermarks artifacts, which nobody reads aloud (ISO 14289-1, 7.1 and 7.8)."""
+    root = _object(file, file.catalog["StructTreeRoot"])
+    tagged = _reached(file, root["K"])
+    # A number tree: page, its structure elements by marked-content identifier, page, ...; then the annotations.
+    numbers = _object(file, root["ParentTree"])["Nums"]
+    for page, parents in zip(file.page_references, numbers[1::2], strict=False):
+        content = _object(file, _object(file, page)["Contents"]).stream
+        for at, properties in enumerate(content):
+            if isinstance(properties, dict) and parents[properties["MCID"]] not in tagged:
+                parents[properties.pop("MCID")] = "null"
+                content[at - 1], properties["Type"] = "/Artifact", "/Pagination"
+
+
+def _place_figures(file: Any) -> None:
+    """Give figures their box in points from the bottom left of the page (ISO 32000-1, 14.8.5.4)."""
+    for figure in file.objects:
+        if isinstance(figure, dict) and figure.get("S") == "/Figure":
+            height = _object(file, figure["Pg"])["MediaBox"][3]
+            left, top, right, bottom = (pixels * _POINTS for pixels in figure["A"]["BBox"])
+            figure["A"]["BBox"][:] = [left, height - bottom, right, height - top]
+
+
+def _reached(file: Any, kids: Any) -> set[bytes]:
+    """The references of all objects in the structure tree."""
+    found: set[bytes] = set()
+    waiting = list(kids)
+    while waiting:
+        kid = waiting.pop()
+        if isinstance(kid, bytes):  # else the number of a marked content
+            found.add(kid)
+            waiting.extend(_object(file, kid).get("K", ()))
+    return found
+
+
+def _object(file: Any, reference: bytes) -> Any:
+    return file.objects[int(reference.split()[0])]
