@@ -35,8 +35,11 @@ class Disclosure:
     audit_path: tuple[bytes, ...]
 
     def verifies(self, *, root: bytes, count: int) -> bool:
-        """Whether this field belongs to the fields commitment (`root`, `count`) of a signed statement."""
-        return merkle.verify_inclusion(
+        """Whether this field belongs to the fields commitment (`root`, `count`) of a signed statement.
+
+        A salt of another length is refused: its end could be told as the beginning of the path.
+        """
+        return len(self.salt) == SALT_BYTES and merkle.verify_inclusion(
             leaf=_hashes([self.leaf], [self.salt])[0],
             index=self.index,
             size=count,
@@ -84,10 +87,9 @@ def disclose(record_leaves: Sequence[Leaf], salt_key: bytes, paths: Sequence[str
     salts = _salts(salt_key, len(record_leaves))
     hashes = _hashes(record_leaves, salts)
     index_of = {path: index for index, (path, _) in enumerate(record_leaves)}
-    return [
-        Disclosure(record_leaves[i], salts[i], i, tuple(merkle.inclusion_proof(hashes, i)))
-        for i in (index_of[path] for path in paths)
-    ]
+    wanted = [index_of[path] for path in paths]
+    proofs = merkle.inclusion_proofs(hashes, wanted)
+    return [Disclosure(record_leaves[i], salts[i], i, tuple(proof)) for i, proof in zip(wanted, proofs, strict=True)]
 
 
 def _salts(salt_key: bytes, count: int) -> list[bytes]:

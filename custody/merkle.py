@@ -36,15 +36,22 @@ def inclusion_proof(leaves: Sequence[bytes], index: int) -> list[bytes]:
     Raises:
         IndexError: there is no such leaf.
     """
-    if not 0 <= index < len(leaves):
+    return inclusion_proofs(leaves, [index])[0]
+
+
+def inclusion_proofs(leaves: Sequence[bytes], indexes: Iterable[int]) -> list[list[bytes]]:
+    """Audit paths of several leaves; the tree is hashed once for all of them. Raises as `inclusion_proof`."""
+    levels = [list(leaves)]
+    while len(levels[-1]) > 1:
+        levels.append(_parents(levels[-1]))
+    return [_audit_path(levels, index) for index in indexes]
+
+
+def _audit_path(levels: Sequence[list[bytes]], index: int) -> list[bytes]:
+    if not 0 <= index < len(levels[0]):
         raise IndexError(index)
-    path, level = [], list(leaves)
-    while len(level) > 1:
-        sibling = index ^ 1
-        if sibling < len(level):
-            path.append(level[sibling])
-        level, index = _parents(level), index // 2
-    return path
+    siblings = [(level, (index >> height) ^ 1) for height, level in enumerate(levels)]
+    return [level[sibling] for level, sibling in siblings if sibling < len(level)]
 
 
 def verify_inclusion(*, leaf: bytes, index: int, size: int, path: Sequence[bytes], root: bytes) -> bool:

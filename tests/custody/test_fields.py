@@ -152,6 +152,15 @@ def test_an_altered_value_path_or_salt_does_not_verify(example, other):
         assert not Disclosure(each.leaf, salt, each.index, each.audit_path).verifies(root=root, count=len(found))
 
 
+def test_a_path_cannot_begin_in_the_salt():
+    found = fields.leaves(b'{"events": {"score": 1}, "other": 2}')
+    root = fields.commitment(found, SALT_KEY)
+    (shown,) = fields.disclose(found, SALT_KEY, ["events.score"])
+    shorter = Disclosure(("score", "1"), shown.salt + b"events.", shown.index, shown.audit_path)
+    assert shown.verifies(root=root, count=2)
+    assert not shorter.verifies(root=root, count=2)
+
+
 @given(disclosures())
 def test_a_disclosure_holds_no_salt_of_another_field(example):
     """Without its salt, a field's hash in an audit path says nothing about its value."""
