@@ -3,7 +3,7 @@
 The secret is made as late as that so that it is in no queue, no task argument and no log, only in the mail.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from smtplib import SMTPException
 from typing import Any, TypeVar
@@ -15,6 +15,8 @@ from django.db import transaction
 from django.db.models import Model, Q, QuerySet
 from django.template.loader import render_to_string
 from django.utils import timezone
+
+from config.faults import Fault
 
 log = structlog.get_logger("mail")
 
@@ -33,7 +35,7 @@ def deliver(waiting: QuerySet[Row], send_one: Callable[[Row], bool]) -> int:
     for row in _claim(waiting):
         try:
             sent += send_one(row)
-        except (OSError, SMTPException, ValueError) as error:  # ValueError: an address that cannot be written
+        except (OSError, SMTPException, ValueError, Fault) as error:  # ValueError: an address that cannot be written
             log.warning("mail not taken", row=row.pk, exc_info=error)
         else:
             waiting.model._default_manager.filter(pk=row.pk).update(handled_at=timezone.now())
@@ -50,14 +52,25 @@ def _claim(waiting: QuerySet[Row]) -> list[Row]:
     return claimed
 
 
-def send(template: str, *, to: str, subject: str, context: dict[str, Any]) -> None:
+def send(
+    template: str,
+    *,
+    to: str,
+    subject: str,
+    context: dict[str, Any],
+    attachments: Sequence[tuple[str, bytes, str]] = (),
+) -> None:
     """Send one mail, as plain text and as HTML without remote content.
+
+    Args:
+        attachments: files, each as name, content and media type.
 
     Raises:
         OSError, SMTPException: the mail server does not take it.
         ValueError: no mail can be written to this address.
     """
     shown = {"subject": subject, "base_url": settings.BASE_URL, **context}
-    message = EmailMultiAlternatives(subject, render_to_string(f"mail/{template}.txt", shown), to=[to])
+    text = render_to_string(f"mail/{template}.txt", shown)
+    message = EmailMultiAlternatives(subject, text, to=[to], attachments=attachments)
     message.attach_alternative(render_to_string(f"mail/{template}.html", shown), "text/html")
     message.send()

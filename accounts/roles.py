@@ -18,6 +18,7 @@ class Permission(StrEnum):
     DRAFT_NOTICES = "draft and edit notices"
     APPROVE_NOTICES = "approve and withdraw notices"
     MANAGE_NOTICES = "change how notices are made"
+    GRANT_AUTHORITY = "grant members authority to approve notices"
     MANAGE_KEYS = "create, list and revoke API keys"
     MANAGE_MEMBERS = "invite people, change their roles and remove them"
     MANAGE_ORGANIZATION = "change the organization's settings"
@@ -34,6 +35,7 @@ MATRIX: dict[Permission, frozenset[Role]] = {
     Permission.DRAFT_NOTICES: _ADMINISTRATION | {Role.EDITOR, Role.APPROVER},
     Permission.APPROVE_NOTICES: _ADMINISTRATION | {Role.APPROVER},
     Permission.MANAGE_NOTICES: _ADMINISTRATION,
+    Permission.GRANT_AUTHORITY: _ADMINISTRATION,
     Permission.MANAGE_KEYS: _ADMINISTRATION,
     Permission.MANAGE_MEMBERS: _ADMINISTRATION,
     Permission.MANAGE_ORGANIZATION: frozenset({Role.OWNER}),

@@ -139,6 +139,16 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 60.0,
         "options": {"expires": 60},
     },
+    "mail letters": {
+        "task": "notices.tasks.deliver_letters",
+        "schedule": 30.0,
+        "options": {"expires": 30},
+    },
+    "remind of deadlines": {
+        "task": "notices.tasks.remind",
+        "schedule": 600.0,
+        "options": {"expires": 600},
+    },
     "finish what a crash left": {
         "task": "custody.tasks.reconcile",
         "schedule": 30.0,
@@ -221,7 +231,10 @@ WHITENOISE_USE_FINDERS = STATIC_ROOT is None  # a checkout serves its sources, a
 
 # An upload is read as a stream with limits of its own (config.api.body); this one bounds the HTML forms.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20
-FILE_UPLOAD_HANDLERS: list[str] = []
+# A file in a form is held in memory and is as small; a larger one is not read at all.
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
+FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000  # a notice of 2,000 sentences can still be edited
 
 LOG_FORMAT = env.str("LOG_FORMAT", default="console" if DEBUG else "json")
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")

@@ -21,7 +21,8 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     of its 401, 413 or 415.
     """
     answer = _django(environ, start_response)
-    if answer.status_code >= 400 and (environ.get("CONTENT_LENGTH") or "HTTP_TRANSFER_ENCODING" in environ):
+    status = getattr(answer, "status_code", 200)  # a file may be handed over in the server's own wrapper
+    if status >= 400 and (environ.get("CONTENT_LENGTH") or "HTTP_TRANSFER_ENCODING" in environ):
         _drain(environ["wsgi.input"])
     return answer
 

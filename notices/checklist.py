@@ -3,12 +3,14 @@
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import date
+from datetime import datetime
 from typing import Any
 
-from django.utils.dateparse import parse_datetime
+from django.utils import timezone
 
+from notices import clocks
 from notices.facts import Facts, NoSuchField, Scalar
+from notices.models import NoticeRevision
 from notices.packs import Element, Pack
 
 STATEMENT_FIELDS = ("decision_summary", "role_of_automated_system", "main_factors", "inputs_used")
@@ -19,7 +21,8 @@ PRESENT, MISSING, NOT_APPLICABLE, CHECK = "present", "missing", "not_applicable"
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One element's result. `blocks` says that approval is refused while it is missing."""
+    """One element's result. `blocks` says that approval is refused while it is missing; `reason` is why somebody said
+    that it does not apply."""
 
     id: str
     label: str
@@ -28,6 +31,7 @@ class Item:
     citation: str
     authority: str
     blocks: bool
+    reason: str
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -81,39 +85,69 @@ def citations(facts: Facts, content: Mapping[str, Any], before: Mapping[str, str
     return checked
 
 
-def check(facts: Facts, pack: Pack, content: Mapping[str, Any], today: date) -> list[Item]:
-    """The pack's elements against a content. What binds is what bound on the day of the decision, else `today`."""
-    day = _decided(facts) or today
+def problems(facts: Facts, pack: Pack, revision: NoticeRevision) -> list[str]:
+    """What stands in the way of approving a revision, a sentence each."""
+    found = [
+        f"{item.label}: missing ({item.citation})."
+        for item in check(facts, pack, revision)
+        if item.result == MISSING and item.blocks
+    ]
+    found += [
+        f"The notice still says {{{name}}}: fill that in, in the notice or in the notice settings."
+        for name in _unfilled(pack, revision.content)
+    ]
+    for citation in citations(facts, revision.content, revision.cited):
+        if not citation.resolves:
+            found.append(f"The source {citation.source} leads nowhere in the record.")
+        elif citation.changed:
+            found.append(f"The source {citation.source} has another value than when this was written.")
+    return found
+
+
+def check(facts: Facts, pack: Pack, revision: NoticeRevision, delivered_at: datetime | None = None) -> list[Item]:
+    """The pack's elements against a revision. What binds is what bound on the day of the decision, else today.
+
+    Args:
+        delivered_at: when the notice reached the person, if it did.
+    """
+    content = revision.content
+    decided = clocks.moment(facts.get("decided_at")) or timezone.now()
     labels = pack.text(str(content.get("language") or pack.languages[0])).labels
     return [
         Item(
             id=element.id,
             label=labels[element.id],
             where=element.where,
-            result=_result(facts, pack, element, content),
+            result=_result(facts, pack, element, revision, delivered_at),
             citation=element.citation,
             authority=element.authority,
-            blocks=pack.blocks(element, day),
+            blocks=pack.blocks(element, decided.date()),
+            reason=revision.not_applicable.get(element.id, ""),
         )
         for element in pack.elements
     ]
 
 
-def _decided(facts: Facts) -> date | None:
-    told = facts.get("decided_at")
-    try:
-        moment = parse_datetime(told) if isinstance(told, str) else None
-    except ValueError:
-        return None
-    return moment.date() if moment else None
-
-
-def _result(facts: Facts, pack: Pack, element: Element, content: Mapping[str, Any]) -> str:
-    if element.applies == "on_request" or not element.applies_to(facts.get, content):
+def _result(facts: Facts, pack: Pack, element: Element, revision: NoticeRevision, delivered_at: datetime | None) -> str:
+    content = revision.content
+    if element.id in revision.not_applicable or not element.applies_to(facts.get, content):
         return NOT_APPLICABLE
     if element.check == "sent_before":
-        return CHECK  # whether it was is known when it is delivered
+        return _in_time(facts, pack, element, revision, delivered_at)
     return PRESENT if _holds(facts, pack, element, content) else MISSING
+
+
+def _in_time(
+    facts: Facts, pack: Pack, element: Element, revision: NoticeRevision, delivered_at: datetime | None
+) -> str:
+    """Whether the notice was sent in time; as long as that is open, something to look at."""
+    received_at = revision.notice.decision.received_at
+    deadline = clocks.clock_deadline(pack, str(element.clock), facts, received_at=received_at)
+    if deadline is None:
+        return NOT_APPLICABLE
+    if (delivered_at or timezone.now()) > deadline.due_at:
+        return MISSING
+    return PRESENT if delivered_at else CHECK
 
 
 def _holds(facts: Facts, pack: Pack, element: Element, content: Mapping[str, Any]) -> bool:
@@ -160,6 +194,12 @@ def _cites(facts: Facts, element: Element, source: str) -> bool:
     except NoSuchField:
         return False
     return "equals" not in element.model_fields_set or value == element.equals
+
+
+def _unfilled(pack: Pack, content: Mapping[str, Any]) -> list[str]:
+    """The pack's placeholders that still stand in a content."""
+    told = "\n".join(_all_text(value) for value in content.values())
+    return [name for name in pack.settings if f"{{{name}}}" in told]
 
 
 def _has_placeholder(value: Any) -> bool:

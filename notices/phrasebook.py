@@ -1,9 +1,14 @@
 """An organization's own words, looked up by reason code or by field path."""
 
+import csv
 import uuid
 from collections.abc import Iterable
 
+from django.core.exceptions import ValidationError
+
 from notices.models import Phrase
+
+COLUMNS = ("language", "key", "sentence", "label", "withheld", "owner", "approved_version")
 
 
 class Phrasebook:
@@ -19,3 +24,39 @@ class Phrasebook:
     def find(self, *keys: str) -> Phrase | None:
         """The first of the keys that has a phrase."""
         return next((self._phrases[key] for key in keys if key in self._phrases), None)
+
+
+class BadTable(ValueError):
+    """A table of phrases cannot be taken. The message names the line and what is wrong with it."""
+
+
+def read_table(lines: Iterable[str]) -> list[Phrase]:
+    """The phrases of a CSV table whose columns are COLUMNS, not saved yet.
+
+    Raises:
+        BadTable
+    """
+    found: dict[tuple[str, str], Phrase] = {}
+    try:
+        for number, row in enumerate(csv.DictReader(lines, strict=True), start=2):
+            phrase = _phrase(number, row)
+            if (phrase.language, phrase.key) in found:
+                raise BadTable(f"Line {number}: this key is there twice in this language.")
+            found[phrase.language, phrase.key] = phrase
+    except csv.Error as error:
+        raise BadTable(f"This is no CSV table: {error}.") from None
+    return list(found.values())
+
+
+def _phrase(number: int, row: dict[str, str]) -> Phrase:
+    if set(row) != set(COLUMNS) or None in row.values():
+        raise BadTable(f"Line {number}: the columns are {', '.join(COLUMNS)}.")
+    if row["withheld"] not in ("", "yes", "no"):
+        raise BadTable(f"Line {number}: withheld is yes, no or empty.")
+    phrase = Phrase(**row | {"withheld": row["withheld"] == "yes"})
+    try:
+        phrase.clean_fields(exclude=["organization"])
+    except ValidationError as error:
+        wrong = "; ".join(f"{name}: {' '.join(problems)}" for name, problems in error.message_dict.items())
+        raise BadTable(f"Line {number}: {wrong}") from None
+    return phrase

@@ -1,12 +1,16 @@
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from config.api.pagination import Page
-from config.api.views import Answer, RequestBody
+from config.api.times import DayInBody, MomentInBody
+from config.api.views import Answer, QueryString, RequestBody
 from notices.packs import directories
 
 PackId = Annotated[str, Field(json_schema_extra={"enum": [path.name for path in directories()]})]
+Text = Annotated[str, Field(max_length=256, pattern="^[^\\x00]*$")]
+Named = Annotated[str, Field(min_length=1, max_length=256)]
+Reason = Annotated[str, Field(min_length=1, max_length=4000, pattern=r"\S")]
 
 
 class NoticeDraftIn(RequestBody):
@@ -48,16 +52,54 @@ class NoticeEditIn(RequestBody):
     content: NoticeContent
 
 
+class NotApplicableIn(RequestBody):
+    """`elements` names those of the checklist that do not apply to this notice, each with the reason."""
+
+    private: ClassVar = frozenset({"elements"})
+
+    elements: dict[str, Reason]
+
+
 class NoticeApproveIn(RequestBody):
     private: ClassVar = frozenset({"comment"})
 
-    approver: str = ""
-    authority: str = ""
+    approver: Annotated[str, Field(max_length=300)] = ""
+    authority: Annotated[str, Field(max_length=256)] = ""
     comment: str = ""
     revision: int | None = None
 
 
-Text = Annotated[str, Field(max_length=256, pattern="^[^\\x00]*$")]
+class ChangesIn(RequestBody):
+    private: ClassVar = frozenset({"reason"})
+
+    reason: Reason
+    revision: int | None = None
+
+
+class ReasonIn(RequestBody):
+    private: ClassVar = frozenset({"reason"})
+
+    reason: Reason
+
+
+class DeliveryIn(RequestBody):
+    private: ClassVar = frozenset({"address", "reference"})
+
+    channel: Literal["email", "post", "portal", "hand"]
+    address: Annotated[str, Field(max_length=1000)] = ""
+    reference: Annotated[str, Field(max_length=200)] = ""
+    delivered_at: MomentInBody | None = None
+
+
+class GrantIn(RequestBody):
+    """`email` is a member's; no `packs` means all, no `valid_to` until it is revoked."""
+
+    email: Named
+    authority: Named
+    packs: list[PackId] = []
+    valid_from: DayInBody
+    valid_to: DayInBody | None = None
+    evidence: Annotated[str, Field(max_length=4000)] = ""
 
 
 class NoticeQuery(Page):
@@ -66,6 +108,21 @@ class NoticeQuery(Page):
     state: Text | None = None
     pack: Text | None = None
     decision_id: Text | None = None
+    due: Annotated[
+        Literal["overdue", "at_risk"] | None, Field(description="Not delivered, and late or soon to be.")
+    ] = None
+
+
+class ReviewRequestQuery(Page):
+    state: Literal["open", "answered", "closed"] | None = None
+
+
+class LetterQuery(QueryString):
+    format: Annotated[
+        Literal["html", "pdf", "text", "proof"],
+        Field(description="`proof` is the file that the field proofs are checked with; only approved notices have it."),
+    ] = "html"
+    paper: Annotated[Literal["a4", "letter"], Field(description="Size of a PDF.")] = "a4"
 
 
 class NoticeSettingsIn(RequestBody):
@@ -73,11 +130,15 @@ class NoticeSettingsIn(RequestBody):
 
     default_pack: PackId
     placeholders: dict[str, str] = {}
+    require_grants: bool = False
+    at_risk_days: Annotated[int, Field(ge=0, le=365)] = 7
 
 
 class NoticeSettingsOut(Answer):
     default_pack: str
     placeholders: dict[str, str]
+    require_grants: bool
+    at_risk_days: int
 
 
 class NoticeSummary(Answer):
@@ -87,6 +148,9 @@ class NoticeSummary(Answer):
     pack: str
     pack_version: str
     language: str
+    due_at: str | None
+    holder: str | None
+    supersedes: str | None
     created_at: str
     created_by: str
 
@@ -104,6 +168,7 @@ class ChecklistItem(Answer):
     citation: str
     authority: str
     blocks: bool
+    reason: str
 
 
 class CitationOut(Answer):
@@ -113,12 +178,30 @@ class CitationOut(Answer):
     changed: bool
 
 
+class DeadlineOut(Answer):
+    clock: str
+    pack: str
+    citation: str
+    due_at: str
+    arithmetic: str
+
+
 class ApprovalOut(Answer):
     approver: str
     authority: str
     basis: str
+    grant_id: str | None
+    verified: bool
     approved_at: str
     revision: int
+
+
+class ReadabilityOut(Answer):
+    words: int
+    sentences: int
+    words_per_sentence: float
+    longest: int
+    flesch: float | None
 
 
 class NoticeOut(NoticeSummary):
@@ -126,8 +209,101 @@ class NoticeOut(NoticeSummary):
     content: dict[str, Any]
     elements: list[ChecklistItem]
     citations: list[CitationOut]
+    deadline: DeadlineOut | None
+    deadlines: list[DeadlineOut]
+    problems: list[str]
+    fault: str | None
+    readability: ReadabilityOut
     approval: ApprovalOut | None
+    delivered_at: str | None
     custody_record_id: str | None
+    letter_digest: str | None
+    public_address: str | None
+
+
+class ChecklistOut(Answer):
+    notice_id: str
+    revision: int
+    elements: list[ChecklistItem]
+    citations: list[CitationOut]
+    deadline: DeadlineOut | None
+    deadlines: list[DeadlineOut]
+    problems: list[str]
+    fault: str | None
+
+
+class RevisionOut(Answer):
+    revision: int
+    digest: str
+    content: dict[str, Any]
+    not_applicable: dict[str, str]
+    author: str
+    created_at: str
+
+
+class StepOut(Answer):
+    kind: str
+    revision: int
+    by: str
+    reason: str
+    at: str
+
+
+class HistoryOut(Answer):
+    revisions: list[RevisionOut]
+    steps: list[StepOut]
+
+
+class DeliveryOut(Answer):
+    delivery_id: str
+    channel: str
+    address: str
+    reference: str
+    recorded_by: str
+    recorded_at: str
+    delivered_at: str | None
+    returned_at: str | None
+
+
+class DeliveryList(Answer):
+    items: list[DeliveryOut]
+
+
+class GrantOut(Answer):
+    grant_id: str
+    email: str
+    authority: str
+    packs: list[str]
+    valid_from: str
+    valid_to: str | None
+    evidence: str
+    granted_by: str
+    created_at: str
+    revoked_at: str | None
+
+
+class GrantList(Answer):
+    items: list[GrantOut]
+    next_cursor: str | None
+
+
+class ReviewRequestOut(Answer):
+    review_request_id: str
+    notice_id: str
+    decision_id: str
+    state: str
+    received_at: str
+    due_at: str | None
+
+
+class ReviewRequestDetail(ReviewRequestOut):
+    message: str
+    email: str
+
+
+class ReviewRequestList(Answer):
+    items: list[ReviewRequestOut]
+    next_cursor: str | None
 
 
 class PackOut(Answer):

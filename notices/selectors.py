@@ -1,36 +1,59 @@
 import uuid
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import Http404
 from django.utils import timezone
 
-from config.api.times import rfc3339
-from notices import checklist
-from notices.models import Notice
+from accounts.models import Organization
+from config.api import strict_json
+from custody import selectors as custody
+from custody.vaults import VaultUnavailable
+from decisions.models import Decision
+from notices.facts import Facts
+from notices.letters import Letter
+from notices.models import Notice, NoticeRevision, NoticeSettings, ReviewRequest, ReviewRequestQuerySet
 from notices.packs import Pack, packs
-from notices.schemas import NoticeQuery
-from notices.services import facts_of
+from notices.schemas import NoticeQuery, ReviewRequestQuery
 
 _FILTERS = {"state": "state", "pack": "pack", "decision_id": "decision__decision_id"}
+UNSENT = (Notice.State.DRAFT, Notice.State.IN_REVIEW, Notice.State.APPROVED)
 
 
-def notices(organization_id: uuid.UUID, query: NoticeQuery) -> QuerySet[Notice]:
-    """The organization's notices that match a query's filters."""
-    asked = query.model_dump(include=set(_FILTERS), exclude_none=True)
-    return Notice.objects.filter(
-        organization_id=organization_id, **{_FILTERS[name]: value for name, value in asked.items()}
-    ).select_related("decision")
+def facts_of(decision: Decision) -> Facts:
+    """The record behind a decision, from custody. Raises Fault if it cannot be read."""
+    return Facts(custody.opened(decision.record).payload)
 
 
-def notice(organization_id: uuid.UUID, notice_id: str) -> Notice:
-    """One notice of the organization. Raises Http404 for any other id."""
-    rows = Notice.objects.select_related("decision__record", "decision__organization")
-    try:
-        return rows.get(organization_id=organization_id, pk=notice_id)
-    except (Notice.DoesNotExist, ValidationError):
-        raise Http404("There is no notice of this id in your organization.") from None
+def settings_of(organization_id: uuid.UUID) -> NoticeSettings:
+    """The organization's notice settings, the defaults if it has made none."""
+    found = NoticeSettings.objects.filter(organization_id=organization_id).first()
+    return found or NoticeSettings(organization_id=organization_id)
+
+
+def placeholders_of(organization: Organization) -> dict[str, str]:
+    """What the packs' texts are filled from. Until a contact is set, people are told to write to the organization."""
+    name = organization.name
+    return {"organization": name, "contact": name, **settings_of(organization.pk).placeholders}
+
+
+def current_revision(notice: Notice) -> NoticeRevision:
+    """What the notice says now."""
+    return notice.revisions.order_by("-number")[0]
+
+
+def notice_with_letter(notice_id: uuid.UUID) -> Notice:
+    """A notice of any organization, for a task that has its id from a row of ours."""
+    return _complete().get(pk=notice_id)
+
+
+def delivered_at(notice: Notice) -> datetime | None:
+    """When the notice first reached the person by a delivery that did not come back."""
+    stands = notice.deliveries.filter(delivered_at__isnull=False, returned_at=None)
+    return stands.order_by("delivered_at").values_list("delivered_at", flat=True).first()
 
 
 def pack_of(notice: Notice) -> Pack:
@@ -38,40 +61,148 @@ def pack_of(notice: Notice) -> Pack:
     return packs()[notice.pack]
 
 
-def summary(notice: Notice) -> dict[str, Any]:
-    """A notice as lists show it."""
-    return {
-        "notice_id": str(notice.pk),
-        "decision_id": notice.decision.decision_id,
-        "state": notice.state,
-        "pack": notice.pack,
-        "pack_version": notice.pack_version,
-        "language": notice.language,
-        "created_at": rfc3339(notice.created_at),
-        "created_by": notice.created_by,
-    }
+def notices(organization_id: uuid.UUID, query: NoticeQuery) -> QuerySet[Notice]:
+    """The organization's notices that match a query's filters."""
+    asked = query.model_dump(include=set(_FILTERS), exclude_none=True)
+    rows = Notice.objects.filter(
+        organization_id=organization_id, **{_FILTERS[name]: value for name, value in asked.items()}
+    ).select_related("decision", "holder__user")
+    if query.due == "overdue":
+        return overdue(rows)
+    if query.due == "at_risk":
+        return at_risk(rows, settings_of(organization_id).at_risk_days)
+    return rows
 
 
-def detail(notice: Notice) -> dict[str, Any]:
-    """A notice with its current content, checklist and citations. Raises Fault if the record cannot be read."""
-    revision = notice.revisions.order_by("-number")[0]
-    facts = facts_of(notice.decision)
-    approval = notice.approvals.filter(voided_at=None).select_related("revision").first()
-    sealed = getattr(notice, "sealed", None)
-    today = timezone.now().date()
-    return {
-        **summary(notice),
-        "revision": revision.number,
-        "content": revision.content,
-        "elements": [i.as_json() for i in checklist.check(facts, pack_of(notice), revision.content, today)],
-        "citations": [c.as_json() for c in checklist.citations(facts, revision.content, revision.cited)],
-        "approval": approval
-        and {
-            "approver": approval.approver,
-            "authority": approval.authority,
-            "basis": approval.basis,
-            "approved_at": rfc3339(approval.created_at),
-            "revision": approval.revision.number,
-        },
-        "custody_record_id": str(sealed.pk) if sealed else None,
-    }
+def without_notice(rows: QuerySet[Decision], pack: Pack) -> QuerySet[Decision]:
+    """Those decisions about which there is no notice under a pack, or only withdrawn ones."""
+    standing = Notice.objects.filter(decision=OuterRef("pk"), pack=pack.id).exclude(state=Notice.State.WITHDRAWN)
+    return rows.exclude(Exists(standing))
+
+
+def overdue(rows: QuerySet[Notice]) -> QuerySet[Notice]:
+    """Those that should have reached the person by now."""
+    return rows.filter(state__in=UNSENT, due_at__lt=timezone.now())
+
+
+def at_risk(rows: QuerySet[Notice], days: int) -> QuerySet[Notice]:
+    """Those that are not late yet, but have this many days left or fewer."""
+    now = timezone.now()
+    return rows.filter(state__in=UNSENT, due_at__gte=now, due_at__lte=now + timedelta(days=days))
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """What an organization should look at: notices that are late or soon will be, requests that soon need an answer."""
+
+    overdue: QuerySet[Notice]
+    at_risk: QuerySet[Notice]
+    requests: QuerySet[ReviewRequest]
+
+    @property
+    def anything(self) -> bool:
+        return self.overdue.exists() or self.at_risk.exists() or self.requests.exists()
+
+
+def attention(organization_id: uuid.UUID) -> Attention:
+    """What of this organization is late or at risk, by its own idea of how many days that is."""
+    days = settings_of(organization_id).at_risk_days
+    rows = Notice.objects.filter(organization_id=organization_id)
+    due = waiting_requests(organization_id).filter(due_at__lte=timezone.now() + timedelta(days=days))
+    return Attention(overdue(rows), at_risk(rows, days), due.select_related("notice"))
+
+
+def notice(organization_id: uuid.UUID, notice_id: str) -> Notice:
+    """One notice of the organization, with what a letter and a checklist need. Raises Http404 for any other id."""
+    try:
+        return _complete().get(organization_id=organization_id, pk=notice_id)
+    except (Notice.DoesNotExist, ValidationError):
+        raise Http404("There is no notice of this id in your organization.") from None
+
+
+def published(address: str) -> Notice:
+    """The notice behind a letter's short address, once it is in custody. Raises Http404."""
+    found = _complete().filter(address=address, sealed__isnull=False).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def _complete() -> QuerySet[Notice]:
+    return Notice.objects.select_related(
+        "organization",
+        "decision__record",
+        "decision__organization",
+        "approval__revision",
+        "sealed__record",
+        "holder__user",
+    )
+
+
+def review_requests(organization_id: uuid.UUID, query: ReviewRequestQuery) -> QuerySet[ReviewRequest]:
+    """The organization's requests for review, with `answered`."""
+    rows = ReviewRequest.objects.filter(organization_id=organization_id)
+    if query.state == "open":
+        rows = rows.waiting()
+    elif query.state == "answered":
+        rows = rows.answered()
+    elif query.state == "closed":
+        rows = rows.exclude(closed_at=None)
+    return rows.with_answer().select_related("notice__decision")
+
+
+def waiting_requests(organization_id: uuid.UUID) -> ReviewRequestQuerySet:
+    """The organization's requests that somebody still has to answer."""
+    return ReviewRequest.objects.filter(organization_id=organization_id).waiting()
+
+
+def review_request(organization_id: uuid.UUID, pk: int) -> ReviewRequest | None:
+    """One request of the organization, with `answered`."""
+    rows = ReviewRequest.objects.filter(organization_id=organization_id, pk=pk)
+    return rows.with_answer().select_related("notice__decision").first()
+
+
+def letter(notice: Notice) -> Letter:
+    """The letter of a notice: as it was approved, else as a draft that says so.
+
+    Raises:
+        Fault: the sealed notice cannot be read, or is on its way into custody.
+    """
+    if notice.state in (Notice.State.DRAFT, Notice.State.IN_REVIEW) or not hasattr(notice, "approval"):
+        return _draft_letter(notice)
+    if not hasattr(notice, "sealed"):
+        raise VaultUnavailable("the approved notice is on its way into custody")
+    sealed = strict_json.read(custody.opened(notice.sealed.record).payload)
+    said = sealed["letter"]
+    return Letter(
+        organization=said["organization"],
+        sender=settings_of(notice.organization_id).placeholders.get("contact", ""),
+        recipient=notice.recipient,
+        content=said["content"],
+        dated=notice.approval.created_at.date(),
+        mark="withdrawn" if notice.state == Notice.State.WITHDRAWN else "",
+        address=public_address(notice),
+        review_code=sealed["review_code"] if said["content"]["human_review_available"] else "",
+        proof=strict_json.canonical(said),
+        notice_id=str(notice.pk),
+    )
+
+
+def public_address(notice: Notice) -> str:
+    """The page that a letter's QR code leads to."""
+    return f"{settings.BASE_URL}/n/{notice.address}"
+
+
+def _draft_letter(notice: Notice) -> Letter:
+    return Letter(
+        organization=notice.organization.name,
+        sender=settings_of(notice.organization_id).placeholders.get("contact", ""),
+        recipient=notice.recipient,
+        content=current_revision(notice).content,
+        dated=timezone.now().date(),
+        mark="withdrawn" if notice.state == Notice.State.WITHDRAWN else "draft",
+        address="",
+        review_code="",
+        proof=b"",
+        notice_id=str(notice.pk),
+    )

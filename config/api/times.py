@@ -1,8 +1,8 @@
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated, overload
 
-from pydantic import AfterValidator, AwareDatetime, BeforeValidator
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 from pydantic_core import PydanticKnownError
 
 
@@ -22,6 +22,19 @@ def _no_number(value: object) -> object:
 
 Moment = Annotated[AwareDatetime, BeforeValidator(_no_number), AfterValidator(_in_utc)]
 """A time in a query: RFC 3339 with an offset."""
+
+
+def _text(value: object) -> object:
+    if not isinstance(value, str):
+        raise PydanticKnownError("string_type")
+    return value
+
+
+MomentInBody = Annotated[Moment, Field(strict=False), BeforeValidator(_text)]
+"""A time in a JSON body: RFC 3339 with an offset, as a text."""
+
+DayInBody = Annotated[date, Field(strict=False), BeforeValidator(_no_number), BeforeValidator(_text)]
+"""A day in a JSON body: YYYY-MM-DD, as a text."""
 
 
 @overload

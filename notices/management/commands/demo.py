@@ -5,23 +5,44 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts import audit, services
-from accounts.models import Organization
+from accounts.callers import Caller
+from accounts.models import Member, Organization
 from accounts.roles import Role
+from accounts.selectors import caller
 from config.progress import progress
 from config.secret_files import read, read_or_create
 from decisions import samples
 from decisions.models import Decision
 from decisions.services import ingest_lines
+from notices import services as notices
+from notices.models import Delivery, Notice
+from notices.packs import packs
+from notices.phrasebook import read_table
 
 SLUG = "demo"
 OWNER = "owner@demo.example"
 OPERATOR = "operator@demo.example"
 SOURCE = "samples"
+MORTGAGE_NOTICES = 12
+PACKS = {
+    "synthetic-insurance-01": "gdpr_22",
+    "synthetic-insurance-03": "gdpr_22",
+    "synthetic-insurance-04": "us_ecoa_fcra",
+    "synthetic-insurance-05": "ca_qc_12_1",
+    "synthetic-hiring-01": "eu_ai_act_86",
+    "synthetic-hiring-03": "us_ca_admt",
+    "synthetic-hiring-04": "us_co_admt",
+    "synthetic-benefits-02": "uk_gdpr_22c",
+    "synthetic-prior-authorization-01": "us_health_denial",
+}
+CONTACT = "Demo Lender, Customer Relations, 1 Example Street, Example City, help@demo.example"
+APPROVED, DELIVERED = "synthetic-hiring-01", "synthetic-benefits-02"
 
 
 class Command(BaseCommand):
     help = (
-        "Prepare an empty installation for a first look: an organization, two people, a key, and sample decisions. "
+        "Prepare an empty installation for a first look: an organization, two people, a key, sample decisions and "
+        "notices. "
         "What is there already stays; an installation with other organizations is left alone."
     )
 
@@ -32,6 +53,7 @@ class Command(BaseCommand):
             return
         organization = organization or self._create()
         self._load(organization)
+        self._draft(organization)
         key = self._key(organization)
         self.stdout.write(f"""
   Decision-Record Service at {settings.BASE_URL}
@@ -69,6 +91,42 @@ class Command(BaseCommand):
                 advance(1)
         if set(statuses) - {"created", "replayed"}:
             raise CommandError(f"Not every sample was taken: {dict(statuses)}.")
+
+    def _draft(self, organization: Organization) -> None:
+        """Notices in every state, drafted by nobody in particular so that both people can approve them."""
+        if Notice.objects.filter(organization=organization).exists():
+            return
+        shell = Caller(organization.id, Role.OWNER, audit.COMMAND_LINE)
+        operator = caller(Member.objects.select_related("user").get(organization=organization, user__email=OPERATOR))
+        names = {name for pack in packs().values() for name in pack.settings} - {"organization"}
+        notices.change_settings(
+            default_pack="us_ecoa_fcra",
+            placeholders=dict.fromkeys(names, CONTACT),
+            require_grants=False,
+            at_risk_days=7,
+            caller=shell,
+        )
+        with open(samples.SAMPLES / "phrasebook.csv", newline="", encoding="utf-8") as file:
+            notices.put_phrases(organization_id=organization.id, phrases=read_table(file), actor=audit.COMMAND_LINE)
+        rows = Decision.objects.filter(organization=organization).select_related("record", "organization")
+        denied = rows.filter(action="denied", decision_id__startswith="boston").order_by("pk")[:MORTGAGE_NOTICES]
+        chosen = [*rows.filter(decision_id__in=PACKS), *denied]
+        made = {}
+        with progress("Drafting notices", len(chosen)) as advance:
+            for decision in chosen:
+                pack = packs()[PACKS.get(decision.decision_id, "us_ecoa_fcra")]
+                made[decision.decision_id] = notices.draft(
+                    decision=decision,
+                    pack=pack,
+                    recipient={"reference": decision.subject_reference},
+                    caller=shell,
+                )
+                advance(1)
+        notices.submit(notice=made["synthetic-insurance-03"], caller=shell)
+        for decision_id in (APPROVED, DELIVERED):
+            notice = made[decision_id]
+            notices.approve(notice=notice, pack=packs()[notice.pack], caller=operator, authority="complaints officer")
+        notices.deliver(notice=made[DELIVERED], channel=Delivery.Channel.POST, caller=shell, reference="EX-0001")
 
     def _key(self, organization: Organization) -> str:
         """The demo's key, kept in a file so that every start can show it; a real key is shown once, to its user."""

@@ -1,0 +1,182 @@
+"""Notices and what belongs to them as the API shows them."""
+
+from datetime import datetime
+from typing import Any
+
+from config.api.times import rfc3339
+from config.faults import Fault
+from notices import checklist, clocks, readability, selectors
+from notices.models import AuthorityGrant, Delivery, Notice, NoticeRevision, NoticeSettings, ReviewRequest, Step
+from notices.packs import Pack
+
+
+def summary(notice: Notice) -> dict[str, Any]:
+    """A notice as lists show it."""
+    return {
+        "notice_id": str(notice.pk),
+        "decision_id": notice.decision.decision_id,
+        "state": notice.state,
+        "pack": notice.pack,
+        "pack_version": notice.pack_version,
+        "language": notice.language,
+        "due_at": rfc3339(notice.due_at),
+        "holder": notice.holder.user.email if notice.holder else None,
+        "supersedes": str(notice.supersedes_id) if notice.supersedes_id else None,
+        "created_at": rfc3339(notice.created_at),
+        "created_by": notice.created_by,
+    }
+
+
+def detail(notice: Notice) -> dict[str, Any]:
+    """A notice with its content, checklist, citations and deadlines. If the record cannot be read, `fault` says so, and
+    what needs it is empty: a notice about a destroyed record can still be seen and withdrawn."""
+    revision = selectors.current_revision(notice)
+    sealed = getattr(notice, "sealed", None)
+    delivered_at = selectors.delivered_at(notice)
+    return {
+        **summary(notice),
+        "revision": revision.number,
+        "content": revision.content,
+        **_against_the_record(notice, revision, delivered_at),
+        "readability": readability.measure(revision.content, notice.language).as_json(),
+        "approval": _approval(notice),
+        "delivered_at": rfc3339(delivered_at),
+        "custody_record_id": str(sealed.pk) if sealed else None,
+        "letter_digest": sealed.letter_digest if sealed else None,
+        "public_address": selectors.public_address(notice) if sealed else None,
+    }
+
+
+def _against_the_record(notice: Notice, revision: NoticeRevision, delivered_at: datetime | None) -> dict[str, Any]:
+    try:
+        facts = selectors.facts_of(notice.decision)
+    except Fault as fault:
+        nothing: dict[str, Any] = {"elements": [], "citations": [], "deadline": None, "deadlines": []}
+        return nothing | {"problems": [fault.sentence], "fault": fault.sentence}
+    pack = selectors.pack_of(notice)
+    due = [each.as_json() for each in clocks.deadlines(pack, facts, received_at=notice.decision.received_at)]
+    return {
+        "elements": [item.as_json() for item in checklist.check(facts, pack, revision, delivered_at)],
+        "citations": [c.as_json() for c in checklist.citations(facts, revision.content, revision.cited)],
+        "problems": checklist.problems(facts, pack, revision),
+        "deadline": due[0] if due else None,
+        "deadlines": due,
+        "fault": None,
+    }
+
+
+def checked(notice: Notice) -> dict[str, Any]:
+    """A notice's checklist alone, and what stands in the way of its approval."""
+    shown = detail(notice)
+    wanted = ("notice_id", "revision", "elements", "citations", "deadline", "deadlines", "problems", "fault")
+    return {name: shown[name] for name in wanted}
+
+
+def revision(row: NoticeRevision) -> dict[str, Any]:
+    return {
+        "revision": row.number,
+        "digest": row.digest,
+        "content": row.content,
+        "not_applicable": row.not_applicable,
+        "author": f"{row.author_kind} {row.author_label}",
+        "created_at": rfc3339(row.created_at),
+    }
+
+
+def step(row: Step) -> dict[str, Any]:
+    return {
+        "kind": row.kind,
+        "revision": row.revision.number,
+        "by": row.actor_label,
+        "reason": row.reason,
+        "at": rfc3339(row.created_at),
+    }
+
+
+def delivery(row: Delivery) -> dict[str, Any]:
+    return {
+        "delivery_id": str(row.pk),
+        "channel": row.channel,
+        "address": row.address,
+        "reference": row.reference,
+        "letter_digest": row.letter_digest or None,
+        "recorded_by": row.recorded_by,
+        "recorded_at": rfc3339(row.created_at),
+        "delivered_at": rfc3339(row.delivered_at),
+        "returned_at": rfc3339(row.returned_at),
+        "returned_because": row.returned_because,
+    }
+
+
+def grant(row: AuthorityGrant) -> dict[str, Any]:
+    return {
+        "grant_id": str(row.pk),
+        "email": row.user.email,
+        "authority": row.authority,
+        "packs": row.packs,
+        "valid_from": row.valid_from.isoformat(),
+        "valid_to": row.valid_to.isoformat() if row.valid_to else None,
+        "evidence": row.evidence,
+        "granted_by": row.granted_by,
+        "created_at": rfc3339(row.created_at),
+        "revoked_at": rfc3339(row.revoked_at),
+    }
+
+
+def review_request(row: ReviewRequest) -> dict[str, Any]:
+    """A request as lists show it; `answered` as `selectors.with_answer` adds it."""
+    state = "closed" if row.closed_at else "answered" if row.answered else "open"
+    return {
+        "review_request_id": str(row.pk),
+        "notice_id": str(row.notice_id),
+        "decision_id": row.notice.decision.decision_id,
+        "state": state,
+        "received_at": rfc3339(row.received_at),
+        "due_at": rfc3339(row.due_at),
+        "closed_at": rfc3339(row.closed_at),
+        "closed_by": row.closed_by,
+        "closed_because": row.closed_because,
+    }
+
+
+def review_request_with_words(row: ReviewRequest) -> dict[str, Any]:
+    """A request with what the person wrote, for those who answer it."""
+    return {**review_request(row), "message": row.message, "email": row.email}
+
+
+def settings(row: NoticeSettings) -> dict[str, Any]:
+    return {
+        "default_pack": row.default_pack,
+        "placeholders": row.placeholders,
+        "require_grants": row.require_grants,
+        "at_risk_days": row.at_risk_days,
+    }
+
+
+def pack(shown: Pack) -> dict[str, Any]:
+    return {
+        "pack": shown.id,
+        "version": shown.version,
+        "digest": shown.digest,
+        "framework": shown.text(shown.languages[0]).framework,
+        "legal_status": shown.legal_status,
+        "effective_from": shown.effective_from.isoformat(),
+        "languages": list(shown.languages),
+        "retention_days": shown.retention_days,
+        "placeholders": list(shown.settings),
+    }
+
+
+def _approval(notice: Notice) -> dict[str, Any] | None:
+    approval = getattr(notice, "approval", None)
+    if approval is None:
+        return None
+    return {
+        "approver": approval.approver,
+        "authority": approval.authority,
+        "basis": approval.basis,
+        "grant_id": str(approval.grant_id) if approval.grant_id else None,
+        "verified": approval.grant_id is not None,
+        "approved_at": rfc3339(approval.created_at),
+        "revision": approval.revision.number,
+    }

@@ -1,0 +1,120 @@
+from collections.abc import Callable
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+
+from accounts.authentication import caller_of
+from accounts.roles import Permission
+from config.api import openapi
+from config.api.answers import JSON, answer
+from config.api.errors import ApiError
+from notices import answers, letters, selectors, services
+from notices.api.common import NOTICE_ID, OneNoticeView, refusals
+from notices.letters import Letter
+from notices.models import Delivery
+from notices.schemas import DeliveryIn, DeliveryList, DeliveryOut, LetterQuery, ReasonIn
+
+HTML, PDF, TEXT = "text/html; charset=utf-8", "application/pdf", "text/plain; charset=utf-8"
+_FILE = {"type": "string"}
+
+
+class LetterView(OneNoticeView):
+    permissions = {"GET": Permission.READ_DECISIONS}
+
+    @extend_schema(
+        operation_id="get_notice_letter",
+        summary="The letter of a notice, as HTML, PDF or plain text, or the file that proves it.",
+        tags=["extension"],
+        parameters=[NOTICE_ID, *openapi.query(LetterQuery)],
+        responses=openapi.answers(
+            {
+                (200, "text/html"): _FILE,
+                (200, "application/pdf"): _FILE | {"format": "binary"},
+                (200, "text/plain"): _FILE,
+                (200, JSON): {"type": "object", "additionalProperties": True},
+            },
+            errors=[401, 403, 404, 409, 503],
+        ),
+    )
+    def get(self, request: Request, notice_id: str) -> HttpResponse:
+        query = self.query(LetterQuery)
+        letter = selectors.letter(self.notice(request, notice_id))
+        if query.format == "proof" and not letter.proof:
+            raise ApiError(409, "The notice is not approved yet, so there is nothing to prove.")
+        return letter_answer(letter, query)
+
+
+def letter_answer(letter: Letter, query: LetterQuery) -> HttpResponse:
+    """A letter as a file of the kind asked for."""
+    make: dict[str, Callable[[], Any]] = {
+        "html": lambda: letters.html(letter),
+        "pdf": lambda: letters.pdf(letter, query.paper),
+        "text": lambda: letters.text(letter),
+        "proof": lambda: letter.proof,
+    }
+    types = {"html": HTML, "pdf": PDF, "text": TEXT, "proof": JSON}
+    name = {"html": "letter.html", "pdf": "letter.pdf", "text": "letter.txt", "proof": "notice-proof.json"}
+    response = HttpResponse(make[query.format](), content_type=types[query.format])
+    response["Content-Disposition"] = f'inline; filename="{name[query.format]}"'
+    response["Cache-Control"] = "private, no-store"
+    if query.format == "html":
+        response["Content-Security-Policy"] = (
+            f"default-src 'none'; style-src {letters.style_hash()}; img-src data:; base-uri 'none'; "
+            "form-action 'none'; frame-ancestors 'self'"
+        )
+    return response
+
+
+class DeliveryListView(OneNoticeView):
+    permissions = {"GET": Permission.READ_DECISIONS, "POST": Permission.DRAFT_NOTICES}
+
+    @extend_schema(
+        operation_id="list_notice_deliveries",
+        summary="How a notice was delivered, oldest first.",
+        tags=["extension"],
+        parameters=[NOTICE_ID],
+        responses=openapi.answers({200: DeliveryList}, errors=[401, 403, 404]),
+    )
+    def get(self, request: Request, notice_id: str) -> HttpResponse:
+        rows = self.notice(request, notice_id).deliveries.order_by("pk")
+        return answer({"items": [answers.delivery(row) for row in rows]})
+
+    @extend_schema(
+        operation_id="deliver_notice",
+        summary="Mail the letter of an approved notice, or record that it was delivered in another way.",
+        tags=["extension"],
+        parameters=[NOTICE_ID],
+        request=DeliveryIn,
+        responses=openapi.answers({201: DeliveryOut}, errors=[401, 403, 404, 409, 413, 415]),
+    )
+    def post(self, request: Request, notice_id: str) -> HttpResponse:
+        notice = self.notice(request, notice_id)
+        body = self.body(DeliveryIn).model_dump()
+        with refusals():
+            made = services.deliver(
+                notice=notice, caller=caller_of(request), **body | {"channel": Delivery.Channel(body["channel"])}
+            )
+        return answer(answers.delivery(made), status=201)
+
+
+class ReturnView(OneNoticeView):
+    permissions = {"POST": Permission.DRAFT_NOTICES}
+
+    @extend_schema(
+        operation_id="return_notice_delivery",
+        summary="Record that a delivered letter came back.",
+        tags=["extension"],
+        parameters=[NOTICE_ID, OpenApiParameter("delivery_id", {"type": "string"}, OpenApiParameter.PATH)],
+        request=ReasonIn,
+        responses=openapi.answers({200: DeliveryOut}, errors=[401, 403, 404, 409, 413, 415]),
+    )
+    def post(self, request: Request, notice_id: str, delivery_id: int) -> HttpResponse:
+        row = self.notice(request, notice_id).deliveries.filter(pk=delivery_id).first()
+        if row is None:
+            raise Http404("This notice has no delivery of this id.")
+        reason = self.body(ReasonIn).reason
+        with refusals():
+            row = services.record_return(delivery=row, reason=reason, caller=caller_of(request))
+        return answer(answers.delivery(row))

@@ -1,0 +1,74 @@
+from django.http import Http404, HttpResponse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+
+from accounts.authentication import caller_of
+from accounts.models import Member
+from accounts.roles import Permission
+from config.api import openapi
+from config.api.answers import answer
+from config.api.errors import Invalid
+from config.api.pagination import Page, paginate
+from config.api.views import ApiView
+from notices import answers, services
+from notices.api.common import named_pack, refusals
+from notices.models import AuthorityGrant
+from notices.schemas import GrantIn, GrantList, GrantOut
+
+
+class GrantListView(ApiView):
+    permissions = {"GET": Permission.READ_DECISIONS, "POST": Permission.GRANT_AUTHORITY}
+
+    @extend_schema(
+        operation_id="list_authority_grants",
+        summary="Who may approve notices by which authority, newest grant first.",
+        tags=["extension"],
+        parameters=openapi.query(Page),
+        responses=openapi.answers({200: GrantList}, errors=[401, 403]),
+    )
+    def get(self, request: Request) -> HttpResponse:
+        rows = AuthorityGrant.objects.filter(organization_id=caller_of(request).organization_id).select_related("user")
+        return answer(paginate(rows, self.query(Page), moment="created_at", show=answers.grant))
+
+    @extend_schema(
+        operation_id="grant_authority",
+        summary="Give a member authority to approve notices.",
+        tags=["extension"],
+        request=GrantIn,
+        responses=openapi.answers({201: GrantOut}, errors=[401, 403, 409, 413, 415]),
+    )
+    def post(self, request: Request) -> HttpResponse:
+        caller = caller_of(request)
+        body = self.body(GrantIn)
+        for place, name in enumerate(body.packs):
+            named_pack(name, "packs", place)
+        member = Member.objects.filter(
+            organization_id=caller.organization_id, user__email=body.email.strip().lower()
+        ).first()
+        if member is None:
+            raise Invalid(
+                [{"type": "value_error", "loc": ["body", "email"], "msg": "No member has this mail address."}]
+            )
+        asked = body.model_dump(exclude={"email"})
+        with refusals():
+            made = services.grant_authority(member=member, caller=caller, **asked)
+        return answer(answers.grant(made), status=201)
+
+
+class GrantView(ApiView):
+    permissions = {"DELETE": Permission.GRANT_AUTHORITY}
+
+    @extend_schema(
+        operation_id="revoke_authority_grant",
+        summary="End an authority grant now; approvals made with it stand.",
+        tags=["extension"],
+        parameters=[OpenApiParameter("grant_id", {"type": "string"}, OpenApiParameter.PATH)],
+        responses=openapi.answers({200: GrantOut}, errors=[401, 403, 404]),
+    )
+    def delete(self, request: Request, grant_id: int) -> HttpResponse:
+        caller = caller_of(request)
+        rows = AuthorityGrant.objects.select_related("user")
+        grant = rows.filter(organization_id=caller.organization_id, pk=grant_id).first()
+        if grant is None:
+            raise Http404("There is no authority grant of this id in your organization.")
+        return answer(answers.grant(services.revoke_grant(grant=grant, caller=caller)))

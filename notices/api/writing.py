@@ -1,0 +1,170 @@
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+
+from accounts.authentication import caller_of
+from accounts.roles import Permission
+from config.api import openapi
+from config.api.answers import answer
+from config.api.pagination import paginate
+from config.api.views import ApiView
+from decisions.api.reading import OneDecisionView
+from notices import answers, selectors, services
+from notices.api.common import NOTICE_ID, OneNoticeView, named_pack, not_one_of, refusals
+from notices.schemas import (
+    ChecklistOut,
+    HistoryOut,
+    NotApplicableIn,
+    NoticeDraftIn,
+    NoticeEditIn,
+    NoticeList,
+    NoticeOut,
+    NoticeQuery,
+)
+
+
+class DraftView(OneDecisionView):
+    permissions = {"POST": Permission.DRAFT_NOTICES}
+
+    @extend_schema(
+        operation_id="draft_notice",
+        summary="Draft a notice for a decision.",
+        tags=["notices"],
+        parameters=[openapi.DECISION_ID],
+        request=NoticeDraftIn,
+        responses=openapi.answers({201: NoticeOut}, errors=[401, 403, 404, 413, 415, 503]),
+    )
+    def post(self, request: Request, decision_id: str) -> HttpResponse:
+        decision = self.decision(request, decision_id)
+        body = self.body(NoticeDraftIn)
+        pack = named_pack(body.pack or selectors.settings_of(decision.organization_id).default_pack, "pack")
+        notice = services.draft(
+            decision=decision,
+            pack=pack,
+            recipient=body.recipient,
+            caller=caller_of(request),
+        )
+        return answer(answers.detail(notice), status=201)
+
+
+class NoticeListView(ApiView):
+    permissions = {"GET": Permission.READ_DECISIONS}
+
+    @extend_schema(
+        operation_id="list_notices",
+        summary="List notices, newest first.",
+        tags=["extension"],
+        parameters=openapi.query(NoticeQuery),
+        responses=openapi.answers({200: NoticeList}, errors=[401, 403]),
+    )
+    def get(self, request: Request) -> HttpResponse:
+        query = self.query(NoticeQuery)
+        rows = selectors.notices(caller_of(request).organization_id, query)
+        return answer(paginate(rows, query, moment="created_at", show=answers.summary))
+
+
+class NoticeView(OneNoticeView):
+    permissions = {"GET": Permission.READ_DECISIONS, "PATCH": Permission.DRAFT_NOTICES}
+
+    @extend_schema(
+        operation_id="get_notice",
+        summary="A notice with its content, checklist, citations and deadlines.",
+        tags=["extension"],
+        parameters=[NOTICE_ID],
+        responses=openapi.answers({200: NoticeOut}, errors=[401, 403, 404, 503]),
+    )
+    def get(self, request: Request, notice_id: str) -> HttpResponse:
+        return answer(answers.detail(self.notice(request, notice_id)))
+
+    @extend_schema(
+        operation_id="edit_notice",
+        summary="Edit a notice.",
+        tags=["notices"],
+        parameters=[NOTICE_ID],
+        request=NoticeEditIn,
+        responses=openapi.answers({200: NoticeOut}, errors=[401, 403, 404, 409, 413, 415, 503]),
+    )
+    def patch(self, request: Request, notice_id: str) -> HttpResponse:
+        notice = self.notice(request, notice_id)
+        changes = self.body(NoticeEditIn).content.model_dump(exclude_unset=True)
+        if changes.get("language", notice.language) != notice.language:
+            raise not_one_of(["body", "content", "language"], [notice.language])
+        with refusals():
+            services.edit(notice=notice, changes=changes, caller=caller_of(request))
+        return answer(answers.detail(notice))
+
+
+class NotApplicableView(OneNoticeView):
+    permissions = {"PUT": Permission.DRAFT_NOTICES}
+
+    @extend_schema(
+        operation_id="set_notice_exemptions",
+        summary="Say which elements of the checklist do not apply to a notice, and why. It makes a revision.",
+        tags=["extension"],
+        parameters=[NOTICE_ID],
+        request=NotApplicableIn,
+        responses=openapi.answers({200: NoticeOut}, errors=[401, 403, 404, 409, 413, 415, 503]),
+    )
+    def put(self, request: Request, notice_id: str) -> HttpResponse:
+        notice = self.notice(request, notice_id)
+        exempt = self.body(NotApplicableIn).elements
+        known = [element.id for element in selectors.pack_of(notice).elements]
+        for element in exempt:
+            if element not in known:
+                raise not_one_of(["body", "elements", element], known)
+        with refusals():
+            services.edit(notice=notice, changes={}, not_applicable=exempt, caller=caller_of(request))
+        return answer(answers.detail(notice))
+
+
+class ChecklistView(OneNoticeView):
+    permissions = {"GET": Permission.READ_DECISIONS}
+
+    @extend_schema(
+        operation_id="get_notice_checklist",
+        summary="What the law asks of a notice, what it lacks, and whether its sources resolve.",
+        tags=["extension"],
+        parameters=[NOTICE_ID],
+        responses=openapi.answers({200: ChecklistOut}, errors=[401, 403, 404, 503]),
+    )
+    def get(self, request: Request, notice_id: str) -> HttpResponse:
+        return answer(answers.checked(self.notice(request, notice_id)))
+
+
+class HistoryView(OneNoticeView):
+    permissions = {"GET": Permission.READ_DECISIONS}
+
+    @extend_schema(
+        operation_id="get_notice_history",
+        summary="Every revision of a notice, and every step on its way, oldest first.",
+        tags=["extension"],
+        parameters=[NOTICE_ID],
+        responses=openapi.answers({200: HistoryOut}, errors=[401, 403, 404]),
+    )
+    def get(self, request: Request, notice_id: str) -> HttpResponse:
+        notice = self.notice(request, notice_id)
+        return answer(
+            {
+                "notice_id": str(notice.pk),
+                "revisions": [answers.revision(row) for row in notice.revisions.order_by("number")],
+                "steps": [answers.step(row) for row in notice.steps.select_related("revision").order_by("pk")],
+            }
+        )
+
+
+class NewVersionView(OneNoticeView):
+    permissions = {"POST": Permission.DRAFT_NOTICES}
+
+    @extend_schema(
+        operation_id="new_notice_version",
+        summary="Make a draft that takes the place of an approved notice once it is approved itself.",
+        tags=["extension"],
+        parameters=[NOTICE_ID],
+        request=None,
+        responses=openapi.answers({201: NoticeOut}, errors=[401, 403, 404, 409, 503]),
+    )
+    def post(self, request: Request, notice_id: str) -> HttpResponse:
+        notice = self.notice(request, notice_id)
+        with refusals():
+            made = services.new_version(notice=notice, pack=selectors.pack_of(notice), caller=caller_of(request))
+        return answer(answers.detail(self.notice(request, str(made.pk))), status=201)

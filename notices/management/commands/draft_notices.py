@@ -1,0 +1,96 @@
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from pydantic import ValidationError
+
+from accounts import audit, selectors
+from accounts.callers import Caller
+from accounts.models import Organization
+from accounts.roles import Role
+from config.faults import Fault
+from config.progress import progress
+from decisions.schemas import DecisionQuery
+from decisions.selectors import decisions
+from notices import services
+from notices.packs import packs
+from notices.selectors import without_notice
+
+_FILTERS = sorted(set(DecisionQuery.model_fields) - {"limit", "cursor"})
+
+
+class Command(BaseCommand):
+    help = (
+        "Draft a notice under a pack for every decision that the filters choose and that has none under it yet, so "
+        "that a run which was cut off goes on where it was. Exits 1 if a record could not be read."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--organization", required=True, metavar="SLUG")
+        parser.add_argument("--pack", required=True, choices=sorted(packs()))
+        parser.add_argument(
+            "--filter",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help=f"as in GET /v1/decisions, repeatable: {', '.join(_FILTERS)}",
+        )
+        parser.add_argument("--language", help="one of the pack's; the person's if left out")
+        parser.add_argument("--limit", type=_positive, help="at most so many, oldest decisions first")
+        parser.add_argument("--dry-run", action="store_true", help="only count them")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        pack = packs()[options["pack"]]
+        if options["language"] and options["language"] not in pack.languages:
+            raise CommandError(f"The pack has these languages: {', '.join(pack.languages)}.")
+        try:
+            organization = selectors.organization(options["organization"])
+        except Organization.DoesNotExist:
+            raise CommandError(f"There is no organization with the slug {options['organization']}.") from None
+        rows = without_notice(decisions(organization.id, _query(options["filter"])), pack).order_by("received_at", "pk")
+        chosen = list(rows.values_list("pk", flat=True)[: options["limit"]])
+        if options["dry_run"]:
+            self.stdout.write(f"{len(chosen)} decisions would get a notice")
+            return
+        caller = Caller(organization.id, Role.OWNER, audit.COMMAND_LINE)
+        unread = 0
+        with progress("Drafting notices", len(chosen)) as advance:
+            for start in range(0, len(chosen), 100):
+                batch = rows.filter(pk__in=chosen[start : start + 100]).select_related("record", "organization")
+                for decision in batch:
+                    advance(1)
+                    try:
+                        services.draft(
+                            decision=decision,
+                            pack=pack,
+                            language=options["language"] or "",
+                            recipient={"reference": decision.subject_reference} if decision.subject_reference else {},
+                            caller=caller,
+                        )
+                    except Fault as fault:
+                        unread += 1
+                        self.stderr.write(f"{decision.decision_id}: {fault.sentence}")
+        self.stdout.write(f"{len(chosen) - unread} notices drafted")
+        if unread:
+            raise CommandError(f"{unread} records could not be read; they are listed above.")
+
+
+def _positive(told: str) -> int:
+    number = int(told)
+    if number < 1:
+        raise ValueError(told)
+    return number
+
+
+def _query(filters: Iterable[str]) -> DecisionQuery:
+    asked: dict[str, str] = {}
+    for each in filters:
+        name, equals, value = each.partition("=")
+        if name not in _FILTERS or not equals or name in asked:
+            raise CommandError(f"--filter {each}: give NAME=VALUE, each name once, of {', '.join(_FILTERS)}.")
+        asked[name] = value
+    try:
+        return DecisionQuery.model_validate({"kind": "decision"} | asked)
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        raise CommandError(f"{wrong}.") from None

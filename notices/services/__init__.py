@@ -1,0 +1,39 @@
+"""Every change around notices, by use case. API, back office, tasks and commands call these and nothing else."""
+
+from notices.services.common import Refused
+from notices.services.delivery import deliver, deliver_letters, record_return
+from notices.services.grants import grant_authority, revoke_grant
+from notices.services.reminders import remind, send_reminders
+from notices.services.reviews import acknowledge_requests, close_request, request_review
+from notices.services.sealing import seal_approved
+from notices.services.settings import change_settings, put_phrases, remove_phrase
+from notices.services.verdicts import approve, hold, reason_against_approval, request_changes, submit, withdraw
+from notices.services.writing import NotEditable, draft, edit, new_version
+
+__all__ = [
+    "NotEditable",
+    "Refused",
+    "acknowledge_requests",
+    "approve",
+    "change_settings",
+    "close_request",
+    "deliver",
+    "deliver_letters",
+    "draft",
+    "edit",
+    "grant_authority",
+    "hold",
+    "new_version",
+    "put_phrases",
+    "reason_against_approval",
+    "record_return",
+    "remind",
+    "remove_phrase",
+    "request_changes",
+    "request_review",
+    "revoke_grant",
+    "seal_approved",
+    "send_reminders",
+    "submit",
+    "withdraw",
+]

@@ -1,0 +1,70 @@
+"""Who may approve a notice: never who wrote it, and where the organization asks for it only who holds a grant."""
+
+from datetime import date
+from typing import NamedTuple
+
+from django.utils import timezone
+
+from accounts.callers import Caller
+from accounts.models import Member
+from notices import selectors
+from notices.models import AuthorityGrant, Notice
+from notices.services.common import Refused
+
+
+class Claim(NamedTuple):
+    """Who approves, by what authority, and how sure that is."""
+
+    approver: str
+    authority: str
+    basis: str
+    grant: AuthorityGrant | None = None
+
+
+def claim(notice: Notice, caller: Caller, approver: str, authority: str) -> Claim:
+    """Whose approval it is: a member's own, or what a key says. Raises Refused."""
+    grants_alone = selectors.settings_of(notice.organization_id).require_grants
+    if caller.member_id is None:
+        if grants_alone:
+            raise Refused("Your organization asks for approval by a signed-in member who holds an authority grant.")
+        if not (approver.strip() and authority.strip()):
+            raise Refused("A key has to name approver and authority.")
+        return Claim(approver, authority, f"asserted by {caller.actor.kind} {caller.actor.id}")
+    member = Member.objects.select_related("user").get(pk=caller.member_id)
+    if approver and _folded(approver) != _folded(member.user.email):
+        raise Refused("You approve in your own name: leave approver out, or give your own mail address.")
+    grant = _grant(notice, member, authority)
+    if grant is None and grants_alone:
+        asked = f" as {authority!r}" if authority else ""
+        raise Refused(f"You hold no authority grant{asked} that is valid today for the pack {notice.pack}.")
+    held = authority or (grant.authority if grant else caller.role.value)
+    return Claim(member.user.email, held, "signed in", grant)
+
+
+def _grant(notice: Notice, member: Member, authority: str) -> AuthorityGrant | None:
+    today = timezone.now().date()
+    held = AuthorityGrant.objects.filter(organization_id=notice.organization_id, user_id=member.user_id)
+    return next((grant for grant in held.order_by("pk") if _covers(grant, notice, authority, today)), None)
+
+
+def _covers(grant: AuthorityGrant, notice: Notice, authority: str, today: date) -> bool:
+    return (
+        grant.revoked_at is None
+        and grant.valid_from <= today
+        and (grant.valid_to is None or today <= grant.valid_to)
+        and (not grant.packs or notice.pack in grant.packs)
+        and (not authority or _folded(authority) == _folded(grant.authority))
+    )
+
+
+def require_other_eyes(notice: Notice, caller: Caller, approver: str) -> None:
+    """Four eyes: nobody approves what they wrote, by whatever door they come. Raises Refused."""
+    authors = list(notice.revisions.filter(author_kind="member").values_list("author_id", "author_label"))
+    if caller.member_id is not None and caller.actor.id in [author for author, _ in authors]:
+        raise Refused("You wrote or edited this notice; somebody else has to approve it.")
+    if any(_folded(label) in _folded(approver) for _, label in authors):
+        raise Refused("The approver wrote or edited this notice; somebody else has to approve it.")
+
+
+def _folded(name: str) -> str:
+    return name.strip().casefold()

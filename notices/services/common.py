@@ -1,0 +1,29 @@
+"""What the services of notices share: the refusal by a rule, and the audit trail's line."""
+
+from typing import Any
+
+from accounts import audit
+from accounts.audit import Actor
+from notices.models import Notice
+from notices.public.words import words
+
+
+class Refused(Exception):
+    """A rule forbids it. The message is the reason, for the person."""
+
+
+def subject(template: str, language: str, organization: str) -> str:
+    """The subject of a mail to an affected person, on one line whatever the organization is called."""
+    return words(language)[template].format(organization=" ".join(organization.split()))
+
+
+def note(verb: str, notice: Notice, actor: Actor, **detail: Any) -> None:
+    """Append it. Call within the transaction of the change; `detail` holds nothing private."""
+    audit.record(
+        verb,
+        actor=actor,
+        organization_id=notice.organization_id,
+        object_kind="notice",
+        object_id=notice.pk,
+        **detail,
+    )

@@ -1,0 +1,127 @@
+"""Deliveries of approved notices: recorded as they happened, and letters sent by mail."""
+
+import hashlib
+from datetime import datetime
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit, mail
+from accounts.callers import Caller
+from config.celery import wake
+from notices import letters, selectors
+from notices.models import Delivery, Notice
+from notices.services.common import Refused, note, subject
+from notices.services.writing import FINISHED
+
+State = Notice.State
+
+
+def deliver(
+    *,
+    notice: Notice,
+    channel: Delivery.Channel,
+    caller: Caller,
+    address: str = "",
+    reference: str = "",
+    delivered_at: datetime | None = None,
+) -> Delivery:
+    """Record that an approved notice was delivered, or have its letter mailed.
+
+    Args:
+        address: the address used; for a mail, the recipient's `email` if it is left out.
+        reference: the provider's, such as a tracking number.
+        delivered_at: when, for other channels than mail; now if it is left out.
+
+    Raises:
+        Refused: with the reason.
+        Fault: the letter cannot be mailed as PDF.
+    """
+    now = timezone.now()
+    with transaction.atomic():
+        locked = Notice.objects.select_for_update(of=("self",)).select_related("approval__revision").get(pk=notice.pk)
+        if locked.state not in FINISHED:
+            raise Refused(f"The notice is {locked.state}. Only an approved one is delivered.")
+        if channel == Delivery.Channel.EMAIL:
+            letters.require_fits(locked.approval.revision.content)
+            made = Delivery(address=_mail_address(locked, address))
+        else:
+            moment = delivered_at or now
+            if not locked.approval.created_at <= moment <= now:
+                raise Refused("A delivery lies between the approval of the notice and now.")
+            made = Delivery(address=address, handled_at=now, delivered_at=moment)
+        made.notice, made.channel, made.reference = locked, channel, reference
+        made.recorded_by = str(caller.actor)
+        made.save()
+        note("notice.delivery_recorded", locked, caller.actor, channel=channel.value)
+        if made.delivered_at:
+            _settle(locked)
+        else:
+            wake("notices.tasks.deliver_letters")
+    return made
+
+
+def record_return(*, delivery: Delivery, reason: str, caller: Caller) -> Delivery:
+    """A letter came back. Without another delivery the notice counts as not delivered. Raises Refused."""
+    if not reason.strip():
+        raise Refused("Say why the letter came back.")
+    with transaction.atomic():
+        locked = Notice.objects.select_for_update().get(pk=delivery.notice_id)
+        found = Delivery.objects.get(pk=delivery.pk)
+        if found.returned_at:
+            raise Refused("This delivery came back already.")
+        if not found.delivered_at:
+            raise Refused("The mail has not gone out yet.")
+        found.returned_at, found.returned_because = timezone.now(), reason
+        found.save(update_fields=["returned_at", "returned_because"])
+        note("notice.returned", locked, caller.actor, channel=found.channel)
+        _settle(locked)
+    return found
+
+
+def deliver_letters() -> int:
+    """Mail the letters that wait. Returns how many went out."""
+    return mail.deliver(Delivery.objects.filter(channel=Delivery.Channel.EMAIL, delivered_at=None), _mail)
+
+
+def _mail(row: Delivery) -> bool:
+    """Send one letter. False if its notice was taken back meanwhile."""
+    notice = selectors.notice_with_letter(row.notice_id)
+    if notice.state not in FINISHED:
+        return False
+    letter = selectors.letter(notice)
+    file = letters.pdf(letter, "a4")
+    mail.send(
+        "letter",
+        to=row.address,
+        subject=subject("letter_subject", notice.language, letter.organization),
+        context={"organization": letter.organization, "address": letter.address, "language": notice.language},
+        attachments=[("letter.pdf", file, "application/pdf")],
+    )
+    with transaction.atomic():
+        locked = Notice.objects.select_for_update().get(pk=notice.pk)
+        digest = hashlib.sha256(file).hexdigest()
+        Delivery.objects.filter(pk=row.pk).update(delivered_at=timezone.now(), letter_digest=digest)
+        note("notice.mailed", locked, audit.SYSTEM)
+        _settle(locked)
+    return True
+
+
+def _settle(locked: Notice) -> None:
+    """A finished notice is delivered exactly while a delivery stands that did not come back."""
+    if locked.state in FINISHED:
+        stands = locked.deliveries.filter(delivered_at__isnull=False, returned_at=None).exists()
+        Notice.objects.filter(pk=locked.pk).update(state=State.DELIVERED if stands else State.APPROVED)
+
+
+def _mail_address(notice: Notice, address: str) -> str:
+    told = address or notice.recipient.get("email") or notice.recipient.get("e-mail")
+    if not isinstance(told, str):
+        raise Refused("The recipient has no e-mail address. Give one as address.")
+    try:
+        validate_email(told)
+    except ValidationError:
+        raise Refused("The recipient's e-mail address is none. Give another as address.") from None
+    return told

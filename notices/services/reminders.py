@@ -1,0 +1,52 @@
+"""Reminders by mail of what is late or soon will be: one a day to each member who can do something about it."""
+
+from django.utils import timezone
+
+from accounts import mail, roles
+from accounts.models import Member, Organization
+from accounts.roles import Permission, Role
+from notices import selectors
+from notices.models import Reminder
+
+_MOST_NAMED = 50
+
+
+def remind() -> int:
+    """Have today's reminders sent where something is late or at risk. Returns how many were made."""
+    today = timezone.now().date()
+    able = [role for role in Role if roles.allows(role, Permission.DRAFT_NOTICES)]
+    made = 0
+    for organization in Organization.objects.all():
+        if not selectors.attention(organization.pk).anything:
+            continue
+        members = Member.objects.filter(organization=organization, role__in=able, user__is_active=True)
+        reminded = Reminder.objects.filter(day=today).values("member")
+        fresh = [Reminder(member=member, day=today) for member in members.exclude(pk__in=reminded)]
+        made += len(Reminder.objects.bulk_create(fresh, ignore_conflicts=True))
+    return made
+
+
+def send_reminders() -> int:
+    """Mail the reminders that wait. Returns how many went out."""
+    return mail.deliver(Reminder.objects.all(), _send)
+
+
+def _send(row: Reminder) -> bool:
+    organization = row.member.organization
+    found = selectors.attention(organization.pk)
+    if not found.anything:
+        return False
+    mail.send(
+        "reminder",
+        to=row.member.user.email,
+        subject=f"Notices of {' '.join(organization.name.split())} that are due",
+        context={
+            "organization": organization.name,
+            "groups": [
+                ("Late", found.overdue.order_by("due_at")[:_MOST_NAMED]),
+                ("Due soon", found.at_risk.order_by("due_at")[:_MOST_NAMED]),
+            ],
+            "requests": found.requests.order_by("due_at")[:_MOST_NAMED],
+        },
+    )
+    return True

@@ -1,0 +1,126 @@
+"""Approved notices in custody, each with proofs of the fields it cites."""
+
+import base64
+import hashlib
+import uuid
+from typing import Any
+
+import structlog
+
+from accounts import digests
+from config.api import strict_json
+from config.api.answers import dump
+from config.api.strict_json import spelling
+from config.api.times import rfc3339
+from config.faults import Fault
+from custody import selectors as custody
+from custody.envelope import envelope
+from custody.kinds import Indexing
+from custody.services import Submission, take
+from notices import checklist, selectors
+from notices.models import Approval, Notice, SealedNotice
+
+log = structlog.get_logger("notices")
+
+KIND = "notice"
+
+
+def seal_approved(*, notice_id: uuid.UUID | None = None) -> int:
+    """Put approved notices into custody that are not there yet: one that was just approved, or, swept by beat, any that
+    a crash left out. Returns how many were sealed; one whose record cannot be read is logged and waits on."""
+    waiting = Notice.objects.filter(approval__isnull=False, sealed=None)
+    if notice_id:
+        waiting = waiting.filter(pk=notice_id)
+    sealed = 0
+    for notice in waiting.select_related("organization", "decision__record", "approval__revision"):
+        try:
+            _seal(notice)
+        except Fault as error:
+            log.warning("an approved notice waits for custody", notice=str(notice.pk), exc_info=error)
+        else:
+            sealed += 1
+    return sealed
+
+
+def _seal(notice: Notice) -> None:
+    payload = dump(_record(notice, notice.approval))
+    submission = Submission(
+        kind=KIND,
+        identity=str(notice.pk),
+        payload=payload,
+        content=strict_json.read(payload, number=spelling, integer=spelling),
+        source="notices",
+        parents=[hashlib.sha256(bytes(notice.decision.record.statement)).digest()],
+    )
+    take(organization_id=notice.organization_id, submissions=[submission])
+
+
+def index_row(record: Indexing) -> SealedNotice:
+    """The index row of a sealed notice."""
+    return SealedNotice(
+        record_id=record.record_id,
+        organization_id=record.organization_id,
+        notice_id=uuid.UUID(record.content["notice_id"]),
+        letter_digest=record.content["letter_digest"],
+    )
+
+
+def _record(notice: Notice, approval: Approval) -> dict[str, Any]:
+    """What is sealed: what the letter proves, and beside it what only the organization keeps. Deterministic, so that
+    sealing again after a crash makes the same record."""
+    letter = _letter(notice, approval)
+    return {
+        "decision_id": str(notice.pk),
+        "notice_id": str(notice.pk),
+        "about": {"decision_id": notice.decision.decision_id, "record_id": str(notice.decision_id)},
+        "revision": {"number": approval.revision.number, "digest": approval.revision.digest},
+        "not_applicable": approval.revision.not_applicable,
+        "recipient": {"reference": notice.recipient.get("reference")},
+        "approval": {
+            "approver": approval.approver,
+            "authority": approval.authority,
+            "basis": approval.basis,
+            "grant": approval.grant_id,
+            "approved_at": rfc3339(approval.created_at),
+        },
+        "review_code": _review_code(notice),
+        "letter": letter,
+        "letter_digest": hashlib.sha256(strict_json.canonical(letter)).hexdigest(),
+    }
+
+
+def _letter(notice: Notice, approval: Approval) -> dict[str, Any]:
+    """What goes with the letter: the approved words, and a proof of every cited field against the decision's signed
+    statement, which reveals no other field and no name."""
+    content = approval.revision.content
+    facts = selectors.facts_of(notice.decision)
+    found = {source: facts.find(source).path for source in checklist.sources(content)}
+    record = notice.decision.record
+    proofs = custody.disclosures(record, list(dict.fromkeys(found.values())))
+    return {
+        "type": "decision-record-letter/1",
+        "notice_id": str(notice.pk),
+        "organization": notice.organization.name,
+        "approved_at": rfc3339(approval.created_at),
+        "authority": approval.authority,
+        "pack": {"id": notice.pack, "version": notice.pack_version, "digest": notice.pack_digest},
+        "content": content,
+        "sources": found,
+        "field_proofs": [
+            {
+                "path": proof.leaf[0],
+                "scalar": proof.leaf[1],
+                "salt": proof.salt.hex(),
+                "index": proof.index,
+                "audit_path": [node.hex() for node in proof.audit_path],
+            }
+            for proof in proofs
+        ],
+        "envelope": envelope(bytes(record.statement), bytes(record.signature), record.key_id),
+    }
+
+
+def _review_code(notice: Notice) -> str:
+    """The code in the letter with which its reader asks for a review: 40 bits, as XXXX-XXXX."""
+    code = base64.b32encode(bytes.fromhex(digests.digest("notices.review_code", str(notice.pk)))[:5]).decode()
+    return f"{code[:4]}-{code[4:]}"

@@ -1,0 +1,162 @@
+"""What a notice says: its first draft from the record, edits, and new versions of a finished one."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+
+from accounts.callers import Caller
+from config.api import strict_json
+from decisions.models import Decision
+from notices import checklist, clocks, drafting, selectors
+from notices.facts import Facts
+from notices.models import Notice, NoticeRevision
+from notices.packs import Pack
+from notices.phrasebook import Phrasebook
+from notices.services.common import note
+
+State = Notice.State
+EDITABLE = (State.DRAFT, State.IN_REVIEW)
+FINISHED = (State.APPROVED, State.DELIVERED)
+
+
+class NotEditable(Exception):
+    """The notice is in a state in which this cannot be done. The message says so, for the person."""
+
+
+def draft(
+    *, decision: Decision, pack: Pack, recipient: Mapping[str, Any], caller: Caller, language: str = ""
+) -> Notice:
+    """A first draft from the record.
+
+    Args:
+        decision: with its custody row and its organization.
+        language: the one wished for; without it the recipient's, or else the person's in the record. The pack's
+            language that fits is used, or its first.
+
+    Raises:
+        Fault: the record cannot be read.
+    """
+    facts = selectors.facts_of(decision)
+    wishes = [language, recipient.get("language"), facts.get("subject.language")]
+    language = pack.language_for(*[wish for wish in wishes if isinstance(wish, str)])
+    content = drafting.draft(
+        facts,
+        pack,
+        language,
+        Phrasebook.of(decision.organization_id, language),
+        selectors.placeholders_of(decision.organization),
+    )
+    due = next(iter(clocks.deadlines(pack, facts, received_at=decision.received_at)), None)
+    with transaction.atomic():
+        notice = Notice.objects.create(
+            organization_id=decision.organization_id,
+            decision=decision,
+            pack=pack.id,
+            pack_version=pack.version,
+            pack_digest=pack.digest,
+            language=language,
+            recipient=dict(recipient),
+            due_at=due.due_at if due else None,
+            due_clock=due.clock if due else "",
+            created_by=str(caller.actor),
+        )
+        _revise(notice, 1, content, {}, facts, caller)
+        note("notice.drafted", notice, caller.actor, pack=pack.id)
+    return notice
+
+
+def edit(
+    *,
+    notice: Notice,
+    changes: Mapping[str, Any],
+    not_applicable: Mapping[str, str] | None = None,
+    revision: int | None = None,
+    caller: Caller,
+) -> NoticeRevision:
+    """Replace some of the content's properties. The notice is a draft again, if it was in review.
+
+    Args:
+        changes: content properties of the right types; they need not be complete, nor their sources resolve.
+        not_applicable: ids of elements that do not apply, each with the reason; None leaves them as they are.
+        revision: the one that was edited; the current one if not given.
+
+    Raises:
+        NotEditable: the notice is finished, or at another revision.
+        Fault: the record cannot be read.
+    """
+    facts = selectors.facts_of(notice.decision)
+    with transaction.atomic():
+        locked = Notice.objects.select_for_update().get(pk=notice.pk)
+        locked.decision = notice.decision
+        if locked.state not in EDITABLE:
+            raise NotEditable(f"The notice is {locked.state} and stays as it is. Make a new version of it.")
+        last = selectors.current_revision(locked)
+        if revision is not None and revision != last.number:
+            raise NotEditable(f"The notice has changed since you opened it: it is at revision {last.number}.")
+        exempt = last.not_applicable if not_applicable is None else dict(not_applicable)
+        made = _revise(locked, last.number + 1, {**last.content, **changes}, exempt, facts, caller)
+        note("notice.edited", locked, caller.actor, revision=made.number)
+    notice.refresh_from_db(fields=["state", "pack_version", "pack_digest", "problems", "holder"])
+    return made
+
+
+def new_version(*, notice: Notice, pack: Pack, caller: Caller) -> Notice:
+    """A draft with the words of an approved or delivered notice. Once it is approved, it takes that notice's place.
+
+    Raises:
+        NotEditable: the notice is not finished, or a new version is already there.
+        Fault: the record cannot be read.
+    """
+    facts = selectors.facts_of(notice.decision)
+    with transaction.atomic():
+        locked = Notice.objects.select_for_update().get(pk=notice.pk)
+        if locked.state not in FINISHED:
+            raise NotEditable(f"The notice is {locked.state}. Only an approved or delivered one gets a new version.")
+        if locked.successors.exclude(state=State.WITHDRAWN).exists():
+            raise NotEditable("There is a new version of this notice already. Edit that one, or withdraw it.")
+        last = selectors.current_revision(locked)
+        made = Notice.objects.create(
+            organization_id=locked.organization_id,
+            decision=notice.decision,
+            pack=pack.id,
+            pack_version=pack.version,
+            pack_digest=pack.digest,
+            language=locked.language,
+            recipient=locked.recipient,
+            due_at=locked.due_at,
+            due_clock=locked.due_clock,
+            supersedes=locked,
+            created_by=str(caller.actor),
+        )
+        _revise(made, 1, last.content, last.not_applicable, facts, caller)
+        note("notice.drafted", made, caller.actor, pack=pack.id, supersedes=str(locked.pk))
+    return made
+
+
+def _revise(
+    notice: Notice, number: int, content: dict[str, Any], exempt: dict[str, str], facts: Facts, caller: Caller
+) -> NoticeRevision:
+    """The next revision. Whoever makes it holds the notice; a machine holds none."""
+    revision = NoticeRevision.objects.create(
+        notice=notice,
+        number=number,
+        content=content,
+        digest=hashlib.sha256(strict_json.canonical(content)).hexdigest(),
+        cited=checklist.cited_values(facts, content),
+        not_applicable=exempt,
+        author_kind=caller.actor.kind,
+        author_id=caller.actor.id,
+        author_label=caller.actor.label,
+    )
+    pack = selectors.pack_of(notice)
+    problems = checklist.problems(facts, pack, revision)
+    Notice.objects.filter(pk=notice.pk).update(
+        state=State.DRAFT,
+        pack_version=pack.version,
+        pack_digest=pack.digest,
+        problems=len(problems),
+        holder_id=caller.member_id,
+    )
+    return revision
