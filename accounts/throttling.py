@@ -1,6 +1,8 @@
-"""Rate limits of the API: for each key or person, and for each network address that has shown no credentials."""
+"""Rate limits: of the API for each key or person, and for each network address that has shown no credentials; and of
+whatever else is counted with `within`."""
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import structlog
@@ -20,7 +22,7 @@ if TYPE_CHECKING:  # DRF's views import this module through its settings
 
 log = structlog.get_logger("limits")
 
-_WINDOW_SECONDS = 60
+_MINUTE = 60
 
 
 class Limit(BaseThrottle):
@@ -28,11 +30,11 @@ class Limit(BaseThrottle):
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
         if isinstance(request.auth, Caller):
-            return _within(f"caller:{request.auth.actor.kind}:{request.auth.actor.id}", settings.REQUESTS_PER_MINUTE)
+            return within(f"caller:{request.auth.actor.kind}:{request.auth.actor.id}", settings.REQUESTS_PER_MINUTE)
         return _stranger_may_ask(request._request)
 
     def wait(self) -> float:
-        return _WINDOW_SECONDS - time.time() % _WINDOW_SECONDS
+        return seconds_left()
 
 
 def count_refused_credentials(request: HttpRequest) -> None:
@@ -42,17 +44,37 @@ def count_refused_credentials(request: HttpRequest) -> None:
 
 
 def _stranger_may_ask(request: HttpRequest) -> bool:
-    return _within(f"address:{clients.address(request)}", settings.ANONYMOUS_REQUESTS_PER_MINUTE)
+    return within(f"address:{clients.address(request)}", settings.ANONYMOUS_REQUESTS_PER_MINUTE)
 
 
-def _within(who: str, limit: int) -> bool:
-    """Count one request of `who`; False if that was more than `limit` in this minute."""
+def within(who: str, limit: int, window: int = _MINUTE) -> bool:
+    """Count one request of `who`; False if that was more than `limit` in this window. A limit of 0 is none.
+
+    Args:
+        who: whose requests are counted together; also says of what, so that nothing else is counted with them.
+        window: length in seconds; windows begin on the clock, at the full minute or hour.
+    """
     if not limit:
         return True
-    key = f"limit:{who}:{int(time.time()) // _WINDOW_SECONDS}"
+    key = _key(who, window)
     try:
-        cache.add(key, 0, timeout=2 * _WINDOW_SECONDS)
+        cache.add(key, 0, timeout=2 * window)
         return cache.incr(key) <= limit
     except (RedisError, ValueError) as error:  # ValueError: the counter was evicted in between
         log.warning("requests are not counted", exc_info=error)
         return True  # a lost counter must refuse no record
+
+
+def give_back(who: str, window: int = _MINUTE) -> None:
+    """Take back one request of `who` that `within` counted."""
+    with suppress(RedisError, ValueError):
+        cache.decr(_key(who, window))
+
+
+def seconds_left(window: int = _MINUTE) -> float:
+    """Until the next window begins."""
+    return window - time.time() % window
+
+
+def _key(who: str, window: int) -> str:
+    return f"limit:{who}:{int(time.time()) // window}"

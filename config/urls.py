@@ -17,6 +17,7 @@ urlpatterns = [
     path("healthz", health.alive),
     path("readyz", health.ready),
     path("", include("accounts.urls.pages")),
+    path("", include("notices.public.urls")),
     path("admin/", admin.site.urls),
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("favicon.ico", RedirectView.as_view(url=static("drs/icon.svg"))),

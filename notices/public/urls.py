@@ -1,0 +1,7 @@
+from django.urls import path
+
+from notices.public import views
+
+urlpatterns = [
+    path("n/<str:address>", views.letter, name="letter"),
+]

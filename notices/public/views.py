@@ -1,0 +1,133 @@
+from datetime import datetime
+from typing import Any
+
+import structlog
+from babel import Locale
+from babel.dates import format_date
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone, translation
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from config import clients
+from config.api.errors import RETRY_AFTER_SECONDS
+from config.faults import Fault
+from custody.models import Key
+from notices import selectors, services
+from notices.letters.words import base, language_of, languages
+from notices.models import Notice
+from notices.public import tries
+from notices.public.forms import ReviewForm
+from notices.public.words import words
+from notices.services.reviews import WrongCode
+
+log = structlog.get_logger("letters")
+
+# Without connect-src: the browser itself keeps a file that is checked here from being sent anywhere.
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+_IN_FORCE = (Notice.State.APPROVED, Notice.State.DELIVERED)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def letter(request: HttpRequest, address: str) -> HttpResponse:
+    """What the organization says of a letter, and the way to a review, for whoever has the letter's address."""
+    try:
+        notice = selectors.published(address.lower())
+    except Http404:
+        return _answer(request, "unknown", {}, status=404)
+    with translation.override(language_of(notice.language)):  # for what Django itself says of a form
+        if not _takes_requests(notice):
+            return _letter(request, notice, None, status=409 if request.method == "POST" else 200)
+        form = ReviewForm(request.POST if request.method == "POST" else None, words=words(notice.language))
+        if form.is_valid():
+            return _ask_for_review(request, notice, form)
+        return _letter(request, notice, form, status=422 if form.errors else 200)
+
+
+def _ask_for_review(request: HttpRequest, notice: Notice, form: ReviewForm) -> HttpResponse:
+    said, started = words(notice.language), timezone.now()
+    try:
+        with tries.counted(notice, clients.address(request)):
+            asked = services.request_review(notice=notice, **form.cleaned_data)
+    except WrongCode:
+        form.add_error("code", said["wrong_code"])
+        return _letter(request, notice, form, status=422)
+    except tries.TooManyTries as error:
+        form.add_error(None, said["too_many_tries"])
+        return _letter(request, notice, form, status=429, retry_after=error.retry_after)
+    except services.Refused:  # it was taken back meanwhile
+        return _letter(request, notice, None, status=409)
+    except Fault as error:
+        log.error("a review could not be asked for", notice=str(notice.pk), exc_info=error)
+        form.add_error(None, said["fault"])
+        retry_after = RETRY_AFTER_SECONDS if error.status == 503 else None
+        return _letter(request, notice, form, status=error.status, retry_after=retry_after)
+    context = {
+        **_frame(notice),
+        "number": f"R-{asked.pk}",
+        "received": _day(asked.received_at, notice),
+        "due": asked.due_at and _day(asked.due_at, notice),
+        "is_new": asked.received_at >= started,
+        "is_mailed": bool(asked.email),
+    }
+    return _answer(request, "taken", context)
+
+
+def _letter(
+    request: HttpRequest, notice: Notice, form: ReviewForm | None, *, status: int = 200, retry_after: int | None = None
+) -> HttpResponse:
+    keys = Key.objects.filter(organization_id=notice.organization_id, purpose=Key.Purpose.SIGNING).order_by("pk")
+    language = base(notice.language)
+    context = {
+        **_frame(notice),
+        "state": _state(notice),
+        "approved": _day(notice.approval.created_at, notice),
+        "spoken": Locale(language).get_display_name(language),
+        "framework": notice.approval.revision.content["framework"],
+        "headings": languages()[language],
+        "form": form,
+        "published": {
+            "digest": notice.sealed.letter_digest,
+            "keys": [{"id": key.key_id, "pem": key.public_pem} for key in keys],
+        },
+    }
+    response = _answer(request, "letter", context, status=status)
+    if retry_after:
+        response["Retry-After"] = str(retry_after)
+    return response
+
+
+def _frame(notice: Notice) -> dict[str, Any]:
+    return {
+        "language": language_of(notice.language),
+        "words": words(notice.language),
+        "organization": notice.organization.name,
+        "address": notice.address,
+    }
+
+
+def _answer(request: HttpRequest, page: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
+    response = render(request, f"notices/public_{page}.html", context, status=status)
+    response["Content-Security-Policy"] = _POLICY
+    response["X-Robots-Tag"] = "noindex, nofollow"
+    return response
+
+
+def _takes_requests(notice: Notice) -> bool:
+    offered = notice.approval.revision.content["human_review_available"] is True
+    return offered and _state(notice) == "in_force"
+
+
+def _state(notice: Notice) -> str:
+    if notice.successors.filter(state__in=_IN_FORCE).exists():
+        return "replaced"
+    return "in_force" if notice.state in _IN_FORCE else "withdrawn"
+
+
+def _day(moment: datetime, notice: Notice) -> str:
+    return str(format_date(moment, "long", locale=base(notice.language)))

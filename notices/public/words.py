@@ -1,0 +1,18 @@
+"""What the public page says, in the language of the letter."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from notices.letters.words import base
+
+_DIRECTORY = Path(__file__).parent
+
+Words = Mapping[str, str]
+
+
+@cache
+def words(language: str) -> Words:
+    """The page's words in a language of letters, whatever its region."""
+    return tomllib.loads((_DIRECTORY / f"{base(language)}.toml").read_text("utf-8"))
