@@ -1,4 +1,4 @@
-"""`make bench`: ingest over HTTP and in bulk, beside pgbench running the same SQL in the same database.
+"""`make bench`: ingest over HTTP and in bulk, beside pgbench running the same SQL in the same database; and drafting.
 
 Runs of both alternate, so that a machine that speeds up or slows down does so for both; what counts is the ratio.
 """
@@ -44,7 +44,11 @@ def main() -> None:
         database = base + "drs"
         os.environ |= {"DATABASE_URL": database, "DATA_DIR": directory, "DJANGO_SETTINGS_MODULE": "config.settings"}
         django.setup()
-        Console(width=110).print(measure(Path(directory), database))
+        console = Console(width=110)
+        console.print(measure(Path(directory), database))
+        from bench import drafting  # it imports models, which need Django set up
+
+        console.print(drafting.measure())
 
 
 def measure(directory: Path, database: str) -> Table:

@@ -24,13 +24,15 @@ RECONSIDERED = (
 
 
 APPROVED = b'{"approver": "desk 4", "authority": "credit officer"}'
+GRANTED = b'{"email": "owner@bank.example", "authority": "credit officer", "valid_from": "2026-01-01"}'
+REASON = b'{"reason": "Not so."}'
 
 
 class Endpoint(NamedTuple):
     """`callers` are keys and members, or members alone, or anybody.
 
-    `body` is one that is accepted. In `path`, `{decision}`, `{reconsideration}`, `{key}`, `{invite}`,
-    `{member}`, `{notice}` and `{session}` are identifiers.
+    `body` is one that is accepted; from a signed-in member it is `as_member`, if there is one. The names in `path` are
+    identifiers, which `Belongings` makes.
     """
 
     roles: set[str]
@@ -38,6 +40,7 @@ class Endpoint(NamedTuple):
     body: bytes = b""
     callers: str = "keys and members"
     content_type: str = "application/json"
+    as_member: bytes | None = None
 
 
 ENDPOINTS = {
@@ -81,8 +84,37 @@ ENDPOINTS = {
     "GET notices": Endpoint(EVERY_ROLE, "notices"),
     "GET notices/<str:notice_id>": Endpoint(EVERY_ROLE, "notices/{notice}"),
     "PATCH notices/<str:notice_id>": Endpoint(DRAFTING, "notices/{notice}", b'{"content": {"title": "New"}}'),
-    "POST notices/<str:notice_id>/approve": Endpoint(APPROVAL, "notices/{notice}/approve", APPROVED),
+    "PUT notices/<str:notice_id>/not-applicable": Endpoint(
+        DRAFTING, "notices/{notice}/not-applicable", b'{"elements": {"inputs": "None were used."}}'
+    ),
+    "GET notices/<str:notice_id>/checklist": Endpoint(EVERY_ROLE, "notices/{notice}/checklist"),
+    "GET notices/<str:notice_id>/history": Endpoint(EVERY_ROLE, "notices/{notice}/history"),
+    "GET notices/<str:notice_id>/letter": Endpoint(EVERY_ROLE, "notices/{notice}/letter"),
+    "POST notices/<str:notice_id>/versions": Endpoint(DRAFTING, "notices/{approved}/versions"),
+    "POST notices/<str:notice_id>/submit": Endpoint(DRAFTING, "notices/{notice}/submit"),
+    "POST notices/<str:notice_id>/approve": Endpoint(
+        APPROVAL,
+        "notices/{notice}/approve",
+        APPROVED,
+        as_member=b"{}",  # in their own name, not by a key's claim
+    ),
+    "POST notices/<str:notice_id>/request-changes": Endpoint(APPROVAL, "notices/{notice}/request-changes", REASON),
     "POST notices/<str:notice_id>/withdraw": Endpoint(APPROVAL, "notices/{notice}/withdraw"),
+    "GET notices/<str:notice_id>/deliveries": Endpoint(EVERY_ROLE, "notices/{notice}/deliveries"),
+    "POST notices/<str:notice_id>/deliveries": Endpoint(
+        DRAFTING, "notices/{approved}/deliveries", b'{"channel": "hand"}'
+    ),
+    "POST notices/<str:notice_id>/deliveries/<id:delivery_id>/return": Endpoint(
+        DRAFTING, "notices/{delivery}/return", REASON
+    ),
+    "GET authority-grants": Endpoint(EVERY_ROLE, "authority-grants"),
+    "POST authority-grants": Endpoint(ADMINISTRATION, "authority-grants", GRANTED),
+    "DELETE authority-grants/<id:grant_id>": Endpoint(ADMINISTRATION, "authority-grants/{grant}"),
+    "GET review-requests": Endpoint(EVERY_ROLE, "review-requests"),
+    "GET review-requests/<id:review_request_id>": Endpoint(RECONSIDERATION, "review-requests/{review_request}"),
+    "POST review-requests/<id:review_request_id>/close": Endpoint(
+        RECONSIDERATION, "review-requests/{review_request}/close", REASON
+    ),
     "GET notice-settings": Endpoint(EVERY_ROLE, "notice-settings"),
     "PUT notice-settings": Endpoint(ADMINISTRATION, "notice-settings", b'{"default_pack": "general"}'),
     "GET packs": Endpoint(EVERY_ROLE, "packs"),
@@ -91,6 +123,13 @@ ENDPOINTS = {
     "GET decisions/<any:decision_id>/record": Endpoint(EVERY_ROLE, "decisions/{decision}/record"),
     "GET decisions/<any:decision_id>/receipt": Endpoint(EVERY_ROLE, "decisions/{decision}/receipt"),
 }
+NOBODYS = {
+    **dict.fromkeys(("decision", "reconsideration", "notice", "approved"), "unknown"),
+    **dict.fromkeys(("grant", "review_request", "invite", "member", "session"), 10**12),
+    "delivery": f"unknown/deliveries/{10**12}",
+    "key": "0" * 16,
+}
+"""Identifiers of nothing, for the names in paths."""
 OPEN_DOCUMENT = "GET openapi.json"
 """The one path below /v1/ that is no operation: the description of them all, open to anybody."""
 

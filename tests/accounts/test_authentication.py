@@ -5,19 +5,18 @@ from django.test import Client
 
 from accounts.roles import Role
 from decisions.models import Decision
-from tests.accounts.endpoints import ENDPOINTS
+from tests.accounts.endpoints import ENDPOINTS, NOBODYS
 
 pytestmark = pytest.mark.django_db
 
 PROTECTED = [name for name, endpoint in ENDPOINTS.items() if endpoint.callers != "anybody"]
 BY_KEY = [name for name, endpoint in ENDPOINTS.items() if endpoint.callers == "keys and members"]
-UNKNOWN = {"decision": "x", "notice": "x", "reconsideration": "x", "key": "x", "invite": 1, "member": 1, "session": 1}
 ANONYMOUS = Client(raise_request_exception=False)
 
 
 def call(client: Client, name: str, **headers: str):
     endpoint = ENDPOINTS[name]
-    path = "/v1/" + endpoint.path.format(**UNKNOWN)
+    path = "/v1/" + endpoint.path.format(**NOBODYS)
     content_type = endpoint.content_type
     return client.generic(name.partition(" ")[0], path, endpoint.body, content_type=content_type, headers=headers)
 

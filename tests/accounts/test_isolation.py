@@ -1,6 +1,7 @@
 """What belongs to one organization does not exist for another."""
 
 import pytest
+from django.apps import apps
 from django.db import IntegrityError, transaction
 
 from accounts import audit, services
@@ -8,7 +9,9 @@ from accounts.models import ApiKey, Invite, Member, SignedInSession
 from accounts.roles import Role
 from custody.models import Entry
 from decisions.models import Decision
-from tests.accounts.endpoints import ENDPOINTS, RECONSIDERED
+from notices.models import AuthorityGrant, Delivery
+from tests.accounts.belongings import Belongings
+from tests.accounts.endpoints import ENDPOINTS, GRANTED, NOBODYS, REASON
 
 pytestmark = pytest.mark.django_db
 
@@ -16,22 +19,11 @@ CANARY = "canary-7f3a"
 
 
 @pytest.fixture
-def theirs(other_api, browser_of):
-    """Identifiers of everything that another organization has; all of it says CANARY somewhere."""
-    assert other_api.ingest({"decision_id": CANARY, "outcome": {"action": CANARY}}).status_code == 201
-    other_api.post("/v1/auth/api-keys", b'{"name": "%s"}' % CANARY.encode())
-    other_api.post("/v1/auth/invites", b'{"email": "%s@other.example", "role": "editor"}' % CANARY.encode())
-    browser_of(other_api.organization, Role.EDITOR)
-    reconsidered = other_api.post(f"/v1/decisions/{CANARY}/reconsideration", RECONSIDERED)
-    return {
-        "decision": CANARY,
-        "reconsideration": reconsidered.json()["decision_id"],
-        "notice": other_api.post(f"/v1/decisions/{CANARY}/notices", b"{}").json()["notice_id"],
-        "key": ApiKey.objects.get(name=CANARY).key_id,
-        "invite": Invite.objects.get().pk,
-        "member": other_api.organization.members.get(role=Role.EDITOR).pk,
-        "session": SignedInSession.objects.get().pk,
-    }
+def theirs(other_api) -> Belongings:
+    """Another organization; all that it has says CANARY somewhere."""
+    names = b'{"default_pack": "general", "placeholders": {"contact": "%s"}}' % CANARY.encode()
+    assert other_api.client.put("/v1/notice-settings", names, content_type="application/json").status_code == 200
+    return Belongings(other_api, CANARY)
 
 
 WITH_IDENTIFIER = [name for name, endpoint in ENDPOINTS.items() if "{" in endpoint.path]
@@ -39,7 +31,7 @@ LISTS = [name for name, e in ENDPOINTS.items() if name.startswith("GET") and "{"
 
 
 def state() -> list:
-    models = (Decision, Entry, ApiKey, Invite, Member, SignedInSession)
+    models = (Decision, Entry, ApiKey, Invite, Member, SignedInSession, *apps.get_app_config("notices").get_models())
     return [sorted(map(str, model.objects.values_list())) for model in models]
 
 
@@ -49,35 +41,51 @@ def test_another_organizations_identifier_is_answered_like_one_that_does_not_exi
 ):
     browser = browser_of(organization, Role.OWNER)
     method, endpoint = name.partition(" ")[0], ENDPOINTS[name]
-    unknown = {
-        "decision": "unknown",
-        "reconsideration": "unknown",
-        "notice": "unknown",
-        "key": "0" * 16,
-        "invite": 10**12,
-        "member": 10**12,
-        "session": 10**12,
-    }
+    paths = [theirs.filled(endpoint.path), endpoint.path.format(**NOBODYS)]
     before = state()
     foreign, missing = (
-        browser.generic(
-            method, "/v1/" + endpoint.path.format(**identifiers), endpoint.body, content_type=endpoint.content_type
-        )
-        for identifiers in (theirs, unknown)
+        browser.generic(method, f"/v1/{path}", endpoint.body, content_type=endpoint.content_type) for path in paths
     )
     assert (foreign.status_code, foreign.content) == (404, missing.content)
     assert missing.status_code == 404
     assert state() == before
 
 
-@pytest.mark.parametrize("name", LISTS)
-def test_lists_show_nothing_of_another_organization(name, organization, theirs, browser_of, other_api):
+@pytest.fixture
+def everything(theirs) -> dict:
+    """Identifiers of one of everything that they have."""
+    return {name: getattr(theirs, name)() for name in NOBODYS}
+
+
+def test_lists_show_nothing_of_another_organization(organization, everything, browser_of, other_api):
     browser = browser_of(organization, Role.OWNER)
-    answer = browser.get("/v1/" + ENDPOINTS[name].path)
-    assert answer.status_code == 200
-    shown = answer.getvalue().decode()
-    for secret in (CANARY, "other.example", str(other_api.organization.id), theirs["key"]):
-        assert secret not in shown
+    for name in LISTS:
+        answer = browser.get("/v1/" + ENDPOINTS[name].path)
+        assert answer.status_code == 200, name
+        shown = answer.getvalue().decode()
+        for secret in (CANARY, "other.example", str(other_api.organization.id), everything["key"]):
+            assert secret not in shown, name
+
+
+def test_an_owner_does_see_what_is_their_own(other_api, everything):
+    """Else the test above would find nothing whatever was shown."""
+    found = "".join(other_api.get("/v1/" + ENDPOINTS[name].path).getvalue().decode() for name in LISTS)
+    for path in ("decisions", "notices", "authority-grants", "review-requests", "notice-settings", "auth/invites"):
+        assert CANARY in other_api.get(f"/v1/{path}").getvalue().decode(), path
+    assert everything["key"] in found
+
+
+def test_a_delivery_of_another_organization_s_notice_does_not_come_back_through_one_of_ours(api, theirs):
+    ours, delivery = Belongings(api).approved(), theirs.delivery().partition("/")[2]
+    answer = api.post(f"/v1/notices/{ours}/{delivery}/return", REASON)
+    assert answer.status_code == 404
+    assert Delivery.objects.get().returned_at is None
+
+
+def test_nobody_of_another_organization_is_given_authority_in_ours(api, theirs):
+    answer = api.post("/v1/authority-grants", GRANTED.replace(b"bank.example", b"other.example"))
+    assert answer.status_code == 422
+    assert not AuthorityGrant.objects.exists()
 
 
 def test_two_organizations_may_use_the_same_decision_id(api, other_api):
@@ -108,6 +116,7 @@ def test_the_database_itself_refuses_a_second_record_of_an_id(api):
 
 
 def test_who_is_a_member_of_two_organizations_acts_in_one_at_a_time(organization, other_api, sign_in, theirs):
+    theirs.key(), theirs.decision()
     email = "both@bank.example"
     services.add_member(organization=organization, email=email, role=Role.AUDITOR, actor=audit.SYSTEM)
     services.add_member(organization=other_api.organization, email=email, role=Role.OWNER, actor=audit.SYSTEM)

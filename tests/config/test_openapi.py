@@ -106,15 +106,20 @@ def test_what_is_not_in_the_contract_is_marked_as_an_extension(document):
         assert ("extension" in operation["tags"]) == ((method, path) not in CONTRACT), (method, path)
 
 
-def test_every_success_is_an_open_json_object_or_lines_of_them(document):
+LETTER = {"text/html", "application/pdf", "text/plain"}
+
+
+def test_every_success_is_an_open_json_object_or_lines_of_them_or_a_letter(document):
     schemas = document["components"]["schemas"]
     for method, path, operation in operations(document):
         for status, response in operation["responses"].items():
-            if status.startswith("2"):
-                (content,) = response["content"].values()
+            for content_type, content in response["content"].items() if status.startswith("2") else []:
                 schema = content["schema"]
                 schema = schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
-                assert (schema["type"], schema["additionalProperties"]) == ("object", True), (method, path)
+                if content_type in LETTER and operation["operationId"] == "get_notice_letter":
+                    assert schema["type"] == "string"
+                else:
+                    assert (schema["type"], schema["additionalProperties"]) == ("object", True), (method, path)
 
 
 def test_every_endpoint_is_documented_under_one_operation_id_with_a_summary(document):
@@ -152,9 +157,10 @@ def page(live: Server, browser: Browser) -> Iterator[Page]:
 def test_the_page_shows_every_operation_and_loads_nothing_from_elsewhere(page, live, document):
     page.wait_for_selector(".opblock")
     assert page.locator(".opblock").count() == len(operations(document))
-    for summary in page.locator(".opblock-summary-control").all():
-        summary.click()
-    assert page.locator(".opblock.is-open").count() == len(operations(document))
+    for block in page.locator(".opblock").all():  # one after the other: the page grows slow with every open one
+        block.locator(".opblock-summary-control").click()
+        block.locator(".opblock-body").wait_for()
+        block.locator(".opblock-summary-control").click()
     assert all(url.startswith((live.base_url, "data:")) for url in page.asked)
 
 

@@ -1,0 +1,117 @@
+"""What endpoints are called on."""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from itertools import count
+
+from django.utils import timezone
+
+from accounts import audit, services
+from accounts.callers import Caller
+from accounts.models import Member, SignedInSession
+from accounts.roles import Role
+from accounts.services import invites
+from notices.models import AuthorityGrant, Notice, ReviewRequest
+from tests.accounts.endpoints import APPROVED, RECONSIDERED
+from tests.conftest import Api
+
+
+class Belongings:
+    """Makes what an organization has: a name in a path, such as `{notice}`, is the name of a method here.
+
+    Each call makes something new, so that what one caller approves, withdraws or removes is in nobody else's way.
+    `marked` is in the identifiers and texts of all of it.
+    """
+
+    def __init__(self, api: Api, marked: str = "own") -> None:
+        self.api, self.marked = api, marked
+        self.owner = Caller(api.organization.pk, Role.OWNER, audit.SYSTEM)
+        self._numbers: Iterator[int] = count()
+
+    def filled(self, path: str) -> str:
+        """A path with something new for each name in it."""
+        return re.sub(r"{(\w+)}", lambda name: str(getattr(self, name[1])()), path)
+
+    def decision(self) -> str:
+        decision_id = self._name()
+        answer = self.api.ingest({"decision_id": decision_id, "outcome": {"action": self.marked}})
+        assert answer.status_code == 201
+        return decision_id
+
+    def reconsideration(self) -> str:
+        return self._made(f"decisions/{self.decision()}/reconsideration", RECONSIDERED)["decision_id"]
+
+    def notice(self) -> str:
+        return self._made(f"decisions/{self.decision()}/notices", b'{"recipient": {"name": "%s"}}' % self._marked())[
+            "notice_id"
+        ]
+
+    def approved(self) -> str:
+        return self._made(f"notices/{self.notice()}/approve", APPROVED)["notice_id"]
+
+    def delivery(self) -> str:
+        """A delivery, as the path names it after its notice."""
+        notice = self.approved()
+        made = self._made(f"notices/{notice}/deliveries", b'{"channel": "post", "address": "%s"}' % self._marked())
+        return f"{notice}/deliveries/{made['delivery_id']}"
+
+    def grant(self) -> int:
+        made = AuthorityGrant.objects.create(
+            organization=self.api.organization,
+            user=Member.objects.get(pk=self.member()).user,
+            authority=self.marked,
+            valid_from=date(2026, 1, 1),
+            granted_by=self.marked,
+        )
+        return made.pk
+
+    def review_request(self) -> int:
+        made = ReviewRequest.objects.create(
+            organization=self.api.organization,
+            notice=Notice.objects.get(pk=self.approved()),
+            message=self.marked,
+            received_at=timezone.now(),
+        )
+        return made.pk
+
+    def key(self) -> str:
+        made, _ = services.create_api_key(
+            organization_id=self.api.organization.pk, name=self.marked, role=Role.EDITOR, actor=audit.SYSTEM
+        )
+        return made.key_id
+
+    def invite(self) -> int:
+        return invites.invite(caller=self.owner, email=self._address(), role=Role.EDITOR).pk
+
+    def member(self) -> int:
+        made = services.add_member(
+            organization=self.api.organization, email=self._address(), role=Role.EDITOR, actor=audit.SYSTEM
+        )
+        return made.pk
+
+    def session(self) -> int:
+        now = timezone.now()
+        made = SignedInSession.objects.create(
+            user=Member.objects.get(pk=self.member()).user,
+            session_key=self._name(),
+            client="192.0.2.1",
+            agent=self.marked,
+            created_at=now,
+            last_seen_at=now,
+        )
+        return made.pk
+
+    def _made(self, path: str, body: bytes) -> dict:
+        answer = self.api.post(f"/v1/{path}", body)
+        assert answer.status_code in (200, 201), answer.content
+        return answer.json()
+
+    def _marked(self) -> bytes:
+        return self.marked.encode()
+
+    def _name(self) -> str:
+        return f"{self.marked}-{next(self._numbers)}"
+
+    def _address(self) -> str:
+        return f"{self._name()}@{self.api.organization.slug}.example"

@@ -1,0 +1,204 @@
+"""What is decided about a notice: it goes to review, back, and is approved; and elements that do not apply to it."""
+
+import json
+
+import pytest
+
+from accounts.models import AuditEvent
+from decisions import samples
+from notices import services
+from notices.models import Approval, Notice
+from tests.notices.conftest import (
+    approve,
+    done,
+    drafted,
+    edit,
+    exempt,
+    fill_in_names,
+    refused,
+    shown,
+    step,
+    stored,
+    taken_sample,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+# ── to review and back ──
+
+
+def test_a_draft_goes_to_review_once(api, notice):
+    assert done(step(api, notice, "submit"))["state"] == "in_review"
+    assert "in_review" in refused(step(api, notice, "submit"))
+
+
+def test_an_edit_in_review_makes_it_a_draft_again(api, notice):
+    step(api, notice, "submit")
+    assert done(edit(api, notice, title="New"))["state"] == "draft"
+    assert shown(api, notice)["state"] == "draft"
+
+
+@pytest.mark.parametrize("submitted", [True, False])
+def test_a_draft_is_approved_in_review_or_without(api, notice, submitted):
+    if submitted:
+        step(api, notice, "submit")
+    assert done(approve(api, notice))["state"] == "approved"
+
+
+def test_changes_are_asked_for_with_a_reason_and_the_notice_is_a_draft_again(api, notice):
+    step(api, notice, "submit")
+    assert done(step(api, notice, "request-changes", {"reason": "Name the income.", "revision": 1}))["state"] == "draft"
+    steps = shown(api, notice, "/history")["steps"]
+    assert [(each["kind"], each["reason"], each["revision"]) for each in steps] == [
+        ("submitted", "", 1),
+        ("changes_requested", "Name the income.", 1),
+    ]
+
+
+@pytest.mark.parametrize("reason", ["", " \n", None])
+def test_changes_are_not_asked_for_without_a_reason(api, notice, reason):
+    step(api, notice, "submit")
+    answer = step(api, notice, "request-changes", {"reason": reason})
+    assert (answer.status_code, shown(api, notice)["state"]) == (422, "in_review")
+    with pytest.raises(services.Refused):
+        services.request_changes(notice=stored(api, notice), reason=reason or "", caller=None)
+
+
+def test_changes_of_a_revision_that_was_edited_since_are_not_asked_for(api, notice):
+    edit(api, notice, title="New")
+    step(api, notice, "submit")
+    body = {"reason": "Name the income.", "revision": 1}
+    assert "revision 2" in refused(step(api, notice, "request-changes", body))
+    assert shown(api, notice)["state"] == "in_review"
+
+
+@pytest.mark.parametrize("then", ["submit", "request-changes"])
+def test_what_is_approved_does_not_go_back(api, approved, then):
+    assert "approved" in refused(step(api, approved, then, {"reason": "Too late."}))
+
+
+# ── approval ──
+
+
+def test_a_key_s_approval_is_recorded_as_its_claim(api, notice):
+    approval = done(approve(api, notice))["approval"]
+    assert (approval["approver"], approval["authority"]) == ("Reviewer 7", "credit officer")
+    assert approval["basis"].startswith("asserted by key ")
+    assert approval["verified"] is False
+
+
+@pytest.mark.parametrize("left_out", ["approver", "authority"])
+def test_a_key_has_to_name_approver_and_authority(api, notice, left_out):
+    for blank in ("", "  "):
+        assert "approver and authority" in refused(approve(api, notice, **{left_out: blank}))
+
+
+@pytest.mark.parametrize(("name", "longest"), [("approver", 300), ("authority", 256)])
+def test_a_claim_is_kept_whole_or_not_at_all(api, notice, name, longest):
+    assert approve(api, notice, **{name: "x" * (longest + 1)}).status_code == 422
+    assert done(approve(api, notice, **{name: "x" * longest}))["approval"][name] == "x" * longest
+
+
+def test_an_old_revision_cannot_be_approved(api, notice):
+    edit(api, notice, title="New")
+    for old_or_none in (0, 1, 3, 10**30):
+        assert "revision 2" in refused(approve(api, notice, revision=old_or_none))
+    assert done(approve(api, notice, revision=2))["approval"]["revision"] == 2
+
+
+def test_a_source_that_leads_nowhere_blocks_approval(api, notice):
+    edit(api, notice, main_factors=[{"statement": "A reason.", "source": "outcome.nowhere"}])
+    assert "outcome.nowhere" in refused(approve(api, notice))
+
+
+def test_what_the_law_asks_for_blocks_approval_until_it_is_there(api):
+    decision_id = taken_sample(api, "synthetic-insurance-04")
+    assert "1002.9" in refused(approve(api, drafted(api, decision_id, pack="us_ecoa_fcra")))
+    fill_in_names(api, "us_ecoa_fcra")
+    assert done(approve(api, drafted(api, decision_id)))["state"] == "approved"
+
+
+def test_a_pack_that_changed_since_the_notice_was_written_is_looked_at_before_approval(api, notice):
+    Notice.objects.update(pack_version="2020.1", pack_digest="0" * 64)  # as if written before an upgrade
+    assert "from 2020.1 to" in refused(approve(api, notice))
+    assert done(edit(api, notice))["pack_version"] == notice["pack_version"]
+    assert done(approve(api, notice))["state"] == "approved"
+
+
+def test_an_approved_notice_is_not_edited_nor_approved_again(api, approved):
+    assert "new version" in refused(edit(api, approved, title="New"))
+    assert "approved" in refused(approve(api, approved))
+    assert Approval.objects.count() == 1
+
+
+def test_a_withdrawn_notice_is_not_approved(api, notice):
+    assert done(step(api, notice, "withdraw"))["state"] == "withdrawn"
+    assert "withdrawn" in refused(approve(api, notice))
+
+
+def test_each_step_is_in_the_audit_trail(api, notice):
+    edit(api, notice, title="New")
+    step(api, notice, "submit")
+    approve(api, notice)
+    step(api, notice, "deliveries", {"channel": "hand"})
+    step(api, notice, "withdraw")
+    verbs = list(AuditEvent.objects.filter(object_kind="notice").order_by("pk").values_list("verb", flat=True))
+    assert verbs == [
+        "notice.drafted",
+        "notice.edited",
+        "notice.submitted",
+        "notice.approved",
+        "notice.delivery_recorded",
+        "notice.withdrawn",
+    ]
+
+
+# ── elements that do not apply ──
+
+
+@pytest.fixture
+def lacking(api) -> dict:
+    """A draft under a law that asks for reasons, about a record that has none."""
+    fill_in_names(api, "us_ecoa_fcra")
+    raw = next(raw for raw in samples.mortgage_records() if b'"denied"' in raw)
+    api.ingest(raw)
+    draft = drafted(api, json.loads(raw)["decision_id"])
+    (problem,) = draft["problems"]
+    assert "1002.9(a)(2)(i)" in problem
+    return draft
+
+
+def element(checked: dict, name: str) -> dict:
+    return next(item for item in checked["elements"] if item["id"] == name)
+
+
+def test_an_element_that_does_not_apply_blocks_no_longer_and_the_checklist_says_why(api, lacking):
+    assert "1002.9(a)(2)(i)" in refused(approve(api, lacking))
+    edited = done(exempt(api, lacking, specific_reasons="The reasons went out on 3 May."))
+    item = element(edited, "specific_reasons")
+    assert (item["result"], item["reason"]) == ("not_applicable", "The reasons went out on 3 May.")
+    assert edited["problems"] == []
+    assert done(approve(api, lacking))["state"] == "approved"
+
+
+def test_what_is_said_not_to_apply_stays_so_until_it_is_taken_back(api, lacking):
+    exempt(api, lacking, specific_reasons="They went out before.")
+    assert element(done(edit(api, lacking, title="New")), "specific_reasons")["result"] == "not_applicable"
+    assert element(done(exempt(api, lacking)), "specific_reasons")["result"] == "missing"
+    said = [row["not_applicable"] for row in shown(api, lacking, "/history")["revisions"]]
+    assert said == [{}, *[{"specific_reasons": "They went out before."}] * 2, {}]
+
+
+def test_an_element_of_no_such_name_is_refused_with_those_there_are(api, lacking):
+    answer = exempt(api, lacking, nowhere="No such thing.")
+    (problem,) = answer.json()["detail"]
+    assert (answer.status_code, problem["loc"]) == (422, ["body", "elements", "nowhere"])
+    assert "specific_reasons" in problem["ctx"]["expected"]
+    assert "No such thing" not in answer.content.decode()
+
+
+@pytest.mark.parametrize("reason", ["", "  \n", None, "x" * 4001])
+def test_an_element_does_not_apply_without_a_reason(api, lacking, reason):
+    assert exempt(api, lacking, specific_reasons=reason).status_code == 422
+    assert shown(api, lacking)["revision"] == 1

@@ -1,0 +1,199 @@
+"""What people and machines send that no notice should be: refused with a reason, or taken and shown as what it is."""
+
+import json
+import time
+
+import pytest
+
+from config.api.body import strict_json
+from notices.models import Notice
+from tests.notices.conftest import RECORD, approve, done, drafted, edit, send, shown
+
+pytestmark = pytest.mark.django_db
+
+MANY = 10_000
+TOLERABLE_SECONDS = 20  # of the processor; it takes about four
+SCRIPT = '<script>alert("1")</script><img src=x onerror=alert(1)>'
+HEBREW = "ההחלטה התקבלה על ידי מערכת אוטומטית."
+OVERRIDE = "The sum is \u202e05\u202c euro."
+
+
+def letter(api, notice, form: str) -> str:
+    answer = api.get(f"/v1/notices/{notice['notice_id']}/letter", format=form)
+    assert answer.status_code == 200, answer.content
+    return answer.content.decode()
+
+
+def one(told: str, source: str = "outcome.action") -> list[dict]:
+    return [{"statement": told, "source": source}]
+
+
+# ── much ──
+
+
+@pytest.fixture
+def fields(api) -> dict:
+    """A notice about a record of 10,000 fields, with a statement for each of them, as small as 1 MiB wants it."""
+    done(api.ingest({"decision_id": "large", "outcome": {"action": "denied"}, "f": {f"n{n}": n for n in range(MANY)}}))
+    return drafted(api, "large")
+
+
+def test_ten_thousand_statements_are_saved_shown_approved_and_printed(api, fields):
+    started = time.process_time()
+    content = {"main_factors": [{"statement": f"It counted {n}.", "source": f"f.n{n}"} for n in range(MANY)]}
+    assert len(json.dumps({"content": content})) < strict_json.MAX_BYTES
+    edited = done(edit(api, fields, **content))
+    assert len(edited["citations"]) >= MANY
+    assert edited["problems"] == []
+    done(approve(api, fields))
+    assert len(shown(api, fields)["content"]["main_factors"]) == MANY
+    for form in ("html", "text"):
+        assert "It counted 9999." in letter(api, fields, form)
+    proof = json.loads(letter(api, fields, "proof"))
+    assert len(proof["field_proofs"]) >= MANY
+    assert time.process_time() - started < TOLERABLE_SECONDS
+
+
+def test_ten_thousand_sources_that_lead_nowhere_are_named(api, notice):
+    started = time.process_time()
+    content = {"main_factors": [{"statement": "It counted.", "source": f"outcome.n{n}"} for n in range(MANY)]}
+    assert len(done(edit(api, notice, **content))["problems"]) == MANY
+    assert approve(api, notice).status_code == 409
+    assert time.process_time() - started < TOLERABLE_SECONDS
+
+
+def test_a_body_above_the_limit_is_refused_and_saves_nothing(api, notice):
+    assert edit(api, notice, title="x" * strict_json.MAX_BYTES).status_code == 413
+    assert shown(api, notice)["revision"] == 1
+
+
+# ── strange ──
+
+
+def test_markup_in_a_statement_is_text_wherever_it_is_shown(api, notice):
+    done(edit(api, notice, title=SCRIPT, main_factors=one(SCRIPT), rights=[SCRIPT], deadline_note=SCRIPT))
+    done(approve(api, notice))
+    page = letter(api, notice, "html")
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    assert page.count("&lt;script&gt;alert(") >= 4
+    assert SCRIPT in letter(api, notice, "text")
+    assert shown(api, notice)["content"]["title"] == SCRIPT
+
+
+def test_markup_in_a_recipient_and_in_the_organization_s_name_is_text_too(api, organization):
+    organization.name = f"Bank {SCRIPT}"
+    organization.save()
+    api.ingest(RECORD)
+    page = letter(api, drafted(api, recipient={"name": SCRIPT, "address": [SCRIPT], "reference": SCRIPT}), "html")
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+
+
+@pytest.mark.parametrize("told", [HEBREW, OVERRIDE, "👩‍⚖️ decided.", "x" * 100_000, "\u2028 \u0085 \t end."])
+def test_text_of_every_script_comes_back_as_it_was_sent_and_can_be_printed(api, notice, told):
+    edited = done(edit(api, notice, main_factors=one(told)))
+    assert edited["content"]["main_factors"] == one(told)
+    done(approve(api, notice))
+    for form in ("html", "text"):
+        letter(api, notice, form)
+    assert json.loads(letter(api, notice, "proof"))["content"]["main_factors"] == one(told)
+
+
+def test_a_sentence_from_right_to_left_is_marked_as_such(api, notice):
+    edit(api, notice, main_factors=one(HEBREW))
+    assert 'dir="rtl"' in letter(api, notice, "html")
+
+
+@pytest.mark.parametrize(
+    "source", ["", ".", "..", "outcome.", "outcome", '"', '"\\u', "outcome.reasons.99", "x" * 5000]
+)
+def test_a_source_that_is_no_path_is_saved_and_named(api, notice, source):
+    edited = done(edit(api, notice, main_factors=one("A reason.", source)))
+    assert edited["problems"] == [f"The source {source} leads nowhere in the record."]
+    assert approve(api, notice).status_code == 409
+
+
+@pytest.mark.parametrize("text", ["\x00", "\ud800"])
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PATCH", "notices/{notice_id}", {"content": {"title": "?"}}),
+        ("PATCH", "notices/{notice_id}", {"content": {"main_factors": [{"statement": "?", "source": "a"}]}}),
+        ("PUT", "notices/{notice_id}/not-applicable", {"elements": {"inputs": "?"}}),
+        ("POST", "notices/{notice_id}/approve", {"approver": "?", "authority": "?", "comment": "?"}),
+        ("POST", "notices/{notice_id}/request-changes", {"reason": "?"}),
+        ("POST", "notices/{notice_id}/deliveries", {"channel": "post", "address": "?"}),
+        ("POST", "decisions/loan-1/notices", {"recipient": {"name": "?"}}),
+        ("POST", "decisions/loan-1/notices", {"recipient": {"?": "name"}}),
+        ("POST", "authority-grants", {"email": "?", "authority": "?", "valid_from": "2026-01-01", "evidence": "?"}),
+        ("PUT", "notice-settings", {"default_pack": "general", "placeholders": {"?": "?"}}),
+    ],
+)
+def test_a_nul_or_half_a_character_is_refused(api, notice, method, path, body, text):
+    raw = json.loads(json.dumps(body).replace("?", json.dumps(text)[1:-1]))
+    answer = send(api, method, path.format(**notice), raw)
+    assert answer.status_code == 422, answer.content
+    assert Notice.objects.count() == 1
+
+
+# ── recipients ──
+
+
+def nested(depth: int) -> dict:
+    made: dict = {}
+    for _ in range(depth):
+        made = {"in": made}
+    return made
+
+
+def test_a_deep_recipient_is_taken_or_refused_and_breaks_no_letter(api):
+    api.ingest(RECORD)
+    for depth in (1, 20, 60):
+        letter(api, drafted(api, recipient=nested(depth)), "html")
+    assert send(api, "POST", "decisions/loan-1/notices", {"recipient": nested(100)}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "recipient",
+    [
+        {"name": 5, "address": {"street": "x"}, "email": [], "language": 7, "reference": None},
+        {"name": ["A", "B"], "address": [1, None, ["x"]], "language": "", "reference": {"a": 1}},
+        {"language": "x" * 10_000},
+        {"language": "../../etc/passwd"},
+        {"": ""},
+    ],
+)
+def test_a_recipient_of_any_shape_is_taken_and_its_letter_can_be_printed_and_approved(api, recipient):
+    api.ingest(RECORD)
+    notice = drafted(api, recipient=recipient)
+    assert notice["language"] == "en"
+    done(approve(api, notice))
+    for form in ("html", "text"):
+        letter(api, notice, form)
+
+
+@pytest.mark.parametrize("recipient", ["A. Person", 5, None, ["A. Person"], True])
+def test_a_recipient_is_an_object(api, recipient):
+    api.ingest(RECORD)
+    answer = send(api, "POST", "decisions/loan-1/notices", {"recipient": recipient})
+    assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["body", "recipient"])
+
+
+# ── no body, another body ──
+
+
+@pytest.mark.parametrize("raw", [b" ", b"[]", b"null", b'"content"', b"{", b'{"content": {}, "content": {}}', b"\xff"])
+@pytest.mark.parametrize(
+    "path", ["notices/{notice_id}", "notices/{notice_id}/approve", "notices/{notice_id}/deliveries"]
+)
+def test_what_is_no_object_of_json_is_refused(api, notice, path, raw):
+    method = "PATCH" if path.endswith("}") else "POST"
+    answer = api.client.generic(method, f"/v1/{path.format(**notice)}", raw, content_type="application/json")
+    assert answer.status_code == 422
+    assert shown(api, notice)["revision"] == 1
+
+
+def test_another_media_type_is_refused(api, notice):
+    answer = api.client.generic("PATCH", f"/v1/notices/{notice['notice_id']}", b"{}", content_type="text/plain")
+    assert answer.status_code == 415

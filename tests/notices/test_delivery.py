@@ -1,0 +1,223 @@
+"""Deliveries are recorded as they happened; a letter that is to be mailed waits until the mail server took it."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+
+from accounts.models import AuditEvent
+from notices import tasks
+from notices.models import Delivery
+from tests.access.smtp_server import MailServer, mail_server
+from tests.notices.conftest import RECORD, approve, done, drafted, refused, send, shown, step
+from tests.throwaway import free_port
+
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.filterwarnings("ignore:unclosed file .*sRGB2014:ResourceWarning"),  # as test_letter_pdf says
+]
+
+ADDRESS = "person@home.example"
+
+
+def deliver(api, notice, channel: str = "post", **body):
+    return step(api, notice, "deliveries", {"channel": channel, **body})
+
+
+def take_back(api, notice, delivery: dict, reason: str = "Unknown there."):
+    return step(api, notice, f"deliveries/{delivery['delivery_id']}/return", {"reason": reason})
+
+
+def deliveries(api, notice) -> list[dict]:
+    return shown(api, notice, "/deliveries")["items"]
+
+
+@pytest.fixture
+def addressed(api) -> dict:
+    """An approved notice to somebody with a mail address."""
+    api.ingest(RECORD)
+    return done(approve(api, drafted(api, recipient={"name": "A. Person", "email": ADDRESS})))
+
+
+@pytest.fixture
+def smtp(settings) -> Iterator[MailServer]:
+    """A real mail server, to which the service sends."""
+    with mail_server() as server:
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
+        yield server
+
+
+# ── recorded ──
+
+
+@pytest.mark.parametrize("channel", ["post", "portal", "hand"])
+def test_a_delivery_is_recorded_and_the_notice_is_delivered(api, approved, channel):
+    made = done(deliver(api, approved, channel, address="1 Example Street", reference="EX-0001"))
+    assert (made["channel"], made["address"], made["reference"]) == (channel, "1 Example Street", "EX-0001")
+    assert made["recorded_by"].startswith("key ")
+    notice = shown(api, approved)
+    assert (notice["state"], notice["delivered_at"]) == ("delivered", made["delivered_at"])
+    assert deliveries(api, approved) == [made]
+
+
+@pytest.mark.parametrize("channel", ["post", "email"])
+@pytest.mark.parametrize("submitted", [True, False])
+def test_only_what_is_approved_is_delivered(api, notice, channel, submitted):
+    if submitted:
+        step(api, notice, "submit")
+    assert "Only an approved one" in refused(deliver(api, notice, channel, address=ADDRESS))
+    assert not Delivery.objects.exists()
+
+
+def test_a_delivery_lies_between_the_approval_and_now(api, approved):
+    at = datetime.fromisoformat(approved["approval"]["approved_at"])
+    for moment in (at - timedelta(seconds=1), datetime.now(UTC) + timedelta(hours=1)):
+        assert "between the approval" in refused(deliver(api, approved, delivered_at=moment.isoformat()))
+    assert shown(api, approved)["state"] == "approved"
+    assert (
+        done(deliver(api, approved, delivered_at=at.isoformat()))["delivered_at"]
+        == (approved["approval"]["approved_at"])
+    )
+
+
+@pytest.mark.parametrize("moment", ["yesterday", "2026-11-20", "2026-11-20T10:00:00", 1795000000, "1795000000"])
+def test_a_time_without_an_offset_is_none(api, approved, moment):
+    answer = deliver(api, approved, delivered_at=moment)
+    assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["body", "delivered_at"])
+
+
+@pytest.mark.parametrize("body", [{}, {"channel": "pigeon"}, {"channel": "post", "address": "x" * 1001}])
+def test_what_is_no_delivery_is_refused(api, approved, body):
+    assert step(api, approved, "deliveries", body).status_code == 422
+
+
+# ── returned ──
+
+
+def test_what_came_back_is_not_delivered(api, approved):
+    made = done(deliver(api, approved))
+    returned = done(take_back(api, approved, made))
+    assert (returned["returned_because"], returned["delivered_at"]) == ("Unknown there.", made["delivered_at"])
+    notice = shown(api, approved)
+    assert (notice["state"], notice["delivered_at"]) == ("approved", None)
+    assert "already" in refused(take_back(api, approved, made))
+
+
+def test_one_of_two_that_came_back_leaves_the_notice_delivered(api, approved):
+    first, second = done(deliver(api, approved)), done(deliver(api, approved, "portal"))
+    take_back(api, approved, first)
+    assert shown(api, approved)["delivered_at"] == second["delivered_at"]
+    take_back(api, approved, second)
+    assert shown(api, approved)["state"] == "approved"
+    done(deliver(api, approved))
+    assert shown(api, approved)["state"] == "delivered"
+
+
+def test_what_came_back_after_the_notice_was_withdrawn_leaves_it_withdrawn(api, approved):
+    made = done(deliver(api, approved))
+    step(api, approved, "withdraw")
+    done(take_back(api, approved, made))
+    assert shown(api, approved)["state"] == "withdrawn"
+
+
+def test_a_return_has_a_reason_and_a_delivery_of_this_notice(api, approved):
+    made = done(deliver(api, approved))
+    assert take_back(api, approved, made, reason=" ").status_code == 422
+    other = done(approve(api, drafted(api)))
+    assert take_back(api, other, made).status_code == 404
+    assert deliveries(api, approved)[0]["returned_at"] is None
+
+
+# ── by mail ──
+
+
+def test_a_letter_is_mailed_once_with_the_pdf_whose_digest_is_kept(api, addressed, mailoutbox):
+    waiting = done(deliver(api, addressed, "email"))
+    assert (waiting["address"], waiting["delivered_at"], shown(api, addressed)["state"]) == (ADDRESS, None, "approved")
+    for _ in range(2):
+        tasks.deliver_letters()
+    (message,) = mailoutbox
+    ((name, file, content_type),) = message.attachments
+    assert (message.to, name, content_type) == ([ADDRESS], "letter.pdf", "application/pdf")
+    (sent,) = deliveries(api, addressed)
+    assert sent["letter_digest"] == hashlib.sha256(file).hexdigest()
+    assert file == api.get(f"/v1/notices/{addressed['notice_id']}/letter", format="pdf").content
+    assert (shown(api, addressed)["state"], sent["delivered_at"] is not None) == ("delivered", True)
+    verbs = AuditEvent.objects.filter(object_kind="notice").order_by("-pk").values_list("verb", flat=True)
+    assert list(verbs[:2]) == ["notice.mailed", "notice.delivery_recorded"]
+
+
+def test_the_mail_around_the_letter_tells_nothing_of_what_it_says(api, addressed, mailoutbox):
+    deliver(api, addressed, "email")
+    tasks.deliver_letters()
+    (message,) = mailoutbox
+    told = "\n".join([message.subject, message.body, *(part.content for part in message.alternatives)])
+    assert "Example Bank" in message.subject
+    assert addressed["public_address"] in told
+    for private in ("A. Person", addressed["content"]["title"], "denied", "0.92"):
+        assert private not in told
+
+
+def test_the_address_given_comes_before_the_recipient_s(api, addressed, mailoutbox):
+    done(deliver(api, addressed, "email", address="other@home.example"))
+    tasks.deliver_letters()
+    assert mailoutbox[0].to == ["other@home.example"]
+
+
+@pytest.mark.parametrize(
+    "recipient",
+    [{}, {"email": ""}, {"email": 5}, {"email": ["a@b.example"]}, {"email": "nobody"}, {"email": "a@b.example\nCc: c"}],
+)
+def test_without_an_address_no_letter_is_mailed(api, recipient):
+    api.ingest(RECORD)
+    notice = done(approve(api, drafted(api, recipient=recipient)))
+    assert "address" in refused(deliver(api, notice, "email"))
+    assert not Delivery.objects.exists()
+
+
+def test_a_letter_that_was_withdrawn_while_it_waited_is_not_sent(api, addressed, mailoutbox):
+    deliver(api, addressed, "email")
+    step(api, addressed, "withdraw")
+    tasks.deliver_letters()
+    assert mailoutbox == []
+    assert deliveries(api, addressed)[0]["delivered_at"] is None
+
+
+def test_a_letter_that_waits_has_not_come_back(api, addressed):
+    assert "not gone out" in refused(take_back(api, addressed, done(deliver(api, addressed, "email"))))
+
+
+def test_while_the_mail_server_is_down_the_letter_waits_and_goes_out_once_later(api, addressed, smtp, settings):
+    up, settings.EMAIL_PORT = smtp.port, free_port()
+    deliver(api, addressed, "email")
+    tasks.deliver_letters()
+    assert shown(api, addressed)["state"] == "approved"
+    settings.EMAIL_PORT = up
+    with time_machine.travel(datetime.now(UTC) + timedelta(seconds=61)):
+        for _ in range(2):
+            tasks.deliver_letters()
+        assert smtp.recipients() == [ADDRESS]
+        assert shown(api, addressed)["state"] == "delivered"
+
+
+def test_what_the_mail_server_refuses_or_custody_cannot_read_holds_up_no_other_letter(api, smtp, monkeypatch):
+    smtp.refused = {"refused@home.example"}
+    api.ingest(RECORD)
+    for address in ("unsealed@home.example", "refused@home.example", ADDRESS):
+        with monkeypatch.context() as patch:
+            if address.startswith("unsealed"):  # as if the process had ended between approval and custody
+                patch.setattr("notices.services.verdicts.seal_approved", lambda **_: 0)
+            notice = done(approve(api, drafted(api, recipient={"email": address})))
+        done(deliver(api, notice, "email"))
+    tasks.deliver_letters()
+    assert smtp.recipients() == [ADDRESS]
+
+
+def test_the_history_of_deliveries_is_not_open_to_guesses(api, approved):
+    for wrong in ("0", "999999999999999999", "x"):
+        assert send(api, "POST", f"notices/{approved['notice_id']}/deliveries/{wrong}/return").status_code == 404
+    assert json.dumps(deliveries(api, approved)) == "[]"

@@ -1,0 +1,179 @@
+"""Nobody approves what they wrote, by whatever door they come."""
+
+import pytest
+
+from accounts import audit, services
+from accounts.callers import Caller
+from accounts.models import Member
+from accounts.roles import Role
+from notices import selectors
+from notices import services as notices
+from notices.models import Approval
+from tests.notices.conftest import acting, approve, done, drafted, edit, refused, send, shown, step, stored
+
+pytestmark = pytest.mark.django_db
+
+WRITER = "writer@bank.example"
+THEIRS = [
+    WRITER,
+    "Writer@Bank.Example",
+    f"  {WRITER} ",
+    f"\t{WRITER}\n",
+    f"J. Writer <{WRITER}>",
+    f"J. Writer, {WRITER.upper()}",
+]
+
+
+@pytest.fixture
+def writer(organization) -> Caller:
+    return acting(organization, Role.OWNER, WRITER)
+
+
+@pytest.fixture
+def written(api, notice, writer) -> dict:
+    """A notice that `writer` has edited, and somebody else since."""
+    notices.edit(notice=stored(api, notice), changes={"title": "Mine"}, caller=writer)
+    return done(edit(api, notice, deadline_note="Soon."))
+
+
+def approve_by_service(api, notice, caller, **claim):
+    row = stored(api, notice)
+    return notices.approve(notice=row, pack=selectors.pack_of(row), caller=caller, **claim)
+
+
+@pytest.mark.parametrize("body", [{}, {"approver": WRITER}, {"approver": "Somebody Else", "authority": "any"}])
+def test_not_by_their_session(api, notice, signed_in, body):
+    browser = signed_in(Role.OWNER, WRITER)
+    done(edit(browser, notice, title="Mine"))
+    refused(step(browser, notice, "approve", body))
+    assert not Approval.objects.exists()
+
+
+@pytest.mark.parametrize("approver", THEIRS)
+def test_not_by_a_key_in_their_name(api, written, approver):
+    assert "somebody else" in refused(approve(api, written, approver=approver))
+    assert not Approval.objects.exists()
+
+
+@pytest.mark.parametrize("approver", THEIRS)
+def test_not_from_the_shell_in_their_name(api, organization, written, approver):
+    shell = Caller(organization.pk, Role.OWNER, audit.COMMAND_LINE)
+    with pytest.raises(notices.Refused):
+        approve_by_service(api, written, shell, approver=approver, authority="any")
+    assert not Approval.objects.exists()
+
+
+@pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.APPROVER])
+def test_not_by_their_role(api, notice, organization, role):
+    caller = acting(organization, role, f"{role}@writers.example")
+    notices.edit(notice=stored(api, notice), changes={"title": "Mine"}, caller=caller)
+    with pytest.raises(notices.Refused, match="somebody else"):
+        approve_by_service(api, notice, caller)
+
+
+def test_not_by_an_authority_grant(api, written, writer, organization):
+    admin = acting(organization, Role.ADMIN, "admin@bank.example")
+    member = Member.objects.get(pk=writer.member_id)
+    notices.grant_authority(
+        member=member, authority="credit officer", valid_from=member.created_at.date(), caller=admin
+    )
+    with pytest.raises(notices.Refused, match="somebody else"):
+        approve_by_service(api, written, writer)
+
+
+def test_not_after_they_have_left_and_come_back(api, written, writer, organization):
+    Member.objects.get(pk=writer.member_id).delete()
+    with pytest.raises(notices.Refused, match="somebody else"):
+        approve_by_service(api, written, acting(organization, Role.APPROVER, WRITER))
+
+
+def test_not_after_their_name_was_written_otherwise_when_they_came(api, notice, organization):
+    """Addresses are kept in lower case, which for some letters is not what comparing without case makes of them."""
+    caller = acting(organization, Role.OWNER, "straße@bank.example")
+    notices.edit(notice=stored(api, notice), changes={"title": "Mine"}, caller=caller)
+    refused(approve(api, notice, approver="STRASSE@bank.example"))
+
+
+# ── what counts as writing ──
+
+
+def drafts(api, organization, caller):
+    decision = stored(api, drafted(api)).decision
+    pack = selectors.packs()["general"]
+    return notices.draft(decision=decision, pack=pack, language="en", recipient={}, caller=caller)
+
+
+def edits(api, organization, caller):
+    row = stored(api, drafted(api))
+    notices.edit(notice=row, changes={"title": "Mine"}, caller=caller)
+    return row
+
+
+def says_that_an_element_does_not_apply(api, organization, caller):
+    row = stored(api, drafted(api))
+    notices.edit(notice=row, changes={}, not_applicable={"inputs": "None were."}, caller=caller)
+    return row
+
+
+def makes_a_new_version(api, organization, caller):
+    row = stored(api, done(approve(api, drafted(api))))
+    return notices.new_version(notice=row, pack=selectors.pack_of(row), caller=caller)
+
+
+@pytest.mark.parametrize("writes", [drafts, edits, says_that_an_element_does_not_apply, makes_a_new_version])
+def test_whoever_had_a_hand_in_the_words_does_not_approve_them(api, notice, organization, writer, writes):
+    row = {"notice_id": str(writes(api, organization, writer).pk)}
+    with pytest.raises(notices.Refused, match="somebody else"):
+        approve_by_service(api, row, writer)
+    assert done(approve(api, row))["state"] == "approved"
+
+
+def test_sending_to_review_and_asking_for_changes_is_not_writing(api, notice, signed_in):
+    reviewer = signed_in(Role.APPROVER)
+    done(step(reviewer, notice, "submit"))
+    done(step(reviewer, notice, "request-changes", {"reason": "Name the income."}))
+    done(edit(api, notice, title="New"))
+    assert done(step(reviewer, notice, "approve"))["state"] == "approved"
+
+
+# ── whoever else approves ──
+
+
+def test_somebody_else_approves_in_their_own_name(api, written, signed_in):
+    approval = done(step(signed_in(Role.APPROVER, "second@bank.example"), written, "approve"))["approval"]
+    assert approval["approver"] == "second@bank.example"
+    assert (approval["basis"], approval["authority"], approval["verified"]) == ("signed in", "approver", False)
+
+
+@pytest.mark.parametrize("spelled", ["", "second@bank.example", " Second@BANK.example "])
+def test_a_member_may_give_their_own_address_in_any_spelling(api, written, organization, spelled):
+    second = acting(organization, Role.APPROVER, "second@bank.example")
+    assert approve_by_service(api, written, second, approver=spelled).approver == "second@bank.example"
+
+
+def test_an_address_with_letters_that_lower_case_keeps_is_one_s_own_too(api, written, organization):
+    second = acting(organization, Role.APPROVER, "straße@bank.example")
+    assert approve_by_service(api, written, second, approver="straße@bank.example").approver == "straße@bank.example"
+
+
+def test_a_member_does_not_approve_in_the_name_of_another(api, written, organization):
+    second = acting(organization, Role.APPROVER, "second@bank.example")
+    with pytest.raises(notices.Refused, match="your own name"):
+        approve_by_service(api, written, second, approver="third@bank.example")
+
+
+def test_a_refused_approval_changes_nothing(api, written):
+    before = shown(api, written)
+    refused(approve(api, written, approver=WRITER))
+    assert shown(api, written) == before
+
+
+def test_an_editor_does_not_approve_at_all(api, notice, organization, api_for, signed_in):
+    assert approve(api_for(organization, Role.EDITOR), notice).status_code == 403
+    assert step(signed_in(Role.EDITOR), notice, "approve").status_code == 403
+
+
+def test_the_approval_of_another_organization_s_notice_is_a_404(api, other_api, notice):
+    assert approve(other_api, notice).status_code == 404
+    services.add_member(organization=other_api.organization, email=WRITER, role=Role.OWNER, actor=audit.SYSTEM)
+    assert send(other_api, "POST", f"notices/{notice['notice_id']}/withdraw").status_code == 404

@@ -1,0 +1,124 @@
+"""Lists come page by page, with filters, in as many queries for many rows as for one."""
+
+from datetime import date
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts import audit
+from accounts import selectors as accounts
+from accounts.callers import Caller
+from accounts.roles import Role
+from notices import selectors, services
+from notices.models import AuthorityGrant, Delivery, Notice, ReviewRequest
+from notices.packs import packs
+from tests.notices.conftest import RECORD, approve, done, drafted, step, stored
+
+pytestmark = pytest.mark.django_db
+
+PATHS = ["notices", "authority-grants", "review-requests"]
+
+
+@pytest.fixture
+def fill(api, notice, organization):
+    """Adds rows to every list."""
+    row = stored(api, notice)
+    shell = Caller(organization.pk, Role.OWNER, audit.COMMAND_LINE)
+    member = organization.members.get()
+    writer = accounts.caller(member)
+
+    def add(count: int) -> None:
+        for number in range(count):
+            services.draft(decision=row.decision, pack=packs()["general"], language="en", recipient={}, caller=writer)
+            services.grant_authority(
+                member=member, authority=f"officer {number}", valid_from=date(2026, 1, 1), caller=shell
+            )
+            ReviewRequest.objects.create(organization=organization, notice=row, received_at=timezone.now())
+            Delivery.objects.create(notice=row, channel="post")
+        Notice.objects.filter(supersedes=None).update(due_at=timezone.now())
+
+    return add
+
+
+def queries(api, path: str, **query) -> int:
+    with CaptureQueriesContext(connection) as made:
+        done(api.get(f"/v1/{path}", **query))
+    return len(made)
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("notices", {}),
+        ("notices", {"due": "overdue", "state": "draft"}),
+        ("authority-grants", {}),
+        ("review-requests", {"state": "open"}),
+        ("notices/{notice_id}/deliveries", {}),
+        ("notices/{notice_id}/history", {}),
+    ],
+)
+def test_many_rows_cost_no_more_queries_than_one(api, notice, fill, path, query):
+    path = path.format(**notice)
+    fill(1)
+    one = queries(api, path, **query)
+    fill(19)
+    assert queries(api, path, **query) == one
+    assert one <= 6
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_list_comes_in_pages_newest_first_each_row_once(api, fill, path):
+    fill(7)
+    everything = done(api.get(f"/v1/{path}", limit=200))["items"]
+    pages, cursor = [], None
+    while not pages or cursor:
+        page = done(api.get(f"/v1/{path}", limit=3, **({"cursor": cursor} if cursor else {})))
+        pages.append(page["items"])
+        cursor = page["next_cursor"]
+    assert [len(page) for page in pages][:2] == [3, 3]
+    assert [row for page in pages for row in page] == everything
+    moments = [row.get("created_at") or row["received_at"] for row in everything]
+    assert moments == sorted(moments, reverse=True)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("query", [{"limit": 0}, {"limit": 201}, {"cursor": "x"}, {"nonsense": 1}, {"state": "\0"}])
+def test_a_query_that_means_nothing_is_refused(api, path, query):
+    assert api.get(f"/v1/{path}", **query).status_code == 422
+
+
+def test_notices_are_filtered_by_state_pack_and_decision(api, notice):
+    api.ingest(RECORD | {"decision_id": "loan-2"})
+    other = drafted(api, "loan-2", pack="gdpr_22")
+    approve(api, notice)
+
+    def listed(**query) -> list[str]:
+        return [row["notice_id"] for row in done(api.get("/v1/notices", **query))["items"]]
+
+    assert listed(state="approved") == listed(pack="general") == listed(decision_id="loan-1") == [notice["notice_id"]]
+    assert listed(state="draft") == listed(pack="gdpr_22") == listed(decision_id="loan-2") == [other["notice_id"]]
+    assert listed(state="draft", pack="general") == listed(decision_id="loan-3") == []
+
+
+def test_a_summary_in_a_list_says_what_the_notice_itself_says(api, approved):
+    (row,) = done(api.get("/v1/notices"))["items"]
+    whole = done(api.get(f"/v1/notices/{approved['notice_id']}"))
+    assert row == {name: whole[name] for name in row}
+
+
+def test_other_organizations_see_nothing(api, other_api, fill, approved):
+    fill(1)
+    step(api, approved, "deliveries", {"channel": "hand"})
+    for path in PATHS:
+        assert done(other_api.get(f"/v1/{path}"))["items"] == []
+    for rest in ("", "/checklist", "/history", "/letter", "/deliveries"):
+        assert other_api.get(f"/v1/notices/{approved['notice_id']}{rest}").status_code == 404
+    assert AuthorityGrant.objects.count() == 1
+    assert not selectors.attention(other_api.organization.pk).anything
+
+
+@pytest.mark.parametrize("notice_id", ["x", "0", "00000000-0000-0000-0000-000000000000", "%00", "é"])
+def test_an_id_that_is_no_notice_s_is_a_404(api, notice_id):
+    assert api.get(f"/v1/notices/{notice_id}").status_code == 404

@@ -1,0 +1,116 @@
+"""What must hold when many do something with one notice at once."""
+
+import pytest
+
+from accounts.models import AuditEvent
+from notices import services
+from notices.models import Approval, Delivery, Notice, NoticeRevision, Step
+from tests.custody.conftest import at_once, shared_database  # noqa: F401 - a fixture
+from tests.notices.conftest import RECORD, approve, done, drafted, edit, refused, shown, step
+from tests.notices.test_review_requests import ask
+
+SENDERS = 8
+
+
+@pytest.fixture
+def bank(shared_database, api):  # noqa: F811
+    """A caller, in a database that threads share as in production."""
+    assert api.ingest(RECORD).status_code == 201
+    return api
+
+
+def by_status(answers) -> dict[int, list]:
+    return {status: [a for a in answers if a.status_code == status] for status in {a.status_code for a in answers}}
+
+
+def test_of_many_approvals_one_wins_and_the_others_are_told(bank):
+    notice = drafted(bank)
+    answers = at_once(SENDERS, lambda number: approve(bank, notice, approver=f"Reviewer {number}"))
+    told = by_status(answers)
+    assert {status: len(each) for status, each in told.items()} == {200: 1, 409: SENDERS - 1}
+    assert {refused(answer) for answer in told[409]} == {"The notice is approved."}
+    (winner,) = told[200]
+    assert Approval.objects.get().approver == winner.json()["approval"]["approver"]
+    assert AuditEvent.objects.filter(verb="notice.approved").count() == 1
+    assert shown(bank, notice)["custody_record_id"]
+
+
+def test_what_is_approved_is_what_was_looked_at_while_others_edit(bank):
+    for _ in range(3):
+        notice = drafted(bank)
+
+        def either(number: int, notice: dict = notice) -> int:
+            if number % 2:
+                return edit(bank, notice, title=f"Edit {number}").status_code
+            return approve(bank, notice, revision=1).status_code
+
+        statuses = at_once(4, either)
+        row = Notice.objects.get(pk=notice["notice_id"])
+        last = row.revisions.order_by("-number")[0]
+        assert set(statuses) <= {200, 409}
+        if row.state == Notice.State.APPROVED:
+            assert (row.approval.revision_id, last.number) == (last.pk, 1)
+            assert statuses[1::2] == [409, 409]
+        else:
+            assert statuses[::2] == [409, 409]
+
+
+def test_many_edits_make_as_many_revisions(bank):
+    notice = drafted(bank)
+    answers = at_once(SENDERS, lambda number: edit(bank, notice, title=f"Edit {number}"))
+    assert [answer.status_code for answer in answers] == [200] * SENDERS
+    numbers = NoticeRevision.objects.order_by("number").values_list("number", flat=True)
+    assert list(numbers) == list(range(1, SENDERS + 2))
+
+
+def test_of_many_new_versions_one_is_made(bank):
+    notice = done(approve(bank, drafted(bank)))
+    answers = at_once(SENDERS, lambda _: step(bank, notice, "versions"))
+    assert {status: len(each) for status, each in by_status(answers).items()} == {201: 1, 409: SENDERS - 1}
+
+
+def test_a_notice_is_withdrawn_once(bank):
+    notice = drafted(bank)
+    answers = at_once(SENDERS, lambda _: step(bank, notice, "withdraw"))
+    assert [answer.status_code for answer in answers] == [200] * SENDERS
+    assert Step.objects.count() == 1
+
+
+def test_a_notice_that_is_withdrawn_is_not_delivered_afterwards(bank):
+    notice = done(approve(bank, drafted(bank)))
+
+    def either(number: int) -> int:
+        name, body = ("withdraw", None) if number == 0 else ("deliveries", {"channel": "hand"})
+        return step(bank, notice, name, body).status_code
+
+    statuses = at_once(4, either)
+    assert (statuses[0], set(statuses[1:]) <= {201, 409}) == (200, True)
+    assert shown(bank, notice)["state"] == "withdrawn"
+    assert Delivery.objects.count() == statuses.count(201)
+
+
+@pytest.mark.filterwarnings("ignore:unclosed file .*sRGB2014:ResourceWarning")
+def test_two_workers_mail_a_letter_once(bank, mailoutbox):
+    notice = done(approve(bank, drafted(bank, recipient={"email": "person@home.example"})))
+    done(step(bank, notice, "deliveries", {"channel": "email"}))
+    assert sorted(at_once(2, lambda _: services.deliver_letters())) == [0, 1]
+    assert len(mailoutbox) == 1
+
+
+def test_two_workers_remind_once_and_seal_once(bank, mailoutbox, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("notices.services.verdicts.seal_approved", lambda **_: 0)
+        notice = done(approve(bank, drafted(bank)))
+    at_once(4, lambda _: services.seal_approved())
+    assert shown(bank, notice)["custody_record_id"]
+    Notice.objects.update(due_at=RECORD["decided_at"])
+    assert sum(at_once(4, lambda _: services.remind())) >= 1
+    at_once(4, lambda _: services.send_reminders())
+    assert len(mailoutbox) == 1
+
+
+def test_a_reader_who_asks_many_times_at_once_asks_once(bank):
+    notice = drafted(bank)
+    edit(bank, notice, human_review_available=True)
+    done(approve(bank, notice))
+    assert len({asked.pk for asked in at_once(4, lambda _: ask(bank, notice))}) == 1

@@ -1,0 +1,170 @@
+"""An approved notice goes into custody with proofs of what it cites; what interrupts that is made good."""
+
+import base64
+import errno
+import hashlib
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+
+from config.api import strict_json
+from custody import selectors as custody
+from custody import services, vaults
+from custody.fields import Disclosure
+from custody.models import Entry, object_key
+from decisions.models import Decision
+from notices import tasks
+from notices.models import Approval, SealedNotice
+from notices.services import seal_approved
+from tests.custody.faulty_disk import faulty_disk, full_disk
+from tests.notices.conftest import RECORD, approve, done, drafted, shown, step
+
+pytestmark = pytest.mark.django_db
+
+
+def sealed_content(notice: dict) -> dict:
+    return json.loads(custody.opened(Entry.objects.get(pk=notice["custody_record_id"])).payload)
+
+
+def test_an_approved_notice_is_sealed_with_a_proof_of_every_field_it_cites(api, each_vault, notice):
+    approved = done(approve(api, notice))
+    assert Entry.objects.get(pk=approved["custody_record_id"]).kind == "notice"
+    letter = sealed_content(approved)["letter"]
+    assert letter["content"] == approved["content"]
+    decision = Decision.objects.select_related("record").get()
+    fields = json.loads(bytes(decision.record.statement))["predicate"]["fields"]
+    assert {proof["path"] for proof in letter["field_proofs"]} == {c["source"] for c in approved["citations"]}
+    for proof in letter["field_proofs"]:
+        disclosed = Disclosure(
+            (proof["path"], proof["scalar"]),
+            bytes.fromhex(proof["salt"]),
+            proof["index"],
+            tuple(bytes.fromhex(node) for node in proof["audit_path"]),
+        )
+        assert disclosed.verifies(root=bytes.fromhex(fields["root"]), count=fields["count"])
+
+
+def test_its_statement_builds_on_the_decision_s(api, notice):
+    receipt = api.get("/v1/decisions/loan-1/receipt").json()
+    approved = done(approve(api, notice))
+    statement = json.loads(bytes(Entry.objects.get(pk=approved["custody_record_id"]).statement))
+    parent = hashlib.sha256(base64.b64decode(receipt["envelope"]["payload"])).hexdigest()
+    assert statement["predicate"]["parents"] == [parent]
+
+
+def test_what_is_sealed_names_the_approval_and_of_the_recipient_only_the_reference(api):
+    api.ingest(RECORD)
+    recipient = {"name": "A. Person", "email": "person@home.example", "reference": "application 7"}
+    approved = done(approve(api, drafted(api, recipient=recipient)))
+    sealed = sealed_content(approved)
+    assert sealed["recipient"] == {"reference": "application 7"}
+    assert sealed["approval"]["approver"] == "Reviewer 7"
+    assert sealed["approval"]["basis"].startswith("asserted by key ")
+    assert "Person" not in json.dumps(sealed)
+
+
+def test_the_letter_s_digest_is_that_of_its_proof_file(api, approved):
+    letter = sealed_content(approved)["letter"]
+    assert hashlib.sha256(strict_json.canonical(letter)).hexdigest() == approved["letter_digest"]
+    assert "Reviewer 7" not in json.dumps(letter), "the letter names an authority, no employee"
+
+
+# ── interrupted ──
+
+
+def crashed_approval(api, notice, monkeypatch) -> dict:
+    """An approval after which the process is gone before anything is in custody."""
+    monkeypatch.setattr("notices.services.verdicts.seal_approved", lambda **_: 0)
+    approved = done(approve(api, notice))
+    monkeypatch.undo()
+    assert approved["custody_record_id"] is None
+    return approved
+
+
+def test_a_crash_between_approval_and_custody_is_made_good(api, notice, monkeypatch):
+    crashed_approval(api, notice, monkeypatch)
+    tasks.seal_approved()
+    assert seal_approved() == 0
+    assert shown(api, notice)["custody_record_id"]
+
+
+def test_sealing_again_after_a_crash_makes_the_same_record(api, notice, monkeypatch):
+    crashed_approval(api, notice, monkeypatch)
+    seal_approved()
+    first = shown(api, notice)
+    before = sealed_content(first)
+    record = Entry.objects.filter(kind="notice")
+    vaults.current().delete(object_key(api.organization.pk, record.get().pk))
+    for rows in (SealedNotice.objects.all(), record):  # as if the crash came before they were written
+        rows._raw_delete(rows.db)
+    seal_approved()
+    again = shown(api, notice)
+    assert sealed_content(again) == before
+    assert (again["custody_record_id"], again["letter_digest"]) == (first["custody_record_id"], first["letter_digest"])
+
+
+@pytest.mark.parametrize("then", [("deliveries", {"channel": "hand"}), ("withdraw", None)])
+def test_what_happens_to_a_notice_before_it_is_sealed_does_not_keep_it_out_of_custody(api, notice, monkeypatch, then):
+    crashed_approval(api, notice, monkeypatch)
+    done(step(api, notice, *then))
+    assert seal_approved() == 1
+    assert api.get(f"/v1/notices/{notice['notice_id']}/letter", format="text").status_code == 200
+
+
+def test_until_it_is_sealed_its_letter_is_not_there_yet(api, notice, monkeypatch):
+    crashed_approval(api, notice, monkeypatch)
+    answer = api.get(f"/v1/notices/{notice['notice_id']}/letter")
+    assert answer.status_code == 503
+    assert answer["Retry-After"]
+
+
+def test_one_that_cannot_be_sealed_holds_up_no_other(api, notice, monkeypatch):
+    crashed_approval(api, notice, monkeypatch)
+    api.ingest(RECORD | {"decision_id": "loan-2"})
+    other = crashed_approval(api, drafted(api, "loan-2"), monkeypatch)
+    record = Decision.objects.get(decision_id="loan-1").record
+    vaults.current().delete(object_key(record.organization_id, record.pk))
+    assert seal_approved() == 1
+    assert shown(api, other)["custody_record_id"]
+
+
+# ── the vault fails ──
+
+
+def test_whichever_write_to_the_vault_fails_the_approval_stands_and_is_in_the_vault_later(api, filesystem_vault):
+    api.ingest(RECORD)
+    with faulty_disk(filesystem_vault) as disk:
+        done(approve(api, drafted(api)))
+    for number, name in enumerate(disk.calls):
+        notice = drafted(api)
+        with faulty_disk(filesystem_vault, number, errno.EIO) as disk:
+            done(approve(api, notice))
+            assert disk.failed, f"call {number} ({name}) was not reached"
+        with time_machine.travel(datetime.now(UTC) + services.LEASE + timedelta(seconds=1)):
+            services.reconcile()
+        sealed = Entry.objects.get(pk=shown(api, notice)["custody_record_id"])
+        assert sealed.state == Entry.State.STORED, f"{name}, call {number}"
+
+
+def test_while_the_vault_cannot_be_read_nothing_is_approved(api, filesystem_vault, notice):
+    (directory,) = filesystem_vault.iterdir()
+    directory.rename(filesystem_vault / "away")
+    assert approve(api, notice).status_code >= 500
+    assert not Approval.objects.exists()
+    (filesystem_vault / "away").rename(directory)
+    assert done(approve(api, notice))["state"] == "approved"
+
+
+def test_while_the_vault_takes_nothing_an_approval_stands_and_its_letter_can_be_had(api, filesystem_vault):
+    api.ingest(RECORD)
+    notice = drafted(api)
+    with full_disk(filesystem_vault):
+        approved = done(approve(api, notice))
+        assert approved["state"] == "approved"
+        assert api.get(f"/v1/notices/{notice['notice_id']}/letter", format="text").status_code == 200
+        assert Entry.objects.get(pk=approved["custody_record_id"]).state == Entry.State.RESERVED
+    with time_machine.travel(datetime.now(UTC) + services.LEASE + timedelta(seconds=1)):
+        assert services.reconcile() == (1, 0)
+    assert sealed_content(shown(api, notice))["letter"]["content"] == notice["content"]
