@@ -1,42 +1,237 @@
-from django.contrib import admin
+import json
+from typing import Any
+
+from django.contrib import admin, messages
 from django.contrib.auth import admin as _registers_its_models  # noqa: F401
 from django.contrib.auth.models import Group
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.views.decorators.http import require_POST
 
-from accounts.back_office import ReadOnlyAdmin
+from accounts import selectors, services
+from accounts.back_office import ReadOnlyAdmin, RecentValues, TimeRange, caller, moment, refusal
+from accounts.back_office.forms import InviteForm, KeyForm, RoleForm
 from accounts.models import ApiKey, AuditEvent, Invite, Member
-from accounts.roles import Permission
+from accounts.roles import Permission, Role
+from accounts.services import invites, members
 
 admin.site.site_header = admin.site.site_title = "Decision-Record Service"
 admin.site.index_title = "Back office"
+admin.site.site_url = None  # there is no other site
 admin.site.unregister(Group)  # what people may do comes from accounts.roles
+
+_REFUSALS: dict[type[Exception], str] = {
+    invites.RoleOutOfReach: "Only an owner may make, change, invite or remove an owner.",
+    invites.AlreadyMember: "This address belongs to a member of your organization already.",
+    members.LastOwner: "An organization keeps at least one owner. Make somebody else an owner first.",
+    members.MemberGone: "Somebody else removed this member meanwhile.",
+}
+
+
+def _is_owner(request: HttpRequest) -> bool:
+    member = selectors.current_member(request)
+    return member is not None and member.role == Role.OWNER
 
 
 @admin.register(Member)
 class MemberAdmin(ReadOnlyAdmin):
     needed = Permission.MANAGE_MEMBERS
-    list_display = ("user", "role", "created_at")
+    list_display = ("user", "role", moment("created_at", "joined"))
     list_select_related = ("user",)
+    list_filter = ("role",)
+    search_fields = ("user__email", "user__name")
     fields = ("user", "role", "created_at")
+    row_template = "admin/accounts/member.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        return [
+            path("<int:pk>/role/", wrap(require_POST(self.change_role)), name="change-member-role"),
+            path("<int:pk>/remove/", wrap(require_POST(self.remove)), name="remove-member"),
+            *super().get_urls(),
+        ]
+
+    def more(self, request: HttpRequest, row: Member) -> dict[str, Any]:
+        form = RoleForm(by_owner=_is_owner(request), initial={"role": row.role})
+        return {"form": form, "refusal": self._refusal(request, row)}
+
+    def change_role(self, request: HttpRequest, pk: int) -> HttpResponse:
+        member, who = self.found(request, pk), caller(request, Permission.MANAGE_MEMBERS)
+        form = RoleForm(request.POST, by_owner=_is_owner(request))
+        if not form.is_valid():
+            messages.error(request, str(form.errors["role"][0]))
+            return redirect("admin:accounts_member_change", pk)
+        try:
+            members.change_role(caller=who, member=member, role=Role(form.cleaned_data["role"]))
+        except tuple(_REFUSALS) as refused:
+            messages.error(request, _REFUSALS[type(refused)])
+        else:
+            messages.success(request, f"{member.user} is {form.cleaned_data['role']} from their next request on.")
+        return redirect("admin:accounts_member_change", pk)
+
+    def remove(self, request: HttpRequest, pk: int) -> HttpResponse:
+        member, who = self.found(request, pk), caller(request, Permission.MANAGE_MEMBERS)
+        try:
+            members.remove_member(caller=who, member=member)
+        except tuple(_REFUSALS) as refused:
+            messages.error(request, _REFUSALS[type(refused)])
+            return redirect("admin:accounts_member_change", pk)
+        messages.success(request, f"{member.user} is no member any more.")
+        return redirect("admin:accounts_member_changelist")
+
+    def _refusal(self, request: HttpRequest, member: Member) -> str:
+        """What the service would refuse, said before somebody tries."""
+        owners = Member.objects.filter(organization=member.organization_id, role=Role.OWNER)
+        if member.role == Role.OWNER and not _is_owner(request):
+            return refusal(request, Permission.MANAGE_MEMBERS) or _REFUSALS[invites.RoleOutOfReach]
+        if member.role == Role.OWNER and owners.count() == 1:
+            return _REFUSALS[members.LastOwner]
+        return refusal(request, Permission.MANAGE_MEMBERS)
 
 
 @admin.register(Invite)
 class InviteAdmin(ReadOnlyAdmin):
     needed = Permission.MANAGE_MEMBERS
-    list_display = ("email", "role", "created_by", "created_at", "expires_at", "accepted_at", "revoked_at")
-    fields = list_display
+    nothing = "Nobody was invited yet."
+    list_display = (
+        "email", "role", "status", "created_by", moment("created_at", "sent"), moment("expires_at", "expires"),
+    )  # fmt: skip
+    fields = ("email", "role", "status", "created_by", "created_at", "expires_at", "accepted_at", "revoked_at")
+    search_fields = ("email",)
+    ordering = ("-created_at", "-pk")
+    row_template = "admin/accounts/invite.html"
+    change_list_template = "admin/accounts/invites.html"
+
+    @admin.display(description="status")
+    def status(self, row: Invite) -> str:
+        if row.accepted_at:
+            return "accepted"
+        if row.revoked_at:
+            return "revoked"
+        return "expired" if row.expires_at <= timezone.now() else "open"
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        return [
+            path("invite/", wrap(self.invite), name="invite"),
+            path("<int:pk>/withdraw/", wrap(require_POST(self.withdraw)), name="withdraw-invite"),
+            *super().get_urls(),
+        ]
+
+    def more(self, request: HttpRequest, row: Invite) -> dict[str, Any]:
+        return {"refusal": self._refusal(request, row)}
+
+    def invite(self, request: HttpRequest) -> HttpResponse:
+        form = InviteForm(request.POST or None, by_owner=_is_owner(request), initial={"role": Role.EDITOR})
+        if request.method == "POST":
+            who = caller(request, Permission.MANAGE_MEMBERS)
+            if form.is_valid():
+                try:
+                    made = invites.invite(caller=who, email=form.cleaned_data["email"], role=form.cleaned_data["role"])
+                except tuple(_REFUSALS) as refused:
+                    form.add_error(None, _REFUSALS[type(refused)])
+                else:
+                    messages.success(request, f"An invitation to {made.email} is on its way. It is good for a week.")
+                    return redirect("admin:accounts_invite_changelist")
+        reason = refusal(request, Permission.MANAGE_MEMBERS)
+        shown = {"form": form, "label": "Send the invitation", "refusal": reason}
+        return self.page(
+            request, "admin/form_page.html", "Invite a person", status=422 if form.errors else 200, **shown
+        )
+
+    def withdraw(self, request: HttpRequest, pk: int) -> HttpResponse:
+        found, who = self.found(request, pk), caller(request, Permission.MANAGE_MEMBERS)
+        try:
+            invites.revoke_invite(invite=found, caller=who)
+        except invites.RoleOutOfReach as refused:
+            messages.error(request, _REFUSALS[type(refused)])
+        else:
+            messages.success(request, "Withdrawn: the link of the mail is worth nothing any more.")
+        return redirect("admin:accounts_invite_change", pk)
+
+    def _refusal(self, request: HttpRequest, row: Invite) -> str:
+        if self.status(row) in ("accepted", "revoked"):
+            return f"This invitation is {self.status(row)}."
+        if row.role == Role.OWNER and not _is_owner(request):
+            return refusal(request, Permission.MANAGE_MEMBERS) or _REFUSALS[invites.RoleOutOfReach]
+        return refusal(request, Permission.MANAGE_MEMBERS)
 
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(ReadOnlyAdmin):
     needed = Permission.MANAGE_KEYS
-    list_display = ("name", "key_id", "role", "created_by", "created_at", "last_used_at", "expires_at", "revoked_at")
-    fields = list_display
+    nothing = "No key yet. Machines need one to call the API."
+    list_display = (
+        "name", "key_id", "role", "state", moment("last_used_at", "last used"), "created_by",
+        moment("created_at", "created"),
+    )  # fmt: skip
+    fields = (
+        "name", "key_id", "role", "state", "created_by", "created_at", "last_used_at", "expires_at", "revoked_at",
+    )  # fmt: skip
+    list_filter = ("role",)
+    search_fields = ("name", "key_id")
+    ordering = ("-created_at", "-pk")
+    row_template = "admin/accounts/key.html"
+    change_list_template = "admin/accounts/keys.html"
+
+    @admin.display(description="state")
+    def state(self, row: ApiKey) -> str:
+        if row.revoked_at:
+            return "revoked"
+        return "expired" if row.expires_at and row.expires_at <= timezone.now() else "active"
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        return [
+            path("create/", wrap(self.create), name="create-key"),
+            path("<int:pk>/revoke/", wrap(require_POST(self.revoke)), name="revoke-key"),
+            *super().get_urls(),
+        ]
+
+    def more(self, request: HttpRequest, row: ApiKey) -> dict[str, Any]:
+        revoked = "This key is revoked already." if row.revoked_at else ""
+        return {"refusal": revoked or refusal(request, Permission.MANAGE_KEYS)}
+
+    def create(self, request: HttpRequest) -> HttpResponse:
+        """The token is in this answer to the form, and nowhere else."""
+        form = KeyForm(request.POST or None)
+        if request.method == "POST":
+            who = caller(request, Permission.MANAGE_KEYS)
+            if form.is_valid():
+                key, token = services.create_api_key(
+                    organization_id=who.organization_id, name=form.cleaned_data["name"], role=who.role, actor=who.actor
+                )
+                return self.page(request, "admin/accounts/new_key.html", "A new key", key=key, token=token)
+        member = selectors.current_member(request)
+        shown = {
+            "form": form,
+            "label": "Create the key",
+            "refusal": refusal(request, Permission.MANAGE_KEYS),
+            "intro": f"It will carry your role, {member.role}, whatever becomes of yours." if member else "",
+        }
+        return self.page(request, "admin/form_page.html", "Create a key", status=422 if form.errors else 200, **shown)
+
+    def revoke(self, request: HttpRequest, pk: int) -> HttpResponse:
+        key, who = self.found(request, pk), caller(request, Permission.MANAGE_KEYS)
+        services.revoke_api_key(key=key, actor=who.actor)
+        messages.success(request, "Revoked: the key stops working within a second.")
+        return redirect("admin:accounts_apikey_change", pk)
 
 
 @admin.register(AuditEvent)
 class AuditEventAdmin(ReadOnlyAdmin):
     needed = Permission.READ_AUDIT
-    list_display = ("at", "verb", "actor_kind", "actor_label", "object_kind", "object_id")
-    fields = (*list_display, "actor_id", "detail")
-    list_filter = ("verb",)
+    list_display = (moment("at", "time"), "verb", "actor_label", "object_kind", "object_id")
+    fields = ("at", "verb", "actor_kind", "actor_label", "actor_id", "object_kind", "object_id", "details")
+    list_filter = (
+        ("at", TimeRange), ("verb", RecentValues), ("actor_label", RecentValues), ("object_kind", RecentValues),
+        ("object_id", RecentValues),
+    )  # fmt: skip
+    sortable_by = ()
     ordering = ("-at", "-pk")
+
+    @admin.display(description="details")
+    def details(self, row: AuditEvent) -> str:
+        return json.dumps(row.detail, ensure_ascii=False) if row.detail else "-"

@@ -1,7 +1,7 @@
 import time
 import uuid
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.http import HttpRequest
 
@@ -59,12 +59,49 @@ def forget_key(key_id: str) -> None:
 
 
 def current_member(request: HttpRequest) -> Member | None:
-    """The membership a signed-in person acts under: the organization their session names, else their first."""
+    """The membership a signed-in person acts under: the organization their session names, else their first.
+
+    Whoever runs the platform and picked an organization that is not theirs acts under none. Asked for many times while
+    a page is made, so the answer stays with the request.
+    """
     if not isinstance(request.user, User):
         return None
-    memberships = Member.objects.filter(user=request.user).select_related("organization", "user").order_by("pk")
+    asked = request.user.pk, request.session.get(SESSION_ORGANIZATION)
+    known: dict[Any, Member | None] = request.__dict__.setdefault("_memberships", {})
+    if asked not in known:
+        known[asked] = _membership(request.user, asked[1])
+    return known[asked]
+
+
+def _membership(user: User, chosen: str | None) -> Member | None:
+    memberships = Member.objects.filter(user=user).select_related("organization", "user").order_by("pk")
+    found = memberships.filter(organization_id=chosen).first() if chosen else None
+    return found if found or (chosen and user.is_superuser) else memberships.first()
+
+
+def runs_the_platform(request: HttpRequest) -> bool:
+    return isinstance(request.user, User) and request.user.is_superuser
+
+
+def current_organization(request: HttpRequest) -> Organization | None:
+    """The organization whose rows the pages show: the member's own, or the one that the platform's operator picked."""
+    member = current_member(request)
+    if member or not runs_the_platform(request):
+        return member.organization if member else None
     chosen = request.session.get(SESSION_ORGANIZATION)
-    return (memberships.filter(organization_id=chosen).first() if chosen else None) or memberships.first()
+    return next((each for each in organizations(request) if str(each.pk) == chosen), None)
+
+
+def organizations(request: HttpRequest) -> list[Organization]:
+    """Those between which the signed-in person may switch: their own, or all for whoever runs the platform."""
+    if not isinstance(request.user, User):
+        return []
+    known: list[Organization] | None = request.__dict__.get("_organizations")
+    if known is None:
+        rows = Organization.objects.order_by("name", "pk")
+        known = list(rows if request.user.is_superuser else rows.filter(members__user=request.user))
+        request.__dict__["_organizations"] = known
+    return known
 
 
 def caller(member: Member) -> Caller:

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from accounts import selectors, services
 from accounts.forms import CodeForm, MailForm
-from accounts.models import Member, SignedInSession
+from accounts.models import SignedInSession
 from accounts.services import codes, invites, second_factor, sessions, sign_in
 from config import clients
 
@@ -118,18 +118,19 @@ def my_sessions(request: HttpRequest) -> HttpResponse:
     shown = {
         "sessions": mine,
         "current": request.session.session_key,
-        "member": selectors.current_member(request),
-        "memberships": Member.objects.filter(user=request.user.pk).select_related("organization").order_by("pk"),
     }
     return render(request, "accounts/sessions.html", shown)
 
 
 @login_required
 @require_POST
-def act_in(request: HttpRequest, pk: int) -> HttpResponse:
-    """Choose which of one's organizations to act in."""
-    member = get_object_or_404(Member, pk=pk, user=request.user.pk)
-    request.session[selectors.SESSION_ORGANIZATION] = str(member.organization_id)
+def pick_organization(request: HttpRequest) -> HttpResponse:
+    """Choose in which of one's organizations to act or, for whoever runs the platform, which to look at."""
+    asked = request.POST.get("organization")
+    picked = next((each for each in selectors.organizations(request) if str(each.pk) == asked), None)
+    if picked is None:
+        raise Http404
+    request.session[selectors.SESSION_ORGANIZATION] = asked
     return redirect("admin:index")
 
 

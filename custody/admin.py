@@ -1,21 +1,76 @@
-from django.contrib import admin
+from typing import Any
 
-from accounts.back_office import ReadOnlyAdmin
+from django.conf import settings
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import URLPattern, path
+from django.utils.text import Truncator
+
+from accounts import selectors
+from accounts.back_office import ReadOnlyAdmin, TimeRange, moment
 from accounts.roles import Permission
+from custody.back_office import state_of
 from custody.models import Entry, Key
+
+
+class State(admin.SimpleListFilter):
+    title = parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(Entry.State.RESERVED, "Not yet finalised"), (Entry.State.STORED, "In the vault")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Entry]) -> QuerySet[Entry]:
+        return queryset.filter(state=self.value()) if self.value() else queryset
 
 
 @admin.register(Entry)
 class EntryAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
-    list_display = ("record_id", "kind", "state", "vault", "received_at")
-    fields = (*list_display, "key_id")
-    list_filter = ("state", "vault", "kind")
-    ordering = ("-received_at",)
+    list_display = ("record_id", "kind", "state", "vault", moment("received_at", "received"))
+    fields = ("record_id", "kind", "state", "vault", "received_at", "key_id")
+    list_filter = (State, ("received_at", TimeRange))
+    sortable_by = ()
+    ordering = ("-received_at", "-pk")
+    change_list_template = "custody/entries.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Entry]:
+        return super().get_queryset(request).defer("statement", "signature")
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        organization = selectors.current_organization(request)
+        custody = {"vault": settings.CUSTODY_VAULT, "custody": state_of(organization) if organization else None}
+        return super().changelist_view(request, {**custody, **(extra_context or {})})
 
 
 @admin.register(Key)
 class KeyAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
-    list_display = ("purpose", "algorithm", "key_id", "created_at", "retired_at")
-    fields = (*list_display, "public_pem")
+    nothing = "No key yet. They are made when the first record comes in."
+    list_display = (
+        "purpose",
+        "algorithm",
+        "short_id",
+        moment("created_at", "created"),
+        moment("retired_at", "retired"),
+    )
+    fields = ("purpose", "algorithm", "key_id", "created_at", "retired_at")
+    row_template = "custody/key.html"
+
+    @admin.display(description="key id")
+    def short_id(self, row: Key) -> str:
+        return Truncator(row.key_id).chars(20)
+
+    def get_urls(self) -> list[URLPattern]:
+        return [
+            path("<int:pk>/public/", self.admin_site.admin_view(self.public), name="public-key"),
+            *super().get_urls(),
+        ]
+
+    def public(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """The public half of a signing key, with which anybody checks receipts."""
+        key = self.found(request, pk)
+        if not key.public_pem:
+            raise Http404
+        name = f'attachment; filename="signing-key-{key.key_id[:16]}.pem"'
+        return HttpResponse(key.public_pem, "application/x-pem-file", headers={"Content-Disposition": name})

@@ -1,38 +1,76 @@
 import json
+import uuid
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.debug import sensitive_post_parameters
 
-from accounts import roles, selectors
-from accounts.back_office import ReadOnlyAdmin
-from accounts.roles import Permission, Role
+from accounts import selectors
+from accounts.back_office import ReadOnlyAdmin, RecentValues, TimeRange, caller, moment, refusal
+from accounts.roles import Permission
+from config.api.answers import JSON
 from config.faults import Fault
-from custody import fields
 from custody import selectors as custody
-from decisions import reconsiderations, reports
+from decisions import reconsiderations, record_tree, reports
+from decisions.back_office import panels
 from decisions.forms import ReviewForm
-from decisions.models import Decision
+from decisions.models import Decision, Reconsideration
 from decisions.selectors import history
 from decisions.views import report_csv
+
+
+class Kind(admin.SimpleListFilter):
+    title = parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("decision", "Decisions"), (reconsiderations.KIND, "Reconsiderations")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Decision]) -> QuerySet[Decision]:
+        return queryset.filter(kind=self.value()) if self.value() else queryset
 
 
 @admin.register(Decision)
 class DecisionAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
-    list_display = ("decision_id", "current", "kind", "system_name", "subject_reference", "decided_at", "received_at")
-    list_filter = ("kind",)
+    nothing = "No decision has come in yet. They come by POST /v1/ingest/srf or from a connector."
+    list_display = (
+        "decision_id", "current", "system", "subject", moment("received_at", "received"),
+        moment("decided_at", "decided"),
+    )  # fmt: skip
+    list_filter = (
+        Kind, ("received_at", TimeRange), ("decided_at", TimeRange), ("action", RecentValues),
+        ("system_name", RecentValues),
+    )  # fmt: skip
     search_fields = ("decision_id", "subject_reference")
+    search_help_text = "The beginning of an id or of a subject's reference, as it is spelled, or a whole record id."
+    sortable_by = ()  # any other order would read all rows
     ordering = ("-received_at", "-pk")
-    change_form_template = "decisions/decision.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Decision]:
         return super().get_queryset(request).with_current()  # type: ignore[attr-defined, no-any-return]
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Decision], search_term: str
+    ) -> tuple[QuerySet[Decision], bool]:
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        wanted = Q(decision_id__startswith=term) | Q(subject_reference__startswith=term)
+        if record_id := _uuid(term):
+            wanted |= Q(pk=record_id)
+        return queryset.filter(wanted), False
+
+    @admin.display(description="system")
+    def system(self, row: Decision) -> str:
+        return row.system_name or "-"
+
+    @admin.display(description="subject")
+    def subject(self, row: Decision) -> str:
+        return row.subject_reference or "-"
 
     @admin.display(description="current action")
     def current(self, row: Decision) -> str:
@@ -43,32 +81,48 @@ class DecisionAdmin(ReadOnlyAdmin):
         return [
             path("reports/", wrap(self.report), name="reconsideration-report"),
             path("<path:pk>/reconsider/", sensitive_post_parameters()(wrap(self.reconsider)), name="reconsider"),
+            path("<path:pk>/record/", wrap(self.record), name="decision-record"),
+            path("<path:pk>/receipt/", wrap(self.receipt), name="decision-receipt"),
             *super().get_urls(),
         ]
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        found = self._decision(request, object_id)
-        return self._page(request, found, ReviewForm())
+        return self._page(request, self._decision(request, object_id), ReviewForm())
 
     def reconsider(self, request: HttpRequest, pk: str) -> HttpResponse:
         found = self._decision(request, pk)
         if request.method != "POST":
             return redirect(_address(found))
-        if not self._may_reconsider(request):
-            raise Http404
+        actor = caller(request, Permission.RECONSIDER).actor
         form = ReviewForm(request.POST)
         if not form.is_valid():
             return self._page(request, found, form, status=422)
         try:
             recorded = reconsiderations.reconsider(
-                decision=found, review=form.review(), source="back office", actor=selectors.actor(request)
+                decision=found, review=form.review(), source="back office", actor=actor
             )
         except Fault as error:
             form.add_error(None, error.sentence)
             return self._page(request, found, form, status=503)
         return self._page(request, found, ReviewForm(), recorded=recorded)
+
+    def record(self, request: HttpRequest, pk: str) -> HttpResponse:
+        """The record, byte for byte as it was received."""
+        found = self._decision(request, pk)
+        try:
+            return _download(f"record-{found.pk}.json", custody.opened(found.record).payload)
+        except Fault as error:
+            return self._failed(request, found, error)
+
+    def receipt(self, request: HttpRequest, pk: str) -> HttpResponse:
+        found = self._decision(request, pk)
+        try:
+            shown = {"decision_id": found.decision_id, **custody.receipt(found.record).as_json()}
+            return _download(f"receipt-{found.pk}.json", json.dumps(shown, ensure_ascii=False).encode())
+        except Fault as error:
+            return self._failed(request, found, error)
 
     def report(self, request: HttpRequest) -> HttpResponse:
         if not self.has_view_permission(request):
@@ -76,30 +130,28 @@ class DecisionAdmin(ReadOnlyAdmin):
         grouping = request.GET.get("by", "system")
         if grouping not in reports.GROUPINGS:
             raise Http404
-        member = selectors.current_member(request)
-        groups = reports.reconsiderations(member.organization_id if member else None, grouping)
+        organization = selectors.current_organization(request)
+        groups = reports.reconsiderations(organization.pk if organization else None, grouping)
         if request.GET.get("format") == "csv":
             return report_csv(grouping, groups)
-        context = {
-            **self.admin_site.each_context(request),
-            "title": "Reconsiderations",
-            "groups": groups,
-            "grouping": grouping,
-            "groupings": reports.GROUPINGS,
-            "bars": [{"group": g, "y": 34 * n, "width": round(400 * g.overturn_rate)} for n, g in enumerate(groups)],
-            "height": max(34 * len(groups), 1),
-        }
-        return TemplateResponse(request, "decisions/report.html", context)
+        return self.page(
+            request,
+            "decisions/report.html",
+            "Report on reconsiderations",
+            groups=groups,
+            grouping=grouping,
+            groupings=reports.GROUPINGS,
+            bars=[{"group": g, "y": 34 * n, "width": round(400 * g.overturn_rate)} for n, g in enumerate(groups)],
+            height=max(34 * len(groups), 1),
+        )
 
     def _decision(self, request: HttpRequest, pk: str) -> Decision:
-        found = self.get_object(request, pk)
-        if found is None or not self.has_view_permission(request, found):
-            raise Http404
+        found = self.found(request, pk)
         return Decision.objects.select_related("record", "reconsiders", "first").with_current().get(pk=found.pk)
 
-    def _may_reconsider(self, request: HttpRequest) -> bool:
-        member = selectors.current_member(request)
-        return member is not None and roles.allows(Role(member.role), Permission.RECONSIDER)
+    def _failed(self, request: HttpRequest, found: Decision, error: Fault) -> HttpResponse:
+        messages.error(request, error.sentence)
+        return self._page(request, found, ReviewForm(), status=error.status)
 
     def _page(
         self,
@@ -109,28 +161,80 @@ class DecisionAdmin(ReadOnlyAdmin):
         recorded: reconsiderations.Recorded | None = None,
         status: int = 200,
     ) -> HttpResponse:
-        leaves: list[fields.Leaf] = []
+        return self.page(
+            request,
+            "decisions/decision.html",
+            found.decision_id,
+            status=status,
+            decision=found,
+            part=self._part(request, found),
+            history=history(found),
+            panels=panels(request, found),
+            form=form,
+            recorded=recorded,
+            refusal=refusal(request, Permission.RECONSIDER),
+        )
+
+    def _part(self, request: HttpRequest, found: Decision) -> record_tree.Part | None:
+        """What is shown of the record: all of it, or the part that the address names. None if it cannot be read."""
+        start = request.GET.get("from", "")
         try:
-            leaves = fields.leaves(custody.opened(found.record).payload)
+            payload = custody.opened(found.record).payload
+            return record_tree.part(payload, request.GET.get("at", ""), int(start) if start.isdecimal() else 0)
+        except KeyError:
+            raise Http404 from None
         except Fault as error:
             messages.error(request, error.sentence)
-        context = {
-            **self.admin_site.each_context(request),
-            "title": found.decision_id,
-            "opts": self.opts,
-            "decision": found,
-            "leaves": [(path, _as_text(scalar)) for path, scalar in leaves],
-            "history": history(found),
-            "form": form,
-            "recorded": recorded,
-            "may_reconsider": self._may_reconsider(request),
-        }
-        return TemplateResponse(request, "decisions/decision.html", context, status=status)
+            return None
 
 
-def _as_text(scalar: str) -> str:
-    """A text as people read it; anything else as the record spells it, digit by digit."""
-    return json.loads(scalar) if scalar.startswith('"') else scalar
+@admin.register(Reconsideration)
+class ReconsiderationAdmin(ReadOnlyAdmin):
+    needed = Permission.READ_DECISIONS
+    nothing = "No reconsideration yet. They are recorded on a decision's page."
+    list_display = (
+        "decision_id", "of", "review_outcome", "new_action", "reviewer", "reviewer_authority", "time_to_decision",
+        moment("received_at", "recorded"),
+    )  # fmt: skip
+    list_filter = (
+        ("review_outcome", RecentValues), ("reviewer", RecentValues), ("reviewer_authority", RecentValues),
+        ("received_at", TimeRange),
+    )  # fmt: skip
+    list_select_related = ("first", "reconsiders")
+    search_fields = ("decision_id__startswith", "first__decision_id__startswith")
+    search_help_text = "The beginning of the id of the reconsideration or of the first decision, as it is spelled."
+    sortable_by = ()
+    ordering = ("-received_at", "-pk")
+    change_list_template = "decisions/reconsiderations.html"
+
+    @admin.display(description="of")
+    def of(self, row: Reconsideration) -> str:
+        return str(row.reconsiders)
+
+    @admin.display(description="new action")
+    def new_action(self, row: Reconsideration) -> str:
+        return row.action or "-"
+
+    @admin.display(description="time to decision")
+    def time_to_decision(self, row: Reconsideration) -> str:
+        days = row.time_taken.total_seconds() / 86400
+        return f"{days:,.1f} days" if days >= 1 else f"{24 * days:.1f} hours"
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return redirect(_address(self.found(request, object_id)))
+
+
+def _uuid(text: str) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        return None
+
+
+def _download(name: str, body: bytes) -> HttpResponse:
+    return HttpResponse(body, content_type=JSON, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 def _address(decision: Decision) -> str:

@@ -1,3 +1,6 @@
+from datetime import timedelta
+from typing import cast
+
 from django.db import models
 from django.db.models import OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, NullIf
@@ -72,3 +75,23 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return self.decision_id
+
+
+class ReconsiderationManager(models.Manager["Reconsideration"]):
+    def get_queryset(self) -> models.QuerySet["Reconsideration"]:
+        return super().get_queryset().exclude(first=None)  # so that the index of that condition serves
+
+
+class Reconsideration(Decision):
+    """The reconsiderations among the decisions."""
+
+    objects = ReconsiderationManager()  # type: ignore[misc, assignment]
+
+    class Meta:
+        proxy = True
+
+    @property
+    def time_taken(self) -> timedelta:
+        """From the first decision, or from its receipt where the record names no time or one after it."""
+        first = cast(Decision, self.first)  # a constraint of the table
+        return self.received_at - min(first.decided_at or first.received_at, first.received_at)

@@ -8,8 +8,7 @@ from datetime import timedelta
 from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Q
 from django.db.models.functions import Coalesce, Least
 
-from decisions.models import Decision
-from decisions.reconsiderations import KIND
+from decisions.models import Reconsideration
 
 GROUPINGS = {
     "system": ("System", "first__system_name"),
@@ -37,16 +36,19 @@ class Group:
         return None if self.mean_time is None else self.mean_time / timedelta(days=1)
 
 
-def reconsiderations(organization_id: uuid.UUID | None, grouping: str) -> Sequence[Group]:
+def reconsiderations(organization_id: uuid.UUID | None, grouping: str, *, newest: int | None = None) -> Sequence[Group]:
     """One line for each value of a grouping of GROUPINGS, most reviews first.
 
     Args:
         organization_id: None for all organizations, as the platform's operator sees them.
+        newest: count no more than so many, the latest; None for all.
     """
     _, column = GROUPINGS[grouping]
-    rows = Decision.objects.filter(kind=KIND)
+    rows = Reconsideration.objects.all()
     if organization_id:
         rows = rows.filter(organization_id=organization_id)
+    if newest:
+        rows = Reconsideration.objects.filter(pk__in=rows.order_by("-received_at").values("pk")[:newest])
     # A time of decision after the receipt comes from a wrong clock.
     decided = Least(Coalesce("first__decided_at", "first__received_at"), "first__received_at")
     taken = ExpressionWrapper(F("received_at") - decided, output_field=DurationField())

@@ -14,7 +14,7 @@ urlpatterns = [
     path("sign-out/", views.sign_out, name="sign-out"),
     path("invites/<str:token>/", views.accept_invite, name="accept-invite"),
     path("account/first-steps/<str:flag>/", views.first_step, name="first-step"),
-    path("account/organizations/<int:pk>/", views.act_in, name="act-in"),
+    path("account/organization/", views.pick_organization, name="pick-organization"),
     path("account/sessions/", views.my_sessions, name="my-sessions"),
     path("account/sessions/<int:pk>/end/", views.end_session, name="end-session"),
 ]

@@ -1,0 +1,23 @@
+"""What the pages of the back office have in common. Apps build their pages on it, and place needs and charts."""
+
+from accounts.back_office.lists import RecentValues, TimeRange, capped_count
+from accounts.back_office.pages import ReadOnlyAdmin, moment
+from accounts.back_office.permissions import caller, may, may_look, refusal
+from accounts.back_office.start_page import Bar, Chart, Need, register_charts, register_needs
+
+__all__ = [
+    "Bar",
+    "Chart",
+    "Need",
+    "ReadOnlyAdmin",
+    "RecentValues",
+    "TimeRange",
+    "caller",
+    "capped_count",
+    "may",
+    "may_look",
+    "moment",
+    "refusal",
+    "register_charts",
+    "register_needs",
+]

@@ -1,0 +1,33 @@
+"""What operators enter about people and keys."""
+
+from typing import Any
+
+from django import forms
+
+from accounts.roles import Role
+
+
+class RoleForm(forms.Form):
+    """A role; only an owner may give that of an owner."""
+
+    role = forms.ChoiceField(help_text="What each role may do is on the page about roles in the documentation.")
+
+    def __init__(self, data: Any = None, *, by_owner: bool, **options: Any) -> None:
+        super().__init__(data, **options)
+        offered = [role.value for role in Role if by_owner or role is not Role.OWNER]
+        self.fields["role"].choices = [(role, role) for role in offered]  # type: ignore[attr-defined]
+
+
+class InviteForm(RoleForm):
+    email = forms.EmailField(
+        label="Mail address", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "off"})
+    )
+    field_order = ("email", "role")
+
+
+class KeyForm(forms.Form):
+    name = forms.CharField(
+        max_length=200,
+        help_text="Which machine uses it, for lists and the audit trail.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )

@@ -1,0 +1,131 @@
+"""The base of the back office's pages: an operator sees one organization, and what their role allows."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.contrib.admin.utils import display_for_field, display_for_value, label_for_field, lookup_field
+from django.core.exceptions import PermissionDenied
+from django.db.models import Field, Model, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.template.response import TemplateResponse
+from django.urls import URLPattern
+from django.utils.html import format_html
+from django.utils.text import capfirst
+
+from accounts import selectors
+from accounts.back_office.lists import CappedPaginator
+from accounts.back_office.permissions import may_look
+from accounts.roles import Permission
+from config.api.times import rfc3339
+
+
+class ReadOnlyAdmin(admin.ModelAdmin):
+    """Rows of the operator's organization, to look at. Changes are made by services, through pages of their own.
+
+    `needed` is the permission to look; `organization_field` leads from a row to its organization; `nothing` is what
+    the list says while it has no rows; `fields` are what a row's page shows.
+    """
+
+    needed: ClassVar[Permission]
+    organization_field = "organization"
+    nothing = "Nothing yet."
+    row_template = "admin/row.html"
+    actions = None
+    paginator = CappedPaginator
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    list_per_page = 50
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows = super().get_queryset(request)
+        organization = selectors.current_organization(request)
+        return rows.filter(**{self.organization_field: organization}) if organization else rows.none()
+
+    def get_urls(self) -> list[URLPattern]:
+        """The list and a row's page; there is nothing to add, change or delete, and the audit trail is the history."""
+        return [url for url in super().get_urls() if str(url.name).endswith(("_changelist", "_change"))]
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return may_look(request, self.needed)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return self.has_view_permission(request)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        """The address of a list filters by what the list offers, and by no other column."""
+        offered = [each[0] if isinstance(each, tuple) else each for each in self.list_filter]
+        return lookup.partition("__")[0] in [getattr(each, "parameter_name", each) for each in offered]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        title = capfirst(str(self.opts.verbose_name_plural))
+        return super().changelist_view(request, {"title": title, "nothing": self.nothing, **(extra_context or {})})
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        row = self.found(request, object_id)
+        if request.method not in ("GET", "HEAD"):
+            return HttpResponseNotAllowed(["GET", "HEAD"])
+        context = {"row": row, "facts": self.facts(row), **self.more(request, row)}
+        return self.page(request, self.row_template, str(row), **context)
+
+    def more(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        """What `row_template` shows beyond the facts."""
+        return {}
+
+    def found(self, request: HttpRequest, pk: object) -> Any:
+        """A row of the organization. Raises Http404 for any other, PermissionDenied for a role that may not look."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        row = self.get_object(request, str(pk))
+        if row is None:
+            raise Http404
+        return row
+
+    def facts(self, row: Model) -> list[tuple[str, Any]]:
+        """The label and value of each of `fields`."""
+        names = map(str, self.fields or ())
+        return [(str(label_for_field(name, self.model, self)), self._fact(name, row)) for name in names]
+
+    def _fact(self, name: str, row: Model) -> Any:
+        field, _, value = lookup_field(name, row, self)
+        if isinstance(value, datetime):
+            return _time(value)
+        if isinstance(field, Field) and not field.is_relation:
+            return display_for_field(value, field, "-")
+        return display_for_value(value, "-")
+
+    def page(
+        self, request: HttpRequest, template: str, title: str, *, status: int = 200, **context: Any
+    ) -> TemplateResponse:
+        """A page of one's own, made from a template that extends `admin/page.html`."""
+        common = {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
+        return TemplateResponse(request, template, {**common, **context}, status=status)
+
+
+def moment(field: str, description: str = "") -> Callable[[Model], str]:
+    """A column of a list that shows a time as the pages do, sortable as the field is."""
+
+    @admin.display(description=description or field.replace("_", " "), ordering=field)
+    def shown(row: Model) -> str:
+        return _time(getattr(row, field))
+
+    return shown
+
+
+def _time(value: datetime | None) -> str:
+    """To the minute, in UTC."""
+    if value is None:
+        return "-"
+    return format_html('<time datetime="{}">{}</time>', rfc3339(value), f"{value.astimezone(UTC):%Y-%m-%d %H:%M}")
