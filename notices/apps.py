@@ -5,7 +5,14 @@ class NoticesConfig(AppConfig):
     name = "notices"
 
     def ready(self) -> None:
+        from accounts.back_office import register_charts, register_needs
         from custody import kinds
-        from notices import checks, services  # noqa: F401 - importing checks registers them
+        from decisions.back_office import register_decision_panel
+        from notices import checks  # noqa: F401 - importing checks registers them
+        from notices.back_office import places
+        from notices.services import sealing
 
-        kinds.register(services.KIND, services.index_row)
+        kinds.register(sealing.KIND, sealing.index_row)
+        register_needs(places.needs)
+        register_charts(places.charts)
+        register_decision_panel(places.panel)

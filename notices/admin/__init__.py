@@ -1,0 +1,3 @@
+from notices.admin import grants, notices, packs, phrases, reviews
+
+__all__ = ["grants", "notices", "packs", "phrases", "reviews"]

@@ -1,0 +1,68 @@
+from typing import Any
+
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+
+from accounts.back_office import ReadOnlyAdmin, caller, refusal
+from accounts.roles import Permission
+from notices import services
+from notices.forms import GrantForm
+from notices.models import AuthorityGrant
+
+_LIST = "admin:notices_authoritygrant_changelist"
+
+
+@admin.register(AuthorityGrant)
+class AuthorityGrantAdmin(ReadOnlyAdmin):
+    needed = Permission.READ_DECISIONS
+    nothing = "No authority is granted yet."
+    list_display = ("user", "authority", "for_packs", "valid_from", "valid_to", "granted_by", "revoked_at")
+    list_select_related = ("user",)
+    ordering = ("-created_at", "-pk")
+    fields = (*list_display, "evidence", "created_at")
+    change_list_template = "notices/grants.html"
+    row_template = "notices/grant.html"
+
+    @admin.display(description="packs")
+    def for_packs(self, row: AuthorityGrant) -> str:
+        return ", ".join(row.packs) or "all"
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        return [
+            path("grant/", wrap(self.grant), name="grant-authority"),
+            path("<int:pk>/revoke/", wrap(self.revoke), name="revoke-grant"),
+            *super().get_urls(),
+        ]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return super().changelist_view(request, {"reason": refusal(request, Permission.GRANT_AUTHORITY)})
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        shown = {"reason": refusal(request, Permission.GRANT_AUTHORITY)}
+        return super().change_view(request, object_id, form_url, shown)
+
+    def grant(self, request: HttpRequest) -> HttpResponse:
+        who = caller(request, Permission.GRANT_AUTHORITY)
+        form = GrantForm(who.organization_id, request.POST or None)
+        if form.is_valid():
+            try:
+                services.grant_authority(caller=who, **form.cleaned_data)
+            except services.Refused as refused:
+                form.add_error(None, str(refused))
+            else:
+                messages.success(request, "Granted.")
+                return redirect(_LIST)
+        status = 422 if form.is_bound else 200
+        return self.page(request, "notices/form.html", "Grant authority to approve", status=status, form=form)
+
+    def revoke(self, request: HttpRequest, pk: int) -> HttpResponse:
+        found = self.found(request, pk)
+        if request.method == "POST":
+            services.revoke_grant(grant=found, caller=caller(request, Permission.GRANT_AUTHORITY))
+            messages.success(request, "Revoked. Approvals made with it stand.")
+        return redirect("admin:notices_authoritygrant_change", pk)

@@ -1,0 +1,89 @@
+from typing import Any
+
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+
+from accounts import selectors as accounts
+from accounts.back_office import ReadOnlyAdmin, RecentValues, caller, refusal
+from accounts.roles import Permission
+from notices import services
+from notices.forms import PhraseForm, PhraseTableForm
+from notices.models import Phrase
+from notices.phrasebook import COLUMNS
+
+_LIST = "admin:notices_phrase_changelist"
+
+
+@admin.register(Phrase)
+class PhraseAdmin(ReadOnlyAdmin):
+    """The phrasebook. A phrase counts for later drafts; those that exist keep their words."""
+
+    needed = Permission.READ_DECISIONS
+    nothing = "No phrases yet: drafts use the words of the record and generic sentences."
+    list_display = ("key", "language", "sentence", "label", "withheld", "owner", "approved_version")
+    list_filter = (("language", RecentValues), "withheld")
+    search_fields = ("key",)
+    ordering = ("key", "language")
+    change_list_template = "notices/phrases.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        return [
+            path("put/", wrap(self.put), name="put-phrase"),
+            path("import/", wrap(self.take_table), name="import-phrases"),
+            path("<int:pk>/remove/", wrap(self.remove), name="remove-phrase"),
+            *super().get_urls(),
+        ]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return super().changelist_view(request, {"reason": refusal(request, Permission.MANAGE_NOTICES)})
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return self._form(request, PhraseForm(instance=self.found(request, object_id)))
+
+    def put(self, request: HttpRequest) -> HttpResponse:
+        """Add a phrase, or replace the one of the same key and language."""
+        who = caller(request, Permission.MANAGE_NOTICES)
+        form = PhraseForm(request.POST or None)
+        if not form.is_valid():
+            return self._form(request, form)
+        phrase = form.save(commit=False)
+        services.put_phrases(organization_id=who.organization_id, phrases=[phrase], actor=who.actor)
+        messages.success(request, "Saved for later drafts.")
+        return redirect(_LIST)
+
+    def take_table(self, request: HttpRequest) -> HttpResponse:
+        who = caller(request, Permission.MANAGE_NOTICES)
+        form = PhraseTableForm(request.POST or None, request.FILES or None)
+        if form.is_valid():
+            phrases = form.cleaned_data["file"]
+            services.put_phrases(organization_id=who.organization_id, phrases=phrases, actor=who.actor)
+            messages.success(request, f"{len(phrases)} phrases taken.")
+            return redirect(_LIST)
+        note = f"A CSV file in UTF-8 with the columns {', '.join(COLUMNS)}. All lines are taken, or none."
+        status = 422 if form.is_bound else 200
+        return self.page(request, "notices/form.html", "Import phrases", status=status, form=form, note=note)
+
+    def remove(self, request: HttpRequest, pk: int) -> HttpResponse:
+        found = self.found(request, pk)
+        if request.method == "POST":
+            services.remove_phrase(phrase=found, caller=caller(request, Permission.MANAGE_NOTICES))
+            messages.success(request, "Removed; drafts that exist keep their words.")
+        return redirect(_LIST)
+
+    def _form(self, request: HttpRequest, form: PhraseForm) -> HttpResponse:
+        phrase = form.instance if form.instance.pk else None
+        return self.page(
+            request,
+            "notices/phrase.html",
+            str(phrase) if phrase else "A phrase",
+            status=422 if form.errors else 200,
+            form=form,
+            phrase=phrase,
+            organization=accounts.current_organization(request),
+            reason=refusal(request, Permission.MANAGE_NOTICES),
+        )

@@ -1,0 +1,56 @@
+"""What notices place on the start page and on a decision's page."""
+
+from collections.abc import Iterator
+
+from django.db.models import Count
+from django.http import HttpRequest
+from django.urls import reverse
+
+from accounts.back_office import Bar, Chart, Need, capped_count, may_look, refusal
+from accounts.models import Organization
+from accounts.roles import Permission
+from decisions.back_office import Panel
+from decisions.models import Decision
+from notices import selectors
+from notices.models import Notice
+from notices.packs import packs
+
+
+def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
+    """What waits for somebody."""
+    found = selectors.attention(organization.pk)
+    queue = reverse("admin:notices_notice_changelist")
+    if may_look(request, Permission.READ_DECISIONS):
+        waiting = Notice.objects.filter(organization=organization, state=Notice.State.IN_REVIEW)
+        yield Need("notices past their deadline", capped_count(found.overdue), f"{queue}?queue=overdue", urgent=True)
+        yield Need("notices due soon", capped_count(found.at_risk), f"{queue}?queue=at_risk")
+        yield Need("notices waiting for review", capped_count(waiting), f"{queue}?queue=review")
+    if may_look(request, Permission.RECONSIDER):
+        requests = capped_count(selectors.waiting_requests(organization.pk))
+        yield Need("people asked for a review by a human", requests, reverse("admin:notices_reviewrequest_changelist"))
+
+
+def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
+    """How many notices stand in each state."""
+    if not may_look(request, Permission.READ_DECISIONS):
+        return
+    rows = Notice.objects.filter(organization=organization)
+    counts = dict(rows.values_list("state").annotate(Count("pk")).order_by())
+    bars = [Bar(str(state.label), counts.get(state.value, 0)) for state in Notice.State] if counts else []
+    yield Chart("Notices", bars, reverse("admin:notice-report"), "By state.")
+
+
+def panel(request: HttpRequest, decision: Decision) -> Panel:
+    """The notices about a decision, and a form to draft one."""
+    languages = {language for pack in packs().values() for language in pack.languages}
+    return Panel(
+        title="Notices",
+        template="notices/panel.html",
+        context={
+            "notices": decision.notices.order_by("-created_at"),
+            "packs": [(pack.id, pack.text(pack.languages[0]).framework) for pack in packs().values()],
+            "default_pack": selectors.settings_of(decision.organization_id).default_pack,
+            "languages": sorted(languages),
+            "reason": refusal(request, Permission.DRAFT_NOTICES),
+        },
+    )
