@@ -10,7 +10,9 @@ STAMP := .venv/installed
 
 .PHONY: run test install lint lock docs pictures bench services
 
+# Letters as PDF want Pango; where it cannot be installed, all the rest works without.
 run: install
+	@sh tests/services.sh paper || true
 	@$(PYTHON) manage.py migrate --verbosity 0
 	@$(PYTHON) manage.py demo
 	@exec $(PYTHON) manage.py serve --port $(PORT)

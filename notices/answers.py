@@ -35,6 +35,7 @@ def detail(notice: Notice) -> dict[str, Any]:
     delivered_at = selectors.delivered_at(notice)
     return {
         **summary(notice),
+        "recipient": notice.recipient,
         "revision": revision.number,
         "content": revision.content,
         **_against_the_record(notice, revision, delivered_at),

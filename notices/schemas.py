@@ -52,6 +52,14 @@ class NoticeEditIn(RequestBody):
     content: NoticeContent
 
 
+class RecipientIn(RequestBody):
+    """The addressee: `name`, `address`, `email`, `reference` and `language` are used where they are there."""
+
+    private: ClassVar = frozenset({"recipient"})
+
+    recipient: dict[str, Any]
+
+
 class NotApplicableIn(RequestBody):
     """`elements` names those of the checklist that do not apply to this notice, each with the reason."""
 
@@ -205,6 +213,7 @@ class ReadabilityOut(Answer):
 
 
 class NoticeOut(NoticeSummary):
+    recipient: dict[str, Any]
     revision: int
     content: dict[str, Any]
     elements: list[ChecklistItem]

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from accounts.models import Organization
 from config.api import strict_json
+from config.faults import Fault
 from custody import selectors as custody
 from custody.vaults import VaultUnavailable
 from decisions.models import Decision
@@ -21,6 +22,15 @@ from notices.schemas import NoticeQuery, ReviewRequestQuery
 
 _FILTERS = {"state": "state", "pack": "pack", "decision_id": "decision__decision_id"}
 UNSENT = (Notice.State.DRAFT, Notice.State.IN_REVIEW, Notice.State.APPROVED)
+
+
+class OtherWordsSealed(Fault):
+    """Custody holds an approval that the database has forgotten, as after the restore of an older one."""
+
+    sentence = (
+        "Custody holds an earlier approval of this notice, with other words, from before the database was restored. "
+        "Make a new version of the notice, and approve that."
+    )
 
 
 def facts_of(decision: Decision) -> Facts:
@@ -173,6 +183,8 @@ def letter(notice: Notice) -> Letter:
     if not hasattr(notice, "sealed"):
         raise VaultUnavailable("the approved notice is on its way into custody")
     sealed = strict_json.read(custody.opened(notice.sealed.record).payload)
+    if sealed["revision"]["digest"] != notice.approval.revision.digest:
+        raise OtherWordsSealed
     said = sealed["letter"]
     return Letter(
         organization=said["organization"],

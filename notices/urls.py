@@ -9,6 +9,7 @@ urlpatterns = [
     path("notices/<str:notice_id>", writing.NoticeView.as_view()),
     path("notices/<str:notice_id>/checklist", writing.ChecklistView.as_view()),
     path("notices/<str:notice_id>/not-applicable", writing.NotApplicableView.as_view()),
+    path("notices/<str:notice_id>/recipient", writing.RecipientView.as_view()),
     path("notices/<str:notice_id>/history", writing.HistoryView.as_view()),
     path("notices/<str:notice_id>/versions", writing.NewVersionView.as_view()),
     path("notices/<str:notice_id>/submit", verdicts.SubmitView.as_view()),

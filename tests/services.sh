@@ -1,5 +1,6 @@
 #!/bin/sh
-# Make sure the programs that tests and benchmarks use are there: install them where that is ours to do, else name them.
+# Make sure that the programs beside Python are there: install them where that is ours to do, else name them.
+# `services.sh paper` looks only for what letters on paper need; without a word also for what tests and benchmarks use.
 set -eu
 
 missing=""
@@ -12,15 +13,17 @@ need() { # need PACKAGE PATTERN...: one of the patterns must be a file
     missing="$missing $package"
 }
 
-need postgresql /usr/lib/postgresql/*/bin/initdb /usr/local/bin/initdb /opt/homebrew/bin/initdb
-need postgresql-contrib /usr/lib/postgresql/*/bin/pgbench /usr/local/bin/pgbench /opt/homebrew/bin/pgbench
-need redis-server /usr/bin/redis-server /usr/local/bin/redis-server /opt/homebrew/bin/redis-server
-need chromium /usr/bin/chromium /usr/bin/google-chrome
-need npm /usr/bin/npm /usr/local/bin/npm /opt/homebrew/bin/npm
 need libpangoft2-1.0-0 /usr/lib/*/libpangoft2-1.0.so.0 /usr/local/lib/libpangoft2-1.0.dylib /opt/homebrew/lib/libpangoft2-1.0.dylib
 need libharfbuzz-subset0 /usr/lib/*/libharfbuzz-subset.so.0 /usr/local/lib/libharfbuzz-subset.dylib /opt/homebrew/lib/libharfbuzz-subset.dylib
 need fonts-dejavu-core /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf /Library/Fonts/DejaVuSans.ttf
-need wrk /usr/bin/wrk /usr/local/bin/wrk /opt/homebrew/bin/wrk
+if [ "${1:-}" != paper ]; then
+    need postgresql /usr/lib/postgresql/*/bin/initdb /usr/local/bin/initdb /opt/homebrew/bin/initdb
+    need postgresql-contrib /usr/lib/postgresql/*/bin/pgbench /usr/local/bin/pgbench /opt/homebrew/bin/pgbench
+    need redis-server /usr/bin/redis-server /usr/local/bin/redis-server /opt/homebrew/bin/redis-server
+    need chromium /usr/bin/chromium /usr/bin/google-chrome
+    need npm /usr/bin/npm /usr/local/bin/npm /opt/homebrew/bin/npm
+    need wrk /usr/bin/wrk /usr/local/bin/wrk /opt/homebrew/bin/wrk
+fi
 
 [ -z "$missing" ] && exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then

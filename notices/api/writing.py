@@ -20,6 +20,7 @@ from notices.schemas import (
     NoticeList,
     NoticeOut,
     NoticeQuery,
+    RecipientIn,
 )
 
 
@@ -115,6 +116,25 @@ class NotApplicableView(OneNoticeView):
         with refusals():
             services.edit(notice=notice, changes={}, not_applicable=exempt, caller=caller_of(request))
         return answer(answers.detail(notice))
+
+
+class RecipientView(OneNoticeView):
+    permissions = {"PUT": Permission.DRAFT_NOTICES}
+
+    @extend_schema(
+        operation_id="set_notice_recipient",
+        summary="Say to whom the letter of a notice goes.",
+        tags=["extension"],
+        parameters=[NOTICE_ID],
+        request=RecipientIn,
+        responses=openapi.answers({200: NoticeOut}, errors=[401, 403, 404, 409, 413, 415, 503]),
+    )
+    def put(self, request: Request, notice_id: str) -> HttpResponse:
+        notice = self.notice(request, notice_id)
+        recipient = self.body(RecipientIn).recipient
+        with refusals():
+            services.set_recipient(notice=notice, recipient=recipient, caller=caller_of(request))
+        return answer(answers.detail(self.notice(request, notice_id)))
 
 
 class ChecklistView(OneNoticeView):

@@ -1,5 +1,7 @@
 """Who may approve a notice: never who wrote it, and where the organization asks for it only who holds a grant."""
 
+import re
+import unicodedata
 from datetime import date
 from typing import NamedTuple
 
@@ -44,7 +46,9 @@ def claim(notice: Notice, caller: Caller, approver: str, authority: str) -> Clai
 def _grant(notice: Notice, member: Member, authority: str) -> AuthorityGrant | None:
     today = timezone.now().date()
     held = AuthorityGrant.objects.filter(organization_id=notice.organization_id, user_id=member.user_id)
-    return next((grant for grant in held.order_by("pk") if _covers(grant, notice, authority, today)), None)
+    # Whoever left and came back does not bring old authority along.
+    held = held.filter(created_at__gte=member.created_at).order_by("pk")
+    return next((grant for grant in held if _covers(grant, notice, authority, today)), None)
 
 
 def _covers(grant: AuthorityGrant, notice: Notice, authority: str, today: date) -> bool:
@@ -62,9 +66,14 @@ def require_other_eyes(notice: Notice, caller: Caller, approver: str) -> None:
     authors = list(notice.revisions.filter(author_kind="member").values_list("author_id", "author_label"))
     if caller.member_id is not None and caller.actor.id in [author for author, _ in authors]:
         raise Refused("You wrote or edited this notice; somebody else has to approve it.")
-    if any(_folded(label) in _folded(approver) for _, label in authors):
+    if any(_names(approver, label) for _, label in authors):
         raise Refused("The approver wrote or edited this notice; somebody else has to approve it.")
 
 
+def _names(claim: str, address: str) -> bool:
+    """Whether a claim gives this mail address, alone or among other words."""
+    return re.search(rf"(?<![\w.+-]){re.escape(_folded(address))}(?![\w-]|\.\w)", _folded(claim)) is not None
+
+
 def _folded(name: str) -> str:
-    return name.strip().casefold()
+    return unicodedata.normalize("NFKC", name).strip().casefold()

@@ -27,8 +27,8 @@ def remind() -> int:
 
 
 def send_reminders() -> int:
-    """Mail the reminders that wait. Returns how many went out."""
-    return mail.deliver(Reminder.objects.all(), _send)
+    """Mail today's reminders that wait; those of days on which no mail went out are forgotten. Returns how many."""
+    return mail.deliver(Reminder.objects.filter(day=timezone.now().date()), _send)
 
 
 def _send(row: Reminder) -> bool:

@@ -16,7 +16,7 @@ from config.faults import Fault
 from custody import selectors as custody
 from custody.envelope import envelope
 from custody.kinds import Indexing
-from custody.services import Submission, take
+from custody.services import Status, Submission, take
 from notices import checklist, selectors
 from notices.models import Approval, Notice, SealedNotice
 
@@ -52,7 +52,9 @@ def _seal(notice: Notice) -> None:
         source="notices",
         parents=[hashlib.sha256(bytes(notice.decision.record.statement)).digest()],
     )
-    take(organization_id=notice.organization_id, submissions=[submission])
+    (taken,) = take(organization_id=notice.organization_id, submissions=[submission])
+    if taken.status is Status.CONFLICT:  # an older database was restored: `selectors.letter` says what to do
+        log.error("custody holds other words of this notice", notice=str(notice.pk))
 
 
 def index_row(record: Indexing) -> SealedNotice:

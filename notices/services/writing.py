@@ -102,6 +102,25 @@ def edit(
     return made
 
 
+def set_recipient(*, notice: Notice, recipient: Mapping[str, Any], caller: Caller) -> None:
+    """Say to whom the letter goes. It is no edit of what the notice says, so an approval stands, and a letter that came
+    back can be sent anew; but the reference, which is sealed with the words, stays as it was approved.
+
+    Raises:
+        NotEditable
+    """
+    with transaction.atomic():
+        locked = Notice.objects.select_for_update().get(pk=notice.pk)
+        if locked.state == State.WITHDRAWN:
+            raise NotEditable("The notice is withdrawn.")
+        if locked.state in FINISHED and recipient.get("reference") != locked.recipient.get("reference"):
+            raise NotEditable("The recipient's reference was approved with the notice and stays as it is.")
+        if locked.deliveries.filter(handled_at=None).exists():  # else one person's letter goes to another's mailbox
+            raise NotEditable("A mail of this letter waits to go out. Change the recipient once it has.")
+        Notice.objects.filter(pk=locked.pk).update(recipient=dict(recipient))
+        note("notice.recipient_set", locked, caller.actor)
+
+
 def new_version(*, notice: Notice, pack: Pack, caller: Caller) -> Notice:
     """A draft with the words of an approved or delivered notice. Once it is approved, it takes that notice's place.
 

@@ -87,6 +87,7 @@ ENDPOINTS = {
     "PUT notices/<str:notice_id>/not-applicable": Endpoint(
         DRAFTING, "notices/{notice}/not-applicable", b'{"elements": {"inputs": "None were used."}}'
     ),
+    "PUT notices/<str:notice_id>/recipient": Endpoint(DRAFTING, "notices/{notice}/recipient", b'{"recipient": {}}'),
     "GET notices/<str:notice_id>/checklist": Endpoint(EVERY_ROLE, "notices/{notice}/checklist"),
     "GET notices/<str:notice_id>/history": Endpoint(EVERY_ROLE, "notices/{notice}/history"),
     "GET notices/<str:notice_id>/letter": Endpoint(EVERY_ROLE, "notices/{notice}/letter"),

@@ -6,6 +6,7 @@ from django.core.management import CommandError, call_command
 from custody import vaults
 from custody.models import object_key
 from decisions.models import Decision
+from notices import services
 from notices.models import Notice
 from tests.notices.conftest import approve, done, drafted, edit, refused, shown, step
 
@@ -81,6 +82,28 @@ def test_a_limit_takes_the_oldest_first_and_the_next_run_goes_on(loans, run):
     for expected in (loans[:4], loans):
         run("--limit=4")
         assert noticed() == expected
+
+
+def test_a_run_that_is_cut_off_keeps_what_it_has_done_and_the_next_does_the_rest(loans, run, monkeypatch):
+    real, left = services.draft, iter(range(3))
+
+    def until_killed(**asked: object) -> Notice:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return real(**asked)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(services, "draft", until_killed)
+        with pytest.raises(KeyboardInterrupt):
+            run()
+    assert noticed() == loans[:3]
+    assert run() == "3 notices drafted\n"
+    assert noticed() == loans
+
+
+def test_it_says_how_far_it_has_come(loans, organization, capsys):
+    call_command("draft_notices", "--organization", organization.slug, "--pack", "general")
+    assert "Drafting notices: 6 of 6, done" in capsys.readouterr().err
 
 
 def test_a_dry_run_counts_and_makes_nothing(loans, run):

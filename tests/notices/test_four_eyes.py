@@ -20,7 +20,9 @@ THEIRS = [
     f"  {WRITER} ",
     f"\t{WRITER}\n",
     f"J. Writer <{WRITER}>",
-    f"J. Writer, {WRITER.upper()}",
+    f"J. Writer, {WRITER.upper()}.",
+    f"mailto:{WRITER}",
+    WRITER.replace("w", "\uff57"),  # a wide letter, which looks the same
 ]
 
 
@@ -92,6 +94,11 @@ def test_not_after_their_name_was_written_otherwise_when_they_came(api, notice, 
     caller = acting(organization, Role.OWNER, "straße@bank.example")
     notices.edit(notice=stored(api, notice), changes={"title": "Mine"}, caller=caller)
     refused(approve(api, notice, approver="STRASSE@bank.example"))
+
+
+@pytest.mark.parametrize("other", [f"j{WRITER}", f"a.{WRITER}", f"{WRITER}.org", f"{WRITER}s", f"my-{WRITER}"])
+def test_an_address_that_merely_contains_theirs_is_somebody_else_s(api, written, other):
+    assert done(approve(api, written, approver=other))["approval"]["approver"] == other
 
 
 # ── what counts as writing ──

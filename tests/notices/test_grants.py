@@ -10,6 +10,7 @@ from accounts.roles import Role
 from notices import selectors
 from notices import services as notices
 from notices.models import AuthorityGrant
+from tests.conftest import Api
 from tests.notices.conftest import acting, approve, done, refused, send, shown, step, stored
 
 pytestmark = pytest.mark.django_db
@@ -197,3 +198,20 @@ def test_a_grant_gives_no_permission_that_the_role_does_not(api, notice, signed_
     editor = signed_in(Role.EDITOR, HOLDER)
     grant(api)
     assert step(editor, notice, "approve").status_code == 403
+
+
+def test_nobody_grants_authority_to_themselves_by_a_key_of_their_own(api_for, organization, signed_in):
+    owner = signed_in(Role.OWNER, "owner-2@bank.example")
+    token = done(send(owner, "POST", "auth/api-keys", {"name": "mine"}))["api_key"]
+    by_own_key = Api(organization, token)
+    mine, others = GRANT | {"email": "owner-2@bank.example"}, GRANT | {"email": "owner@bank.example"}
+    assert "themselves" in refused(send(by_own_key, "POST", "authority-grants", mine))
+    assert done(send(by_own_key, "POST", "authority-grants", others))
+
+
+def test_whoever_leaves_and_comes_back_does_not_bring_old_authority_along(api, notice, holder, grants_alone):
+    grant(api)
+    Member.objects.filter(pk=holder.member_id).delete()
+    back = acting(api.organization, Role.APPROVER, HOLDER)
+    with pytest.raises(notices.Refused, match="no authority grant"):
+        approval_of(api, notice, back)

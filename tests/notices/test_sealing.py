@@ -16,10 +16,10 @@ from custody.fields import Disclosure
 from custody.models import Entry, object_key
 from decisions.models import Decision
 from notices import tasks
-from notices.models import Approval, SealedNotice
+from notices.models import Approval, Notice, SealedNotice
 from notices.services import seal_approved
 from tests.custody.faulty_disk import faulty_disk, full_disk
-from tests.notices.conftest import RECORD, approve, done, drafted, shown, step
+from tests.notices.conftest import RECORD, approve, done, drafted, edit, shown, step
 
 pytestmark = pytest.mark.django_db
 
@@ -168,3 +168,21 @@ def test_while_the_vault_takes_nothing_an_approval_stands_and_its_letter_can_be_
     with time_machine.travel(datetime.now(UTC) + services.LEASE + timedelta(seconds=1)):
         assert services.reconcile() == (1, 0)
     assert sealed_content(shown(api, notice))["letter"]["content"] == notice["content"]
+
+
+def test_after_the_restore_of_an_older_database_no_other_words_go_out_than_were_approved(
+    api, filesystem_vault, approved
+):
+    """The vault keeps the letter of an approval that the database has forgotten."""
+    for rows in (SealedNotice.objects.all(), Approval.objects.all(), Entry.objects.filter(kind="notice")):
+        rows._raw_delete(rows.db)
+    Notice.objects.update(state="draft")
+    done(edit(api, approved, title="Other words"))
+    done(approve(api, approved))
+    path = f"/v1/notices/{approved['notice_id']}/letter"
+    for form in ("html", "text", "proof"):
+        answer = api.get(path, format=form)
+        assert answer.status_code == 500
+        assert "new version" in answer.json()["detail"]
+    made = done(approve(api, done(step(api, approved, "versions"))))
+    assert "Other words" in api.get(f"/v1/notices/{made['notice_id']}/letter", format="text").content.decode()

@@ -35,7 +35,19 @@ PACKS = {
     "synthetic-benefits-02": "uk_gdpr_22c",
     "synthetic-prior-authorization-01": "us_health_denial",
 }
-CONTACT = "Demo Lender, Customer Relations, 1 Example Street, Example City, help@demo.example"
+PLACEHOLDERS = {
+    "contact": "Demo Lender, Customer Relations, 1 Example Street, Example City, help@demo.example",
+    "creditor_name": "Demo Lender",
+    "creditor_address": "1 Example Street, Example City",
+    "agency_name_and_address": "Consumer Financial Protection Bureau, 1700 G Street NW, Washington, DC 20552",
+    "consumer_reporting_agency": "Example Consumer Reports Co., 100 Example Avenue, Example City, 1-800-555-0199",
+    "appeal_address": "Appeals, 1 Example Street, Example City",
+    "appeal_days": "180",
+    "appeal_telephone": "1-800-555-0100",
+    "consumer_assistance_contact": "Example Consumer Assistance, 1-800-555-0101",
+    "privacy_rights_page": "https://demo.example/privacy",
+}
+ADDRESSEE = {"name": "Example Person", "address": ["2 Example Street", "Example City"]}
 APPROVED, DELIVERED = "synthetic-hiring-01", "synthetic-benefits-02"
 
 
@@ -98,10 +110,9 @@ class Command(BaseCommand):
             return
         shell = Caller(organization.id, Role.OWNER, audit.COMMAND_LINE)
         operator = caller(Member.objects.select_related("user").get(organization=organization, user__email=OPERATOR))
-        names = {name for pack in packs().values() for name in pack.settings} - {"organization"}
         notices.change_settings(
             default_pack="us_ecoa_fcra",
-            placeholders=dict.fromkeys(names, CONTACT),
+            placeholders=PLACEHOLDERS,
             require_grants=False,
             at_risk_days=7,
             caller=shell,
@@ -109,8 +120,8 @@ class Command(BaseCommand):
         with open(samples.SAMPLES / "phrasebook.csv", newline="", encoding="utf-8") as file:
             notices.put_phrases(organization_id=organization.id, phrases=read_table(file), actor=audit.COMMAND_LINE)
         rows = Decision.objects.filter(organization=organization).select_related("record", "organization")
-        denied = rows.filter(action="denied", decision_id__startswith="boston").order_by("pk")[:MORTGAGE_NOTICES]
-        chosen = [*rows.filter(decision_id__in=PACKS), *denied]
+        denied = rows.filter(action="denied", decision_id__startswith="boston").order_by("received_at", "decision_id")
+        chosen = [*rows.filter(decision_id__in=PACKS).order_by("decision_id"), *denied[:MORTGAGE_NOTICES]]
         made = {}
         with progress("Drafting notices", len(chosen)) as advance:
             for decision in chosen:
@@ -118,7 +129,7 @@ class Command(BaseCommand):
                 made[decision.decision_id] = notices.draft(
                     decision=decision,
                     pack=pack,
-                    recipient={"reference": decision.subject_reference},
+                    recipient={**ADDRESSEE, "reference": decision.subject_reference},
                     caller=shell,
                 )
                 advance(1)
