@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser
 
+from docs.camera import PICTURES, fit, shoot
+from docs.walk import OWNER, walk
 from tests.browser.chromium import chromium
 from tests.browser.people import sign_in
 from tests.browser.service import Service, worker
 from tests.browser.tour import tour
 from tests.system.live import Server
 
-PICTURES = Path(__file__).parent / "pictures"
-OWNER = "owner@demo.example"
 NEWCOMER = "approver@demo.example"
 OF_THE_TOUR = {
     "invitation": "invitation",
@@ -35,6 +35,7 @@ AGENTS = {
 
 @contextmanager
 def demonstration() -> Iterator[Service]:
+    """Web and worker with the demo's data, as `make run` has them."""
     with tempfile.TemporaryDirectory() as directory:
         settings = {"DATA_DIR": f"{directory}/data", "DATABASE_URL": f"sqlite:///{directory}/db.sqlite3"}
         settings |= {"CODES_PER_HOUR": "100", "CODES_PER_HOUR_AND_CLIENT": "100"}
@@ -51,51 +52,38 @@ def demonstration() -> Iterator[Service]:
             live.kill()
 
 
-def picture(page: Page, name: str) -> None:
-    page.screenshot(path=PICTURES / f"{name}.png", animations="disabled", caret="hide")
-
-
 def pages_of_sign_in(browser: Browser, site: Service) -> None:
     page = browser.new_page(base_url=site.url, viewport={"width": 640, "height": 480})
     for name in tour(site, page, NEWCOMER):
         if name in OF_THE_TOUR:
             fit(page)
-            picture(page, OF_THE_TOUR[name])
+            shoot(page, OF_THE_TOUR[name])
     page.close()
-    dark = browser.new_page(
-        base_url=site.url, viewport={"width": 360, "height": 480}, color_scheme="dark", device_scale_factor=2
-    )
+    dark = browser.new_page(base_url=site.url, viewport={"width": 360, "height": 480}, color_scheme="dark")
     dark.goto("/sign-in/")
-    picture(dark, "sign-in-dark")
+    shoot(dark, "sign-in-dark")
     dark.close()
 
 
-def fit(page: Page) -> None:
-    """Make the window as high as the page, and no higher."""
-    height = page.evaluate("Math.ceil(document.querySelector('main').getBoundingClientRect().bottom + scrollY) + 32")
-    page.set_viewport_size({"width": 640, "height": height})
-    page.evaluate("scrollTo(0, 0)")
-
-
-def pages_of_the_back_office(browser: Browser, site: Service) -> None:
+def pages_of_access(browser: Browser, site: Service) -> None:
     phone = browser.new_page(base_url=site.url, user_agent=AGENTS["Phone"])
     phone.goto("/sign-in/")
     sign_in(site, phone, OWNER)
     page = browser.new_page(
-        base_url=site.url, user_agent=AGENTS["Desk"], viewport={"width": 1100, "height": 320}, color_scheme="light"
+        base_url=site.url, user_agent=AGENTS["Desk"], viewport={"width": 1100, "height": 480}, color_scheme="light"
     )
     page.goto("/sign-in/")
     sign_in(site, page, OWNER)
-    picture(page, "first-steps")
+    shoot(page, "first-steps", page.get_by_role("banner"), page.get_by_role("region", name="First steps"))
+    page.get_by_role("button", name="Put this away").click()
+    page.evaluate("localStorage.setItem('django.admin.navSidebarIsOpen', 'false')")
+    page.set_viewport_size({"width": 1280, "height": 560})
     page.goto("/admin/accounts/auditevent/")
-    page.set_viewport_size({"width": 1360, "height": 560})
-    page.get_by_role("button", name="Toggle navigation").click()
-    page.locator("#header").scroll_into_view_if_needed()
-    picture(page, "audit-trail")
-    page.goto("/account/sessions/")
+    shoot(page, "audit-trail")
     page.set_viewport_size({"width": 640, "height": 480})
+    page.goto("/account/sessions/")
     fit(page)
-    picture(page, "sessions")
+    shoot(page, "sessions")
     phone.close()
     page.close()
 
@@ -104,7 +92,8 @@ def main() -> None:
     PICTURES.mkdir(exist_ok=True)
     with demonstration() as site, chromium() as browser:
         pages_of_sign_in(browser, site)
-        pages_of_the_back_office(browser, site)
+        pages_of_access(browser, site)
+        walk(browser, site)
 
 
 if __name__ == "__main__":

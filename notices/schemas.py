@@ -2,6 +2,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from config.api.numbers import WHOLE
 from config.api.pagination import Page
 from config.api.times import DayInBody, MomentInBody
 from config.api.views import Answer, QueryString, RequestBody
@@ -74,14 +75,14 @@ class NoticeApproveIn(RequestBody):
     approver: Annotated[str, Field(max_length=300)] = ""
     authority: Annotated[str, Field(max_length=256)] = ""
     comment: str = ""
-    revision: int | None = None
+    revision: Annotated[int, WHOLE] | None = None
 
 
 class ChangesIn(RequestBody):
     private: ClassVar = frozenset({"reason"})
 
     reason: Reason
-    revision: int | None = None
+    revision: Annotated[int, WHOLE] | None = None
 
 
 class ReasonIn(RequestBody):
@@ -139,7 +140,7 @@ class NoticeSettingsIn(RequestBody):
     default_pack: PackId
     placeholders: dict[str, str] = {}
     require_grants: bool = False
-    at_risk_days: Annotated[int, Field(ge=0, le=365)] = 7
+    at_risk_days: Annotated[int, Field(ge=0, le=365), WHOLE] = 7
 
 
 class NoticeSettingsOut(Answer):

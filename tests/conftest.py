@@ -21,6 +21,22 @@ from accounts.roles import Role  # noqa: E402
 from custody import vaults  # noqa: E402
 from tests.browser.chromium import chromium  # noqa: E402
 
+_OF_A_DATABASE = {"db", "transactional_db", "live", "live_with_each_vault", "site"}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The suite runs on SQLite first and then on PostgreSQL: what meets no database is not run a second time."""
+    if connection.vendor == "postgresql":
+        config.hook.pytest_deselected(items=[item for item in items if not _meets_a_database(item)])
+        items[:] = [item for item in items if _meets_a_database(item)]
+
+
+def _meets_a_database(item: pytest.Item) -> bool:
+    """By its marks and fixtures, or because it starts services or programs of its own."""
+    starts_its_own = {"system", "docs"}.intersection(item.path.relative_to(item.config.rootpath).parts)
+    fixtures = _OF_A_DATABASE.intersection(getattr(item, "fixturenames", ()))
+    return bool(starts_its_own or fixtures or item.get_closest_marker("django_db"))
+
 
 class Api:
     """A caller of the API with a key; `json=` bodies and JSON answers."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django.utils import timezone
 
 from accounts.callers import Caller
-from accounts.models import Member
+from accounts.models import ApiKey, Member
 from notices import selectors
 from notices.models import AuthorityGrant, Notice
 from notices.services.common import Refused
@@ -63,11 +63,20 @@ def _covers(grant: AuthorityGrant, notice: Notice, authority: str, today: date) 
 
 def require_other_eyes(notice: Notice, caller: Caller, approver: str) -> None:
     """Four eyes: nobody approves what they wrote, by whatever door they come. Raises Refused."""
-    authors = list(notice.revisions.filter(author_kind="member").values_list("author_id", "author_label"))
-    if caller.member_id is not None and caller.actor.id in [author for author, _ in authors]:
+    written = notice.revisions.filter(author_kind="member")
+    if caller.member_id is not None and written.filter(author_id=caller.actor.id).exists():
         raise Refused("You wrote or edited this notice; somebody else has to approve it.")
-    if any(_names(approver, label) for _, label in authors):
+    labels = [*written.values_list("author_label", flat=True), *_makers_of_editing_keys(notice)]
+    if any(_names(approver, label) for label in labels):
         raise Refused("The approver wrote or edited this notice; somebody else has to approve it.")
+
+
+def _makers_of_editing_keys(notice: Notice) -> list[str]:
+    """Members whose keys edited the notice: a key is no second pair of eyes. A draft is the record's, and nobody's."""
+    edits = notice.revisions.filter(author_kind="key", number__gt=1)
+    keys = ApiKey.objects.filter(organization_id=notice.organization_id, key_id__in=edits.values("author_id"))
+    made_by_members = keys.filter(created_by__startswith="member ").values_list("created_by", flat=True)
+    return [maker.removeprefix("member ") for maker in made_by_members]
 
 
 def _names(claim: str, address: str) -> bool:

@@ -9,7 +9,8 @@ from accounts.roles import Role
 from notices import selectors
 from notices import services as notices
 from notices.models import Approval
-from tests.notices.conftest import acting, approve, done, drafted, edit, refused, send, shown, step, stored
+from tests.conftest import Api
+from tests.notices.conftest import RECORD, acting, approve, done, drafted, edit, refused, send, shown, step, stored
 
 pytestmark = pytest.mark.django_db
 
@@ -184,3 +185,19 @@ def test_the_approval_of_another_organization_s_notice_is_a_404(api, other_api, 
     assert approve(other_api, notice).status_code == 404
     services.add_member(organization=other_api.organization, email=WRITER, role=Role.OWNER, actor=audit.SYSTEM)
     assert send(other_api, "POST", f"notices/{notice['notice_id']}/withdraw").status_code == 404
+
+
+def test_nobody_approves_what_a_key_of_theirs_edited(api, organization, notice, signed_in):
+    owner = signed_in(Role.OWNER, "maker@bank.example")
+    token = done(send(owner, "POST", "auth/api-keys", {"name": "mine"}))["api_key"]
+    edit(Api(organization, token), notice, title="Mine")
+    assert "somebody else" in refused(step(owner, notice, "approve"))
+    assert "somebody else" in refused(approve(api, notice, approver="maker@bank.example"))
+    done(approve(api, notice))
+
+
+def test_a_draft_that_a_key_made_of_the_record_is_nobodys(organization, api, signed_in):
+    owner = signed_in(Role.OWNER, "maker@bank.example")
+    token = done(send(owner, "POST", "auth/api-keys", {"name": "mine"}))["api_key"]
+    api.ingest(RECORD)
+    done(step(owner, drafted(Api(organization, token)), "approve"))

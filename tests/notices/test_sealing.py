@@ -138,10 +138,13 @@ def test_whichever_write_to_the_vault_fails_the_approval_stands_and_is_in_the_va
     with faulty_disk(filesystem_vault) as disk:
         done(approve(api, drafted(api)))
     for number, name in enumerate(disk.calls):
-        notice = drafted(api)
-        with faulty_disk(filesystem_vault, number, errno.EIO) as disk:
-            done(approve(api, notice))
-            assert disk.failed, f"call {number} ({name}) was not reached"
+        for _ in range(5):  # a notice that shares its directory with an earlier one takes fewer calls
+            notice = drafted(api)
+            with faulty_disk(filesystem_vault, number, errno.EIO) as disk:
+                done(approve(api, notice))
+            if disk.failed:
+                break
+        assert disk.failed, f"call {number} ({name}) was not reached"
         with time_machine.travel(datetime.now(UTC) + services.LEASE + timedelta(seconds=1)):
             services.reconcile()
         sealed = Entry.objects.get(pk=shown(api, notice)["custody_record_id"])

@@ -4,7 +4,7 @@
 if (navigator.clipboard) {
   const told = document.createElement("p");
   told.className = "visually-hidden";
-  told.setAttribute("role", "status");
+  told.ariaLive = "polite";
   document.body.append(told);
 
   for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;

@@ -1,0 +1,277 @@
+"""The form in which a notice is edited, sent as a browser without scripts sends it: what is left alone stays."""
+
+import re
+from html import unescape
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from accounts.roles import Role
+from notices.back_office.review import SECTIONS
+from notices.models import NoticeRevision
+from tests.notices.conftest import approve, done, edit, exempt
+from tests.notices.test_back_office import page
+
+pytestmark = pytest.mark.django_db
+
+ODD = "  Zwei  Leerzeichen,\nein Umbruch, <b>Auszeichnung</b> & \u202eschräg\u202c 😀 "
+SOURCE = "outcome.action"
+
+
+class _Form(HTMLParser):
+    """The fields of the form `.edit-notice`, as a browser without scripts would send them."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.fields: dict[str, str] = {}
+        self.inside = self.in_template = False
+        self.area = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        told = dict(attrs)
+        if tag == "form":
+            self.inside = "edit-notice" in (told.get("class") or "")
+        if tag == "template":
+            self.in_template = True
+        if not self.inside or self.in_template or not told.get("name"):
+            return
+        if tag == "textarea":
+            self.area = str(told["name"])
+            self.fields[self.area] = ""
+        elif told.get("type") != "checkbox" or "checked" in told:
+            self.fields[str(told["name"])] = told.get("value") or ("on" if told.get("type") == "checkbox" else "")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "template":
+            self.in_template = False
+        if tag == "textarea":
+            # Browsers drop the line end after the tag, and send the others as CRLF.
+            told = self.fields.get(self.area, "").removeprefix("\n").replace("\n", "\r\n")
+            if self.area:
+                self.fields[self.area] = told
+            self.area = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.area:
+            self.fields[self.area] += data
+
+
+@pytest.fixture
+def editor(signed_in):
+    return signed_in(Role.EDITOR)
+
+
+def form(browser, notice) -> dict[str, str]:
+    return _Form(browser.get(page(notice, "edit-notice")).content.decode()).fields
+
+
+def save(browser, notice, **changes: Any) -> Any:
+    """Open the form, change some of its fields, and send it. Names are as in the form, with `__` for a dash."""
+    told = {name.replace("__", "-"): value for name, value in changes.items()}
+    return browser.post(page(notice, "edit-notice"), {**form(browser, notice), **told})
+
+
+def last() -> NoticeRevision:
+    return NoticeRevision.objects.order_by("number").last()
+
+
+def items(*statements: str) -> list[dict[str, str]]:
+    return [{"statement": each, "source": SOURCE} for each in statements]
+
+
+def said(section: str = "main_factors") -> list[str]:
+    return [item["statement"] for item in last().content[section]]
+
+
+def test_a_form_sent_as_it_was_opened_changes_nothing(api, notice, editor):
+    content = {
+        "title": "Title “so”",
+        "main_factors": items(ODD, "Same.", "Same."),
+        "inputs_used": [{"statement": "Ünicode.", "source": 'events."a.b\\"c".0'}],
+        "rights": ["One right,\non two lines.", "Another  right."],
+        "how_to_request_inputs": "First line.\nSecond line.",
+        "human_review_available": True,
+    }
+    done(edit(api, notice, **content))
+    answer = save(editor, notice)
+    assert (answer.status_code, last().number) == (302, 2)
+    assert "Nothing was changed." in editor.get(page(notice)).content.decode()
+
+
+def test_what_is_left_alone_stays_as_it_is_beside_what_is_changed(api, notice, editor):
+    done(edit(api, notice, main_factors=items(ODD, "Old."), rights=["On\ntwo lines.", "Another."]))
+    before = last().content
+    assert save(editor, notice, main_factors__1__statement="New.").status_code == 302
+    assert last().content == {**before, "main_factors": items(ODD, "New.")}
+    assert last().author_label == "editor@example-bank.example"
+
+
+def test_sentences_are_added_in_the_empty_line(notice, editor):
+    before = said()
+    place = len(before)
+    changes = {f"main_factors__{place}__statement": "  One \r\n more. ", f"main_factors__{place}__source": SOURCE}
+    assert save(editor, notice, **changes).status_code == 302
+    assert said() == [*before, "One more."]
+
+
+def test_sentences_are_moved_by_the_numbers_of_their_places(api, notice, editor):
+    done(edit(api, notice, main_factors=items("a", "b", "c")))
+    save(editor, notice, main_factors__0__ORDER="9", main_factors__2__ORDER="1")
+    assert said() == ["c", "b", "a"]
+
+
+def test_sentences_of_one_place_keep_their_order_and_those_without_come_last(api, notice, editor):
+    done(edit(api, notice, main_factors=items("a", "b", "c", "d")))
+    save(editor, notice, main_factors__0__ORDER="", main_factors__1__ORDER="2", main_factors__2__ORDER="2")
+    assert said() == ["b", "c", "d", "a"]
+
+
+def test_sentences_are_removed_by_their_boxes_or_by_emptying_them(api, notice, editor):
+    done(edit(api, notice, main_factors=items("a", "b", "c")))
+    save(editor, notice, main_factors__0__DELETE="on", main_factors__1__statement="", main_factors__1__source="")
+    assert said() == ["c"]
+
+
+def test_what_is_not_finished_can_be_saved(api, notice, editor):
+    done(edit(api, notice, main_factors=items("a")))
+    save(editor, notice, main_factors__0__source="no.such.field")
+    assert last().content["main_factors"] == [{"statement": "a", "source": "no.such.field"}]
+    assert "The source no.such.field leads nowhere in the record." in editor.get(page(notice)).content.decode()
+
+
+def test_markup_is_shown_as_text_and_kept_as_it_is(api, notice, editor):
+    wild = '</textarea><script>alert(1)</script>"{{ 1 }}'
+    done(edit(api, notice, main_factors=[{"statement": wild, "source": wild}], title=wild, rights=[wild]))
+    assert "<script>alert" not in editor.get(page(notice, "edit-notice")).content.decode()
+    save(editor, notice, deadline_note="Changed.")
+    content = last().content
+    assert (content["main_factors"], content["title"], content["rights"]) == (
+        [{"statement": wild, "source": wild}], wild, [wild],
+    )  # fmt: skip
+
+
+def test_three_hundred_sentences_are_edited_as_three_are(api, notice, editor):
+    done(edit(api, notice, inputs_used=items(*(f"Sentence {n}." for n in range(300)))))
+    save(editor, notice, inputs_used__299__ORDER="0", inputs_used__150__statement="Changed.")
+    assert said("inputs_used")[:2] == ["Sentence 299.", "Sentence 0."]
+    assert said("inputs_used")[151] == "Changed."
+    assert len(said("inputs_used")) == 300
+
+
+def test_each_source_stands_with_the_value_that_it_leads_to(api, notice, editor):
+    sources = ["events.application.loan_to_value", "events.moon", "events.application.self_employed"]
+    done(edit(api, notice, main_factors=[{"statement": "x", "source": source} for source in sources]))
+    body = editor.get(page(notice, "edit-notice")).content.decode()
+    values = [unescape(each) for each in re.findall(r'<output for="id_main_factors-\d-source">([^<]*)', body)]
+    assert values == ["0.92", "leads nowhere in the record", "false", ""]
+    offered = dict(re.findall(r'<option value="([^"]*)">([^<]*)</option>', body))
+    assert offered["events.application.loan_to_value"] == "0.92"
+    assert offered["outcome.action"] == "denied"
+
+
+def test_exemptions_are_shown_kept_changed_and_taken_back(api, notice, editor):
+    element = notice["elements"][0]["id"]
+    done(exempt(api, notice, **{element: "Not asked for."}))
+    assert "Not asked for." in editor.get(page(notice, "edit-notice")).content.decode()
+    save(editor, notice, title="Changed")
+    assert last().not_applicable == {element: "Not asked for."}
+    save(editor, notice, **{f"exempt__{element}": "Another reason."})
+    assert last().not_applicable == {element: "Another reason."}
+    assert "Another reason." in editor.get(page(notice)).content.decode()
+    save(editor, notice, **{f"exempt__{element}": " "})
+    assert last().not_applicable == {}
+
+
+def test_an_exemption_that_is_too_long_is_refused_at_its_field(notice, editor):
+    element = notice["elements"][0]["id"]
+    answer = save(editor, notice, title="Typed", **{f"exempt__{element}": "x" * 4001})
+    body = answer.content.decode()
+    assert (answer.status_code, last().number) == (422, 1)
+    assert f'id="id_exempt-{element}_error">Ensure this value has at most 4000 characters' in body
+    assert '<details class="exemptions" open>' in body
+    assert 'value="Typed"' in body
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"main_factors__TOTAL_FORMS": "x"},
+        {"main_factors__TOTAL_FORMS": "9999"},
+        {"main_factors__0__ORDER": "first"},
+        {"title": "a\x00b"},
+    ],
+)
+def test_a_broken_form_is_refused_and_nothing_typed_is_lost(notice, editor, changes):
+    answer = save(editor, notice, deadline_note="Typed in vain?", **changes)
+    assert (answer.status_code, last().number) == (422, 1)
+    assert "Nothing is saved yet" in answer.content.decode()
+    assert "Typed in vain?" in answer.content.decode()
+
+
+def test_whoever_was_overtaken_is_told_keeps_their_words_and_decides(api, notice, editor):
+    opened = form(editor, notice)
+    done(edit(api, notice, title="Theirs", deadline_note="Theirs too."))
+    address = page(notice, "edit-notice")
+    answer = editor.post(address, {**opened, "title": "Mine"})
+    body = answer.content.decode()
+    assert (answer.status_code, last().content["title"]) == (409, "Theirs")
+    assert "The notice has changed since you opened it: it is at revision 2." in body
+    assert "?a=1&amp;b=2" in body, "what was changed meanwhile"
+    again = _Form(body).fields
+    assert (again["title"], again["revision"]) == ("Mine", "2")
+    assert editor.post(address, again).status_code == 302
+    assert (last().number, last().content["title"], last().content["deadline_note"]) == (
+        3, "Mine", opened["deadline_note"],
+    )  # fmt: skip
+
+
+def test_whoever_edits_a_notice_that_is_approved_meanwhile_keeps_their_words(api, notice, editor):
+    opened = form(editor, notice)
+    done(approve(api, notice))
+    answer = editor.post(page(notice, "edit-notice"), {**opened, "title": "Mine"})
+    assert answer.status_code == 409
+    assert "The notice is approved. What you typed is not saved." in answer.content.decode()
+    assert _Form(answer.content.decode()).fields["title"] == "Mine"
+    answer = editor.get(page(notice, "edit-notice"))
+    assert (answer.status_code, "The notice is approved." in answer.content.decode()) == (409, True)
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_section_has_its_lines(notice, editor, section):
+    fields = form(editor, notice)
+    assert f"{section}-0-statement" in fields
+    assert int(fields[f"{section}-TOTAL_FORMS"]) == len(notice["content"][section]) + 1
+
+
+# ── compare ──
+
+
+def test_two_revisions_are_compared_word_by_word(api, notice, editor):
+    done(edit(api, notice, main_factors=items("The loan is too large.", "Kept."), title="One"))
+    done(edit(api, notice, main_factors=items("The loan is far too large.", "Kept."), title="Two"))
+    body = editor.get(page(notice, "compare-notice"), {"a": "2", "b": "3"}).content.decode()
+    assert "<del>One</del><ins>Two</ins>" in body
+    assert re.search(r"The loan is ?<ins> ?far ?</ins> ?too large\.", body)
+    assert "<del>Kept" not in body
+    same = editor.get(page(notice, "compare-notice"), {"a": "2", "b": "2"}).content.decode()
+    assert "These revisions say the same." in same
+
+
+def test_of_many_lines_that_are_the_same_only_those_beside_a_change_are_shown(api, notice, editor):
+    before = [f"Sentence {n}." for n in range(50)]
+    done(edit(api, notice, inputs_used=items(*before)))
+    done(edit(api, notice, inputs_used=items(*before[:25], "Changed.", *before[26:])))
+    body = editor.get(page(notice, "compare-notice")).content.decode()
+    assert body.count("lines are the same.") == 2
+    shown = [number for number in range(50) if f"Sentence {number}. [" in body or f">Sentence {number}." in body]
+    assert shown == [0, 1, 23, 24, 25, 26, 27, 48, 49] or shown == [0, 1, 23, 24, 26, 27, 48, 49]
+    assert "Changed." in body
+
+
+@pytest.mark.parametrize("asked", [{}, {"a": "0", "b": "99"}, {"a": "x", "b": "\x00"}])
+def test_what_is_no_revision_compares_the_last_two(api, notice, editor, asked):
+    done(edit(api, notice, title="New"))
+    body = editor.get(page(notice, "compare-notice"), asked).content.decode()
+    assert "<ins>New</ins>" in body

@@ -1,0 +1,363 @@
+"""The queue and the review page: what they show, what a verdict needs, and that a refusal loses nothing typed."""
+
+import re
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import Member
+from accounts.roles import Role
+from custody import vaults
+from custody.models import object_key
+from decisions.models import Decision
+from notices.letters.page import style_hash
+from notices.models import Approval, Delivery, Notice, NoticeRevision
+from tests.notices.conftest import RECORD, acting, approve, done, drafted, edit, send, step
+from tests.notices.test_back_office import do, page
+from tests.notices.test_review_requests import ask, offering
+
+__all__ = ["offering"]
+pytestmark = pytest.mark.django_db
+
+QUEUE = "/admin/notices/notice/"
+MANY = [{"statement": f"Sentence {n}.", "source": "outcome.action"} for n in range(100)]
+
+
+def text(answer) -> str:
+    """What a page says, in one line."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())).split())
+
+
+def state(notice) -> str:
+    return Notice.objects.get(pk=notice["notice_id"]).state
+
+
+def reason_at(answer, label: str) -> str:
+    """Why a button is disabled; "" if it is not."""
+    pattern = rf"<button([^>]*)>{label}</button>\s*(?:<span class=\"why\"[^>]*>([^<]*))?"
+    attributes, reason = re.search(pattern, answer.content.decode()).groups()
+    assert ("disabled" in attributes) == bool(reason)
+    return unescape(reason or "")
+
+
+# ── the queue ──
+
+
+@pytest.fixture
+def queue(api) -> dict[str, str]:
+    """A notice in each state and place of the queue, by decision."""
+    made = {}
+    for word in ("late", "soon", "later", "open", "reviewed", "approved", "delivered", "withdrawn"):
+        done(api.ingest({**RECORD, "decision_id": word, "subject": {"reference": f"person {word}"}}))
+        made[word] = drafted(api, word)
+    for word, days in (("late", -1), ("soon", 3), ("later", 30), ("delivered", -9)):
+        rows = Notice.objects.filter(pk=made[word]["notice_id"])
+        rows.update(due_at=timezone.now() + timedelta(days=days))
+    done(step(api, made["reviewed"], "submit"))
+    for word in ("approved", "delivered"):
+        done(approve(api, made[word]))
+    done(step(api, made["delivered"], "deliveries", {"channel": "hand"}))
+    done(step(api, made["withdrawn"], "withdraw"))
+    return made
+
+
+def shown_in(browser, query: str = "") -> list[str]:
+    return re.findall(r'/change/[^"]*">([\w-]+)<br>', browser.get(f"{QUEUE}{query}").content.decode())
+
+
+def test_what_is_late_comes_first_and_what_has_no_deadline_last(queue, signed_in):
+    browser = signed_in(Role.APPROVER)
+    assert shown_in(browser) == ["late", "soon", "later", "approved", "reviewed", "open"]
+    assert shown_in(browser, "?queue=all")[0] == "withdrawn", "the newest"
+
+
+@pytest.mark.parametrize(
+    ("view", "expected"),
+    [
+        ("overdue", ["late"]),
+        ("at_risk", ["soon"]),
+        ("in_review", ["reviewed"]),
+        ("approved", ["approved"]),
+        ("delivered", ["delivered"]),
+        ("withdrawn", ["withdrawn"]),
+        ("mine", []),
+    ],
+)
+def test_each_view_of_the_queue_shows_its_notices(queue, signed_in, view, expected):
+    assert shown_in(signed_in(Role.APPROVER), f"?queue={view}") == expected
+
+
+def test_the_queue_finds_by_decision_person_pack_and_language(queue, signed_in):
+    browser = signed_in(Role.APPROVER)
+    assert shown_in(browser, "?q=person+so") == ["soon"]
+    assert shown_in(browser, "?q=lat") == ["late", "later"]
+    assert shown_in(browser, "?pack=gdpr_22") == []
+    assert len(shown_in(browser, "?pack=general&language=en")) == 6
+    assert browser.get(f"{QUEUE}?recipient__name=x").status_code == 400
+
+
+def test_the_queue_tells_days_problems_and_holders(queue, signed_in):
+    browser = signed_in(Role.APPROVER)
+    done(edit(browser, queue["soon"], main_factors=[{"statement": "No source.", "source": "nowhere"}]))
+    told = text(browser.get(QUEUE))
+    assert "late person late draft 1 day late general, en - -" in told
+    assert "soon person soon draft in 2 days general, en approver@example-bank.example 1" in told
+    assert shown_in(browser, "?queue=mine") == ["soon"]
+
+
+def test_the_queue_asks_as_often_for_thirty_rows_as_for_one(api, notice, signed_in, django_assert_num_queries):
+    browser = signed_in(Role.APPROVER)
+    acting(api.organization, Role.EDITOR, "holder@bank.example")
+
+    browser.get(QUEUE)  # the first page of a session notes when it was
+    with CaptureQueriesContext(connection) as one:
+        assert len(shown_in(browser)) == 1
+    queries = len(one)
+    for number in range(30):
+        done(api.ingest({**RECORD, "decision_id": f"more-{number}"}))
+        drafted(api, f"more-{number}")
+    Notice.objects.update(holder=Member.objects.get(user__email="holder@bank.example"))
+    with django_assert_num_queries(queries):
+        assert len(shown_in(browser)) == 31
+
+
+# ── the review page ──
+
+
+def test_beside_each_sentence_is_its_source_with_the_value_of_the_record(api, notice, signed_in):
+    content = [
+        {"statement": "The loan is too large.", "source": "events.application.loan_to_value"},
+        {"statement": "You are <b>self</b>-employed.", "source": "events.application.self_employed"},
+        {"statement": "The moon was full.", "source": "events.moon"},
+    ]
+    done(edit(api, notice, main_factors=content))
+    NoticeRevision.objects.filter(number=2).update(cited={"events.application.loan_to_value": "0.85"})
+    answer = signed_in(Role.AUDITOR).get(page(notice))
+    told = text(answer)
+    assert "The loan is too large. events.application.loan_to_value changed : it was 0.85 , now it is 0.92" in told
+    assert "events.application.self_employed false" in told
+    assert "The moon was full. events.moon leads nowhere in the record" in told
+    assert "You are &lt;b&gt;self&lt;/b&gt;-employed." in answer.content.decode()
+
+
+def test_what_is_in_the_way_of_approval_is_told_first(api, notice, signed_in):
+    done(edit(api, notice, main_factors=[{"statement": "The moon was full.", "source": "events.moon"}]))
+    answer = signed_in(Role.APPROVER).get(page(notice))
+    assert "In the way of approval The source events.moon leads nowhere in the record." in text(answer)
+    assert reason_at(answer, "Approve") == "Something is in the way, see above."
+
+
+def test_who_wrote_cannot_approve_and_the_button_says_so(notice, signed_in):
+    browser = signed_in(Role.OWNER)
+    done(edit(browser, notice, title="Mine"))
+    assert reason_at(browser.get(page(notice)), "Approve").startswith("You wrote or edited this notice")
+    answer = do(browser, notice, "approve", comment="It is fine.")
+    assert answer.status_code == 409
+    assert "You wrote or edited this notice; somebody else has to approve it." in text(answer)
+    assert (state(notice), Approval.objects.count()) == ("draft", 0)
+
+
+def test_where_grants_are_asked_for_the_button_says_that_one_is_missing(api, notice, signed_in):
+    done(send(api, "PUT", "notice-settings", {"default_pack": "general", "require_grants": True}))
+    answer = signed_in(Role.APPROVER).get(page(notice))
+    assert reason_at(answer, "Approve").startswith("You hold no authority grant")
+
+
+def test_an_approval_keeps_comment_and_authority(notice, signed_in):
+    browser = signed_in(Role.APPROVER)
+    answer = do(browser, notice, "approve", comment="Checked.", authority="credit officer")
+    assert answer.status_code == 302
+    approval = Approval.objects.get()
+    assert (approval.comment, approval.authority, approval.basis) == ("Checked.", "credit officer", "signed in")
+    told = text(browser.get(page(notice)))
+    assert "approved it as credit officer (unverified, signed in) Checked." in told
+    assert "Once approved" not in told
+
+
+@pytest.mark.parametrize(("name", "field"), [("approve", "comment"), ("request-changes", "reason")])
+def test_nobody_decides_about_words_they_have_not_seen(api, notice, signed_in, name, field):
+    browser = signed_in(Role.APPROVER)
+    browser.get(page(notice))
+    done(edit(api, notice, title="Another title"))
+    answer = do(browser, notice, name, revision="1", **{field: "Typed before the change."})
+    assert answer.status_code == 409
+    assert "The notice has changed" in text(answer)
+    assert "Typed before the change.</textarea>" in answer.content.decode()
+    assert "Another title" in text(answer), "the page shows what the notice says now"
+    assert (state(notice), Approval.objects.count()) == ("draft", 0)
+    assert do(browser, notice, name, **{field: "Seen."}).status_code == 302
+
+
+@pytest.mark.parametrize("revision", ["", "x", "-1", "9" * 5000, "1.5"])
+def test_a_form_that_does_not_say_which_revision_it_showed_is_refused(notice, signed_in, revision):
+    answer = do(signed_in(Role.APPROVER), notice, "approve", revision=revision, comment="Kept.")
+    assert answer.status_code in (409, 422)
+    assert "Kept.</textarea>" in answer.content.decode()
+    assert not Approval.objects.exists()
+
+
+def test_changes_are_asked_for_with_a_reason_that_is_missed_at_its_field(notice, signed_in):
+    browser = signed_in(Role.APPROVER)
+    answer = do(browser, notice, "request-changes", reason="  ")
+    assert answer.status_code == 422
+    body = answer.content.decode()
+    (field,) = re.findall(r'<textarea[^>]*id="request-changes-reason"[^>]*>', body)
+    assert 'aria-invalid="true"' in field
+    assert 'aria-describedby="request-changes-reason_error"' in field
+    assert 'id="request-changes-reason_error">Say what has to be changed.' in body
+    assert do(browser, notice, "request-changes", reason="Say it simpler.").status_code == 302
+    assert "asked for changes Say it simpler." in text(browser.get(page(notice)))
+
+
+def test_what_is_not_possible_now_says_so_and_is_refused(notice, signed_in):
+    browser = signed_in(Role.OWNER)
+    for name, label in (("deliver", "Deliver"), ("new-version", "New version")):
+        assert reason_at(browser.get(page(notice)), label) == "The notice is draft."
+        answer = do(browser, notice, name, channel="post")
+        assert answer.status_code == 409
+        assert "The notice is draft." in text(answer)
+    assert do(browser, notice, "submit").status_code == 302
+    assert reason_at(browser.get(page(notice)), "Send to review") == "The notice is in review."
+    assert do(browser, notice, "submit").status_code == 409
+
+
+def test_a_member_takes_a_notice_and_lets_go_of_it(notice, signed_in):
+    browser = signed_in(Role.EDITOR)
+    for holder in ("editor@example-bank.example", None):
+        do(browser, notice, "hold")
+        found = Notice.objects.select_related("holder__user").get()
+        assert (found.holder and found.holder.user.email) == holder
+
+
+# ── deliveries and new versions ──
+
+
+def test_a_delivery_is_recorded_as_it_happened(approved, signed_in):
+    Approval.objects.update(created_at=timezone.now() - timedelta(days=2))
+    yesterday = timezone.now() - timedelta(days=1)
+    entered = {"channel": "post", "address": "1 Example Street", "reference": "RR 1"}
+    answer = do(signed_in(Role.EDITOR), approved, "deliver", **entered, delivered_at=f"{yesterday:%Y-%m-%dT%H:%M}")
+    assert answer.status_code == 302
+    made = Delivery.objects.get()
+    assert {name: getattr(made, name) for name in entered} == entered
+    assert abs(made.delivered_at - yesterday) < timedelta(minutes=1)
+    assert state(approved) == "delivered"
+
+
+@pytest.mark.parametrize(
+    ("entered", "status", "told"),
+    [
+        ({"channel": "pigeon"}, 422, "not one of the available choices"),
+        ({"channel": "post", "delivered_at": "2020-01-01T00:00"}, 409, "between the approval of the notice and now"),
+        ({"channel": "post", "delivered_at": "soon"}, 422, "Enter a valid date/time."),
+        ({"channel": "email"}, 409, "The recipient has no e-mail address."),
+        ({"channel": "email", "address": "nobody"}, 409, "e-mail address is none"),
+    ],
+)
+def test_an_impossible_delivery_is_refused_and_stays_on_the_page(approved, signed_in, entered, status, told):
+    answer = do(signed_in(Role.EDITOR), approved, "deliver", **entered, reference="Kept 1")
+    assert (answer.status_code, told in text(answer)) == (status, True)
+    assert 'value="Kept 1"' in answer.content.decode()
+    assert (state(approved), Delivery.objects.count()) == ("approved", 0)
+
+
+def test_a_letter_that_came_back_is_noted_with_the_reason(approved, signed_in):
+    browser = signed_in(Role.EDITOR)
+    do(browser, approved, "deliver", channel="post")
+    came_back = page(approved, "return-delivery", Delivery.objects.get().pk)
+    assert browser.submit(page(approved), came_back, reason=" ").status_code == 409
+    assert browser.submit(page(approved), came_back, reason="Moved away").status_code == 302
+    assert state(approved) == "approved"
+    answer = browser.get(page(approved))
+    assert "The letter came back Moved away" in text(answer)
+    assert came_back not in answer.content.decode()
+
+
+def test_a_new_version_leads_to_the_draft_and_names_both(approved, signed_in):
+    browser = signed_in(Role.EDITOR)
+    answer = do(browser, approved, "new-version")
+    made = Notice.objects.get(supersedes=approved["notice_id"])
+    assert answer["Location"] == page({"notice_id": made.pk})
+    assert "new version of an earlier notice" in text(browser.get(answer["Location"]))
+    assert page({"notice_id": made.pk}) in browser.get(page(approved)).content.decode()
+
+
+def test_a_draft_is_made_on_the_page_of_a_decision(api, signed_in):
+    done(api.ingest({**RECORD, "subject": {"reference": "person 7"}}))
+    decision = Decision.objects.get()
+    browser = signed_in(Role.EDITOR)
+    form = f"/admin/notices/notice/draft/{decision.pk}/"
+    answer = browser.submit(f"/admin/decisions/decision/{decision.pk}/change/", form, pack="ca_qc_12_1", language="fr")
+    made = Notice.objects.get()
+    assert answer["Location"] == page({"notice_id": made.pk})
+    assert (made.pack, made.language, made.recipient) == ("ca_qc_12_1", "fr", {"reference": "person 7"})
+    assert "ca_qc_12_1" in browser.get(f"/admin/decisions/decision/{decision.pk}/change/").content.decode()
+    assert browser.submit(page({"notice_id": made.pk}), form, pack="nonesuch").status_code == 302
+    assert Notice.objects.count() == 1
+
+
+# ── letters ──
+
+
+def test_the_preview_is_a_draft_with_a_policy_of_its_own(notice, signed_in):
+    answer = signed_in(Role.AUDITOR).get(page(notice, "notice-letter"))
+    policy = answer["Content-Security-Policy"]
+    assert style_hash() in policy
+    assert "unsafe" not in policy
+    assert "script-src" not in policy
+    assert "DRAFT" in answer.content.decode().upper()
+
+
+def test_of_a_draft_there_is_nothing_to_prove_and_no_letter_of_an_unknown_kind(notice, approved, api, signed_in):
+    browser = signed_in(Role.AUDITOR)
+    draft = drafted(api)
+    answer = browser.get(page(draft, "notice-letter"), {"format": "proof"})
+    assert (answer.status_code, "nothing to prove" in text(answer)) == (409, True)
+    assert browser.get(page(approved, "notice-letter"), {"format": "proof"}).json()["type"]
+    assert browser.get(page(draft, "notice-letter"), {"format": "docx"}).status_code == 404
+
+
+# ── records that cannot be read ──
+
+
+def test_a_notice_about_a_record_that_is_gone_is_shown_and_can_be_withdrawn(notice, signed_in):
+    record = Decision.objects.get().record
+    vaults.current().delete(object_key(record.organization_id, record.pk))
+    browser = signed_in(Role.OWNER)
+    answer = browser.get(page(notice))
+    assert answer.status_code == 200
+    fault = reason_at(answer, "Approve")
+    assert fault
+    assert notice["content"]["main_factors"][0]["statement"] in text(answer)
+    assert "leads nowhere" not in text(answer)
+    assert do(browser, notice, "approve").status_code == 500
+    assert not Approval.objects.exists()
+    assert browser.get(page(notice, "edit-notice")).status_code == 200
+    assert do(browser, notice, "withdraw", reason="The record is gone.").status_code == 302
+    assert state(notice) == "withdrawn"
+
+
+# ── as large as they come ──
+
+
+def test_the_review_page_asks_as_often_for_a_hundred_sentences_as_for_five(
+    api, notice, signed_in, django_assert_num_queries
+):
+    browser = signed_in(Role.APPROVER)
+    browser.get(page(notice))
+    done(edit(api, notice, main_factors=MANY[:5]))
+    with CaptureQueriesContext(connection) as five:
+        browser.get(page(notice))
+    queries = len(five)
+    done(edit(api, notice, main_factors=MANY))
+    with django_assert_num_queries(queries):
+        assert "Sentence 99." in browser.get(page(notice)).content.decode()
+
+
+def test_a_request_for_review_is_on_the_page_of_its_notice(api, offering, signed_in):
+    request = ask(api, offering)
+    assert f"/admin/notices/reviewrequest/{request.pk}/change/" in signed_in().get(page(offering)).content.decode()
