@@ -68,7 +68,9 @@ class MemberAdmin(ReadOnlyAdmin):
         except tuple(_REFUSALS) as refused:
             messages.error(request, _REFUSALS[type(refused)])
         else:
-            messages.success(request, f"{member.user} is {form.cleaned_data['role']} from their next request on.")
+            messages.success(
+                request, f"The role of {member.user} is {form.cleaned_data['role']} from their next request on."
+            )
         return redirect("admin:accounts_member_change", pk)
 
     def remove(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -78,7 +80,7 @@ class MemberAdmin(ReadOnlyAdmin):
         except tuple(_REFUSALS) as refused:
             messages.error(request, _REFUSALS[type(refused)])
             return redirect("admin:accounts_member_change", pk)
-        messages.success(request, f"{member.user} is no member any more.")
+        messages.success(request, f"The membership of {member.user} has ended.")
         return redirect("admin:accounts_member_changelist")
 
     def _refusal(self, request: HttpRequest, member: Member) -> str:

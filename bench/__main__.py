@@ -1,4 +1,5 @@
-"""`make bench`: ingest over HTTP and in bulk, beside pgbench running the same SQL in the same database; and drafting.
+"""`make bench`: ingest over HTTP and in bulk, beside pgbench running the same SQL in the same database; drafting;
+and the pages of the back office.
 
 Runs of both alternate, so that a machine that speeds up or slows down does so for both; what counts is the ratio.
 """
@@ -46,9 +47,10 @@ def main() -> None:
         django.setup()
         console = Console(width=110)
         console.print(measure(Path(directory), database))
-        from bench import drafting  # it imports models, which need Django set up
+        from bench import back_office, drafting  # they import models, which need Django set up
 
         console.print(drafting.measure())
+        console.print(back_office.measure())
 
 
 def measure(directory: Path, database: str) -> Table:

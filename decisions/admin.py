@@ -3,6 +3,7 @@ import uuid
 from typing import Any
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -126,7 +127,7 @@ class DecisionAdmin(ReadOnlyAdmin):
 
     def report(self, request: HttpRequest) -> HttpResponse:
         if not self.has_view_permission(request):
-            raise Http404
+            raise PermissionDenied
         grouping = request.GET.get("by", "system")
         if grouping not in reports.GROUPINGS:
             raise Http404

@@ -4,11 +4,56 @@ from typing import Any
 from django import forms
 
 from accounts.models import Member
-from notices.models import AuthorityGrant, NoticeSettings, Phrase
+from notices.models import AuthorityGrant, Delivery, NoticeSettings, Phrase
 from notices.packs import packs
 from notices.phrasebook import BadTable, read_table
 
-MAX_TABLE_BYTES = 2**20
+
+class ActionForm(forms.Form):
+    """What is entered to do something with a notice: at least the revision that the page showed, so that nobody decides
+    about words they have not seen."""
+
+    revision = forms.IntegerField(widget=forms.HiddenInput)
+
+
+class ApprovalForm(ActionForm):
+    comment = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
+    authority = forms.CharField(
+        label="By which authority", required=False, max_length=256, help_text="If left out, as your grant or role says."
+    )
+
+
+class ChangesForm(ActionForm):
+    reason = forms.CharField(
+        label="What has to be changed",
+        max_length=4000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        error_messages={"required": "Say what has to be changed."},
+    )
+
+
+class WithdrawalForm(ActionForm):
+    reason = forms.CharField(
+        label="Why it is withdrawn", required=False, max_length=4000, widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+
+class DeliveryForm(ActionForm):
+    channel = forms.ChoiceField(label="How", choices=Delivery.Channel.choices)
+    address = forms.CharField(required=False, max_length=1000, help_text="For a mail the recipient's own, if left out.")
+    reference = forms.CharField(label="Reference of the carrier", required=False, max_length=200)
+    delivered_at = forms.DateTimeField(
+        label="When (UTC)",
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
+        help_text="Now, if left out. A mail goes out by itself.",
+    )
+
+
+class ReasonForm(forms.Form):
+    """Why something ends."""
+
+    reason = forms.CharField(max_length=4000, widget=forms.Textarea(attrs={"rows": 2}))
 
 
 def _pack_choices() -> list[tuple[str, str]]:
@@ -37,17 +82,33 @@ class GrantForm(forms.ModelForm):
         members = Member.objects.filter(organization_id=organization_id).select_related("user")
         self.fields["member"].queryset = members.order_by("user__email")  # type: ignore[attr-defined]
 
+    def clean(self) -> None:
+        begins, ends = self.cleaned_data.get("valid_from"), self.cleaned_data.get("valid_to")
+        if begins and ends and ends < begins:
+            self.add_error("valid_to", "The grant ends before it begins.")
+
 
 class SettingsForm(forms.ModelForm):
-    """What an organization's notices are made with; one field for each name that a pack's texts need."""
+    """What an organization's notices are made with; one field for each name that a pack's texts need.
 
-    default_pack = forms.ChoiceField(choices=_pack_choices)
+    Args:
+        locked: only show them.
+    """
+
+    default_pack = forms.ChoiceField(
+        choices=_pack_choices, help_text="Drafts are made under it, unless another is named."
+    )
 
     class Meta:
         model = NoticeSettings
-        fields = ["default_pack", "require_grants", "at_risk_days"]
+        fields = ["default_pack", "at_risk_days", "require_grants"]
+        labels = {"at_risk_days": "Due soon", "require_grants": "Only who holds an authority grant approves"}
+        help_texts = {
+            "at_risk_days": "A notice is due soon when this many days or fewer are left.",
+            "require_grants": "Then keys approve nothing, and nor do members without a grant for the pack.",
+        }
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, locked: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         needed = {name for pack in packs().values() for name in pack.settings} - {"organization"}
         for name in sorted(needed | set(self.instance.placeholders)):
@@ -56,8 +117,11 @@ class SettingsForm(forms.ModelForm):
                 label=name.replace("_", " ").capitalize(),
                 required=False,
                 initial=self.instance.placeholders.get(name, ""),
-                help_text=f"For {users}" if users else "No pack asks for it",
+                help_text=f"For {users}." if users else "No pack asks for it.",
             )
+        self.first_text = next(name for name in self.fields if name.startswith("text_"))
+        for field in self.fields.values():
+            field.disabled = locked
 
     def placeholders(self) -> dict[str, str]:
         """The names and addresses that were entered. Only for a valid form."""
@@ -66,25 +130,37 @@ class SettingsForm(forms.ModelForm):
 
 
 class PhraseForm(forms.ModelForm):
-    """An organization's words for one code or field."""
+    """An organization's words for one code or field.
+
+    Args:
+        locked: only show them.
+    """
 
     class Meta:
         model = Phrase
         fields = ["language", "key", "sentence", "label", "withheld", "owner", "approved_version"]
         widgets = {"sentence": forms.Textarea(attrs={"rows": 2})}
+        help_texts = {"language": "Such as en.", "owner": "Who answers for the words.", "approved_version": ""}
+
+    def __init__(self, *args: Any, locked: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.disabled = locked
 
 
 class PhraseTableForm(forms.Form):
     """A table of phrases as a file."""
 
-    file = forms.FileField(label="CSV file")
+    file = forms.FileField(
+        label="CSV file",
+        error_messages={  # a larger one does not get past the upload handler
+            "required": "Choose a file of less than 1 MiB. The command import_phrasebook takes larger ones."
+        },
+    )
 
     def clean_file(self) -> list[Phrase]:
-        file = self.cleaned_data["file"]
-        if file.size > MAX_TABLE_BYTES:
-            raise forms.ValidationError("The file is larger than 1 MiB. Use the import_phrasebook command.")
         try:
-            return read_table(file.read().decode("utf-8-sig").splitlines(keepends=True))
+            return read_table(self.cleaned_data["file"].read().decode("utf-8-sig").splitlines(keepends=True))
         except UnicodeDecodeError:
             raise forms.ValidationError("The file is not UTF-8 text.") from None
         except BadTable as error:

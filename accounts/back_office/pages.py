@@ -109,7 +109,13 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     def page(
         self, request: HttpRequest, template: str, title: str, *, status: int = 200, **context: Any
     ) -> TemplateResponse:
-        """A page of one's own, made from a template that extends `admin/page.html`."""
+        """A page of one's own, made from a template that extends `admin/page.html`.
+
+        Raises:
+            PermissionDenied: the operator's role may not look.
+        """
+        if not self.has_view_permission(request):
+            raise PermissionDenied
         common = {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
         return TemplateResponse(request, template, {**common, **context}, status=status)
 

@@ -1,7 +1,8 @@
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import F, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
@@ -10,83 +11,50 @@ from django.utils.html import format_html
 from django.utils.timesince import timesince, timeuntil
 from pydantic import ValidationError
 
-from accounts import selectors as accounts
-from accounts.back_office import ReadOnlyAdmin, RecentValues, caller
+from accounts.back_office import ReadOnlyAdmin, caller
 from accounts.roles import Permission
 from config.faults import Fault
-from custody import fields
-from custody import selectors as custody
 from decisions.models import Decision
 from notices import selectors, services
 from notices.api.delivery import letter_answer
 from notices.back_office import comparing, review
 from notices.back_office.actions import ACTIONS
 from notices.back_office.editing import Editor
+from notices.back_office.queue import ByLanguage, ByPack, Queue, order
+from notices.forms import ActionForm
 from notices.models import Notice
 from notices.packs import packs
 from notices.schemas import LetterQuery
+from notices.services.writing import EDITABLE
 
 _Refusals = (services.Refused, services.NotEditable)
-
-
-class Queue(admin.SimpleListFilter):
-    """What is to be done, unless another view of the notices is chosen."""
-
-    title, parameter_name = "queue", "queue"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [
-            ("overdue", "Overdue"),
-            ("at_risk", "Due soon"),
-            ("review", "Waiting for review"),
-            ("mine", "Mine"),
-            ("done", "Done"),
-            ("all", "All"),
-        ]
-
-    def choices(self, changelist: Any) -> Any:
-        first, *others = super().choices(changelist)
-        yield {**first, "display": "To do"}
-        yield from others
-
-    def queryset(self, request: HttpRequest, rows: QuerySet[Notice]) -> QuerySet[Notice]:
-        to_do = rows.filter(state__in=selectors.UNSENT)
-        match self.value():
-            case "overdue":
-                return selectors.overdue(rows)
-            case "at_risk":
-                organization = accounts.current_organization(request)
-                days = selectors.settings_of(organization.pk).at_risk_days if organization else 0
-                return selectors.at_risk(rows, days)
-            case "review":
-                return rows.filter(state=Notice.State.IN_REVIEW)
-            case "mine":
-                return to_do.filter(holder=accounts.current_member(request))
-            case "done":
-                return rows.exclude(state__in=selectors.UNSENT)
-            case "all":
-                return rows
-            case _:
-                return to_do
 
 
 @admin.register(Notice)
 class NoticeAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
-    nothing = "No notices here. They are drafted by POST /v1/decisions/{decision_id}/notices or on a decision's page."
-    list_display = ("about", "state", "due", "pack", "language", "held_by", "in_the_way")
+    nothing = "Nothing to do. Notices are drafted on a decision's page, or by POST /v1/decisions/{decision_id}/notices."
+    list_display = ("about", "where_it_stands", "due", "pack_and_language", "held_by", "in_the_way")
     list_display_links = ("about",)
-    list_filter = (Queue, "state", ("pack", RecentValues), ("language", RecentValues))
+    list_filter = (Queue, ByPack, ByLanguage)
     list_select_related = ("decision", "holder__user")
     search_fields = ("decision__decision_id__startswith", "decision__subject_reference__startswith")
-    search_help_text = "How the decision's id, or the person's reference, begins"
-    ordering = (F("due_at").asc(nulls_last=True), "-created_at", "-pk")  # type: ignore[assignment]
+    search_help_text = "The beginning of the decision's id, or of the person's reference, as it is spelled."
+    sortable_by = ()  # any other order would read all rows
+    change_list_template = "notices/notices.html"
 
     @admin.display(description="decision")
     def about(self, row: Notice) -> str:
-        return row.decision.decision_id
+        decision = row.decision
+        return format_html(
+            '{}<br><span class="quiet">{}</span>', decision.decision_id, decision.subject_reference or ""
+        )
 
-    @admin.display(description="due", ordering=F("due_at").asc(nulls_last=True))
+    @admin.display(description="state")
+    def where_it_stands(self, row: Notice) -> str:
+        return format_html('<span class="tag state-{}">{}</span>', row.state, row.get_state_display().lower())
+
+    @admin.display(description="due")
     def due(self, row: Notice) -> str:
         if row.due_at is None or row.state not in selectors.UNSENT:
             return "-"
@@ -94,13 +62,21 @@ class NoticeAdmin(ReadOnlyAdmin):
             return format_html('<span class="late">{} late</span>', timesince(row.due_at, depth=1))
         return f"in {timeuntil(row.due_at, depth=1)}"
 
+    @admin.display(description="pack")
+    def pack_and_language(self, row: Notice) -> str:
+        return f"{row.pack}, {row.language}"
+
     @admin.display(description="held by")
     def held_by(self, row: Notice) -> str:
         return row.holder.user.email if row.holder else "-"
 
-    @admin.display(description="problems", ordering="problems")
+    @admin.display(description="problems")
     def in_the_way(self, row: Notice) -> str:
-        return str(row.problems) if row.problems and row.state in selectors.UNSENT else "-"
+        """How much stands in the way of approval; the review page says what."""
+        return str(row.problems) if row.problems and row.state in EDITABLE else "-"
+
+    def get_ordering(self, request: HttpRequest) -> Any:
+        return order(request)
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
@@ -150,14 +126,20 @@ class NoticeAdmin(ReadOnlyAdmin):
             return redirect(_address(notice))
         action = ACTIONS[name]
         who = caller(request, action.permission)
+        form = action.new_form(request.POST)
+        if not form.is_valid():
+            problem = "Not done yet: see the field below."
+            if "revision" in form.errors:
+                problem = "Look at the notice again: the page did not say which revision it showed."
+            return self._review(request, notice, problem, 422, {name: form})
         try:
-            said = action.run(notice, who, request.POST.dict())
+            shown, said = action.run(notice, who, form.cleaned_data)
         except _Refusals as refusal:
-            return self._review(request, notice, str(refusal))
+            return self._review(request, notice, str(refusal), 409, {name: form})
         except Fault as fault:
-            return self._review(request, notice, fault.sentence, fault.status)
+            return self._review(request, notice, fault.sentence, fault.status, {name: form})
         messages.success(request, said)
-        return redirect(_address(notice))
+        return redirect(_address(shown))
 
     def came_back(self, request: HttpRequest, pk: str, delivery: int) -> HttpResponse:
         notice = self._notice(request, pk)
@@ -178,25 +160,26 @@ class NoticeAdmin(ReadOnlyAdmin):
         notice = self._notice(request, pk)
         who = caller(request, Permission.DRAFT_NOTICES)
         reason = review.reason_against_editing(request, notice)
-        if reason:
-            return self._review(request, notice, reason)
         if request.method != "POST":
-            return self._editor(request, notice, Editor(notice))
+            return self._review(request, notice, reason) if reason else self._editor(request, Editor(notice))
         editor = Editor(notice, request.POST)
+        if reason:
+            return self._editor(request, editor, f"{reason} What you typed is not saved.", 409)
         if not editor.is_valid():
-            return self._editor(request, notice, editor, "Something is not right yet; see below.", 422)
+            return self._editor(request, editor, "Nothing is saved yet: see below.", 422)
         try:
             made = editor.save(who)
         except services.NotEditable as refusal:
-            return self._editor(request, notice, editor, str(refusal), 409)
+            return self._editor(request, editor, str(refusal), 409)
         except Fault as fault:
-            return self._editor(request, notice, editor, fault.sentence, fault.status)
+            return self._editor(request, editor, fault.sentence, fault.status)
         messages.success(request, f"Saved as revision {made.number}." if made else "Nothing was changed.")
         return redirect(_address(notice))
 
     def compare(self, request: HttpRequest, pk: str) -> HttpResponse:
         notice = self._notice(request, pk)
-        revisions = {str(row.number): row for row in notice.revisions.order_by("number")}
+        rows = notice.revisions.defer("content", "cited").order_by("number")
+        revisions = {str(row.number): row for row in rows}
         last = len(revisions)
         before = revisions.get(request.GET.get("a", ""), revisions[str(max(last - 1, 1))])
         after = revisions.get(request.GET.get("b", ""), revisions[str(last)])
@@ -228,7 +211,14 @@ class NoticeAdmin(ReadOnlyAdmin):
         found = self.found(request, pk)
         return selectors.notice(found.organization_id, str(found.pk))
 
-    def _review(self, request: HttpRequest, notice: Notice, problem: str = "", status: int = 409) -> HttpResponse:
+    def _review(
+        self,
+        request: HttpRequest,
+        notice: Notice,
+        problem: str = "",
+        status: int = 409,
+        entered: Mapping[str, ActionForm] = MappingProxyType({}),
+    ) -> HttpResponse:
         """The review page, as the notice is now; with what was refused, and with what was entered."""
         fresh = selectors.notice(notice.organization_id, str(notice.pk))
         return self.page(
@@ -237,33 +227,23 @@ class NoticeAdmin(ReadOnlyAdmin):
             f"Notice about {notice.decision.decision_id}",
             status=status if problem else 200,
             refused=problem,
-            entered=request.POST.dict(),
-            **review.page(request, fresh),
+            **review.page(request, fresh, entered),
         )
 
-    def _editor(
-        self, request: HttpRequest, notice: Notice, editor: Editor, problem: str = "", status: int = 200
-    ) -> HttpResponse:
-        title = f"Edit the notice about {notice.decision.decision_id}"
+    def _editor(self, request: HttpRequest, editor: Editor, problem: str = "", status: int = 200) -> HttpResponse:
+        """The form, with what was entered. Whoever was overtaken sees so, and may then save over the newer revision."""
+        seen = editor.seen
         return self.page(
             request,
             "notices/edit.html",
-            title,
+            f"Edit the notice about {editor.notice.decision.decision_id}",
             status=status,
-            notice=notice,
+            notice=editor.notice,
             editor=editor,
             problem=problem,
-            sources=_sources(notice),
+            overtaken=seen if editor.is_behind() else None,
         )
 
 
 def _address(notice: Notice) -> str:
     return reverse("admin:notices_notice_change", args=[notice.pk])
-
-
-def _sources(notice: Notice) -> list[fields.Leaf]:
-    """The fields of the record to choose a source from; none if it cannot be read now."""
-    try:
-        return fields.leaves(custody.opened(notice.decision.record).payload)
-    except Fault:
-        return []

@@ -11,9 +11,10 @@ from accounts.back_office import ReadOnlyAdmin, caller, refusal
 from accounts.roles import Permission
 from notices import selectors, services
 from notices.back_office import reports
+from notices.clocks import OCCURRENCES
 from notices.forms import SettingsForm
 from notices.models import NoticeSettings
-from notices.packs import packs
+from notices.packs import Pack, packs
 
 
 @admin.register(NoticeSettings)
@@ -38,7 +39,8 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
         organization = accounts.current_organization(request)
         if organization is None:
             return redirect("admin:index")
-        form = SettingsForm(request.POST or None, instance=selectors.settings_of(organization.pk))
+        reason = refusal(request, Permission.MANAGE_NOTICES)
+        form = SettingsForm(request.POST or None, instance=selectors.settings_of(organization.pk), locked=bool(reason))
         if request.method == "POST":
             who = caller(request, Permission.MANAGE_NOTICES)
             if form.is_valid():
@@ -52,20 +54,29 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
             "Notice settings",
             status=422 if form.errors else 200,
             form=form,
-            reason=refusal(request, Permission.MANAGE_NOTICES),
+            reason=reason,
         )
 
     def packs(self, request: HttpRequest) -> HttpResponse:
         self._look(request)
-        return self.page(request, "notices/packs.html", "Packs", packs=packs().values())
+        return self.page(
+            request, "notices/packs.html", "Packs", packs=[(pack, _framework(pack)) for pack in packs().values()]
+        )
 
     def pack(self, request: HttpRequest, pack_id: str) -> HttpResponse:
         self._look(request)
         if pack_id not in packs():
             raise Http404
         pack = packs()[pack_id]
-        text = pack.text(pack.languages[0])
-        return self.page(request, "notices/pack.html", text.framework, pack=pack, text=text)
+        labels = pack.text(pack.languages[0]).labels
+        return self.page(
+            request,
+            "notices/pack.html",
+            _framework(pack),
+            pack=pack,
+            elements=[(element, labels[element.id]) for element in pack.elements],
+            clocks=[(clock, OCCURRENCES[clock.trigger][0].happened) for clock in pack.clocks],
+        )
 
     def report(self, request: HttpRequest) -> HttpResponse:
         self._look(request)
@@ -74,3 +85,7 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
             return redirect("admin:index")
         title = "Notices: in time, late, and by whose authority"
         return self.page(request, "notices/report.html", title, **reports.notices(organization))
+
+
+def _framework(pack: Pack) -> str:
+    return pack.text(pack.languages[0]).framework

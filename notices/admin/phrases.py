@@ -5,7 +5,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 
-from accounts import selectors as accounts
 from accounts.back_office import ReadOnlyAdmin, RecentValues, caller, refusal
 from accounts.roles import Permission
 from notices import services
@@ -22,11 +21,16 @@ class PhraseAdmin(ReadOnlyAdmin):
 
     needed = Permission.READ_DECISIONS
     nothing = "No phrases yet: drafts use the words of the record and generic sentences."
-    list_display = ("key", "language", "sentence", "label", "withheld", "owner", "approved_version")
+    list_display = ("key", "language", "words", "withheld", "owner", "approved_version")
     list_filter = (("language", RecentValues), "withheld")
     search_fields = ("key",)
+    sortable_by = ()
     ordering = ("key", "language")
     change_list_template = "notices/phrases.html"
+
+    @admin.display(description="sentence or label")
+    def words(self, row: Phrase) -> str:
+        return row.sentence or row.label or "-"
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
@@ -43,7 +47,8 @@ class PhraseAdmin(ReadOnlyAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        return self._form(request, PhraseForm(instance=self.found(request, object_id)))
+        locked = bool(refusal(request, Permission.MANAGE_NOTICES))
+        return self._form(request, PhraseForm(instance=self.found(request, object_id), locked=locked))
 
     def put(self, request: HttpRequest) -> HttpResponse:
         """Add a phrase, or replace the one of the same key and language."""
@@ -84,6 +89,5 @@ class PhraseAdmin(ReadOnlyAdmin):
             status=422 if form.errors else 200,
             form=form,
             phrase=phrase,
-            organization=accounts.current_organization(request),
             reason=refusal(request, Permission.MANAGE_NOTICES),
         )

@@ -2,103 +2,127 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
+from django.http import HttpRequest
+
+from accounts.back_office import refusal
 from accounts.callers import Caller
 from accounts.roles import Permission
 from notices import selectors, services
+from notices.forms import ActionForm, ApprovalForm, ChangesForm, DeliveryForm, WithdrawalForm
 from notices.models import Delivery, Notice
 from notices.services.writing import EDITABLE, FINISHED
 
 State = Notice.State
-Entered = Mapping[str, str]
+Entered = Mapping[str, Any]
+Done = tuple[Notice, str]
+"""The notice to show next, and the sentence that says what was done."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that can be done: in which states, with which permission, and how. `key` is its keyboard shortcut."""
+    """Something that can be done: with which permission, in which states, and after which form.
+
+    `key` is its keyboard shortcut; `look` that of its button, as `submit_button` takes it.
+    """
 
     name: str
     label: str
     key: str
     permission: Permission
     states: tuple[str, ...]
-    run: Callable[[Notice, Caller, Entered], str]
-    """Does it with what was entered; gives the sentence that says so. Raises what the service raises."""
+    run: Callable[[Notice, Caller, Entered], Done]
+    """Does it with what the form holds. Raises what the service raises."""
+    form: type[ActionForm] = ActionForm
+    look: str = ""
 
-    def reason_against(self, notice: Notice) -> str:
-        """Why it cannot be done with a notice in this state; "" if it can."""
-        return "" if notice.state in self.states else f"The notice is {notice.get_state_display().lower()}."
-
-
-def _approve(notice: Notice, caller: Caller, entered: Entered) -> str:
-    services.approve(
-        notice=notice,
-        pack=selectors.pack_of(notice),
-        caller=caller,
-        revision=_revision(entered),
-        authority=entered.get("authority", "")[:256],
-        comment=entered.get("comment", ""),
-    )
-    return "Approved."
+    def new_form(self, entered: Any = None, **options: Any) -> ActionForm:
+        """Its form, whose ids are its own: a page shows several."""
+        return self.form(entered, auto_id=f"{self.name}-%s", **options)
 
 
-def _request_changes(notice: Notice, caller: Caller, entered: Entered) -> str:
-    reason, revision = entered.get("reason", ""), _revision(entered)
-    services.request_changes(notice=notice, reason=reason, caller=caller, revision=revision)
-    return "Sent back with your reason."
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """An action as a page shows it; `reason` is why it cannot be done now, or ""."""
+
+    action: Action
+    form: ActionForm
+    reason: str
 
 
-def _deliver(notice: Notice, caller: Caller, entered: Entered) -> str:
-    if entered.get("channel") not in Delivery.Channel.values:
-        raise services.Refused("Say how the letter was or shall be delivered.")
+def offers(
+    request: HttpRequest, notice: Notice, revision: int, against_approval: str, entered: Mapping[str, ActionForm]
+) -> list[Offer]:
+    """Every action, with those first that the notice's state calls for.
+
+    Args:
+        revision: the one that the page shows.
+        against_approval: why this person cannot approve this notice, or "".
+        entered: the form of an action that was refused, by its name: it is shown as it was filled in.
+    """
+    found = []
+    for action in ACTIONS.values():
+        form = entered.get(action.name) or action.new_form(initial={"revision": revision})
+        reason = refusal(request, action.permission)
+        if not reason and notice.state not in action.states:
+            reason = f"The notice is {notice.get_state_display().lower()}."
+        if not reason and action.name == "approve":
+            reason = against_approval
+        found.append(Offer(action, form, reason))
+    return sorted(found, key=lambda offer: notice.state not in offer.action.states)
+
+
+def _approve(notice: Notice, caller: Caller, entered: Entered) -> Done:
+    services.approve(notice=notice, pack=selectors.pack_of(notice), caller=caller, **entered)
+    return notice, "Approved."
+
+
+def _request_changes(notice: Notice, caller: Caller, entered: Entered) -> Done:
+    services.request_changes(notice=notice, caller=caller, **entered)
+    return notice, "Sent back with your reason."
+
+
+def _submit(notice: Notice, caller: Caller, entered: Entered) -> Done:
+    services.submit(notice=notice, caller=caller)
+    return notice, "Sent to review."
+
+
+def _hold(notice: Notice, caller: Caller, entered: Entered) -> Done:
+    services.hold(notice=notice, caller=caller)
+    return notice, "Let go." if notice.holder_id == caller.member_id else "You hold it now, and others see that."
+
+
+def _deliver(notice: Notice, caller: Caller, entered: Entered) -> Done:
     channel = Delivery.Channel(entered["channel"])
-    services.deliver(
-        notice=notice,
-        channel=channel,
-        caller=caller,
-        address=entered.get("address", ""),
-        reference=entered.get("reference", "")[:200],
-    )
-    return "The letter is on its way." if channel == Delivery.Channel.EMAIL else "The delivery is recorded."
+    told = {name: entered[name] for name in ("address", "reference", "delivered_at")}
+    services.deliver(notice=notice, channel=channel, caller=caller, **told)
+    by_mail = channel == Delivery.Channel.EMAIL
+    return notice, "The letter is on its way." if by_mail else "The delivery is recorded."
 
 
-def _withdraw(notice: Notice, caller: Caller, entered: Entered) -> str:
-    services.withdraw(notice=notice, caller=caller, reason=entered.get("reason", ""))
-    return "Withdrawn."
+def _new_version(notice: Notice, caller: Caller, entered: Entered) -> Done:
+    made = services.new_version(notice=notice, pack=selectors.pack_of(notice), caller=caller)
+    return made, "This is the new version, a draft. Once approved, it takes the other's place."
 
 
-def _new_version(notice: Notice, caller: Caller, entered: Entered) -> str:
-    services.new_version(notice=notice, pack=selectors.pack_of(notice), caller=caller)
-    return "There is a new version now, as a draft."
+def _withdraw(notice: Notice, caller: Caller, entered: Entered) -> Done:
+    services.withdraw(notice=notice, caller=caller, reason=entered["reason"])
+    return notice, "Withdrawn."
 
 
-def _plain(service: Callable[..., Any], sentence: str, notice: Notice, caller: Caller, entered: Entered) -> str:
-    service(notice=notice, caller=caller)
-    return sentence
-
-
-def _revision(entered: Entered) -> int:
-    """The revision that the page showed: nobody decides about words they have not seen."""
-    told = entered.get("revision", "")
-    if not (told.isascii() and told.isdigit()):
-        raise services.Refused("Open the notice again: the page did not say which revision it showed.")
-    return int(told)
-
-
-_hold, _submit = partial(_plain, services.hold, "Noted."), partial(_plain, services.submit, "Sent to review.")
 _WRITE, _DECIDE = Permission.DRAFT_NOTICES, Permission.APPROVE_NOTICES
+_ALL = (*EDITABLE, *FINISHED)
 
 ACTIONS = {
     action.name: action
     for action in (
-        Action("approve", "Approve", "a", _DECIDE, EDITABLE, _approve),
-        Action("request-changes", "Request changes", "r", _DECIDE, EDITABLE, _request_changes),
+        Action("approve", "Approve", "a", _DECIDE, EDITABLE, _approve, ApprovalForm, "default"),
+        Action("request-changes", "Request changes", "r", _DECIDE, EDITABLE, _request_changes, ChangesForm),
         Action("submit", "Send to review", "s", _WRITE, (State.DRAFT,), _submit),
-        Action("hold", "Take or release it", "t", _WRITE, EDITABLE, _hold),
-        Action("deliver", "Deliver", "d", _WRITE, FINISHED, _deliver),
+        Action("hold", "Take it, or let go of it", "t", _WRITE, EDITABLE, _hold),
+        Action("deliver", "Deliver", "d", _WRITE, FINISHED, _deliver, DeliveryForm, "default"),
         Action("new-version", "New version", "n", _WRITE, FINISHED, _new_version),
-        Action("withdraw", "Withdraw", "w", _DECIDE, (*EDITABLE, *FINISHED), _withdraw),
+        Action("withdraw", "Withdraw", "w", _DECIDE, _ALL, _withdraw, WithdrawalForm, "danger"),
     )
 }

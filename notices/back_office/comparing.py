@@ -10,11 +10,12 @@ from notices.models import NoticeRevision
 
 _WORDS = re.compile(r"\s+|\S+")
 _MOST_COMPARED = 20_000  # characters of one changed passage; comparing words takes the square of their number
+_AROUND = 2  # lines
 _FIELDS = {"title": "Title", **SECTIONS, **TEXTS, "human_review_available": "Review by a human"}
 
 
 class Piece(NamedTuple):
-    """A run of words; `kind` is same, removed or added."""
+    """A run of words; `kind` is same, removed, added, or left_out for a note in the place of what is the same."""
 
     kind: str
     text: str
@@ -47,11 +48,22 @@ def _pieces(old: str, new: str) -> Iterator[Piece]:
     for kind, a, b, c, d in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         removed, added = "".join(before[a:b]), "".join(after[c:d])
         if kind == "equal":
-            yield Piece("same", removed)
+            yield from _same(before[a:b])
         elif len(removed) + len(added) > _MOST_COMPARED:
             yield from _both(removed, added)
         else:
             yield from _words(_WORDS.findall(removed), _WORDS.findall(added))
+
+
+def _same(lines: list[str]) -> Iterator[Piece]:
+    """Lines that are the same; of many only those next to what has changed."""
+    skipped = len(lines) - 2 * _AROUND
+    if skipped <= 1:
+        yield Piece("same", "".join(lines))
+        return
+    yield Piece("same", "".join(lines[:_AROUND]))
+    yield Piece("left_out", f"{skipped} lines are the same.")
+    yield Piece("same", "".join(lines[-_AROUND:]))
 
 
 def _words(before: list[str], after: list[str]) -> Iterator[Piece]:

@@ -1,27 +1,45 @@
 """The form in which people edit a notice: sentences to add, remove and reorder, each with a source from the record."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django import forms
 
 from accounts.callers import Caller
+from config.faults import Fault
 from notices import selectors, services
-from notices.back_office.review import SECTIONS
+from notices.back_office.review import SECTIONS, spelled
+from notices.facts import Facts, NoSuchField
 from notices.models import Notice, NoticeRevision
 from notices.packs import Pack
 
+_MOST_OFFERED = 2000  # fields of the record: a longer list helps nobody, and what is not in it can be typed
+
+
+class Words(forms.CharField):
+    """A text of several lines, with line ends as the record keeps them rather than as browsers send them."""
+
+    def __init__(self, *, rows: int = 2, **options: Any) -> None:
+        super().__init__(required=False, widget=forms.Textarea(attrs={"rows": rows, "dir": "auto"}), **options)
+
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(value)).replace("\r\n", "\n")
+
 
 class SentenceForm(forms.Form):
-    """One sentence and the path of the field behind it."""
+    """One sentence and the path of the field behind it. One that was not touched stays as it is, line ends and all."""
 
-    statement = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}))
-    source = forms.CharField(
-        required=False, widget=forms.TextInput(attrs={"list": "sources", "autocomplete": "off", "spellcheck": "false"})
-    )
+    value = ""
+    """What the source leads to."""
+
+    statement = Words()
+    source = forms.CharField(required=False)
 
     def clean_statement(self) -> str:
-        return " ".join(self.cleaned_data["statement"].split())
+        before: str = self.initial.get("statement", "")
+        told = " ".join(self.cleaned_data["statement"].split())
+        return before if told == " ".join(before.split()) else told
 
 
 _Sentences = forms.formset_factory(SentenceForm, can_delete=True, can_order=True, extra=1, max_num=2000)
@@ -30,23 +48,21 @@ _Sentences = forms.formset_factory(SentenceForm, can_delete=True, can_order=True
 class WordsForm(forms.Form):
     """What a notice says beside its sentences about the record."""
 
-    title = forms.CharField(required=False)
-    how_to_request_inputs = forms.CharField(
-        label="How to ask for the information", required=False, widget=forms.Textarea(attrs={"rows": 2})
-    )
-    rights = forms.CharField(
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 8}),
-        help_text="One a line. Texts that the law prescribes have to stay word for word.",
-    )
+    title = forms.CharField(required=False, widget=forms.TextInput(attrs={"dir": "auto"}))
+    how_to_request_inputs = Words(label="How to ask for the information")
+    rights = Words(rows=8, help_text="One a line. Texts that the law prescribes have to stay word for word.")
     human_review_available = forms.BooleanField(label="A person will look at it again if asked", required=False)
-    how_to_request_review = forms.CharField(
-        label="How to ask for a review", required=False, widget=forms.Textarea(attrs={"rows": 2})
-    )
-    deadline_note = forms.CharField(label="Note about deadlines", required=False)
+    how_to_request_review = Words(label="How to ask for a review")
+    deadline_note = Words(label="Note about deadlines")
 
     def clean_rights(self) -> list[str]:
-        return [line.strip() for line in self.cleaned_data["rights"].splitlines() if line.strip()]
+        before: list[str] = self.initial.get("rights", [])
+        told = _lines(self.cleaned_data["rights"])
+        return before if told == _lines("\n".join(before)) else told
+
+    def get_initial_for_field(self, field: forms.Field, field_name: str) -> Any:
+        value = super().get_initial_for_field(field, field_name)
+        return "\n".join(value or []) if field_name == "rights" else value
 
 
 class Exemptions(forms.Form):
@@ -71,24 +87,33 @@ class Editor:
     def __init__(self, notice: Notice, entered: Any = None) -> None:
         self.notice = notice
         self.revision = selectors.current_revision(notice)
-        self.entered = entered
+        self.seen = _seen(entered) or self.revision.number
         content = self.revision.content
-        self.words = WordsForm(entered, initial={**content, "rights": "\n".join(content.get("rights", []))})
+        self.words = WordsForm(entered, initial=content)
         self.exemptions = Exemptions(
             selectors.pack_of(notice), notice.language, entered, initial=self.revision.not_applicable, prefix="exempt"
         )
         self._sections = {name: _Sentences(entered, initial=content.get(name, []), prefix=name) for name in SECTIONS}
+        self._facts = _facts(notice)
 
     def sections(self) -> Iterator[tuple[str, str, Any]]:
-        """Name, label and formset of each section."""
+        """Name, label and formset of each section; each form has the `value` that its source leads to."""
         for name, label in SECTIONS.items():
+            for form in self._sections[name]:
+                form.value = self._value(form["source"].value() or "")
             yield name, label, self._sections[name]
 
-    @property
-    def seen(self) -> int:
-        """The revision that the person has before them."""
-        told = (self.entered or {}).get("revision", "")
-        return int(told) if str(told).isdecimal() else self.revision.number
+    def sources(self) -> Iterator[tuple[str, str]]:
+        """The fields of the record to choose from, each with its value; none if it cannot be read now."""
+        facts = self._facts.at("").scalars() if self._facts else iter(())
+        for _, fact in zip(range(_MOST_OFFERED), facts, strict=False):
+            yield fact.path, spelled(fact.value)
+
+    def is_behind(self) -> bool:
+        """Whether somebody made a newer revision than the person has seen. What they enter next is about that one."""
+        self.revision = selectors.current_revision(self.notice)
+        behind, self.seen = self.seen != self.revision.number, self.revision.number
+        return behind
 
     def is_valid(self) -> bool:
         forms_of_all: list[Any] = [self.words, self.exemptions, *self._sections.values()]
@@ -106,6 +131,31 @@ class Editor:
         return services.edit(
             notice=self.notice, changes=changes, not_applicable=exempt, revision=self.seen, caller=caller
         )
+
+    def _value(self, source: str) -> str:
+        if not source or self._facts is None:
+            return ""
+        try:
+            return spelled(self._facts.find(source).value)
+        except NoSuchField:
+            return "leads nowhere in the record"
+
+
+def _facts(notice: Notice) -> Facts | None:
+    try:
+        return selectors.facts_of(notice.decision)
+    except Fault:
+        return None
+
+
+def _seen(entered: Any) -> int | None:
+    """The revision that the person had before them."""
+    told = (entered or {}).get("revision", "")
+    return int(told) if re.fullmatch("[0-9]{1,9}", told) else None
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _item(cleaned: Mapping[str, Any]) -> dict[str, str]:

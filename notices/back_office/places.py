@@ -24,7 +24,7 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
         waiting = Notice.objects.filter(organization=organization, state=Notice.State.IN_REVIEW)
         yield Need("notices past their deadline", capped_count(found.overdue), f"{queue}?queue=overdue", urgent=True)
         yield Need("notices due soon", capped_count(found.at_risk), f"{queue}?queue=at_risk")
-        yield Need("notices waiting for review", capped_count(waiting), f"{queue}?queue=review")
+        yield Need("notices waiting for review", capped_count(waiting), f"{queue}?queue=in_review")
     if may_look(request, Permission.RECONSIDER):
         requests = capped_count(selectors.waiting_requests(organization.pk))
         yield Need("people asked for a review by a human", requests, reverse("admin:notices_reviewrequest_changelist"))

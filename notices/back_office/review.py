@@ -1,7 +1,7 @@
 """The review page of a notice: every sentence beside the record field behind it, and what can be done about it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,9 +13,12 @@ from accounts.back_office import caller, may, refusal
 from accounts.roles import Permission
 from config.faults import Fault
 from notices import checklist, clocks, readability, selectors, services
-from notices.back_office.actions import ACTIONS
+from notices.back_office.actions import offers
+from notices.checklist import CHECK, MISSING, NOT_APPLICABLE, PRESENT, Citation, Item
 from notices.facts import Facts, Scalar
-from notices.models import Delivery, Notice, NoticeRevision
+from notices.forms import ActionForm, ReasonForm
+from notices.models import Delivery, Notice, NoticeRevision, Step
+from notices.packs import Pack
 from notices.services.writing import EDITABLE
 
 SECTIONS = {
@@ -30,17 +33,27 @@ TEXTS = {
     "how_to_request_review": "How to ask for a review",
     "deadline_note": "Deadlines",
 }
+_STEPS = {
+    Step.Kind.SUBMITTED: "sent it to review",
+    Step.Kind.CHANGES_REQUESTED: "asked for changes",
+    Step.Kind.WITHDRAWN: "withdrew it",
+}
+_RESULTS = {CHECK: "still open", PRESENT: "present", NOT_APPLICABLE: "does not apply"}
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A statement with what its source leads to. `mark` is resolves, missing or changed."""
+    """A statement with what its source leads to.
+
+    `mark` is found, missing, changed, or unread if the record cannot be read now; `before` is what a changed value was.
+    """
 
     number: int
     statement: str
     source: str
     value: str
     mark: str
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,40 +66,35 @@ class Event:
     why: str = ""
 
 
-def page(request: HttpRequest, notice: Notice) -> dict[str, Any]:
-    """What the review page shows of a notice, as `selectors.notice` gives it."""
+def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]) -> dict[str, Any]:
+    """What the review page shows of a notice, as `selectors.notice` gives it.
+
+    Args:
+        entered: the form of an action that was refused, by its name.
+    """
     revision = selectors.current_revision(notice)
     pack = selectors.pack_of(notice)
-    shown: dict[str, Any] = {
+    deliveries = list(notice.deliveries.order_by("pk"))
+    try:
+        against_record = _against_the_record(request, notice, pack, revision)
+    except Fault as fault:
+        against_record = {"fault": fault.sentence, "against": fault.sentence, "sections": _sections(revision, {})}
+    return {
         "notice": notice,
         "revision": revision,
-        "pack": pack,
         "framework": pack.text(notice.language).framework,
         "texts": [(label, revision.content.get(name)) for name, label in TEXTS.items()],
         "review_offered": revision.content.get("human_review_available"),
         "readability": readability.measure(revision.content, notice.language),
-        "history": sorted(_history(notice), key=lambda event: event.at),
-        "deliveries": notice.deliveries.order_by("pk"),
-        "channels": Delivery.Channel.choices,
+        "history": sorted(_history(notice, deliveries), key=lambda event: event.at),
+        "deliveries": [(each, _return_form(each)) for each in deliveries],
+        "reason_against_return": refusal(request, Permission.DRAFT_NOTICES),
         "requests": notice.review_requests.with_answer(),
         "successor": notice.successors.exclude(state=Notice.State.WITHDRAWN).first(),
         "late": notice.due_at is not None and notice.due_at < timezone.now() and notice.state in selectors.UNSENT,
         "reason_against_editing": reason_against_editing(request, notice),
-    }
-    try:
-        facts = selectors.facts_of(notice.decision)
-    except Fault as fault:
-        return shown | {"fault": fault.sentence, "reasons": _reasons(request, notice, fault.sentence)}
-    against = ""
-    if may(request, Permission.APPROVE_NOTICES):
-        who = caller(request, Permission.APPROVE_NOTICES)
-        against = services.reason_against_approval(notice=notice, pack=pack, facts=facts, caller=who)
-    return shown | {
-        "sections": list(_sections(revision, facts)),
-        "elements": checklist.check(facts, pack, revision, selectors.delivered_at(notice)),
-        "problems": checklist.problems(facts, pack, revision),
-        "deadlines": clocks.deadlines(pack, facts, received_at=notice.decision.received_at),
-        "reasons": _reasons(request, notice, against),
+        "offers": offers(request, notice, revision.number, against_record["against"], entered),
+        **against_record,
     }
 
 
@@ -95,52 +103,96 @@ def reason_against_editing(request: HttpRequest, notice: Notice) -> str:
     refused = refusal(request, Permission.DRAFT_NOTICES)
     if refused or notice.state in EDITABLE:
         return refused
-    return f"The notice is {notice.get_state_display().lower()}. Make a new version of it."
+    return f"The notice is {notice.get_state_display().lower()}."
 
 
-def _reasons(request: HttpRequest, notice: Notice, against_approval: str) -> dict[str, str]:
-    """Why each of ACTIONS cannot be done now, or ""; by name, with underscores as templates need them."""
-    reasons = {
-        name: refusal(request, action.permission) or action.reason_against(notice) for name, action in ACTIONS.items()
-    }
-    reasons["approve"] = reasons["approve"] or against_approval
-    return {name.replace("-", "_"): reason for name, reason in reasons.items()}
-
-
-def _sections(revision: NoticeRevision, facts: Facts) -> Iterator[tuple[str, list[Sentence]]]:
-    found = {each.source: each for each in checklist.citations(facts, revision.content, revision.cited)}
-    number = 0
-    for name, label in SECTIONS.items():
-        sentences = []
-        for item in revision.content.get(name, []):
-            number += 1
-            citation = found[item["source"]]
-            mark = "missing" if not citation.resolves else "changed" if citation.changed else "resolves"
-            sentences.append(Sentence(number, item["statement"], item["source"], _spelled(citation.value), mark))
-        yield label, sentences
-
-
-def _spelled(value: Scalar) -> str:
+def spelled(value: Scalar) -> str:
     """A value as the record spells it."""
     return json.dumps(value) if value is None or isinstance(value, bool) else str(value)
 
 
-def _history(notice: Notice) -> Iterator[Event]:
-    for row in notice.revisions.order_by("number"):
-        what = "drafted" if row.number == 1 else f"edited: revision {row.number}"
+def _against_the_record(request: HttpRequest, notice: Notice, pack: Pack, revision: NoticeRevision) -> dict[str, Any]:
+    """What the page shows of the record. Raises Fault if it cannot be read."""
+    facts = selectors.facts_of(notice.decision)
+    problems = checklist.problems(facts, pack, revision) if notice.state in EDITABLE else []
+    return {
+        "sections": _sections(revision, _citations(facts, revision)),
+        "elements": _elements(checklist.check(facts, pack, revision, selectors.delivered_at(notice))),
+        "problems": problems,
+        "deadlines": clocks.deadlines(pack, facts, received_at=notice.decision.received_at),
+        "against": _against_approval(request, notice, pack, facts, problems),
+    }
+
+
+def _against_approval(request: HttpRequest, notice: Notice, pack: Pack, facts: Facts, problems: list[str]) -> str:
+    """Why the operator cannot approve, beside their role, which says so by itself."""
+    if not may(request, Permission.APPROVE_NOTICES):
+        return ""
+    if problems:
+        return "Something is in the way, see above."
+    who = caller(request, Permission.APPROVE_NOTICES)
+    return services.reason_against_approval(notice=notice, pack=pack, facts=facts, caller=who)
+
+
+def _citations(facts: Facts, revision: NoticeRevision) -> dict[str, Citation]:
+    return {each.source: each for each in checklist.citations(facts, revision.content, revision.cited)}
+
+
+def _sections(revision: NoticeRevision, found: Mapping[str, Citation]) -> list[tuple[str, list[Sentence]]]:
+    """Label and sentences of each section, numbered throughout."""
+    sections, above = [], 0
+    for name, label in SECTIONS.items():
+        items = revision.content.get(name, [])
+        shown = [_sentence(above + n, item, found, revision.cited) for n, item in enumerate(items, start=1)]
+        sections.append((label, shown))
+        above += len(items)
+    return sections
+
+
+def _sentence(
+    number: int, item: Mapping[str, str], found: Mapping[str, Citation], before: Mapping[str, str]
+) -> Sentence:
+    said, citation = (number, item["statement"], item["source"]), found.get(item["source"])
+    if citation is None:
+        return Sentence(*said, "", "unread")
+    if not citation.resolves:
+        return Sentence(*said, "", "missing")
+    if citation.changed:
+        return Sentence(*said, spelled(citation.value), "changed", before[citation.source])
+    return Sentence(*said, spelled(citation.value), "found")
+
+
+def _elements(items: list[Item]) -> list[tuple[Item, str]]:
+    """The checklist with its results in words: first what is missing, last what does not apply."""
+    order = (MISSING, CHECK, PRESENT, NOT_APPLICABLE)
+    shown = sorted(items, key=lambda item: (order.index(item.result), not item.blocks))
+    missing = {True: "missing", False: "missing, advice only"}
+    return [(item, _RESULTS.get(item.result) or missing[item.blocks]) for item in shown]
+
+
+def _return_form(delivery: Delivery) -> ReasonForm | None:
+    """To say why a letter came back; None if it is not out, or is back already."""
+    if delivery.returned_at or not delivery.delivered_at:
+        return None
+    form = ReasonForm(auto_id=f"return-{delivery.pk}-%s")
+    form.fields["reason"].label = "Why it came back"
+    return form
+
+
+def _history(notice: Notice, deliveries: Iterable[Delivery]) -> Iterator[Event]:
+    for row in notice.revisions.defer("content", "cited").order_by("number"):
+        what = "drafted it" if row.number == 1 else f"edited it: revision {row.number}"
         yield Event(row.created_at, row.author_label, what, " ".join(row.not_applicable.values()))
     for step in notice.steps.all():
-        yield Event(step.created_at, step.actor_label, step.get_kind_display().lower(), step.reason)
+        yield Event(step.created_at, step.actor_label, _STEPS[Step.Kind(step.kind)], step.reason)
     approval = getattr(notice, "approval", None)
     if approval:
         sure = "by an authority grant" if approval.grant_id else f"unverified, {approval.basis}"
-        yield Event(
-            approval.created_at, approval.approver, f"approved as {approval.authority} ({sure})", approval.comment
-        )
-    for delivery in notice.deliveries.all():
+        what = f"approved it as {approval.authority} ({sure})"
+        yield Event(approval.created_at, approval.approver, what, approval.comment)
+    for delivery in deliveries:
         if delivery.delivered_at:
-            yield Event(
-                delivery.delivered_at, delivery.recorded_by, f"delivered: {delivery.get_channel_display().lower()}"
-            )
+            who = delivery.recorded_by.partition(" ")[2]  # it says the kind of actor first
+            yield Event(delivery.delivered_at, who, f"delivered it: {delivery.get_channel_display().lower()}")
         if delivery.returned_at:
-            yield Event(delivery.returned_at, "", "came back", delivery.returned_because)
+            yield Event(delivery.returned_at, "The letter", "came back", delivery.returned_because)
