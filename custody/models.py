@@ -60,6 +60,7 @@ class Entry(models.Model):
     class Meta:
         verbose_name_plural = "entries"
         indexes = [
+            models.Index(fields=["organization", "-received_at", "-record_id"], name="entries_newest"),
             models.Index(fields=["lease_until"], condition=Q(state="reserved"), name="unfinished_entries"),
         ]
 

@@ -67,7 +67,7 @@ def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
             for group in reports.reconsiderations(organization.pk, "system", newest=_NEWEST)[:_BARS]
         ],
         url=reverse("admin:reconsideration-report"),
-        description=f"Share of the newest {_NEWEST:,} reconsiderations that overturned or modified the decision, by system.",
+        description=f"Of the newest {_NEWEST:,} reconsiderations, those that changed the decision, by system.",
         full=100,
     )
 

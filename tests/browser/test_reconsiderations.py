@@ -69,7 +69,7 @@ def fill_in(page: Page) -> None:
     page.get_by_label("Requested by").fill("the applicant")
     page.get_by_label("Reviewer *", exact=True).fill("A. Reviewer")
     page.get_by_label("Reviewer's authority").fill("credit officer")
-    page.get_by_label("Outcome").fill("overturned")
+    page.get_by_label("Outcome *").fill("overturned")
     page.get_by_label("New action").fill("approved")
     page.get_by_label("Rationale").fill("First line.\nSecond line.")
     page.get_by_label("Evidence considered").fill("payslip of March\nletter of 4 May")
@@ -124,7 +124,7 @@ def test_the_keyboard_is_enough_to_record_a_review(signed_in, decision):
         others = page.locator("form input[type=text]:not(:focus)").last
         assert focused.evaluate(LOOKS) != others.evaluate(LOOKS), "where one is can be seen"
         if answer is None:
-            assert focused.get_attribute("value") == "Record it"
+            assert focused.inner_text() == "Record it"
             page.keyboard.press("Enter")
         else:
             page.keyboard.type(answer)
@@ -135,7 +135,7 @@ def test_the_keyboard_is_enough_to_record_a_review(signed_in, decision):
 def test_an_auditor_sees_the_button_disabled_and_why(signed_in, decision):
     page = signed_in("auditor", decision)
     expect(page.get_by_role("button", name="Record it")).to_be_disabled()
-    expect(page.get_by_text("Your role may read decisions, not record reconsiderations.")).to_be_visible()
+    expect(page.get_by_text("Your role, auditor, may not record and check reconsiderations.")).to_be_visible()
     expect(page.get_by_label("Rationale")).to_have_count(0)
 
 
@@ -155,20 +155,22 @@ def test_the_page_with_the_salts_is_not_wider_than_a_telephone_either(signed_in,
 
 def test_a_value_from_right_to_left_does_not_turn_its_neighbours_around(signed_in, decision):
     page = signed_in("editor", decision)
-    row = page.get_by_role("row").filter(has_text="evil")
-    path, value = (row.get_by_role(role).bounding_box() for role in ("rowheader", "cell"))
+    path, value = (
+        page.get_by_role(role).filter(has_text=text).last.bounding_box()
+        for role, text in (("term", "trick"), ("definition", "evil"))
+    )
     assert path["x"] < value["x"]
     expect(page.locator("bdi").filter(has_text="תמר")).to_have_css("unicode-bidi", "isolate")
 
 
 def test_markup_in_a_record_is_shown_as_it_stands(signed_in, decision):
     page = signed_in("editor", decision)
-    expect(page.get_by_role("cell", name="<b>Payments</b> are 46 %")).to_be_visible()
+    expect(page.get_by_role("definition").filter(has_text="<b>Payments</b> are 46 %").last).to_be_visible()
 
 
 def test_the_report_draws_a_bar_for_each_group_and_leads_on(signed_in, decision):
     page = signed_in("auditor", "/admin/")
-    page.get_by_role("link", name="Report on reconsiderations").click()
+    page.get_by_role("link", name="Decisions that reviews changed").click()
     expect(page.get_by_role("img")).to_be_visible()
     page.get_by_role("link", name="Outcome").click()
     expect(page.get_by_role("navigation", name="Group by").locator("[aria-current=page]")).to_have_text("Outcome")

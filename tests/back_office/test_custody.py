@@ -1,0 +1,48 @@
+"""Custody in the back office: which vault, what waits for it, and the keys."""
+
+from datetime import UTC, datetime
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+
+from accounts.roles import Role
+from custody.models import Entry, Key
+from tests.custody.faulty_disk import full_disk
+
+pytestmark = pytest.mark.django_db
+ENTRIES = "/admin/custody/entry/"
+
+
+def test_the_list_says_which_vault_and_what_waits_for_it_since_when(api, other_api, filesystem_vault, signed_in):
+    browser = signed_in(Role.AUDITOR)
+    api.ingest({"decision_id": "stored"})
+    with full_disk(filesystem_vault):
+        api.ingest({"decision_id": "waiting"})
+        other_api.ingest({"decision_id": "of others"})
+    Entry.objects.filter(state=Entry.State.RESERVED).update(received_at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
+    answer = browser.get(ENTRIES)
+    state = answer.context["custody"]
+    assert (answer.context["vault"], state.stored, state.waiting) == ("filesystem", 1, 1)
+    assert "2026-01-02 03:04 UTC" in answer.content.decode()
+    waiting = browser.get(ENTRIES, {"state": "reserved"}).context["cl"].result_list
+    assert [entry.state for entry in waiting] == ["reserved"]
+
+
+def test_where_nothing_waits_the_page_says_none(api, signed_in):
+    api.ingest({"decision_id": "x"})
+    assert "none" in signed_in(Role.AUDITOR).get(ENTRIES).content.decode().partition("Not yet finalised</dt>")[2][:40]
+
+
+def test_the_public_half_of_a_signing_key_can_be_taken_away_and_no_secret_one_exists(api, other_api, signed_in):
+    api.ingest({"decision_id": "x"})
+    other_api.ingest({"decision_id": "x"})
+    browser = signed_in(Role.AUDITOR)
+    for key in Key.objects.filter(organization=api.organization):
+        answer = browser.get(f"/admin/custody/key/{key.pk}/public/")
+        if key.purpose == Key.Purpose.SIGNING:
+            assert serialization.load_pem_public_key(answer.content)
+            assert answer["Content-Disposition"].startswith('attachment; filename="signing-key-')
+        else:
+            assert answer.status_code == 404
+    other = Key.objects.get(organization=other_api.organization, purpose=Key.Purpose.SIGNING)
+    assert browser.get(f"/admin/custody/key/{other.pk}/public/").status_code == 404

@@ -1,0 +1,245 @@
+"""Lists stay fast and find what is looked for: capped counts, constant queries, filters and search."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts import audit
+from accounts.back_office import lists
+from accounts.models import AuditEvent
+from accounts.roles import Role
+from decisions.models import Decision
+from tests.access.conftest import add_person
+from tests.reconsiderations.conftest import REVIEW, reconsider
+
+pytestmark = pytest.mark.django_db
+DECISIONS = "/admin/decisions/decision/"
+AUDIT = "/admin/accounts/auditevent/"
+
+
+def found(browser, path=DECISIONS, **query):
+    """What a list shows for a query, sorted."""
+    answer = browser.get(path, query)
+    assert answer.status_code == 200, query
+    return sorted(str(row) for row in answer.context["cl"].result_list)
+
+
+def decide(api, decision_id, **record):
+    assert api.ingest({"decision_id": decision_id, **record}).status_code == 201
+
+
+# ── cost ──
+
+
+@pytest.mark.parametrize("path", [DECISIONS, "/admin/decisions/reconsideration/", "/admin/custody/entry/", AUDIT,
+                                  "/admin/accounts/member/", "/admin/accounts/apikey/", "/admin/"])  # fmt: skip
+def test_a_list_takes_the_same_queries_for_one_row_and_for_thirty(path, api, signed_in):
+    def more(numbers):
+        for number in numbers:
+            decide(api, f"loan-{number}", outcome={"action": f"action {number}"}, system={"name": f"system {number}"})
+            reconsider(api, f"loan-{number}", outcome=f"outcome {number}", reviewer=f"reviewer {number}")
+            api.post("/v1/auth/api-keys", b'{"name": "a key"}')
+            add_person(api.organization, Role.EDITOR, f"person{number}@bank.example")
+
+    def queries():
+        with CaptureQueriesContext(connection) as captured:
+            assert browser.get(path).status_code == 200
+        return len(captured)
+
+    more([0])
+    browser = signed_in(Role.OWNER)
+    with_one = queries()
+    more(range(1, 30))
+    assert queries() == with_one < 20
+
+
+@pytest.fixture
+def capped_at_three(monkeypatch):
+    monkeypatch.setattr(lists, "MOST", 3)
+
+
+def test_a_count_reads_no_further_than_it_shows(api, signed_in, capped_at_three):
+    browser = signed_in(Role.AUDITOR)
+    for number in range(6):
+        decide(api, f"loan-{number}")
+        shown = browser.get(DECISIONS).content.decode()
+        assert ("3+ decisions" in shown) == (number + 1 > 3)
+    with CaptureQueriesContext(connection) as captured:
+        browser.get(DECISIONS)
+    counts = [query["sql"] for query in captured if "COUNT(" in query["sql"]]
+    assert len(counts) == 1
+    assert "LIMIT 4" in counts[0]
+
+
+def test_pages_end_where_the_count_does(api, signed_in, capped_at_three, monkeypatch):
+    monkeypatch.setattr("decisions.admin.DecisionAdmin.list_per_page", 2)
+    for number in range(6):
+        decide(api, f"loan-{number}")
+    browser = signed_in(Role.AUDITOR)
+    assert found(browser) == ["loan-4", "loan-5"]
+    assert found(browser, p="2") == ["loan-2", "loan-3"]
+    assert browser.get(DECISIONS, {"p": "3"}).status_code == 302
+
+
+# ── search ──
+
+
+@pytest.fixture
+def four(api):
+    for decision_id, reference in [("loan-1", "application 7"), ("loan-10", "application 70"), ("LOAN_1", "a%b"),
+                                   ("x", "loan-1 again")]:  # fmt: skip
+        decide(api, decision_id, subject={"reference": reference})
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("loan-10", ["loan-10"]),
+        ("loan-1", ["loan-1", "loan-10", "x"]),
+        (" loan-10 ", ["loan-10"]),
+        ("application 7", ["loan-1", "loan-10"]),
+        ("application 70", ["loan-10"]),
+        ("a%", ["LOAN_1"]),
+        ("a_", []),
+        ("oan-1", []),
+        ("", ["LOAN_1", "loan-1", "loan-10", "x"]),
+        ("\x00", ["LOAN_1", "loan-1", "loan-10", "x"]),
+    ],
+)
+def test_a_search_finds_the_beginning_of_an_id_or_a_reference(four, signed_in, asked, expected):
+    assert found(signed_in(Role.AUDITOR), q=asked) == expected
+
+
+def test_a_search_finds_a_record_id(four, signed_in):
+    wanted = Decision.objects.get(decision_id="x")
+    for spelled in (str(wanted.pk), wanted.pk.hex):
+        assert found(signed_in(Role.AUDITOR), q=spelled) == ["x"]
+
+
+def test_where_nothing_is_found_the_page_says_so_and_leads_back(four, signed_in):
+    browser = signed_in(Role.AUDITOR)
+    for query in ({"q": "nothing"}, {"action": "nothing"}):
+        shown = browser.get(DECISIONS, query).content.decode()
+        assert "Nothing matches." in shown
+        assert 'href="?"' in shown
+
+
+def test_a_list_without_rows_says_where_rows_come_from(organization, signed_in):
+    browser = signed_in(Role.OWNER)
+    assert "No decision has come in yet." in browser.get(DECISIONS).content.decode()
+    assert "Nobody was invited yet." in browser.get("/admin/accounts/invite/").content.decode()
+
+
+# ── filters ──
+
+
+def test_decisions_are_filtered_by_action_system_and_kind(api, signed_in):
+    decide(api, "a", outcome={"action": "denied"}, system={"name": "Scorer"})
+    decide(api, "b", outcome={"action": "approved"}, system={"name": "Scorer"})
+    decide(api, "c", outcome={"action": "denied"}, system={"name": "Other"})
+    recorded = reconsider(api, "a").json()["decision_id"]
+    browser = signed_in(Role.AUDITOR)
+    assert found(browser, action="denied") == ["a", "c"]
+    assert found(browser, action="denied", system_name="Scorer") == ["a"]
+    assert found(browser, kind="reconsideration") == [recorded]
+    assert found(browser, kind="decision", system_name="Scorer") == ["a", "b"]
+
+
+def test_a_filter_offers_the_values_of_the_newest_rows_and_takes_any_other(api, signed_in, capped_at_three):
+    for number, action in enumerate(["old", "new", "new", "newer"]):
+        decide(api, f"d{number}", outcome={"action": action})
+    browser = signed_in(Role.AUDITOR)
+    shown = browser.get(DECISIONS).content.decode()
+    assert "?action=new&" not in shown
+    assert [f'href="?action={action}"' in shown for action in ("old", "new", "newer")] == [False, True, True]
+    assert found(browser, action="old") == ["d0"]
+
+
+def test_a_filters_form_keeps_what_else_was_asked_for(api, signed_in):
+    decide(api, "a", outcome={"action": "denied"})
+    answer = signed_in(Role.AUDITOR).get(DECISIONS, {"action": "denied", "q": "a", "p": "1"})
+    form = answer.content.decode().partition('id="filter-system_name"')[0].rpartition("<form")[2]
+    assert '<input type="hidden" name="action" value="denied">' in form
+    assert '<input type="hidden" name="q" value="a">' in form
+    assert 'name="p"' not in form
+
+
+@pytest.fixture
+def aged(api):
+    """Decisions received so many days ago, decided ten days before."""
+    today = datetime.combine(timezone.now().astimezone(UTC), datetime.min.time(), UTC)
+    for days in (0, 6, 7, 29, 30):
+        decide(api, f"d{days:02}")
+        moment = today - timedelta(days=days)
+        Decision.objects.filter(decision_id=f"d{days:02}").update(
+            received_at=moment, decided_at=moment - timedelta(days=10)
+        )
+    return today.date()
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"received_at__days": "1"}, ["d00"]),
+        ({"received_at__days": "7"}, ["d00", "d06"]),
+        ({"received_at__days": "30"}, ["d00", "d06", "d07", "d29"]),
+        ({"decided_at__days": "30"}, ["d00", "d06", "d07"]),
+        ({"received_at__days": "7", "decided_at__days": "7"}, []),
+    ],
+)
+def test_decisions_are_filtered_by_the_last_days(aged, signed_in, query, expected):
+    assert found(signed_in(Role.AUDITOR), **query) == expected
+
+
+def test_decisions_are_filtered_from_day_to_day_both_included(aged, signed_in):
+    browser = signed_in(Role.AUDITOR)
+    first, last = str(aged - timedelta(days=7)), str(aged - timedelta(days=6))
+    assert found(browser, received_at__from=first, received_at__to=last) == ["d06", "d07"]
+    assert found(browser, received_at__from=last) == ["d00", "d06"]
+    assert found(browser, received_at__to=first) == ["d07", "d29", "d30"]
+
+
+@pytest.mark.parametrize("value", ["yesterday", "2026-02-30", "9999-12-31", "\x00", "2026-1"])
+@pytest.mark.parametrize("name", ["received_at__from", "decided_at__to"])
+def test_what_is_no_day_is_sent_back_to_the_whole_list(four, signed_in, name, value):
+    answer = signed_in(Role.AUDITOR).get(DECISIONS, {name: value})
+    assert (answer.status_code, answer["Location"]) == (302, f"{DECISIONS}?e=1")
+
+
+@pytest.mark.parametrize("name", ["action", "received_at__days"])
+def test_a_nul_in_a_filter_is_no_fault_of_ours(four, signed_in, name):
+    assert signed_in(Role.AUDITOR).get(DECISIONS, {name: "\x00"}).status_code == 302
+
+
+def test_the_audit_trail_is_filtered_by_verb_actor_object_and_time(organization, signed_in):
+    browser = signed_in(Role.AUDITOR)
+    for verb, label, object_id in [("a.done", "ann", "1"), ("a.done", "bob", "2"), ("b.done", "ann", "2")]:
+        audit.record(verb, actor=audit.Actor("member", label, label), organization_id=organization.pk,
+                     object_kind="thing", object_id=object_id)  # fmt: skip
+    assert found(browser, AUDIT, verb="a.done") == ["a.done thing 1", "a.done thing 2"]
+    assert found(browser, AUDIT, actor_label="ann") == ["a.done thing 1", "b.done thing 2"]
+    assert found(browser, AUDIT, object_kind="thing", object_id="2") == ["a.done thing 2", "b.done thing 2"]
+    assert found(browser, AUDIT, object_kind="thing", at__to="2020-01-01") == []
+    assert AuditEvent.objects.count() > 3
+
+
+def test_reconsiderations_have_a_list_of_their_own_with_the_time_they_took(api, signed_in):
+    decide(api, "loan-1", decided_at="2026-01-02T03:04:05Z")
+    decide(api, "loan-2")
+    recorded = reconsider(api, "loan-1").json()["decision_id"]
+    Decision.objects.filter(decision_id="loan-1").update(received_at=datetime(2026, 1, 3, tzinfo=UTC))
+    Decision.objects.filter(decision_id=recorded).update(received_at=datetime(2026, 1, 7, 3, 4, 5, tzinfo=UTC))
+    reconsider(api, recorded, outcome="upheld", reviewer="B. Reader")
+    browser = signed_in(Role.AUDITOR)
+    path = "/admin/decisions/reconsideration/"
+    assert found(browser, path, review_outcome="overturned") == [recorded]
+    assert len(found(browser, path, q="loan-1")) == 2
+    shown = browser.get(path, {"review_outcome": "overturned"}).content.decode()
+    for part in ("loan-1", "approved", REVIEW["reviewer"], REVIEW["reviewer_authority"], "5.0 days"):
+        assert part in shown
+    record = Decision.objects.get(decision_id=recorded)
+    answer = browser.get(f"{path}{record.pk}/change/")
+    assert answer["Location"] == f"/admin/decisions/decision/{record.pk}/change/"

@@ -1,0 +1,226 @@
+"""Members, invitations and keys: the pages do what the services allow, and say beforehand what they would refuse."""
+
+import re
+from html import unescape
+
+import pytest
+
+from accounts.models import ApiKey, AuditEvent, Invite, Member
+from accounts.roles import Role
+from tests.access.conftest import add_person, newest_mail
+
+pytestmark = pytest.mark.django_db
+OTHERS = [Role.APPROVER, Role.EDITOR, Role.AUDITOR]
+OUT_OF_REACH = "Only an owner may make, change, invite or remove an owner."
+
+
+def page_of(row):
+    return f"/admin/accounts/{row._meta.model_name}/{row.pk}/change/"
+
+
+def action(row, name):
+    return f"/admin/accounts/{row._meta.model_name}/{row.pk}/{name}/"
+
+
+def reasons(answer):
+    """Why buttons are disabled, as a screen reader is told: each button names the element with its reason."""
+    page = answer.content.decode()
+    names = re.findall(r'<button type="submit"[^>]* disabled aria-describedby="([^"]+)"', page)
+    return [unescape(re.search(rf'id="{name}">([^<]*)<', page).group(1)) for name in names]
+
+
+def told(browser):
+    """The message that the next page shows."""
+    found = re.search(r'<ul class="messagelist">\s*<li[^>]*>(.*?)</li>', browser.get("/admin/").content.decode(), re.S)
+    return unescape(found.group(1).strip())
+
+
+@pytest.fixture
+def owner(organization):
+    return organization.members.get()
+
+
+@pytest.fixture
+def editor(organization):
+    return add_person(organization, Role.EDITOR, "somebody@bank.example")
+
+
+# ── members ──
+
+
+def test_a_member_gets_another_role(editor, signed_in):
+    browser = signed_in(Role.ADMIN)
+    assert browser.submit(page_of(editor), action(editor, "role"), role="approver").status_code == 302
+    editor.refresh_from_db()
+    assert editor.role == Role.APPROVER
+    assert told(browser) == "The role of somebody@bank.example is approver from their next request on."
+    event = AuditEvent.objects.get(verb="member.role_changed")
+    acting = Member.objects.get(role=Role.ADMIN).user.email
+    assert (event.actor_label, event.detail) == (acting, {"before": "editor", "after": "approver"})
+
+
+def test_a_member_is_removed(editor, signed_in):
+    browser = signed_in(Role.OWNER)
+    answer = browser.submit(page_of(editor), action(editor, "remove"))
+    assert answer["Location"] == "/admin/accounts/member/"
+    assert not Member.objects.filter(pk=editor.pk).exists()
+
+
+def test_an_admin_is_told_that_an_owner_is_out_of_reach(owner, editor, signed_in):
+    browser = signed_in(Role.ADMIN)
+    assert reasons(browser.get(page_of(owner))) == [OUT_OF_REACH] * 2
+    for path, fields in ((action(owner, "role"), {"role": "auditor"}), (action(owner, "remove"), {})):
+        browser.submit(page_of(owner), path, **fields)
+        assert told(browser) == OUT_OF_REACH
+    browser.submit(page_of(editor), action(editor, "role"), role="owner")
+    assert "not one of the available choices" in told(browser)
+    assert list(Member.objects.filter(role=Role.OWNER)) == [owner]
+
+
+def test_the_last_owner_is_told_why_they_stay(owner, signed_in, organization):
+    browser = signed_in(Role.OWNER)
+    second = Member.objects.filter(role=Role.OWNER).exclude(pk=owner.pk).get()
+    assert reasons(browser.get(page_of(owner))) == []
+    browser.submit(page_of(owner), action(owner, "role"), role="auditor")
+    assert [reason.partition(".")[0] for reason in reasons(browser.get(page_of(second)))] == [
+        "An organization keeps at least one owner"
+    ] * 2
+    browser.submit(page_of(second), action(second, "remove"))
+    assert "keeps at least one owner" in told(browser)
+    assert Member.objects.filter(pk=second.pk, role=Role.OWNER).exists()
+
+
+@pytest.mark.parametrize("role", OTHERS)
+def test_other_roles_change_nobody(role, editor, signed_in):
+    browser = signed_in(role)
+    token = browser.csrf_token("/admin/")
+    for name in ("role", "remove"):
+        answer = browser.post(action(editor, name), {"role": "auditor", "csrfmiddlewaretoken": token})
+        assert answer.status_code == 403
+    editor.refresh_from_db()
+    assert editor.role == Role.EDITOR
+
+
+def test_members_of_another_organization_are_not_there(other_api, signed_in):
+    other = other_api.organization.members.get()
+    browser = signed_in(Role.OWNER)
+    token = browser.csrf_token("/admin/")
+    for name in ("role", "remove"):
+        answer = browser.post(action(other, name), {"role": "auditor", "csrfmiddlewaretoken": token})
+        assert answer.status_code == 404
+    other.refresh_from_db()
+    assert other.role == Role.OWNER
+
+
+# ── invitations ──
+
+INVITE = "/admin/accounts/invite/invite/"
+
+
+def test_a_person_is_invited_and_the_offer_is_withdrawn(signed_in, organization):
+    browser = signed_in(Role.ADMIN)
+    assert browser.submit(INVITE, email="New@Else.example", role="editor").status_code == 302
+    made = Invite.objects.get()
+    assert (made.email, made.role) == ("new@else.example", "editor")
+    assert newest_mail("new@else.example")
+    assert reasons(browser.get(page_of(made))) == []
+    browser.submit(page_of(made), action(made, "withdraw"))
+    made.refresh_from_db()
+    assert made.revoked_at
+    assert reasons(browser.get(page_of(made))) == ["This invitation is revoked."]
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"email": "nothing", "role": "editor"}, "Enter a valid email address."),
+        ({"email": "", "role": "editor"}, "This field is required."),
+        ({"email": "a@else.example", "role": "king"}, "not one of the available choices"),
+        ({"email": "a@else.example", "role": "owner"}, "not one of the available choices"),
+        ({"email": "owner@bank.example", "role": "editor"}, "belongs to a member of your organization already"),
+    ],
+)
+def test_an_offer_that_cannot_be_made_is_told_beside_the_form(signed_in, fields, says):
+    answer = signed_in(Role.ADMIN).submit(INVITE, **fields)
+    assert answer.status_code == 422
+    assert says in unescape(answer.content.decode())
+    assert not Invite.objects.exists()
+
+
+def test_only_an_owner_withdraws_the_offer_to_an_owner(signed_in):
+    signed_in(Role.OWNER).submit(INVITE, email="a@else.example", role="owner")
+    made = Invite.objects.get()
+    browser = signed_in(Role.ADMIN)
+    assert reasons(browser.get(page_of(made))) == [OUT_OF_REACH]
+    browser.submit(page_of(made), action(made, "withdraw"))
+    made.refresh_from_db()
+    assert made.revoked_at is None
+
+
+# ── keys ──
+
+CREATE = "/admin/accounts/apikey/create/"
+
+
+def test_a_key_is_created_shown_once_works_and_is_revoked(signed_in, client):
+    browser = signed_in(Role.ADMIN)
+    answer = browser.submit(CREATE, name="nightly <import>")
+    key = ApiKey.objects.get()
+    token = re.search(r"drs_[\w-]+", answer.content.decode()).group()
+    assert (key.name, key.role) == ("nightly <import>", Role.ADMIN)
+    assert "no-store" in answer["Cache-Control"]
+    assert client.get("/v1/decisions", headers={"Authorization": f"Bearer {token}"}).status_code == 200
+    for path in (page_of(key), "/admin/accounts/apikey/", CREATE):
+        assert token not in browser.get(path).content.decode()
+    browser.submit(page_of(key), action(key, "revoke"))
+    assert client.get("/v1/decisions", headers={"Authorization": f"Bearer {token}"}).status_code == 401
+    assert reasons(browser.get(page_of(key))) == ["This key is revoked already."]
+
+
+@pytest.mark.parametrize("name", ["", " ", "x" * 201, "a\x00b"])
+def test_a_key_needs_a_name(signed_in, name):
+    assert signed_in(Role.ADMIN).submit(CREATE, name=name).status_code == 422
+    assert not ApiKey.objects.exists()
+
+
+@pytest.mark.parametrize("path", [INVITE, CREATE])
+@pytest.mark.parametrize("role", OTHERS)
+def test_other_roles_neither_invite_nor_create_keys(signed_in, role, path):
+    browser = signed_in(role)
+    token = browser.csrf_token("/admin/")
+    fields = {"email": "a@else.example", "role": "editor", "name": "x", "csrfmiddlewaretoken": token}
+    assert [browser.get(path).status_code, browser.post(path, fields).status_code] == [403, 403]
+    assert not Invite.objects.exists()
+    assert not ApiKey.objects.exists()
+
+
+# ── every action ──
+
+
+@pytest.fixture
+def actions(editor, api, organization, signed_in):
+    signed_in(Role.OWNER).submit(INVITE, email="a@else.example", role="editor")
+    invite, key = Invite.objects.get(), ApiKey.objects.get()
+    return [action(editor, "role"), action(editor, "remove"), action(invite, "withdraw"), action(key, "revoke")]
+
+
+def test_looking_at_an_action_does_nothing(actions, signed_in):
+    browser = signed_in(Role.OWNER)
+    before = AuditEvent.objects.count()
+    assert [browser.get(path, {"role": "auditor"}).status_code for path in actions] == [405] * 4
+    assert AuditEvent.objects.count() == before
+
+
+def test_a_form_of_another_site_is_refused(actions, signed_in):
+    browser = signed_in(Role.OWNER)
+    browser.get("/admin/")
+    before = AuditEvent.objects.count()
+    paths = [*actions, INVITE, CREATE]
+    fields = {"role": "auditor", "name": "x", "email": "b@else.example"}
+    assert [browser.post(path, fields).status_code for path in paths] == [403] * 6
+    assert AuditEvent.objects.count() == before
+
+
+def test_without_signing_in_there_is_nothing(actions, client):
+    for path in [*actions, INVITE, CREATE]:
+        assert client.post(path)["Location"].startswith("/admin/login/")

@@ -1,0 +1,198 @@
+"""The back office in a real browser: no page hinders anybody, fits any screen, and needs neither mouse nor script.
+
+`open_page` fails a test in which the console complains, a script fails or the content security policy refuses anything.
+"""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.axe import violations
+from tests.browser.people import sign_in
+from tests.reconsiderations.conftest import REVIEW
+
+RECORD = {
+    "decision_id": "page-1",
+    "system": {"name": "Example Scorecard"},
+    "subject": {"reference": "application 1"},
+    "outcome": {"action": "denied", "reasons": ["Payments are 46 % of income.", "ב"]},
+    "events": {f"step {number}": {"a.b": number, "long": "incomeoftheapplicant" * 20} for number in range(20)},
+}
+LISTS = ["decisions/decision", "decisions/reconsideration", "accounts/member", "accounts/invite", "accounts/apikey",
+         "accounts/auditevent", "custody/entry", "custody/key"]  # fmt: skip
+ROWS = ["decisions/decision", "accounts/member", "accounts/apikey", "custody/key"]
+PAGES = ["", *(f"{path}/" for path in LISTS), "decisions/decision/?q=nothing", "decisions/decision/?action=denied",
+         "decisions/decision/reports/", "accounts/invite/invite/", "accounts/apikey/create/"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def owner(site) -> str:
+    """The address of an owner of an organization with something on every page."""
+    for record in ({**RECORD, "decision_id": f"page-{number}"} for number in range(1, 5)):
+        site.call("POST", "/v1/ingest/srf", json.dumps(record).encode())
+    site.call("POST", "/v1/decisions/page-1/reconsideration", json.dumps(REVIEW).encode())
+    site.call("POST", "/v1/auth/api-keys", b'{"name": "nightly import"}')
+    site.call("POST", "/v1/auth/invites", b'{"email": "invited@pages.example", "role": "editor"}')
+    return site.member("owner@pages.example", "owner")
+
+
+@pytest.fixture
+def signed_in(site, open_page, owner) -> Callable[..., Page]:
+    def make(path: str = "", **options) -> Page:
+        page = open_page(site, **options)
+        sign_in(site, page, owner)
+        page.goto(f"/admin/{path}")
+        return page
+
+    return make
+
+
+def all_pages(page: Page):
+    """Shows every page of the back office, and yields its address."""
+    for path in PAGES:
+        page.goto(f"/admin/{path}")
+        yield path
+    for path in ROWS:
+        page.goto(f"/admin/{path}/")
+        page.locator("#result_list tbody th a").first.click()
+        expect(page.locator(".record-page")).to_be_visible()
+        yield f"one of {path}"
+
+
+def test_axe_finds_nothing_on_any_page_in_the_light_or_in_the_dark(signed_in):
+    page = signed_in()
+    found = {}
+    for path in all_pages(page):
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.evaluate("document.getAnimations().forEach(each => each.finish())")  # colours fade into each other
+            found[path, scheme] = violations(page)
+    assert {where: faults for where, faults in found.items() if faults} == {}
+
+
+def test_no_page_is_wider_than_the_screen_from_a_small_phone_to_the_largest(signed_in):
+    page = signed_in()
+    wide = []
+    for path in all_pages(page):
+        for width in (360, 3840):
+            page.set_viewport_size({"width": width, "height": 740})
+            if page.evaluate("document.documentElement.scrollWidth") > width:
+                wide.append((path, width))
+    assert wide == []
+
+
+def test_every_page_works_without_scripts(signed_in):
+    page = signed_in("decisions/decision/", java_script_enabled=False)
+    page.get_by_label("Search").fill("page-1")
+    page.get_by_role("button", name="Search").click()
+    page.get_by_role("link", name="page-1").click()
+    expect(page.get_by_text("outcome.reasons.0")).to_be_visible()
+    expect(page.get_by_role("button", name="Copy")).to_have_count(0)
+    expect(page.get_by_role("button", name="Keyboard")).to_have_count(0)
+    page.goto("/admin/accounts/auditevent/")
+    verbs = page.locator("details").filter(has_text="By verb")
+    verbs.get_by_label("Exactly").fill("invite.created")
+    verbs.get_by_role("button", name="Show").click()
+    assert set(page.locator("#result_list .field-verb").all_inner_texts()) == {"invite.created"}
+
+
+def test_a_button_that_is_not_allowed_is_disabled_and_says_why(signed_in):
+    page = signed_in("accounts/invite/")
+    page.get_by_role("link", name="invited@pages.example").click()
+    page.get_by_label("I am sure").check()
+    page.get_by_role("button", name="Withdraw the invitation").click()
+    button = page.get_by_role("button", name="Withdraw the invitation")
+    expect(button).to_be_disabled()
+    expect(button).to_have_accessible_description("This invitation is revoked.")
+
+
+def test_what_cannot_be_undone_asks_first(signed_in):
+    page = signed_in("accounts/apikey/create/")
+    page.get_by_label("Name").fill("not to be revoked")
+    page.get_by_role("button", name="Create the key").click()
+    page.get_by_role("link", name="To the list of keys").click()
+    page.get_by_role("link", name="not to be revoked").click()
+    page.get_by_role("button", name="Revoke the key").click()
+    page.reload()
+    expect(page.get_by_role("definition").filter(has_text="active")).to_be_visible()
+
+
+# ── the keyboard ──
+
+
+def test_a_question_mark_lists_the_keys_of_the_page_and_escape_closes_the_list(signed_in):
+    page = signed_in("decisions/decision/")
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog", name="Keyboard")
+    expect(dialog.get_by_role("row").filter(has_text="Start page")).to_contain_text("h")
+    expect(dialog.get_by_role("row").filter(has_text="Search")).to_contain_text("/")
+    expect(dialog.get_by_role("button", name="Close")).to_be_focused()
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    page.get_by_role("button", name="Keyboard").click()
+    expect(dialog).to_be_visible()
+
+
+def test_keys_lead_through_a_list_into_a_row_and_home(signed_in):
+    page = signed_in("decisions/decision/")
+    rows = page.locator("#result_list tbody th a")
+    page.keyboard.press("j")
+    expect(rows.nth(0)).to_be_focused()
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    expect(rows.nth(1)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="The record")).to_be_visible()
+    with page.expect_download() as download:
+        page.keyboard.press("d")
+    assert download.value.suggested_filename.startswith("record-")
+    page.keyboard.press("h")
+    expect(page.get_by_role("heading", name="What needs attention")).to_be_visible()
+
+
+def test_keys_are_letters_where_somebody_writes(signed_in):
+    page = signed_in("decisions/decision/")
+    page.keyboard.press("/")
+    expect(page.get_by_label("Search")).to_be_focused()
+    page.keyboard.type("h?/j")
+    expect(page.get_by_label("Search")).to_have_value("h?/j")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_single_keys_can_be_turned_off_and_on_again(signed_in):
+    """WCAG 2.1.4: whoever speaks to their computer must not press keys by accident."""
+    page = signed_in("decisions/decision/")
+    page.keyboard.press("?")
+    page.get_by_role("button", name="Turn single keys off").click()
+    page.reload()
+    page.keyboard.press("j")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator("#result_list tbody th a:focus")).to_have_count(0)
+    page.get_by_role("button", name="Keyboard").click()
+    page.get_by_role("button", name="Turn single keys on").click()
+    page.keyboard.press("j")
+    expect(page.locator("#result_list tbody th a:focus")).to_have_count(1)
+
+
+def test_a_path_is_copied_and_a_screen_reader_told(signed_in):
+    page = signed_in("decisions/decision/?q=page-1", permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("link", name="page-1").click()
+    page.get_by_role("button", name="Copy outcome.reasons.0").click()
+    expect(page.locator("[aria-live=polite]")).to_have_text("Copied outcome.reasons.0")
+    assert page.evaluate("navigator.clipboard.readText()") == "outcome.reasons.0"
+
+
+def test_on_paper_there_is_the_whole_record_and_nothing_to_press(signed_in):
+    page = signed_in("decisions/decision/?q=page-2")
+    page.get_by_role("link", name="page-2").click()
+    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = false)")
+    page.emulate_media(media="print")
+    expect(page.get_by_text("Payments are 46 % of income.")).to_be_visible()
+    for hidden in ("#header", ".breadcrumbs", "#nav-sidebar", "#footer"):
+        expect(page.locator(hidden)).to_be_hidden()
+    expect(page.get_by_role("button")).to_have_count(0)
