@@ -1,0 +1,32 @@
+"""What the operator's guide tells of the pages is what they have."""
+
+import re
+
+from docs.walk import DECISION
+from notices.back_office.actions import ACTIONS
+from notices.phrasebook import COLUMNS
+from tests.docs.documents import section, text
+
+GUIDE = "docs/operators-guide.md"
+OF_EVERY_LIST = {"j", "k"}
+
+
+def test_it_names_every_key_of_a_notices_page_and_no_other():
+    links = set(re.findall(r'data-key="(\w)"', text("templates/notices/review.html")))
+    assert links
+    told = set(re.findall(r"`(\w)`", section(GUIDE, "Keyboard")))
+    assert told == links | {action.key for action in ACTIONS.values()} | OF_EVERY_LIST
+
+
+def test_it_names_everything_that_can_be_done_with_a_notice():
+    assert [action.label for action in ACTIONS.values() if f"*{action.label}*" not in text(GUIDE)] == []
+
+
+def test_its_row_of_the_phrasebook_has_the_columns_of_one():
+    head, _, row = [line for line in section(GUIDE, "The phrasebook").splitlines() if line.startswith("|")]
+    assert [name.strip() for name in head.strip("|").split("|")] == list(COLUMNS)
+    assert row.count("|") == head.count("|")
+
+
+def test_it_follows_the_decision_of_the_pictures():
+    assert f"`{DECISION}`" in text(GUIDE)
