@@ -102,7 +102,10 @@ class NoticeAdmin(ReadOnlyAdmin):
         found = get_object_or_404(rows, pk=decision)
         back = redirect("admin:decisions_decision_change", found.pk)
         pack = packs().get(request.POST.get("pack", ""))
-        if request.method != "POST" or pack is None:
+        if request.method != "POST":
+            return back
+        if pack is None:
+            messages.error(request, "Choose a pack to draft under.")
             return back
         try:
             made = services.draft(

@@ -24,7 +24,8 @@ Done = tuple[Notice, str]
 class Action:
     """Something that can be done: with which permission, in which states, and after which form.
 
-    `key` is its keyboard shortcut; `look` that of its button, as `submit_button` takes it.
+    `key` is its keyboard shortcut, which leads to the first field of the form; without fields it presses the button.
+    `look` is that of the button, as `submit_button` takes it.
     """
 
     name: str
@@ -39,7 +40,10 @@ class Action:
 
     def new_form(self, entered: Any = None, **options: Any) -> ActionForm:
         """Its form, whose ids are its own: a page shows several."""
-        return self.form(entered, auto_id=f"{self.name}-%s", **options)
+        form = self.form(entered, auto_id=f"{self.name}-%s", **options)
+        for first in form.visible_fields()[:1]:
+            first.field.widget.attrs |= {"data-key": self.key, "data-key-label": self.label}
+        return form
 
 
 @dataclass(frozen=True, slots=True)

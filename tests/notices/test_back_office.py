@@ -242,6 +242,7 @@ def test_who_runs_the_platform_looks_and_does_not_act(own, signed_in):
     runner.submit("/admin/", "/account/organization/", organization=str(organization.pk))
     for address in [*gets(own), *map(listed, SEES), *(reverse(f"admin:{name}") for name in WITHOUT_ROWS)]:
         assert runner.get(address).status_code == 200, address
+    assert "own-word" not in runner.get("/admin/notices/notice/?queue=mine").content.decode()
     shown = runner.get(row("notice", own)).content.decode()
     assert shown.count("its members act") == len(ACTIONS) + 1, "the buttons, and Edit"
     token = runner.csrf_token("/account/sessions/")

@@ -296,7 +296,8 @@ def test_a_draft_is_made_on_the_page_of_a_decision(api, signed_in):
     assert answer["Location"] == page({"notice_id": made.pk})
     assert (made.pack, made.language, made.recipient) == ("ca_qc_12_1", "fr", {"reference": "person 7"})
     assert "ca_qc_12_1" in browser.get(f"/admin/decisions/decision/{decision.pk}/change/").content.decode()
-    assert browser.submit(page({"notice_id": made.pk}), form, pack="nonesuch").status_code == 302
+    answer = browser.post(form, {"pack": "", "csrfmiddlewaretoken": browser.csrf_token("/admin/")}, follow=True)
+    assert "Choose a pack to draft under." in text(answer)
     assert Notice.objects.count() == 1
 
 

@@ -72,5 +72,8 @@ form.addEventListener("input", (event) => {
   const output = event.target.parentElement.querySelector("output");
   output.textContent = values.get(path) ?? (path && "not in the list; it is looked up when you save");
 });
+form.addEventListener("keydown", (event) => { // that would save
+  if (event.key === "Enter" && event.target.matches("input[list]")) event.preventDefault();
+});
 form.addEventListener("submit", () => { unsaved = false; });
 window.addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });
