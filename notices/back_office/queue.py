@@ -1,0 +1,92 @@
+"""The queue of notices: its views, its filters, and what comes first."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import F, QuerySet
+from django.http import HttpRequest
+
+from accounts import selectors as accounts
+from notices import selectors
+from notices.models import Notice
+from notices.packs import packs
+
+State = Notice.State
+_STATES = {
+    State.DRAFT: "Drafts",
+    State.IN_REVIEW: "Waiting for review",
+    State.APPROVED: "Approved, not delivered",
+    State.DELIVERED: "Delivered",
+    State.WITHDRAWN: "Withdrawn",
+}
+_NEWEST_FIRST = ("all", State.DELIVERED, State.WITHDRAWN)
+
+
+def order(request: HttpRequest) -> list[Any]:
+    """What is late comes first, and what has no deadline last; of what is done, the newest. Both orders are indexed."""
+    newest_first = ["-created_at", "-pk"]
+    if request.GET.get(Queue.parameter_name) in _NEWEST_FIRST:
+        return newest_first
+    return [F("due_at").asc(nulls_last=True), *newest_first]
+
+
+class Queue(admin.SimpleListFilter):
+    """What is to be done, unless another view of the notices is chosen."""
+
+    title = parameter_name = "queue"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [
+            ("overdue", "Overdue"),
+            ("at_risk", "Due soon"),
+            ("mine", "Held by me"),
+            *((state.value, label) for state, label in _STATES.items()),
+            ("all", "All"),
+        ]
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        first, *others = super().choices(changelist)
+        yield {**first, "display": "To do"}
+        yield from others
+
+    def queryset(self, request: HttpRequest, rows: QuerySet[Notice]) -> QuerySet[Notice]:
+        chosen = self.value()
+        if chosen in State.values:
+            return rows.filter(state=chosen)
+        match chosen:
+            case "overdue":
+                return selectors.overdue(rows)
+            case "at_risk":
+                organization = accounts.current_organization(request)
+                days = selectors.settings_of(organization.pk).at_risk_days if organization else 0
+                return selectors.at_risk(rows, days)
+            case "mine":
+                member = accounts.current_member(request)
+                return rows.filter(state__in=selectors.UNSENT, holder=member) if member else rows.none()
+            case "all":
+                return rows
+            case _:
+                return rows.filter(state__in=selectors.UNSENT)
+
+
+class _Exactly(admin.SimpleListFilter):
+    """A column whose values the packs know, so that no rows are read to offer them."""
+
+    def queryset(self, request: HttpRequest, rows: QuerySet[Notice]) -> QuerySet[Notice]:
+        return rows.filter(**{str(self.parameter_name): self.value()}) if self.value() else rows
+
+
+class ByPack(_Exactly):
+    title = parameter_name = "pack"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(pack_id, pack_id) for pack_id in sorted(packs())]
+
+
+class ByLanguage(_Exactly):
+    title = parameter_name = "language"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        languages = {language for pack in packs().values() for language in pack.languages}
+        return [(language, language) for language in sorted(languages)]
