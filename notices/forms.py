@@ -1,4 +1,5 @@
 import uuid
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -48,6 +49,41 @@ class DeliveryForm(ActionForm):
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
         help_text="Now, if left out. A mail goes out by itself.",
     )
+
+
+class RecipientForm(ActionForm):
+    """To whom the letter goes."""
+
+    PARTS = ("name", "address", "email", "reference")
+
+    recipient_name = forms.CharField(label="Name", required=False, max_length=300)
+    recipient_address = forms.CharField(
+        label="Postal address", required=False, max_length=1000, widget=forms.Textarea(attrs={"rows": 3})
+    )
+    recipient_email = forms.EmailField(label="Mail address", required=False)
+    recipient_reference = forms.CharField(
+        label="Reference",
+        required=False,
+        max_length=300,
+        help_text="Sealed with the words; after that it stays.",
+    )
+
+    @staticmethod
+    def shown(recipient: Mapping[str, Any]) -> dict[str, Any]:
+        """A recipient, which may be any object, as the form's initial values."""
+        address = recipient.get("address", "")
+        lines = address if isinstance(address, list) else [address]
+        told = {name: recipient.get(name, "") for name in ("name", "email", "reference")}
+        return {f"recipient_{name}": value for name, value in told.items() if isinstance(value, str)} | {
+            "recipient_address": "\n".join(line for line in lines if isinstance(line, str))
+        }
+
+    @staticmethod
+    def told(entered: Mapping[str, Any]) -> dict[str, Any]:
+        """The recipient that was entered."""
+        found = {name: entered[f"recipient_{name}"] for name in ("name", "email", "reference")}
+        found["address"] = [line.strip() for line in entered["recipient_address"].splitlines() if line.strip()]
+        return {name: value for name, value in found.items() if value}
 
 
 class ReasonForm(forms.Form):

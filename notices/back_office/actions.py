@@ -10,7 +10,7 @@ from accounts.back_office import refusal
 from accounts.callers import Caller
 from accounts.roles import Permission
 from notices import selectors, services
-from notices.forms import ActionForm, ApprovalForm, ChangesForm, DeliveryForm, WithdrawalForm
+from notices.forms import ActionForm, ApprovalForm, ChangesForm, DeliveryForm, RecipientForm, WithdrawalForm
 from notices.models import Delivery, Notice
 from notices.services.writing import EDITABLE, FINISHED
 
@@ -66,8 +66,9 @@ def offers(
         entered: the form of an action that was refused, by its name: it is shown as it was filled in.
     """
     found = []
+    initial = {"revision": revision, **RecipientForm.shown(notice.recipient)}
     for action in ACTIONS.values():
-        form = entered.get(action.name) or action.new_form(initial={"revision": revision})
+        form = entered.get(action.name) or action.new_form(initial=initial)
         reason = refusal(request, action.permission)
         if not reason and notice.state not in action.states:
             reason = f"The notice is {notice.get_state_display().lower()}."
@@ -105,6 +106,12 @@ def _deliver(notice: Notice, caller: Caller, entered: Entered) -> Done:
     return notice, "The letter is on its way." if by_mail else "The delivery is recorded."
 
 
+def _recipient(notice: Notice, caller: Caller, entered: Entered) -> Done:
+    kept = {name: value for name, value in notice.recipient.items() if name not in RecipientForm.PARTS}
+    services.set_recipient(notice=notice, recipient={**kept, **RecipientForm.told(entered)}, caller=caller)
+    return notice, "The letter goes to this recipient now."
+
+
 def _new_version(notice: Notice, caller: Caller, entered: Entered) -> Done:
     made = services.new_version(notice=notice, pack=selectors.pack_of(notice), caller=caller)
     return made, "This is the new version, a draft. Once approved, it takes the other's place."
@@ -126,6 +133,7 @@ ACTIONS = {
         Action("submit", "Send to review", "s", _WRITE, (State.DRAFT,), _submit),
         Action("hold", "Take it, or let go of it", "t", _WRITE, EDITABLE, _hold),
         Action("deliver", "Deliver", "d", _WRITE, FINISHED, _deliver, DeliveryForm, "default"),
+        Action("recipient", "Save the recipient", "i", _WRITE, _ALL, _recipient, RecipientForm),
         Action("new-version", "New version", "n", _WRITE, FINISHED, _new_version),
         Action("withdraw", "Withdraw", "w", _DECIDE, _ALL, _withdraw, WithdrawalForm, "danger"),
     )

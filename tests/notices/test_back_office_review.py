@@ -248,6 +248,27 @@ def test_a_delivery_is_recorded_as_it_happened(approved, signed_in):
     assert state(approved) == "delivered"
 
 
+def test_the_recipient_is_entered_on_the_page_and_stands_in_the_letter(approved, signed_in):
+    browser = signed_in(Role.EDITOR)
+    entered = {"recipient_name": "Example Person", "recipient_address": " 2 Example Street \r\n\r\nExample City"}
+    assert do(browser, approved, "recipient", **entered).status_code == 302
+    assert Notice.objects.get().recipient == {
+        "name": "Example Person",
+        "address": ["2 Example Street", "Example City"],
+    }
+    assert "2 Example Street" in browser.get(page(approved, "notice-letter")).content.decode()
+    shown = browser.get(page(approved)).content.decode()
+    assert 'value="Example Person"' in shown
+    assert "2 Example Street\nExample City</textarea>" in shown
+
+
+def test_the_reference_that_was_approved_stays(approved, signed_in):
+    answer = do(signed_in(Role.EDITOR), approved, "recipient", recipient_reference="another", recipient_name="Kept")
+    assert answer.status_code == 409
+    assert 'value="Kept"' in answer.content.decode()
+    assert Notice.objects.get().recipient == {}
+
+
 @pytest.mark.parametrize(
     ("entered", "status", "told"),
     [
