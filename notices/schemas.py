@@ -213,16 +213,21 @@ class ReadabilityOut(Answer):
     flesch: float | None
 
 
-class NoticeOut(NoticeSummary):
+class Checked(Answer):
+    """A notice against its record and its pack."""
+
+    elements: list[ChecklistItem]
+    citations: list[CitationOut]
+    problems: list[str]
+    deadline: DeadlineOut | None
+    deadlines: list[DeadlineOut]
+    fault: str | None
+
+
+class NoticeOut(NoticeSummary, Checked):
     recipient: dict[str, Any]
     revision: int
     content: dict[str, Any]
-    elements: list[ChecklistItem]
-    citations: list[CitationOut]
-    deadline: DeadlineOut | None
-    deadlines: list[DeadlineOut]
-    problems: list[str]
-    fault: str | None
     readability: ReadabilityOut
     approval: ApprovalOut | None
     delivered_at: str | None
@@ -231,15 +236,9 @@ class NoticeOut(NoticeSummary):
     public_address: str | None
 
 
-class ChecklistOut(Answer):
+class ChecklistOut(Checked):
     notice_id: str
     revision: int
-    elements: list[ChecklistItem]
-    citations: list[CitationOut]
-    deadline: DeadlineOut | None
-    deadlines: list[DeadlineOut]
-    problems: list[str]
-    fault: str | None
 
 
 class RevisionOut(Answer):
