@@ -9,7 +9,9 @@ from tests.throwaway import FAST, postgresql, redis
 
 def suite(name: str, **environment: str) -> int:
     print(f"\n── the suite on {name} ──", flush=True)
-    command = [sys.executable, "-m", "pytest", "-n", "auto", *sys.argv[1:]]
+    # More workers than cores: many tests wait for processes, browsers and mail.
+    workers = str((os.cpu_count() or 1) * 2)
+    command = [sys.executable, "-m", "pytest", "-n", workers, "--dist", "worksteal", *sys.argv[1:]]
     return subprocess.run(command, env=os.environ | environment, stdin=subprocess.DEVNULL).returncode
 
 

@@ -332,7 +332,8 @@ def asked(site, number: str) -> str:
         f"n = selectors.published(Notice.objects.get(pk='{number}').address);"
         f"services.request_review(notice=n, code='{code}', message='<b>Please</b> look again. ' + 'x' * 200)",
     )  # fmt: skip
-    (found,) = site.call("GET", "/v1/review-requests")["items"]
+    requests = site.call("GET", "/v1/review-requests")["items"]
+    (found,) = [each for each in requests if each["notice_id"] == number]
     return found["review_request_id"]
 
 
