@@ -25,8 +25,10 @@ _OF_A_DATABASE = {"db", "transactional_db", "live", "live_with_each_vault", "sit
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes longest comes first, so that no worker is left alone with it at the end. And as the suite runs on SQLite
-    and then on PostgreSQL, what meets no database is not run a second time."""
+    """What takes longest comes first, so that no worker is left alone with it at the end.
+
+    As the suite runs on SQLite and then on PostgreSQL, what meets no database is not run a second time.
+    """
     items.sort(key=lambda item: "system" not in item.path.parts)
     if connection.vendor == "postgresql":
         config.hook.pytest_deselected(items=[item for item in items if not _meets_a_database(item)])
