@@ -132,7 +132,9 @@ def notice(organization_id: uuid.UUID, notice_id: str) -> Notice:
 
 def published(address: str) -> Notice:
     """The notice behind a letter's short address, once it is in custody. Raises Http404."""
-    found = _complete().filter(address=address, sealed__isnull=False).first()
+    found = None
+    if address.isalnum():  # a NUL cannot be asked of PostgreSQL
+        found = _complete().filter(address=address, sealed__isnull=False).first()
     if found is None:
         raise Http404
     return found
