@@ -56,11 +56,11 @@ class RecipientForm(ActionForm):
 
     PARTS = ("name", "address", "email", "reference")
 
-    recipient_name = forms.CharField(label="Name", required=False, max_length=300)
+    recipient_name = forms.CharField(label="Recipient's name", required=False, max_length=300)
     recipient_address = forms.CharField(
-        label="Postal address", required=False, max_length=1000, widget=forms.Textarea(attrs={"rows": 3})
+        label="Recipient's postal address", required=False, max_length=1000, widget=forms.Textarea(attrs={"rows": 3})
     )
-    recipient_email = forms.EmailField(label="Mail address", required=False)
+    recipient_email = forms.EmailField(label="Recipient's mail address", required=False)
     recipient_reference = forms.CharField(
         label="Reference",
         required=False,
