@@ -4,6 +4,8 @@ import tempfile
 # Before Django reads its settings: this process's files live in a directory of their own.
 _directory = tempfile.TemporaryDirectory(prefix="drs-tests-")
 os.environ["DATA_DIR"] = _directory.name
+# Playwright leaves an event loop running in the thread of a test; nothing of ours is asynchronous.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
 import json  # noqa: E402
 from collections.abc import Callable, Iterator  # noqa: E402

@@ -9,9 +9,11 @@ from tests.throwaway import FAST, postgresql, redis
 
 def suite(name: str, **environment: str) -> int:
     print(f"\n── the suite on {name} ──", flush=True)
-    # More workers than cores: many tests wait for processes, browsers and mail.
-    workers = str((os.cpu_count() or 1) * 2)
-    command = [sys.executable, "-m", "pytest", "-n", workers, "--dist", "worksteal", *sys.argv[1:]]
+    # A worker more than cores, for many tests wait for processes, browsers and mail; a file stays with one worker, which
+    # starts its services once; and the files keep their order, the longest first.
+    workers = str((os.cpu_count() or 1) + 1)
+    spread = ["-n", workers, "--dist", "loadfile", "--no-loadscope-reorder"]
+    command = [sys.executable, "-m", "pytest", *spread, *sys.argv[1:]]
     return subprocess.run(command, env=os.environ | environment, stdin=subprocess.DEVNULL).returncode
 
 
