@@ -9,8 +9,8 @@ from tests.throwaway import FAST, postgresql, redis
 
 def suite(name: str, **environment: str) -> int:
     print(f"\n── the suite on {name} ──", flush=True)
-    # A worker more than cores, for many tests wait for processes, browsers and mail; a file stays with one worker, which
-    # starts its services once; and the files keep their order, the longest first.
+    # A worker more than cores, for many tests wait for processes, browsers and mail. A file stays with one worker,
+    # which starts its services once, and files keep their order, the longest first.
     workers = str((os.cpu_count() or 1) + 1)
     spread = ["-n", workers, "--dist", "loadfile", "--no-loadscope-reorder"]
     command = [sys.executable, "-m", "pytest", *spread, *sys.argv[1:]]
