@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.system.live import CHECKOUT, server
 
-EXAMPLES = "100"
+EXAMPLES = "50"
 
 CONFIG = """
 hooks = "tests.system.schemathesis_hooks"
