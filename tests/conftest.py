@@ -41,7 +41,7 @@ def _meets_a_database(item: pytest.Item) -> bool:
     """By its marks and fixtures, or because it starts services or programs of its own."""
     starts_its_own = {"system", "docs"}.intersection(item.path.relative_to(item.config.rootpath).parts)
     fixtures = _OF_A_DATABASE.intersection(getattr(item, "fixturenames", ()))
-    if item.get_closest_marker("looks"):
+    if item.get_closest_marker("once"):
         return False
     return bool(starts_its_own or fixtures or item.get_closest_marker("django_db"))
 

@@ -17,6 +17,8 @@ from tests import throwaway
 from tests.system.image import Build, context_files, exec_form, ignored, inside
 from tests.system.live import CHECKOUT, Client, lasting_port, listens, wait_until
 
+pytestmark = pytest.mark.once  # it brings a database of its own
+
 COMPOSE = yaml.safe_load((CHECKOUT / "compose.yaml").read_text())
 CHOSEN = {"CUSTODY_VAULT": "filesystem"}  # the variables that an administrator sets beside compose.yaml
 OURS = ("migrate", "web", "worker", "beat")

@@ -13,6 +13,8 @@ import pytest
 
 from tests.system.live import CHECKOUT, Client, lasting_port, listens, wait_until
 
+pytestmark = pytest.mark.once  # it brings a database of its own
+
 SAMPLES = 2380 + 20
 
 
