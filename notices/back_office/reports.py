@@ -20,18 +20,17 @@ def notices(organization: Organization) -> dict[str, Any]:
         )
     )
     delivered, unsent = Q(state=Notice.State.DELIVERED), Q(state__in=selectors.UNSENT)
-    rows = Notice.objects.filter(organization=organization).annotate(in_time=in_time)
-    lines = list(
-        rows.values("pack")
-        .annotate(
-            written=Count("pk"),
-            delivered=Count("pk", filter=delivered),
-            delivered_late=Count("pk", filter=delivered & Q(due_at__isnull=False, in_time=False)),
-            waiting=Count("pk", filter=unsent),
-            late=Count("pk", filter=unsent & Q(due_at__lt=now)),
-        )
-        .order_by("pack")
+    rows = Notice.objects.filter(organization=organization)
+    counted = rows.values("pack").annotate(
+        written=Count("pk"),
+        delivered=Count("pk", filter=delivered),
+        waiting=Count("pk", filter=unsent),
+        late=Count("pk", filter=unsent & Q(due_at__lt=now)),
     )
+    # On its own, so that deliveries are looked up for delivered notices alone.
+    too_late = rows.filter(delivered, ~in_time, due_at__isnull=False).values_list("pack").annotate(Count("pk"))
+    delivered_late = dict(too_late.order_by())
+    lines = [{**line, "delivered_late": delivered_late.get(line["pack"], 0)} for line in counted.order_by("pack")]
     approvals = Approval.objects.filter(notice__organization=organization)
     kinds = approvals.aggregate(
         granted=Count("pk", filter=Q(grant__isnull=False)),
