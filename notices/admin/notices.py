@@ -27,8 +27,6 @@ from notices.packs import packs
 from notices.schemas import LetterQuery
 from notices.services.writing import EDITABLE
 
-_Refusals = (services.Refused, services.NotEditable)
-
 
 @admin.register(Notice)
 class NoticeAdmin(ReadOnlyAdmin):
@@ -137,7 +135,7 @@ class NoticeAdmin(ReadOnlyAdmin):
             return self._review(request, notice, problem, 422, {name: form})
         try:
             shown, said = action.run(notice, who, form.cleaned_data)
-        except _Refusals as refusal:
+        except services.Refused as refusal:
             return self._review(request, notice, str(refusal), 409, {name: form})
         except Fault as fault:
             return self._review(request, notice, fault.sentence, fault.status, {name: form})
@@ -172,7 +170,7 @@ class NoticeAdmin(ReadOnlyAdmin):
             return self._editor(request, editor, "Nothing is saved yet: see below.", 422)
         try:
             made = editor.save(who)
-        except services.NotEditable as refusal:
+        except services.Refused as refusal:
             return self._editor(request, editor, str(refusal), 409)
         except Fault as fault:
             return self._editor(request, editor, fault.sentence, fault.status)

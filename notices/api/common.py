@@ -28,7 +28,7 @@ def refusals() -> Iterator[None]:
     """A rule that forbids something is a conflict with what is stored: 409, with the rule's own sentence."""
     try:
         yield
-    except (services.Refused, services.NotEditable) as refusal:
+    except services.Refused as refusal:
         raise ApiError(409, str(refusal)) from None
 
 

@@ -8,10 +8,9 @@ from notices.services.reviews import acknowledge_requests, close_request, reques
 from notices.services.sealing import seal_approved
 from notices.services.settings import change_settings, put_phrases, remove_phrase
 from notices.services.verdicts import approve, hold, reason_against_approval, request_changes, submit, withdraw
-from notices.services.writing import NotEditable, draft, edit, new_version, set_recipient
+from notices.services.writing import draft, edit, new_version, set_recipient
 
 __all__ = [
-    "NotEditable",
     "Refused",
     "acknowledge_requests",
     "approve",

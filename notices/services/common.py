@@ -4,12 +4,22 @@ from typing import Any
 
 from accounts import audit
 from accounts.audit import Actor
-from notices.models import Notice
+from notices.models import Notice, NoticeRevision
 from notices.public.words import words
 
 
 class Refused(Exception):
     """A rule forbids it. The message is the reason, for the person."""
+
+
+def require_seen(current: NoticeRevision, seen: int | None) -> None:
+    """Nobody edits or decides about words they have not seen. Raises Refused.
+
+    Args:
+        seen: the number of the revision that they looked at; None if they do not say.
+    """
+    if seen is not None and seen != current.number:
+        raise Refused(f"The notice has changed since you opened it: it is at revision {current.number}.")
 
 
 def subject(template: str, language: str, organization: str) -> str:

@@ -9,7 +9,7 @@ from notices.facts import Facts
 from notices.models import Approval, Notice, NoticeRevision, Step
 from notices.packs import Pack
 from notices.services import authority as authority_rules
-from notices.services.common import Refused, note
+from notices.services.common import Refused, note, require_seen
 from notices.services.sealing import seal_approved
 from notices.services.writing import EDITABLE
 
@@ -141,8 +141,7 @@ def _require_current(locked: Notice, revision: int | None) -> NoticeRevision:
     current = selectors.current_revision(locked)
     if locked.state not in EDITABLE:
         raise Refused(f"The notice is {locked.state}.")
-    if revision is not None and revision != current.number:
-        raise Refused(f"The notice has changed: it is at revision {current.number}. Look at it again.")
+    require_seen(current, revision)
     return current
 
 

@@ -14,15 +14,11 @@ from notices.facts import Facts
 from notices.models import Notice, NoticeRevision
 from notices.packs import Pack
 from notices.phrasebook import Phrasebook
-from notices.services.common import note
+from notices.services.common import Refused, note, require_seen
 
 State = Notice.State
 EDITABLE = (State.DRAFT, State.IN_REVIEW)
 FINISHED = (State.APPROVED, State.DELIVERED)
-
-
-class NotEditable(Exception):
-    """The notice is in a state in which this cannot be done. The message says so, for the person."""
 
 
 def draft(
@@ -83,7 +79,7 @@ def edit(
         revision: the one that was edited; the current one if not given.
 
     Raises:
-        NotEditable: the notice is finished, or at another revision.
+        Refused: the notice is finished, or at another revision.
         Fault: the record cannot be read.
     """
     facts = selectors.facts_of(notice.decision)
@@ -91,10 +87,9 @@ def edit(
         locked = Notice.objects.select_for_update().get(pk=notice.pk)
         locked.decision = notice.decision
         if locked.state not in EDITABLE:
-            raise NotEditable(f"The notice is {locked.state} and stays as it is. Make a new version of it.")
+            raise Refused(f"The notice is {locked.state} and stays as it is. Make a new version of it.")
         last = selectors.current_revision(locked)
-        if revision is not None and revision != last.number:
-            raise NotEditable(f"The notice has changed since you opened it: it is at revision {last.number}.")
+        require_seen(last, revision)
         exempt = last.not_applicable if not_applicable is None else dict(not_applicable)
         made = _revise(locked, last.number + 1, {**last.content, **changes}, exempt, facts, caller)
         note("notice.edited", locked, caller.actor, revision=made.number)
@@ -107,16 +102,16 @@ def set_recipient(*, notice: Notice, recipient: Mapping[str, Any], caller: Calle
     back can be sent anew; but the reference, which is sealed with the words, stays as it was approved.
 
     Raises:
-        NotEditable
+        Refused
     """
     with transaction.atomic():
         locked = Notice.objects.select_for_update().get(pk=notice.pk)
         if locked.state == State.WITHDRAWN:
-            raise NotEditable("The notice is withdrawn.")
+            raise Refused("The notice is withdrawn.")
         if locked.state in FINISHED and recipient.get("reference") != locked.recipient.get("reference"):
-            raise NotEditable("The recipient's reference was approved with the notice and stays as it is.")
+            raise Refused("The recipient's reference was approved with the notice and stays as it is.")
         if locked.deliveries.filter(handled_at=None).exists():  # else one person's letter goes to another's mailbox
-            raise NotEditable("A mail of this letter waits to go out. Change the recipient once it has.")
+            raise Refused("A mail of this letter waits to go out. Change the recipient once it has.")
         Notice.objects.filter(pk=locked.pk).update(recipient=dict(recipient))
         note("notice.recipient_set", locked, caller.actor)
 
@@ -125,16 +120,16 @@ def new_version(*, notice: Notice, pack: Pack, caller: Caller) -> Notice:
     """A draft with the words of an approved or delivered notice. Once it is approved, it takes that notice's place.
 
     Raises:
-        NotEditable: the notice is not finished, or a new version is already there.
+        Refused: the notice is not finished, or a new version is already there.
         Fault: the record cannot be read.
     """
     facts = selectors.facts_of(notice.decision)
     with transaction.atomic():
         locked = Notice.objects.select_for_update().get(pk=notice.pk)
         if locked.state not in FINISHED:
-            raise NotEditable(f"The notice is {locked.state}. Only an approved or delivered one gets a new version.")
+            raise Refused(f"The notice is {locked.state}. Only an approved or delivered one gets a new version.")
         if locked.successors.exclude(state=State.WITHDRAWN).exists():
-            raise NotEditable("There is a new version of this notice already. Edit that one, or withdraw it.")
+            raise Refused("There is a new version of this notice already. Edit that one, or withdraw it.")
         last = selectors.current_revision(locked)
         made = Notice.objects.create(
             organization_id=locked.organization_id,
