@@ -68,9 +68,12 @@ def _against_the_record(notice: Notice, revision: NoticeRevision, delivered_at: 
 
 def checked(notice: Notice) -> dict[str, Any]:
     """A notice's checklist alone, and what stands in the way of its approval."""
-    shown = detail(notice)
-    wanted = ("notice_id", "revision", "elements", "citations", "deadline", "deadlines", "problems", "fault")
-    return {name: shown[name] for name in wanted}
+    revision = selectors.current_revision(notice)
+    return {
+        "notice_id": str(notice.pk),
+        "revision": revision.number,
+        **_against_the_record(notice, revision, selectors.delivered_at(notice)),
+    }
 
 
 def revision(row: NoticeRevision) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What the pages of the back office have in common. Apps build their pages on it, and place needs and charts."""
 
-from accounts.back_office.lists import RecentValues, TimeRange, capped_count
+from accounts.back_office.lists import RecentValues, TimeRange, View, capped_count
 from accounts.back_office.pages import ReadOnlyAdmin, moment
 from accounts.back_office.permissions import caller, may, may_look, refusal
 from accounts.back_office.start_page import Bar, Chart, Need, register_charts, register_needs
@@ -12,6 +12,7 @@ __all__ = [
     "ReadOnlyAdmin",
     "RecentValues",
     "TimeRange",
+    "View",
     "caller",
     "capped_count",
     "may",

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, time, timedelta
 from math import ceil
 from typing import Any
 
-from django.contrib.admin import FieldListFilter
+from django.contrib.admin import FieldListFilter, SimpleListFilter
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ERROR_FLAG, PAGE_VAR
 from django.core.paginator import Paginator
@@ -127,6 +127,17 @@ class TimeRange(_Filter):
         for number, display in self._LAST.items():
             link = changelist.get_query_string({**nothing, self.names["days"]: number})
             yield {"selected": number == self.days, "query_string": link, "display": display}
+
+
+class View(SimpleListFilter):
+    """A choice between views of a list, of which the first, named by `usual`, is shown where none is chosen."""
+
+    usual: str
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        first, *others = super().choices(changelist)
+        yield {**first, "display": self.usual}
+        yield from others
 
 
 def _midnight() -> datetime:

@@ -1,40 +1,35 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 
-from accounts.back_office import ReadOnlyAdmin, caller, refusal
+from accounts.back_office import ReadOnlyAdmin, View, caller, refusal
 from accounts.roles import Permission
 from notices import services
 from notices.models import ReviewRequest, ReviewRequestQuerySet
 
 
-class Waiting(admin.SimpleListFilter):
+class Waiting(View):
     """Those that wait for an answer, unless another view is chosen."""
 
-    title, parameter_name = "state", "state"
+    title = parameter_name = "state"
+    usual = "Waiting"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [("answered", "Answered"), ("closed", "Closed"), ("all", "All")]
 
-    def choices(self, changelist: Any) -> Any:
-        first, *others = super().choices(changelist)
-        yield {**first, "display": "Waiting"}
-        yield from others
-
-    def queryset(self, request: HttpRequest, rows: Any) -> QuerySet[ReviewRequest]:
+    def queryset(self, request: HttpRequest, rows: Any) -> Any:
         match self.value():
             case "answered":
-                return rows.answered()  # type: ignore[no-any-return]
+                return rows.answered()
             case "closed":
-                return rows.exclude(closed_at=None)  # type: ignore[no-any-return]
+                return rows.exclude(closed_at=None)
             case "all":
-                return rows  # type: ignore[no-any-return]
+                return rows
             case _:
-                return rows.waiting()  # type: ignore[no-any-return]
+                return rows.waiting()
 
 
 @admin.register(ReviewRequest)

@@ -1,6 +1,5 @@
 """The queue of notices: its views, its filters, and what comes first."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import admin
@@ -8,6 +7,7 @@ from django.db.models import F, QuerySet
 from django.http import HttpRequest
 
 from accounts import selectors as accounts
+from accounts.back_office import View
 from notices import selectors
 from notices.models import Notice
 from notices.packs import packs
@@ -31,10 +31,11 @@ def order(request: HttpRequest) -> list[Any]:
     return [F("due_at").asc(nulls_last=True), *newest_first]
 
 
-class Queue(admin.SimpleListFilter):
+class Queue(View):
     """What is to be done, unless another view of the notices is chosen."""
 
     title = parameter_name = "queue"
+    usual = "To do"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [
@@ -44,11 +45,6 @@ class Queue(admin.SimpleListFilter):
             *((state.value, label) for state, label in _STATES.items()),
             ("all", "All"),
         ]
-
-    def choices(self, changelist: Any) -> Iterator[Any]:
-        first, *others = super().choices(changelist)
-        yield {**first, "display": "To do"}
-        yield from others
 
     def queryset(self, request: HttpRequest, rows: QuerySet[Notice]) -> QuerySet[Notice]:
         chosen = self.value()

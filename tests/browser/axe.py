@@ -42,6 +42,8 @@ def _install(to: Path) -> None:
 
 def violations(page: Page, within: str = "html") -> list[str]:
     """What axe finds in the page, or in one element of it: a line for each kind of fault."""
+    # What a click led to can be there before its stylesheets are.
+    page.wait_for_load_state()
     page.evaluate(script())
     options: dict[str, Any] = {"runOnly": {"type": "tag", "values": _RULES}}
     found = page.evaluate("([element, options]) => axe.run(element, options)", [within, options])["violations"]

@@ -15,6 +15,13 @@ def tour(site: Service, page: Page, newcomer: str) -> Iterator[str]:
     Args:
         newcomer: the mail address of somebody who is not a member yet.
     """
+    for name in _pages(site, page, newcomer):
+        # What a click led to can be there before its stylesheets are.
+        page.wait_for_load_state()
+        yield name
+
+
+def _pages(site: Service, page: Page, newcomer: str) -> Iterator[str]:
     site.require_second_factor(True)
     link = site.invitation(newcomer, "approver")
     page.goto(link)

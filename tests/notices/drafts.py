@@ -1,0 +1,47 @@
+"""Drafts of records and phrases, without a database: what the tests of drafting begin with."""
+
+import csv
+import json
+
+from decisions import samples
+from notices.drafting import draft
+from notices.facts import Facts
+from notices.models import Phrase
+from notices.packs import packs
+from notices.phrasebook import Phrasebook
+
+STATEMENTS = ("decision_summary", "role_of_automated_system", "main_factors", "inputs_used")
+EVERY = [(name, language) for name in sorted(packs()) for language in packs()[name].languages]
+LANGUAGES = ("en", "de", "fr")
+END_MARKS = (".", "!", "?", "…")
+
+
+def drafted(record: dict | bytes, pack: str = "general", language: str = "en", *phrases: Phrase) -> dict:
+    raw = record if isinstance(record, bytes) else json.dumps(record).encode()
+    return draft(Facts(raw), packs()[pack], language, Phrasebook(phrases), {})
+
+
+def statements(content: dict) -> list[dict]:
+    return [item for name in STATEMENTS for item in content[name]]
+
+
+def told(content: dict, *fields: str) -> list[str]:
+    return [item["statement"] for name in fields or STATEMENTS for item in content[name]]
+
+
+def inputs(fields: dict, language: str = "en", *phrases: Phrase) -> list[str]:
+    return told(drafted({"events": {"check": fields}}, "general", language, *phrases), "inputs_used")
+
+
+def factors(outcome: dict, events: dict | list | None = None, language: str = "en", *phrases: Phrase) -> list[str]:
+    return told(drafted({"events": events or {}, "outcome": outcome}, "general", language, *phrases), "main_factors")
+
+
+def sample(decision_id: str) -> bytes:
+    return next(raw for raw in samples.synthetic_records() if json.loads(raw)["decision_id"] == decision_id)
+
+
+def sample_phrases(language: str) -> list[Phrase]:
+    with open(samples.SAMPLES / "phrasebook.csv", newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["language"] == language]
+    return [Phrase(**row | {"withheld": row["withheld"] == "yes"}) for row in rows]

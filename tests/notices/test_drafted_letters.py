@@ -1,0 +1,148 @@
+# ruff: noqa: RUF001 - real dashes and apostrophes, and scripts of either direction
+"""Whole letters about the sample data, as their readers get them."""
+
+import csv
+import re
+
+import pytest
+
+from decisions import samples
+from notices.management.commands.import_phrasebook import COLUMNS
+from tests.notices.drafts import END_MARKS, EVERY, LANGUAGES, drafted, sample, sample_phrases, told
+
+
+def test_a_claim_in_english():
+    content = drafted(sample("synthetic-insurance-03"), "gdpr_22")
+    assert told(content, "decision_summary")[:5] == [
+        "Your claim was approved in part.",
+        "The decision was made on November 10, 2026.",
+        "The decision takes effect on November 10, 2026.",
+        "Amount paid: €9,280.",
+        "Amount claimed: €11,220.",
+    ]
+    assert told(content, "role_of_automated_system") == [
+        "An automated system named Example Claims Assessor took part in the decision.",
+        "The system’s version was 3.8.0.",
+        "The system was provided by Example Claims Technology DAC.",
+        "The purpose of the system: choosing between repair and settlement at market value for motor damage claims.",
+        "The decision was made by the automated system alone.",
+        "The legal basis of the decision is a contract.",
+    ]
+    assert told(content, "main_factors")[2:5] == [
+        "Repair cost to value: 0.92 – this counted against you.",
+        "Vehicle age: 6 years – this counted against you.",
+        "Child seat: €180 – this counted for you.",
+    ]
+    assert told(content, "inputs_used") == [
+        "Claim received on November 6, 2026.",
+        "Claim number: CL-2026-0003.",
+        "Incident date: November 5, 2026.",
+        "Items claimed: vehicle repair.",
+        "Items claimed: child seat.",
+        "Child seat: €180.",
+        "Policy excess: €300.",
+        "Document check completed on November 7, 2026.",
+        "Photos: 8.",
+        "Repair estimate: €11,040.",
+        "Estimate source: Example Repair Network.",
+        "Valuation completed on November 10, 2026.",
+        "Market value: €12,000.",
+        "Salvage value: €2,600.",
+        "Source: Example Vehicle Values.",
+        "Inputs vehicle age: 6 years.",
+        "Inputs vehicle odometer: 98,400 km.",
+        "Scoring completed on November 10, 2026.",
+        "Repair cost to value: 0.92.",
+        "Policy limit: 0.7.",
+    ]
+
+
+def test_an_application_in_german_in_the_sample_phrasebook_s_words():
+    content = drafted(sample("synthetic-insurance-01"), "gdpr_22", "de", *sample_phrases("de"))
+    assert told(content, "decision_summary")[:3] == [
+        "Ihr Antrag wurde abgelehnt.",
+        "Die Entscheidung wurde am 21. Oktober 2026 getroffen.",
+        "Die Entscheidung gilt ab dem 21. Oktober 2026.",
+    ]
+    assert "Die Entscheidung hat ein Mensch getroffen." in told(content, "role_of_automated_system")
+    assert "Größte Tauchtiefe in Metern: 45 – das sprach gegen Sie." in told(content, "main_factors")
+    assert told(content, "inputs_used")[:6] == [
+        "Antrag eingegangen am 5. Oktober 2026.",
+        "Produkt: Risikolebensversicherung.",
+        "Versicherungssumme: 400.000\u00a0€.",
+        "Laufzeit: 20 Jahre.",
+        "Weg des Antrags: Maklerportal.",
+        "Anschrift: Beispielstraße 3.",
+    ]
+
+
+def test_a_reduced_benefit_in_french():
+    content = drafted(sample("synthetic-benefits-01"), "gdpr_22", "fr")
+    assert told(content, "decision_summary")[:5] == [
+        "Ce que vous recevez a été réduit.",
+        "La décision a été prise le 4 novembre 2026.",
+        "La décision prend effet le 1er décembre 2026.",
+        "Monthly amount\u00a0: 142,50\u00a0€.",
+        "Previous monthly amount\u00a0: 236\u00a0€.",
+    ]
+    assert "Une personne a examiné le dossier avant la décision." in told(content, "role_of_automated_system")
+    assert "Monthly rent\u00a0: 690\u00a0€ – cela a joué en votre faveur." in told(content, "main_factors")
+    assert told(content, "inputs_used")[:4] == [
+        "Date de réception (declaration)\u00a0: 26 octobre 2026.",
+        "Household size\u00a0: 3.",
+        "Monthly rent\u00a0: 690\u00a0€.",
+        "Address unchanged\u00a0: oui.",
+    ]
+    assert "Salary net annual (household, members n°\u00a02, income)\u00a0: 9\u202f480\u00a0€." in told(content)
+
+
+def test_a_real_denial_in_the_sample_phrasebook_s_words():
+    raw = next(raw for raw in samples.mortgage_records() if b'"boston-hmda-1990-9"' in raw)
+    assert told(drafted(raw, "us_ecoa_fcra", "en", *sample_phrases("en"))) == [
+        "Your application was denied.",
+        "For each $1 of income, $0.31 went to monthly debt payments.",
+        "For each $1 of income, $0.24 went to housing.",
+        "For each $1 of the home’s assessed value, you asked for a loan of $0.89726.",
+        "Your history of paying consumer credit was rated 2, on a scale from 1 (no slow payments) to 6 "
+        "(serious delinquencies).",
+        "Your history of paying mortgages was rated 2, on a scale from 1 (no late payments) to 4 "
+        "(more than two late payments).",
+        "Bankruptcy, charge-off or collection on record: no.",
+        "Unemployment in your industry was 3.1 percent in Massachusetts in 1989.",
+        "Self-employed: no.",
+        "Mortgage insurance applied for and denied: yes.",
+        "Condominium: no.",
+        "High school diploma: yes.",
+    ]
+
+
+DENIALS = [raw for raw in samples.mortgage_records() if b'"denied"' in raw]
+ROUGH = re.compile(r"\b\d+ used\b|(?<!\.)\.\.(?!\.)|[a-z]_[a-z]|[{}\n]| {2}|: \.|: *$")
+
+
+@pytest.mark.parametrize(("pack", "language"), EVERY)
+@pytest.mark.parametrize("with_phrasebook", [True, False])
+def test_no_letter_about_the_sample_data_reads_like_a_record(pack: str, language: str, with_phrasebook: bool):
+    phrases = sample_phrases(language) if with_phrasebook else []
+    content = [drafted(raw, pack, language, *phrases) for raw in [*samples.synthetic_records(), *DENIALS]]
+    lines = {line for each in content for line in told(each)}
+    assert len(DENIALS) == 285
+    assert len(lines) > 500
+    assert [line for line in lines if ROUGH.search(line) or not line.endswith(END_MARKS) or line[0].islower()] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_phrase_of_the_sample_phrasebook_says_something_about_the_sample_data(language: str):
+    records, phrases = [*samples.synthetic_records(), DENIALS[0]], sample_phrases(language)
+    with_phrases = [told(drafted(raw, "general", language, *phrases)) for raw in records]
+    for left_out in phrases:
+        others = [phrase for phrase in phrases if phrase is not left_out]
+        assert [told(drafted(raw, "general", language, *others)) for raw in records] != with_phrases, left_out.key
+
+
+def test_the_sample_phrasebook_has_the_columns_that_are_imported():
+    with open(samples.SAMPLES / "phrasebook.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert set(rows[0]) == set(COLUMNS)
+    keys = [(row["language"], row["key"]) for row in rows]
+    assert len(keys) == len(set(keys))

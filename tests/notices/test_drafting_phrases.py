@@ -1,0 +1,60 @@
+# ruff: noqa: RUF001 - real dashes and apostrophes, and scripts of either direction
+"""What an organization's phrasebook changes in a draft, and what it withholds."""
+
+import pytest
+
+from notices.models import Phrase
+from notices.packs import packs
+from tests.notices.drafts import drafted, factors, told
+
+
+def test_a_phrase_counts_by_path_by_the_event_s_name_or_by_the_field_s():
+    record = {"events": [{"name": "check", "score": 5, "limits": [1, 2]}]}
+    for key in ("events.0.score", "events.check.score", "score"):
+        content = drafted(record, "general", "en", Phrase(key=key, sentence="You had {value} points."))
+        assert "You had 5 points." in told(content)
+    labelled = drafted(record, "general", "en", Phrase(key="limits", label="Limit"), Phrase(key="check", label="test"))
+    assert told(labelled) == ["Score: 5.", "Limit: 1.", "Limit: 2."]
+
+
+def test_a_phrase_s_sentence_can_be_a_factor():
+    events = {"check": {"savings_gbp": 7420}}
+    phrase = Phrase(key="savings_gbp", sentence="Your savings were {value}.")
+    factor = {"factor": "savings", "path": "events.check.savings_gbp", "direction": "adverse"}
+    assert factors({"principal_factors": [factor]}, events, "en", phrase) == [
+        "Your savings were £7,420 – this counted against you."
+    ]
+
+
+SECRET = "canary"
+
+
+@pytest.mark.parametrize(
+    ("key", "record"),
+    [
+        ("note", {"events": {"check": {"note": SECRET}}}),
+        ("check", {"events": {"check": {"a": {"b": [SECRET]}}}}),
+        ("events.check.a", {"events": [{"name": "check", "a": {"b": [{"c": SECRET}]}}]}),
+        ("events.check.notes", {"events": {"check": {"notes": ["x", SECRET]}}}),
+        ("events.check.note", {"events": {"check": {"note": SECRET}},
+         "outcome": {"principal_factors": [{"factor": "n", "path": "events.check.note"}]}}),
+        ("events.check.note", {"events": {"check": {"note": "other"}},
+         "outcome": {"principal_factors": [{"factor": "n", "path": "events.check.note", "value": SECRET}]}}),
+        ("hidden", {"outcome": {"principal_factors": [{"factor": "hidden", "value": SECRET}]}}),
+        ("R1", {"outcome": {"reasons": [{"code": "R1", "text": SECRET}]}}),
+        ("outcome.reasons", {"outcome": {"reasons": [SECRET]}}),
+        ("text", {"outcome": {"reasons": [{"code": "R1", "text": SECRET}]}}),
+        ("outcome", {"outcome": {"action": SECRET, "consequences": SECRET, "amount_paid": SECRET}}),
+        ("system.name", {"system": {"name": SECRET}}),
+        ("name", {"events": [{"name": SECRET, "completed_at": "2026-11-05"}]}),
+    ],
+)  # fmt: skip
+def test_what_is_withheld_is_nowhere_in_the_notice(key: str, record: dict):
+    assert SECRET in str(drafted(record)).lower()
+    content = drafted(record, "general", "en", Phrase(key=key, withheld=True))
+    assert SECRET not in str(content).lower()
+
+
+def test_a_notice_that_leaves_something_out_says_so():
+    withheld = drafted({"events": {"check": {"note": "x"}}}, "general", "en", Phrase(key="note", withheld=True))
+    assert set(withheld["rights"]) - set(drafted({})["rights"]) == {packs()["general"].text("en").withheld}
