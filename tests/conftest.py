@@ -23,7 +23,10 @@ from accounts.roles import Role  # noqa: E402
 from custody import vaults  # noqa: E402
 from tests.browser.chromium import chromium  # noqa: E402
 
-_OF_A_DATABASE = {"db", "transactional_db", "live", "live_with_each_vault", "site"}
+_OF_A_DATABASE = {"db", "transactional_db", "live", "live_with_each_vault"}
+# What a page does in a browser and what a document says is the same on both databases; tests/back_office and
+# tests/notices ask for the same pages on both.
+_ONCE = {"browser", "docs"}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -39,11 +42,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _meets_a_database(item: pytest.Item) -> bool:
     """By its marks and fixtures, or because it starts services or programs of its own."""
-    starts_its_own = {"system", "docs"}.intersection(item.path.relative_to(item.config.rootpath).parts)
-    fixtures = _OF_A_DATABASE.intersection(getattr(item, "fixturenames", ()))
-    if item.get_closest_marker("once"):
+    directories = set(item.path.relative_to(item.config.rootpath).parts)
+    if directories & _ONCE or item.get_closest_marker("once"):
         return False
-    return bool(starts_its_own or fixtures or item.get_closest_marker("django_db"))
+    fixtures = _OF_A_DATABASE.intersection(getattr(item, "fixturenames", ()))
+    return bool("system" in directories or fixtures or item.get_closest_marker("django_db"))
 
 
 class Api:

@@ -61,7 +61,6 @@ def all_pages(page: Page):
         yield f"one of {path}"
 
 
-@pytest.mark.once
 def test_axe_finds_nothing_on_any_page_in_the_light_or_in_the_dark(signed_in):
     page = signed_in()
     found = {}
@@ -73,7 +72,6 @@ def test_axe_finds_nothing_on_any_page_in_the_light_or_in_the_dark(signed_in):
     assert {where: faults for where, faults in found.items() if faults} == {}
 
 
-@pytest.mark.once
 def test_no_page_is_wider_than_the_screen_from_a_small_phone_to_the_largest(signed_in):
     page = signed_in()
     wide = []
@@ -189,7 +187,6 @@ def test_a_path_is_copied_and_a_screen_reader_told(signed_in):
     assert page.evaluate("navigator.clipboard.readText()") == "outcome.reasons.0"
 
 
-@pytest.mark.once
 def test_on_paper_there_is_the_whole_record_and_nothing_to_press(signed_in):
     page = signed_in("decisions/decision/?q=page-2")
     page.get_by_role("link", name="page-2").click()

@@ -269,13 +269,11 @@ def sight(request, site, open_page, letter, other) -> Callable[..., Page]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.once
 def test_axe_finds_nothing(sight, scheme):
     assert violations(sight(color_scheme=scheme)) == []
 
 
 @pytest.mark.parametrize("options", [TELEPHONE, {"viewport": {"width": 3840, "height": 2160}}])
-@pytest.mark.once
 def test_nothing_is_wider_than_the_screen(sight, options):
     page = sight(**options)
     assert page.evaluate("document.documentElement.scrollWidth") == options["viewport"]["width"]
@@ -287,7 +285,6 @@ def test_with_letters_twice_as_large_nothing_is_cut_off(sight):
     assert page.evaluate("document.documentElement.scrollWidth") <= 640
 
 
-@pytest.mark.once
 def test_on_paper_there_is_what_was_found_and_no_form(opened, letter):
     page = opened()
     choose(page, letter.files["html"])

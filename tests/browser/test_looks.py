@@ -12,7 +12,6 @@ PAGES = [
 ]  # fmt: skip
 
 
-@pytest.mark.once
 def test_no_page_scrolls_sideways_on_a_phone_of_360_pixels(site, open_page):
     page = open_page(site, viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True)
     seen = {}
@@ -22,7 +21,6 @@ def test_no_page_scrolls_sideways_on_a_phone_of_360_pixels(site, open_page):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.once
 def test_axe_finds_nothing_on_any_page(site, open_page, scheme):
     page = open_page(site, color_scheme=scheme)
     found = {}
@@ -32,13 +30,11 @@ def test_axe_finds_nothing_on_any_page(site, open_page, scheme):
     assert found == {name: [] for name in PAGES}
 
 
-@pytest.mark.once
 def test_axe_finds_a_fault_where_there_is_one(page):
     page.evaluate("document.querySelector('label').remove()")
     assert [fault.partition(":")[0] for fault in violations(page)] == ["label"]
 
 
-@pytest.mark.once
 def test_pages_are_dark_where_the_person_wants_them_so(site, open_page):
     brightness = {}
     for scheme in ("light", "dark"):
@@ -48,7 +44,6 @@ def test_pages_are_dark_where_the_person_wants_them_so(site, open_page):
     assert brightness["dark"] < 200 < 600 < brightness["light"]
 
 
-@pytest.mark.once
 def test_a_page_is_usable_with_letters_twice_as_large(site, open_page):
     page = open_page(site, viewport={"width": 640, "height": 480})
     page.evaluate("document.documentElement.style.fontSize = '200%'")

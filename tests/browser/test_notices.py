@@ -266,7 +266,6 @@ def test_the_preview_is_shown_under_its_own_policy(signed_in, notice):
     assert page.evaluate("document.styleSheets[0].cssRules.length") > 0, "its style is not refused"
 
 
-@pytest.mark.once
 def test_on_paper_there_is_the_whole_notice_and_nothing_to_press(signed_in, notice):
     page = signed_in("approver", notice)
     page.emulate_media(media="print")
@@ -339,7 +338,6 @@ def asked(site, number: str) -> str:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.once
 def test_axe_finds_nothing_on_any_page(signed_in, pages, scheme):
     page = signed_in("owner", QUEUE, color_scheme=scheme)
     found = {path: violations(page) for path in visited(page, pages)}
@@ -347,7 +345,6 @@ def test_axe_finds_nothing_on_any_page(signed_in, pages, scheme):
 
 
 @pytest.mark.parametrize("width", [360, 3840])
-@pytest.mark.once
 def test_no_page_is_wider_than_the_screen(signed_in, pages, width):
     page = signed_in("owner", QUEUE, viewport={"width": width, "height": 740})
     seen = {path: page.evaluate("document.documentElement.scrollWidth") for path in visited(page, pages)}

@@ -140,13 +140,11 @@ def test_an_auditor_sees_the_button_disabled_and_why(signed_in, decision):
 
 
 @pytest.mark.parametrize("path", [None, "/admin/decisions/decision/reports/?by=authority", "/admin/"])
-@pytest.mark.once
 def test_nothing_is_wider_than_a_telephone(signed_in, decision, path):
     page = signed_in("editor", path or decision, **TELEPHONE)
     assert not is_wider_than_the_screen(page), too_wide(page)
 
 
-@pytest.mark.once
 def test_the_page_with_the_salts_is_not_wider_than_a_telephone_either(signed_in, decision):
     page = signed_in("editor", decision, **TELEPHONE)
     fill_in(page)

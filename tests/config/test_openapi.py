@@ -10,6 +10,8 @@ from playwright.sync_api import Browser, Page
 from tests.accounts.endpoints import ENDPOINTS
 from tests.system.live import Server, server
 
+pytestmark = pytest.mark.once
+
 # Each operation of the contract that stands so far: its body's component, or the fields of an open object.
 CONTRACT = {
     ("post", "/v1/decisions/{decision_id}/reconsideration"): "ReconsiderationIn",
