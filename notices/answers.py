@@ -1,6 +1,5 @@
 """Notices and what belongs to them as the API shows them."""
 
-from datetime import datetime
 from typing import Any
 
 from config.api.times import rfc3339
@@ -38,7 +37,7 @@ def detail(notice: Notice) -> dict[str, Any]:
         "recipient": notice.recipient,
         "revision": revision.number,
         "content": revision.content,
-        **_against_the_record(notice, revision, delivered_at),
+        **_against_the_record(notice, revision),
         "readability": readability.measure(revision.content, notice.language).as_json(),
         "approval": _approval(notice),
         "delivered_at": rfc3339(delivered_at),
@@ -48,18 +47,17 @@ def detail(notice: Notice) -> dict[str, Any]:
     }
 
 
-def _against_the_record(notice: Notice, revision: NoticeRevision, delivered_at: datetime | None) -> dict[str, Any]:
+def _against_the_record(notice: Notice, revision: NoticeRevision) -> dict[str, Any]:
     try:
-        facts = selectors.facts_of(notice.decision)
+        case = selectors.case_of(notice, selectors.facts_of(notice.decision))
     except Fault as fault:
         nothing: dict[str, Any] = {"elements": [], "citations": [], "deadline": None, "deadlines": []}
         return nothing | {"problems": [fault.sentence], "fault": fault.sentence}
-    pack = selectors.pack_of(notice)
-    due = [each.as_json() for each in clocks.deadlines(pack, facts, received_at=notice.decision.received_at)]
+    due = [each.as_json() for each in clocks.deadlines(case.pack, case.facts, received_at=case.received_at)]
     return {
-        "elements": [item.as_json() for item in checklist.check(facts, pack, revision, delivered_at)],
-        "citations": [c.as_json() for c in checklist.citations(facts, revision.content, revision.cited)],
-        "problems": checklist.problems(facts, pack, revision),
+        "elements": [item.as_json() for item in checklist.check(case, revision)],
+        "citations": [c.as_json() for c in checklist.citations(case.facts, revision.content, revision.cited)],
+        "problems": checklist.problems(case, revision),
         "deadline": due[0] if due else None,
         "deadlines": due,
         "fault": None,
@@ -72,7 +70,7 @@ def checked(notice: Notice) -> dict[str, Any]:
     return {
         "notice_id": str(notice.pk),
         "revision": revision.number,
-        **_against_the_record(notice, revision, selectors.delivered_at(notice)),
+        **_against_the_record(notice, revision),
     }
 
 
@@ -128,8 +126,8 @@ def grant(row: AuthorityGrant) -> dict[str, Any]:
 
 
 def review_request(row: ReviewRequest) -> dict[str, Any]:
-    """A request as lists show it; `answered` as `selectors.with_answer` adds it."""
-    state = "closed" if row.closed_at else "answered" if row.answered else "open"
+    """A request as lists show it; `answered_at` as `with_answer` adds it."""
+    state = "closed" if row.closed_at else "answered" if row.answered_at else "open"
     return {
         "review_request_id": str(row.pk),
         "notice_id": str(row.notice_id),

@@ -1,7 +1,7 @@
 """The checklist of a notice: each element its pack asks for, and whether the content has it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -9,14 +9,39 @@ from typing import Any
 from django.utils import timezone
 
 from notices import clocks
+from notices.drafting import Withholding
 from notices.facts import Facts, NoSuchField, Scalar
 from notices.models import NoticeRevision
-from notices.packs import Element, Pack
+from notices.packs import Element, Pack, fill
 
 STATEMENT_FIELDS = ("decision_summary", "role_of_automated_system", "main_factors", "inputs_used")
 _PLACEHOLDER = re.compile(r"\{\w+\}")
 
 PRESENT, MISSING, NOT_APPLICABLE, CHECK = "present", "missing", "not_applicable", "check"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The affected person asked for a review, and had the answer then, or has it not yet."""
+
+    at: datetime
+    answered_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a notice is checked against: the record, the law, and what became of the notice."""
+
+    facts: Facts
+    pack: Pack
+    received_at: datetime
+    """When the service received the record."""
+    reader: str
+    """The language that the person reads, "" where nobody said."""
+    withholding: Withholding
+    delivered_at: datetime | None
+    """When the notice reached the person, if it did."""
+    asked: Asked | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,40 +110,53 @@ def citations(facts: Facts, content: Mapping[str, Any], before: Mapping[str, str
     return checked
 
 
-def problems(facts: Facts, pack: Pack, revision: NoticeRevision) -> list[str]:
+def problems(case: Case, revision: NoticeRevision) -> list[str]:
     """What stands in the way of approving a revision, a sentence each."""
-    found = [
+    missing = [
         f"{item.label}: missing ({item.citation})."
-        for item in check(facts, pack, revision)
+        for item in check(case, revision)
         if item.result == MISSING and item.blocks
     ]
-    found += [
-        f"The notice still says {{{name}}}: fill that in, in the notice or in the notice settings."
-        for name in _unfilled(pack, revision.content)
-    ]
-    for citation in citations(facts, revision.content, revision.cited):
+    return [*missing, *_in_the_words(case, revision.content), *_in_the_sources(case, revision)]
+
+
+def _in_the_words(case: Case, content: Mapping[str, Any]) -> Iterator[str]:
+    text = case.pack.text(str(content["language"]))
+    if not content["title"].strip():
+        yield "The notice has no title."
+    if content["framework"] != text.framework:
+        yield f"The framework is not the one of the pack, which is printed as it stands: {text.framework}"
+    for name in STATEMENT_FIELDS:
+        for number, item in enumerate(content[name], start=1):
+            if not item["statement"].strip():
+                yield f"Statement {number} of {name} says nothing: write it or remove it."
+    for name in _unfilled(case.pack, content):
+        yield f"The notice still says {{{name}}}: fill that in, in the notice or in the notice settings."
+    if case.withholding.leaves_out and not _stands_in(text.withheld, content["rights"]):
+        yield f"Your phrasebook withholds a part of this record. Say so among the rights: {text.withheld}"
+
+
+def _in_the_sources(case: Case, revision: NoticeRevision) -> Iterator[str]:
+    for citation in citations(case.facts, revision.content, revision.cited):
         if not citation.resolves:
-            found.append(f"The source {citation.source} leads nowhere in the record.")
+            yield f"The source {citation.source} leads nowhere in the record."
         elif citation.changed:
-            found.append(f"The source {citation.source} has another value than when this was written.")
-    return found
+            yield f"The source {citation.source} has another value than when this was written."
+        elif case.withholding.covers(case.facts.find(citation.source)):
+            yield f"The source {citation.source} is withheld by your phrasebook: remove the statement."
 
 
-def check(facts: Facts, pack: Pack, revision: NoticeRevision, delivered_at: datetime | None = None) -> list[Item]:
-    """The pack's elements against a revision. What binds is what bound on the day of the decision, else today.
-
-    Args:
-        delivered_at: when the notice reached the person, if it did.
-    """
-    content = revision.content
-    decided = clocks.moment(facts.get("decided_at")) or timezone.now()
-    labels = pack.text(str(content.get("language") or pack.languages[0])).labels
+def check(case: Case, revision: NoticeRevision) -> list[Item]:
+    """The pack's elements against a revision. What binds is what bound on the day of the decision, else today."""
+    pack, content = case.pack, revision.content
+    decided = clocks.moment(case.facts.get("decided_at")) or timezone.now()
+    labels = pack.text(str(content["language"])).labels
     return [
         Item(
             id=element.id,
             label=labels[element.id],
             where=element.where,
-            result=_result(facts, pack, element, revision, delivered_at),
+            result=_result(case, element, revision),
             citation=element.citation,
             authority=element.authority,
             blocks=pack.blocks(element, decided.date()),
@@ -128,64 +166,84 @@ def check(facts: Facts, pack: Pack, revision: NoticeRevision, delivered_at: date
     ]
 
 
-def _result(facts: Facts, pack: Pack, element: Element, revision: NoticeRevision, delivered_at: datetime | None) -> str:
+def _result(case: Case, element: Element, revision: NoticeRevision) -> str:
     content = revision.content
-    if element.id in revision.not_applicable or not element.applies_to(facts.get, content):
+    applies = element.applies_to(case.facts.get, content, requested=case.asked is not None)
+    if element.id in revision.not_applicable or not applies:
         return NOT_APPLICABLE
-    if element.check == "sent_before":
-        return _in_time(facts, pack, element, revision, delivered_at)
-    return PRESENT if _holds(facts, pack, element, content) else MISSING
+    match element.check:
+        case "sent_before":
+            return _in_time(case, element)
+        case "readers_language":
+            return _in_the_readers_language(case, content)
+        case _:
+            return PRESENT if _holds(case, element, content) else MISSING
 
 
-def _in_time(
-    facts: Facts, pack: Pack, element: Element, revision: NoticeRevision, delivered_at: datetime | None
-) -> str:
-    """Whether the notice was sent in time; as long as that is open, something to look at."""
-    received_at = revision.notice.decision.received_at
-    deadline = clocks.clock_deadline(pack, str(element.clock), facts, received_at=received_at)
+def _in_time(case: Case, element: Element) -> str:
+    """Whether the notice was sent, or the person answered, in time; as long as that is open, something to look at."""
+    clock = case.pack.clock(str(element.clock))
+    asked_at, answered_at = (case.asked.at, case.asked.answered_at) if case.asked else (None, None)
+    deadline = clocks.clock_deadline(
+        case.pack, clock.id, case.facts, received_at=case.received_at, requested_at=asked_at
+    )
     if deadline is None:
         return NOT_APPLICABLE
-    if (delivered_at or timezone.now()) > deadline.due_at:
+    done_at = case.delivered_at if clock.what == "notice" else answered_at
+    if (done_at or timezone.now()) > deadline.due_at:
         return MISSING
-    return PRESENT if delivered_at else CHECK
+    return PRESENT if done_at else CHECK
 
 
-def _holds(facts: Facts, pack: Pack, element: Element, content: Mapping[str, Any]) -> bool:
-    value = content.get(element.where)
+def _in_the_readers_language(case: Case, content: Mapping[str, Any]) -> str:
+    if not case.reader:
+        return CHECK
+    return PRESENT if _base(case.reader) == _base(str(content["language"])) else MISSING
+
+
+def _base(language: str) -> str:
+    return language.strip().replace("_", "-").partition("-")[0].lower()
+
+
+def _holds(case: Case, element: Element, content: Mapping[str, Any]) -> bool:
+    value = content[element.where]
     counted = _counted(element, value)
     match element.check:
         case "nonempty":
-            return bool(value) and not _has_placeholder(value)
+            return bool(_all_text(value).strip()) and not _has_placeholder(value)
         case "min_items":
             return len(counted) >= (element.value or 1)
         case "max_items":
             return len(counted) <= (element.value or 0)
         case "cited":
-            return bool(counted) and all(_cites(facts, element, item["source"]) for item in counted)
+            return bool(counted) and all(_cites(case.facts, element, item["source"]) for item in counted)
         case "contains_locked_text":
-            return _contains_locked(pack, element, content)
+            return _contains_locked(case, element, content)
         case "forbidden_phrase":
-            phrases = pack.text(str(content["language"])).forbidden.get(element.id, ())
+            phrases = case.pack.text(str(content["language"])).forbidden.get(element.id, ())
             told = _all_text(value).lower()
             return not any(phrase.lower() in told for phrase in phrases)
         case _:  # is_true
             return value is True
 
 
-def _contains_locked(pack: Pack, element: Element, content: Mapping[str, Any]) -> bool:
-    """The locked text is there word for word, with something in the place of each placeholder."""
-    locked = pack.text(str(content["language"])).locked[str(element.locked)]
-    pattern = "".join(
-        r"[^{}]+?" if _PLACEHOLDER.fullmatch(part) else re.escape(part) for part in re.split(r"(\{\w+\})", locked)
-    )
-    rights = content.get(element.where)
-    return any(re.fullmatch(pattern, right) for right in (rights if isinstance(rights, list) else [str(rights)]))
+def _contains_locked(case: Case, element: Element, content: Mapping[str, Any]) -> bool:
+    locked = case.pack.text(str(content["language"])).locked[str(element.locked)]
+    return _stands_in(fill(locked, case.pack.recorded(case.facts.get)).text, content[element.where])
+
+
+def _stands_in(text: str, rights: Iterable[str]) -> bool:
+    """Whether one of the rights is this text word for word, with something in the place of each placeholder."""
+    parts = re.split(r"(\{\w+\})", text)
+    pattern = "".join(r"[^{}]+?" if _PLACEHOLDER.fullmatch(part) else re.escape(part) for part in parts)
+    return any(re.fullmatch(pattern, right) for right in rights)
 
 
 def _counted(element: Element, value: Any) -> list[Any]:
-    """The items of a list that an element counts: all, or the statements about the paths it names."""
-    items = value if isinstance(value, list) else []
-    return [item for item in items if element.counts(item["source"])] if element.paths else items
+    """The items of a list that an element counts: those that say something, about the paths that it names if any."""
+    if element.where not in STATEMENT_FIELDS:
+        return [item for item in value if item.strip()] if isinstance(value, list) else []
+    return [item for item in value if item["statement"].strip() and element.counts(item["source"])]
 
 
 def _cites(facts: Facts, element: Element, source: str) -> bool:

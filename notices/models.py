@@ -1,8 +1,9 @@
 import secrets
 import uuid
+from datetime import datetime
 
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from accounts.models import Member, Organization, User
@@ -247,24 +248,25 @@ class SealedNotice(models.Model):
         return str(self.pk)
 
 
-def _answers() -> Exists:
-    """A reconsideration in the decision's chain that was recorded after the request."""
+def _answers() -> QuerySet[Decision]:
+    """The reconsiderations in the decision's chain that were recorded after the request."""
     chain = Coalesce(OuterRef("notice__decision__first"), OuterRef("notice__decision"))
-    return Exists(Decision.objects.filter(first=chain, received_at__gte=OuterRef("received_at")))
+    return Decision.objects.filter(first=chain, received_at__gte=OuterRef("received_at"))
 
 
 class ReviewRequestQuerySet(models.QuerySet["ReviewRequest"]):
     def with_answer(self) -> "ReviewRequestQuerySet":
-        """Adds `answered`."""
-        return self.annotate(answered=_answers())  # type: ignore[no-redef]
+        """Adds `answered_at`."""
+        first = _answers().order_by("received_at").values("received_at")[:1]
+        return self.annotate(answered_at=Subquery(first))  # type: ignore[no-redef]
 
     def waiting(self) -> "ReviewRequestQuerySet":
         """Those that somebody still has to answer."""
-        return self.filter(~_answers(), closed_at=None)
+        return self.filter(~Exists(_answers()), closed_at=None)
 
     def answered(self) -> "ReviewRequestQuerySet":
         """Those that a reconsideration has answered."""
-        return self.filter(_answers())
+        return self.filter(Exists(_answers()))
 
 
 class ReviewRequest(models.Model):
@@ -286,7 +288,7 @@ class ReviewRequest(models.Model):
     closed_by = models.CharField(max_length=300, blank=True)
     closed_because = models.TextField(blank=True)
 
-    answered: bool  # what `with_answer` adds
+    answered_at: datetime | None  # what `with_answer` adds
 
     objects = ReviewRequestQuerySet.as_manager()
 

@@ -21,6 +21,11 @@ class Phrasebook:
     def of(cls, organization_id: uuid.UUID, language: str) -> "Phrasebook":
         return cls(Phrase.objects.filter(organization_id=organization_id, language=language))
 
+    @property
+    def withholds(self) -> bool:
+        """Whether any phrase keeps something out of letters."""
+        return any(phrase.withheld for phrase in self._phrases.values())
+
     def find(self, *keys: str) -> Phrase | None:
         """The first of the keys that has a phrase."""
         return next((self._phrases[key] for key in keys if key in self._phrases), None)

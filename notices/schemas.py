@@ -22,16 +22,16 @@ class NoticeDraftIn(RequestBody):
 
 
 class StatementItem(BaseModel):
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(strict=True, extra="forbid")
 
     statement: str
     source: str
 
 
 class NoticeContent(BaseModel):
-    """The content properties to replace; those left out stay."""
+    """The content properties to replace; those left out stay, and there are no others."""
 
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(strict=True, extra="forbid")
 
     title: str = ""
     decision_summary: list[StatementItem] = []

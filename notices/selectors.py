@@ -14,10 +14,13 @@ from config.faults import Fault
 from custody import selectors as custody
 from custody.vaults import VaultUnavailable
 from decisions.models import Decision
+from notices import checklist
+from notices.drafting import withholding
 from notices.facts import Facts
 from notices.letters import Letter
 from notices.models import Notice, NoticeRevision, NoticeSettings, ReviewRequest, ReviewRequestQuerySet
 from notices.packs import Pack, packs
+from notices.phrasebook import Phrasebook
 from notices.schemas import NoticeQuery, ReviewRequestQuery
 
 _FILTERS = {"state": "state", "pack": "pack", "decision_id": "decision__decision_id"}
@@ -58,6 +61,32 @@ def current_revision(notice: Notice) -> NoticeRevision:
 def notice_with_letter(notice_id: uuid.UUID) -> Notice:
     """A notice of any organization, for a task that has its id from a row of ours."""
     return _complete().get(pk=notice_id)
+
+
+def case_of(notice: Notice, facts: Facts) -> checklist.Case:
+    """What a notice is checked against.
+
+    Args:
+        facts: the record behind the notice's decision, as `facts_of` reads it.
+    """
+    wishes = (notice.recipient.get("language"), facts.get("subject.language"))
+    phrasebook = Phrasebook.of(notice.organization_id, notice.language)
+    return checklist.Case(
+        facts=facts,
+        pack=pack_of(notice),
+        received_at=notice.decision.received_at,
+        reader=next((wish for wish in wishes if isinstance(wish, str) and wish.strip()), ""),
+        withholding=withholding(facts, notice.language, phrasebook),
+        delivered_at=delivered_at(notice),
+        asked=_asked(notice),
+    )
+
+
+def _asked(notice: Notice) -> checklist.Asked | None:
+    """The first request for a review of the decision, which any of its letters may have led to."""
+    requests = ReviewRequest.objects.filter(notice__decision=notice.decision_id)
+    first = requests.with_answer().order_by("received_at").first()
+    return checklist.Asked(first.received_at, first.answered_at) if first else None
 
 
 def delivered_at(notice: Notice) -> datetime | None:

@@ -54,7 +54,7 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
         return row.notice.decision.decision_id
 
     def state(self, row: ReviewRequest) -> str:
-        return "closed" if row.closed_at else "answered" if row.answered else "waiting"
+        return "closed" if row.closed_at else "answered" if row.answered_at else "waiting"
 
     def get_urls(self) -> list[URLPattern]:
         return [

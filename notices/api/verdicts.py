@@ -6,7 +6,7 @@ from accounts.authentication import caller_of
 from accounts.roles import Permission
 from config.api import openapi
 from config.api.answers import answer
-from notices import answers, selectors, services
+from notices import answers, services
 from notices.api.common import NOTICE_ID, OneNoticeView, refusals
 from notices.schemas import ChangesIn, NoticeApproveIn, NoticeOut
 
@@ -26,9 +26,7 @@ class ApproveView(OneNoticeView):
         notice = self.notice(request, notice_id)
         body = self.body(NoticeApproveIn)
         with refusals():
-            services.approve(
-                notice=notice, pack=selectors.pack_of(notice), caller=caller_of(request), **body.model_dump()
-            )
+            services.approve(notice=notice, caller=caller_of(request), **body.model_dump())
         return answer(answers.detail(self.notice(request, notice_id)))
 
 

@@ -186,5 +186,5 @@ class NewVersionView(OneNoticeView):
     def post(self, request: Request, notice_id: str) -> HttpResponse:
         notice = self.notice(request, notice_id)
         with refusals():
-            made = services.new_version(notice=notice, pack=selectors.pack_of(notice), caller=caller_of(request))
+            made = services.new_version(notice=notice, caller=caller_of(request))
         return answer(answers.detail(self.notice(request, str(made.pk))), status=201)

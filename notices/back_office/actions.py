@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from accounts.back_office import refusal
 from accounts.callers import Caller
 from accounts.roles import Permission
-from notices import selectors, services
+from notices import services
 from notices.forms import ActionForm, ApprovalForm, ChangesForm, DeliveryForm, RecipientForm, WithdrawalForm
 from notices.models import Delivery, Notice
 from notices.services.writing import EDITABLE, FINISHED
@@ -79,7 +79,7 @@ def offers(
 
 
 def _approve(notice: Notice, caller: Caller, entered: Entered) -> Done:
-    services.approve(notice=notice, pack=selectors.pack_of(notice), caller=caller, **entered)
+    services.approve(notice=notice, caller=caller, **entered)
     return notice, "Approved."
 
 
@@ -113,7 +113,7 @@ def _recipient(notice: Notice, caller: Caller, entered: Entered) -> Done:
 
 
 def _new_version(notice: Notice, caller: Caller, entered: Entered) -> Done:
-    made = services.new_version(notice=notice, pack=selectors.pack_of(notice), caller=caller)
+    made = services.new_version(notice=notice, caller=caller)
     return made, "This is the new version, a draft. Once approved, it takes the other's place."
 
 

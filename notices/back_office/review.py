@@ -18,7 +18,6 @@ from notices.checklist import CHECK, MISSING, NOT_APPLICABLE, PRESENT, Citation,
 from notices.facts import Facts, Scalar
 from notices.forms import ActionForm, ReasonForm
 from notices.models import Delivery, Notice, NoticeRevision, Step
-from notices.packs import Pack
 from notices.services.writing import EDITABLE
 
 SECTIONS = {
@@ -76,7 +75,7 @@ def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]
     pack = selectors.pack_of(notice)
     deliveries = list(notice.deliveries.order_by("pk"))
     try:
-        against_record = _against_the_record(request, notice, pack, revision)
+        against_record = _against_the_record(request, notice, revision)
     except Fault as fault:
         against_record = {"fault": fault.sentence, "against": fault.sentence, "sections": _sections(revision, {})}
     return {
@@ -111,27 +110,28 @@ def spelled(value: Scalar) -> str:
     return json.dumps(value) if value is None or isinstance(value, bool) else str(value)
 
 
-def _against_the_record(request: HttpRequest, notice: Notice, pack: Pack, revision: NoticeRevision) -> dict[str, Any]:
+def _against_the_record(request: HttpRequest, notice: Notice, revision: NoticeRevision) -> dict[str, Any]:
     """What the page shows of the record. Raises Fault if it cannot be read."""
     facts = selectors.facts_of(notice.decision)
-    problems = checklist.problems(facts, pack, revision) if notice.state in EDITABLE else []
+    case = selectors.case_of(notice, facts)
+    problems = checklist.problems(case, revision) if notice.state in EDITABLE else []
     return {
         "sections": _sections(revision, _citations(facts, revision)),
-        "elements": _elements(checklist.check(facts, pack, revision, selectors.delivered_at(notice))),
+        "elements": _elements(checklist.check(case, revision)),
         "problems": problems,
-        "deadlines": clocks.deadlines(pack, facts, received_at=notice.decision.received_at),
-        "against": _against_approval(request, notice, pack, facts, problems),
+        "deadlines": clocks.deadlines(case.pack, facts, received_at=case.received_at),
+        "against": _against_approval(request, notice, facts, problems),
     }
 
 
-def _against_approval(request: HttpRequest, notice: Notice, pack: Pack, facts: Facts, problems: list[str]) -> str:
+def _against_approval(request: HttpRequest, notice: Notice, facts: Facts, problems: list[str]) -> str:
     """Why the operator cannot approve, beside their role, which says so by itself."""
     if not may(request, Permission.APPROVE_NOTICES):
         return ""
     if problems:
         return "Something is in the way, see above."
     who = caller(request, Permission.APPROVE_NOTICES)
-    return services.reason_against_approval(notice=notice, pack=pack, facts=facts, caller=who)
+    return services.reason_against_approval(notice=notice, facts=facts, caller=who)
 
 
 def _citations(facts: Facts, revision: NoticeRevision) -> dict[str, Citation]:

@@ -6,13 +6,14 @@ A statement is one sentence with one source that resolves in the record. What th
 from collections.abc import Mapping
 from typing import Any
 
+from notices.drafting.withholding import Withholding, withholding
 from notices.drafting.writer import Statement, Writer
 from notices.facts import Facts
 from notices.packs import Pack, fill
 from notices.phrasebook import Phrasebook
 from notices.wording import wording
 
-__all__ = ["Statement", "draft"]
+__all__ = ["Statement", "Withholding", "draft", "withholding"]
 
 
 def draft(
@@ -25,44 +26,61 @@ def draft(
     """The twelve content fields of a notice, as the contract names them.
 
     Args:
-        placeholders: the organization's names and addresses, for the pack's texts. One that is missing stays in braces,
-            where the checklist finds it.
+        placeholders: the organization's names and addresses, for the pack's texts; what the record says comes first.
+            One that is missing stays in braces, where the checklist finds it.
     """
     text = pack.text(language)
-    writer = Writer(facts, wording(language), phrasebook)
+    writer = Writer(facts, wording(language, pack.locales.get(language, "")), phrasebook)
+    statements = _statements(facts, pack, writer)
     review = _review_available(facts, pack)
-    statements: dict[str, list[Statement]] = {
-        "decision_summary": list(writer.summary()),
-        "role_of_automated_system": list(writer.role()),
-        "main_factors": list(writer.factors()),
-        "inputs_used": list(writer.inputs()),
-    }
+    how_to_request_review = {True: text.how_to_request_review, False: text.no_review, None: ""}[review]
+    rights = [*text.rights, *pack.locked_texts(language, facts.get), *([text.withheld] if writer.withheld else [])]
+    values = {**placeholders, **pack.recorded(facts.get)}
 
     def filled(told: str) -> str:
-        return fill(told, placeholders).text
+        return fill(told, values).text
 
-    for element in pack.elements:
-        if element.paths and element.check == "cited" and element.applies_to(facts.get):
-            told = statements[element.where]
-            if not any(element.counts(item["source"]) for item in told):
-                told.extend(writer.asked(element.paths))
-
-    rights = [*text.rights, *pack.locked_texts(language, facts.get), *([text.withheld] if writer.withheld else [])]
     return {
         "title": filled(text.title),
         **statements,
         "how_to_request_inputs": filled(text.how_to_request_inputs),
         "rights": [filled(right) for right in rights],
-        "human_review_available": review,
-        "how_to_request_review": filled(text.how_to_request_review if review else text.no_review),
+        "human_review_available": review is True,
+        "how_to_request_review": filled(how_to_request_review),
         "deadline_note": filled(text.deadline_note),
         "framework": text.framework,
         "language": language,
     }
 
 
-def _review_available(facts: Facts, pack: Pack) -> bool:
-    """Where the law gives a review, there is one; elsewhere the record has to say so."""
+def _statements(facts: Facts, pack: Pack, writer: Writer) -> dict[str, list[Statement]]:
+    """The four lists of statements, with what the pack asks for by name."""
+    summary, factors = list(writer.summary()), list(writer.factors())
+    statements = {
+        "decision_summary": summary,
+        "role_of_automated_system": list(writer.role()),
+        "main_factors": factors,
+        "inputs_used": _unsaid(list(writer.inputs()), [*summary, *factors]),
+    }
+    for element in pack.elements:
+        if element.paths and element.check == "cited" and element.applies_to(facts.get):
+            told = statements[element.where]
+            if not any(element.counts(item["source"]) for item in told):
+                told.extend(writer.asked(element.paths))
+    return statements
+
+
+def _unsaid(inputs: list[Statement], before: list[Statement]) -> list[Statement]:
+    """The inputs that the letter has not told yet, by source or in the same words; if it has told all, all again."""
+    said = {told for item in before for told in item.values()}
+    return [item for item in inputs if said.isdisjoint(item.values())] or inputs
+
+
+def _review_available(facts: Facts, pack: Pack) -> bool | None:
+    """Whether a person reviews the decision if asked to; None where neither the law nor the record says so."""
     if facts.get("outcome.review.not_commercially_reasonable"):
         return False
-    return pack.human_review == "required" or facts.get("outcome.review.available") is True
+    if any(element.check == "is_true" and element.applies_to(facts.get) for element in pack.elements):
+        return True
+    available = facts.get("outcome.review.available")
+    return available if isinstance(available, bool) else None

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from babel.localedata import locale_identifiers
+
 from notices.packs.models import BINDING, COMMON_PLACEHOLDERS, Element, Pack, Text, placeholders
 
 PACK_FILE = "pack.toml"
@@ -26,6 +28,7 @@ def faults(pack: Pack) -> Iterator[Fault]:
     yield from _references(pack)
     yield from _authority(pack)
     yield from _human_review(pack)
+    yield from _record(pack)
     for language in pack.languages:
         if language in pack.texts:
             yield from _language(pack, text_file(language), pack.text(language))
@@ -89,6 +92,18 @@ def _human_review(pack: Pack) -> Iterator[Fault]:
     if checked != (pack.human_review == "required"):
         what = "human_review is 'required' exactly where a binding element checks that it is_true"
         yield Fault(PACK_FILE, ("human_review",), what)
+
+
+def _record(pack: Pack) -> Iterator[Fault]:
+    """What stands beside the law: where placeholders come from, and how dates and money are written."""
+    for name in pack.from_record:
+        if name not in pack.settings:
+            yield Fault(PACK_FILE, ("from_record", name), f"no text of this pack has the placeholder {{{name}}}")
+    for language, locale in pack.locales.items():
+        if language not in pack.languages:
+            yield Fault(PACK_FILE, ("locales", language), f"the pack has no language {language!r}")
+        elif locale.partition("_")[0] != language.partition("-")[0] or locale not in locale_identifiers():
+            yield Fault(PACK_FILE, ("locales", language), f"{locale!r} is no region's way of writing {language!r}")
 
 
 def _language(pack: Pack, file: str, text: Text) -> Iterator[Fault]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from datetime import date
+from decimal import Decimal
 from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
@@ -39,6 +40,7 @@ Check = Literal[
     "forbidden_phrase",
     "is_true",
     "sent_before",
+    "readers_language",
 ]
 LegalStatus = Literal["in_force", "enacted", "policy"]
 HumanReview = Literal["required", "optional", "not_granted"]
@@ -145,6 +147,7 @@ class Element(_Conditional):
             "max_items": self.where in (*STATEMENT_FIELDS, "rights"),
             "contains_locked_text": self.where == "rights",
             "is_true": self.where == "human_review_available",
+            "readers_language": self.where == "language",
             "nonempty": self.where != "human_review_available",
             "forbidden_phrase": self.where != "human_review_available",
         }.get(self.check, True)
@@ -271,6 +274,13 @@ def fill(text: str, settings: Mapping[str, str]) -> Filled:
     return Filled(PLACEHOLDER.sub(lambda found: settings.get(found[1], "").strip() or found[0], text), unfilled)
 
 
+def _can_stand_in_a_text(value: Any) -> bool:
+    """Whether a record's value can fill a placeholder: a number, or a text that says something and has no braces."""
+    if isinstance(value, str):
+        return bool(value.strip()) and not set(value) & {"{", "}"}
+    return isinstance(value, int | Decimal) and not isinstance(value, bool)
+
+
 class Pack(_Part):
     """Everything the service knows of one law's notices. Its id, version and digest are frozen into each notice."""
 
@@ -287,6 +297,11 @@ class Pack(_Part):
     elements: Annotated[tuple[Element, ...], List]
     clocks: Annotated[tuple[Clock, ...], List] = ()
     locked: Annotated[tuple[Locked, ...], List] = ()
+    from_record: dict[Id, Annotated[tuple[str, ...], Field(strict=False, min_length=1)]] = {}
+    """Record paths that fill a placeholder before the organization's settings do; the first that has a value counts."""
+    locales: dict[str, str] = {}
+    """The region by whose customs a language writes dates and money, as in `en = "en_GB"`; without one, the language's
+    own default."""
     _texts: Mapping[str, Text] = PrivateAttr(default_factory=dict)
     _digest: str = PrivateAttr(default="")
 
@@ -353,4 +368,15 @@ class Pack(_Part):
     def record_paths(self) -> tuple[str, ...]:
         """The fields of a record that the pack asks for by name."""
         asked = {path for part in (*self.elements, *self.clocks, *self.locked) for path in part.when.record_paths}
-        return tuple(sorted(asked.union(*(element.paths for element in self.elements))))
+        named = (*(element.paths for element in self.elements), *self.from_record.values())
+        return tuple(sorted(asked.union(*named)))
+
+    def recorded(self, record: Callable[[str], Any]) -> dict[str, str]:
+        """The placeholders that a record fills.
+
+        Args:
+            record: as in `Applies.holds`.
+        """
+        found = {name: [record(path) for path in paths] for name, paths in self.from_record.items()}
+        told = {name: [value for value in values if _can_stand_in_a_text(value)] for name, values in found.items()}
+        return {name: " ".join(str(values[0]).split()) for name, values in told.items() if values}

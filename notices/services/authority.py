@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 
@@ -66,15 +66,18 @@ def require_other_eyes(notice: Notice, caller: Caller, approver: str) -> None:
     written = notice.revisions.filter(author_kind="member")
     if caller.member_id is not None and written.filter(author_id=caller.actor.id).exists():
         raise Refused("You wrote or edited this notice; somebody else has to approve it.")
-    labels = [*written.values_list("author_label", flat=True), *_makers_of_editing_keys(notice)]
-    if any(_names(approver, label) for label in labels):
-        raise Refused("The approver wrote or edited this notice; somebody else has to approve it.")
-
-
-def _makers_of_editing_keys(notice: Notice) -> list[str]:
-    """Members whose keys edited the notice: a key is no second pair of eyes. A draft is the record's, and nobody's."""
+    # A draft that a key makes is the record's, and nobody's.
     edits = notice.revisions.filter(author_kind="key", number__gt=1)
-    keys = ApiKey.objects.filter(organization_id=notice.organization_id, key_id__in=edits.values("author_id"))
+    writers = {*written.values_list("author_label", flat=True), *_makers(notice, edits.values("author_id"))}
+    if any(_names(approver, writer) for writer in writers):
+        raise Refused("The approver wrote or edited this notice; somebody else has to approve it.")
+    if caller.member_id is None and writers & set(_makers(notice, [caller.actor.id])):
+        raise Refused("Whoever made this key wrote or edited this notice; somebody else has to approve it.")
+
+
+def _makers(notice: Notice, key_ids: Any) -> list[str]:
+    """The mail addresses of members who made these keys: a key is no second pair of eyes."""
+    keys = ApiKey.objects.filter(organization_id=notice.organization_id, key_id__in=key_ids)
     made_by_members = keys.filter(created_by__startswith="member ").values_list("created_by", flat=True)
     return [maker.removeprefix("member ") for maker in made_by_members]
 

@@ -7,7 +7,6 @@ from accounts.callers import Caller
 from notices import checklist, selectors
 from notices.facts import Facts
 from notices.models import Approval, Notice, NoticeRevision, Step
-from notices.packs import Pack
 from notices.services import authority as authority_rules
 from notices.services.common import Refused, note, require_seen
 from notices.services.sealing import seal_approved
@@ -69,7 +68,6 @@ def withdraw(*, notice: Notice, caller: Caller, reason: str = "") -> Notice:
 def approve(
     *,
     notice: Notice,
-    pack: Pack,
     caller: Caller,
     revision: int | None = None,
     approver: str = "",
@@ -91,7 +89,7 @@ def approve(
     with transaction.atomic():
         locked = _locked(notice)
         current = _require_current(locked, revision)
-        claim = _approvable(locked, current, facts, pack, caller, approver, authority)
+        claim = _approvable(locked, current, facts, caller, approver, authority)
         approval = Approval.objects.create(
             notice=locked,
             revision=current,
@@ -107,10 +105,10 @@ def approve(
     return approval
 
 
-def reason_against_approval(*, notice: Notice, pack: Pack, facts: Facts, caller: Caller) -> str:
+def reason_against_approval(*, notice: Notice, facts: Facts, caller: Caller) -> str:
     """Why a member could not approve a notice now, for a button that says so; "" if they could."""
     try:
-        _approvable(notice, _require_current(notice, None), facts, pack, caller, "", "")
+        _approvable(notice, _require_current(notice, None), facts, caller, "", "")
     except Refused as refusal:
         return str(refusal)
     return ""
@@ -149,18 +147,18 @@ def _approvable(
     notice: Notice,
     revision: NoticeRevision,
     facts: Facts,
-    pack: Pack,
     caller: Caller,
     approver: str,
     authority: str,
 ) -> authority_rules.Claim:
     """Every rule that an approval has to pass. Raises Refused."""
-    if notice.pack_digest != pack.digest:
+    case = selectors.case_of(notice, facts)
+    if notice.pack_digest != case.pack.digest:
         raise Refused(
-            f"The pack {pack.id} has changed since this was written: from {notice.pack_version} to {pack.version}. "
-            "Edit the notice, so that it is checked under the new one."
+            f"The pack {notice.pack} has changed since this was written: from {notice.pack_version} to "
+            f"{case.pack.version}. Edit the notice, so that it is checked under the new one."
         )
-    problems = checklist.problems(facts, pack, revision)
+    problems = checklist.problems(case, revision)
     if problems:
         raise Refused(f"The notice cannot be approved yet. {' '.join(problems)}")
     claim = authority_rules.claim(notice, caller, approver, authority)

@@ -116,14 +116,14 @@ def set_recipient(*, notice: Notice, recipient: Mapping[str, Any], caller: Calle
         note("notice.recipient_set", locked, caller.actor)
 
 
-def new_version(*, notice: Notice, pack: Pack, caller: Caller) -> Notice:
+def new_version(*, notice: Notice, caller: Caller) -> Notice:
     """A draft with the words of an approved or delivered notice. Once it is approved, it takes that notice's place.
 
     Raises:
         Refused: the notice is not finished, or a new version is already there.
         Fault: the record cannot be read.
     """
-    facts = selectors.facts_of(notice.decision)
+    facts, pack = selectors.facts_of(notice.decision), selectors.pack_of(notice)
     with transaction.atomic():
         locked = Notice.objects.select_for_update().get(pk=notice.pk)
         if locked.state not in FINISHED:
@@ -165,7 +165,7 @@ def _revise(
         author_label=caller.actor.label,
     )
     pack = selectors.pack_of(notice)
-    problems = checklist.problems(facts, pack, revision)
+    problems = checklist.problems(selectors.case_of(notice, facts), revision)
     Notice.objects.filter(pk=notice.pk).update(
         state=State.DRAFT,
         pack_version=pack.version,

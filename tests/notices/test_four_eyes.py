@@ -41,7 +41,7 @@ def written(api, notice, writer) -> dict:
 
 def approve_by_service(api, notice, caller, **claim):
     row = stored(api, notice)
-    return notices.approve(notice=row, pack=selectors.pack_of(row), caller=caller, **claim)
+    return notices.approve(notice=row, caller=caller, **claim)
 
 
 @pytest.mark.parametrize("body", [{}, {"approver": WRITER}, {"approver": "Somebody Else", "authority": "any"}])
@@ -125,7 +125,7 @@ def says_that_an_element_does_not_apply(api, organization, caller):
 
 def makes_a_new_version(api, organization, caller):
     row = stored(api, done(approve(api, drafted(api))))
-    return notices.new_version(notice=row, pack=selectors.pack_of(row), caller=caller)
+    return notices.new_version(notice=row, caller=caller)
 
 
 @pytest.mark.parametrize("writes", [drafts, edits, says_that_an_element_does_not_apply, makes_a_new_version])

@@ -7,7 +7,6 @@ import time_machine
 
 from accounts.models import AuditEvent, Member
 from accounts.roles import Role
-from notices import selectors
 from notices import services as notices
 from notices.models import AuthorityGrant
 from tests.conftest import Api
@@ -36,7 +35,7 @@ def grant(api, **changes) -> dict:
 
 def approval_of(api, notice, caller, authority=""):
     row = stored(api, notice)
-    return notices.approve(notice=row, pack=selectors.pack_of(row), caller=caller, authority=authority)
+    return notices.approve(notice=row, caller=caller, authority=authority)
 
 
 # ── giving and taking ──
