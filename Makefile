@@ -41,6 +41,7 @@ lint: install
 docs: install
 	DATA_DIR=.cache/data $(PYTHON) manage.py spectacular --format openapi-json --file docs/openapi.json
 	DATA_DIR=.cache/data $(PYTHON) -m docs.roles
+	DATA_DIR=.cache/data $(PYTHON) manage.py pack_pages
 
 pictures: install services
 	DATA_DIR=.cache/data $(PYTHON) -m docs.screenshots

@@ -5,7 +5,7 @@ The secret is made as late as that so that it is in no queue, no task argument a
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from smtplib import SMTPException
+from smtplib import SMTPException, SMTPRecipientsRefused
 from typing import Any, TypeVar
 
 import structlog
@@ -26,13 +26,20 @@ _LEASE = timedelta(minutes=1)
 _BATCH = 50
 
 
+class Undeliverable(SMTPException):
+    """The mail server will never take a mail for this address: trying again is of no use."""
+
+
 def deliver(waiting: QuerySet[Row], send_one: Callable[[Row], bool]) -> int:
     """Send the mails of waiting rows (`handled_at` empty). Returns how many went out.
 
     A mail that the server does not take keeps its row waiting and is tried again after a minute.
     """
     sent = 0
-    for row in _claim(waiting):
+    for _ in range(_BATCH):
+        row = _claim(waiting)
+        if row is None:
+            break
         try:
             sent += send_one(row)
         except (OSError, SMTPException, ValueError, Fault) as error:  # ValueError: an address that cannot be written
@@ -42,14 +49,18 @@ def deliver(waiting: QuerySet[Row], send_one: Callable[[Row], bool]) -> int:
     return sent
 
 
-def _claim(waiting: QuerySet[Row]) -> list[Row]:
-    """Rows that are this worker's for a minute, so that no second one sends the same mail."""
+def _claim(waiting: QuerySet[Row]) -> Row | None:
+    """A row that is this worker's for a minute, so that no second one sends the same mail.
+
+    One at a time: of a batch, the last would wait for the others longer than its minute.
+    """
     now = timezone.now()
     with transaction.atomic():
         free = waiting.filter(Q(claimed_until=None) | Q(claimed_until__lt=now), handled_at=None)
-        claimed = list(free.order_by("pk").select_for_update(skip_locked=True)[:_BATCH])
-        waiting.model._default_manager.filter(pk__in=[row.pk for row in claimed]).update(claimed_until=now + _LEASE)
-    return claimed
+        row = free.order_by("pk").select_for_update(skip_locked=True).first()
+        if row is not None:
+            waiting.model._default_manager.filter(pk=row.pk).update(claimed_until=now + _LEASE)
+    return row
 
 
 def send(
@@ -66,11 +77,17 @@ def send(
         attachments: files, each as name, content and media type.
 
     Raises:
-        OSError, SMTPException: the mail server does not take it.
+        Undeliverable: the mail server refuses the address for good (RFC 5321, 5yz).
+        OSError, SMTPException: it does not take the mail now.
         ValueError: no mail can be written to this address.
     """
     shown = {"subject": subject, "base_url": settings.BASE_URL, **context}
     text = render_to_string(f"mail/{template}.txt", shown)
     message = EmailMultiAlternatives(subject, text, to=[to], attachments=attachments)
     message.attach_alternative(render_to_string(f"mail/{template}.html", shown), "text/html")
-    message.send()
+    try:
+        message.send()
+    except SMTPRecipientsRefused as refused:
+        if all(code >= 500 for code, _ in refused.recipients.values()):
+            raise Undeliverable("the mail server refuses the address") from refused
+        raise

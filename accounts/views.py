@@ -22,7 +22,6 @@ _WRONG_CODE = "This code is not right, or not valid any more. Try again, or ask 
 def ask_for_code(request: HttpRequest) -> HttpResponse:
     form = MailForm(request.POST or None)
     if request.method == "GET":
-        request.session[_NEXT] = request.GET.get("next", "")
         return render(request, "accounts/sign_in.html", {"form": form})
     if not form.is_valid():
         return render(request, "accounts/sign_in.html", {"form": form}, status=422)
@@ -35,7 +34,8 @@ def ask_for_code(request: HttpRequest) -> HttpResponse:
         answer = render(request, "accounts/sign_in.html", {"form": form}, status=429)
         answer["Retry-After"] = str(error.retry_after)
         return answer
-    request.session[_EMAIL] = email
+    # Not before: whoever only looks at the page leaves no session behind in the database.
+    request.session[_EMAIL], request.session[_NEXT] = email, request.GET.get("next", "")
     return redirect("enter-code")
 
 

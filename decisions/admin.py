@@ -37,7 +37,7 @@ class Kind(admin.SimpleListFilter):
 @admin.register(Decision)
 class DecisionAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
-    nothing = "No decision has come in yet. They come by POST /v1/ingest/srf or from a connector."
+    nothing = "No decision has come in yet. They come by POST /v1/ingest/srf."
     list_display = (
         "decision_id", "current", "system", "subject", moment("received_at", "received"),
         moment("decided_at", "decided"),
@@ -102,12 +102,19 @@ class DecisionAdmin(ReadOnlyAdmin):
             return self._page(request, found, form, status=422)
         try:
             recorded = reconsiderations.reconsider(
-                decision=found, review=form.review(), source="back office", actor=actor
+                decision=found,
+                review=form.review(),
+                source="back office",
+                actor=actor,
+                idempotency_key=form.cleaned_data["idempotency_key"],
             )
+        except reconsiderations.AlreadyRecorded as before:
+            messages.info(request, "This review is recorded already, and was not recorded again. Here it is.")
+            return redirect("admin:decisions_decision_change", before.record_id)
         except Fault as error:
             form.add_error(None, error.sentence)
             return self._page(request, found, form, status=503)
-        return self._page(request, found, ReviewForm(), recorded=recorded)
+        return self._page(request, self._decision(request, pk), ReviewForm(), recorded=recorded)
 
     def record(self, request: HttpRequest, pk: str) -> HttpResponse:
         """The record, byte for byte as it was received."""
@@ -132,7 +139,9 @@ class DecisionAdmin(ReadOnlyAdmin):
         if grouping not in reports.GROUPINGS:
             raise Http404
         organization = selectors.current_organization(request)
-        groups = reports.reconsiderations(organization.pk if organization else None, grouping)
+        if organization is None:
+            return redirect("admin:index")
+        groups = reports.reconsiderations(organization.pk, grouping)
         if request.GET.get("format") == "csv":
             return report_csv(grouping, groups)
         return self.page(

@@ -1,3 +1,4 @@
+import uuid
 from typing import Any
 
 from django import forms
@@ -14,6 +15,8 @@ class UnechoedText(forms.Textarea):
 
 class ReviewForm(forms.Form):
     """A reconsideration, as an operator records it. The two texts are committed to and not kept."""
+
+    idempotency_key = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
 
     requested_by = forms.CharField(label="Requested by", help_text="Who asked for the review.")
     reviewer = forms.CharField(label="Reviewer")
@@ -44,6 +47,7 @@ class ReviewForm(forms.Form):
     def review(self) -> Review:
         """What was entered. Only for a valid form."""
         entered: dict[str, Any] = dict(self.cleaned_data)
+        del entered["idempotency_key"]
         lines = entered.pop("evidence_considered").split("\n")
         # Browsers send line breaks as CR LF; the text that is committed to has them as the operator's own file does.
         rationale = entered.pop("rationale").replace("\r\n", "\n")

@@ -22,7 +22,7 @@ from config.api.strict_json import spelling
 from config.api.times import rfc3339
 from custody import selectors as custody
 from custody.kinds import Indexing
-from custody.services import Submission, Taken, take
+from custody.services import Status, Submission, Taken, take
 from decisions import commitments, records
 from decisions.models import Decision
 
@@ -33,6 +33,14 @@ KIND = "reconsideration"
 
 class NotAReconsideration(Exception):
     """The record named is a decision, which has no rationale to check."""
+
+
+class AlreadyRecorded(Exception):
+    """A reconsideration with this key is in custody. Nothing was added."""
+
+    def __init__(self, record_id: uuid.UUID) -> None:
+        super().__init__(str(record_id))
+        self.record_id = record_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,9 @@ class Recorded:
     evidence_considered: list[dict[str, str]]
 
 
-def reconsider(*, decision: Decision, review: Review, source: str, actor: Actor) -> Recorded:
+def reconsider(
+    *, decision: Decision, review: Review, source: str, actor: Actor, idempotency_key: uuid.UUID | None = None
+) -> Recorded:
     """Record a reconsideration of a decision, or of an earlier reconsideration.
 
     The original stays as it is and stays verifiable; the new record's statement names the original's as its parent.
@@ -66,15 +76,17 @@ def reconsider(*, decision: Decision, review: Review, source: str, actor: Actor)
     Args:
         decision: with its custody row.
         source: where it came from, as lists filter it.
+        idempotency_key: of a form, so that sending it again records nothing again. Without it each call makes a record.
 
     Returns:
         The record and its commitments. It has no receipt yet if the vault does not answer now: then it waits, sealed,
         in our database, and the reconciler finishes it.
 
     Raises:
+        AlreadyRecorded
         Fault: the organization's keys cannot be used, and nothing was recorded.
     """
-    decision_id = f"reconsideration-{uuid.uuid4()}"
+    decision_id = f"reconsideration-{idempotency_key or uuid.uuid4()}"
     rationale = commitments.commit(review.rationale)
     evidence = [commitments.commit(reference) for reference in review.evidence_considered]
     parent = hashlib.sha256(bytes(decision.record.statement)).digest()
@@ -92,6 +104,8 @@ def reconsider(*, decision: Decision, review: Review, source: str, actor: Actor)
             )
         ],
     )
+    if taken.status is Status.CONFLICT:  # by its key alone: what comes again has other salts
+        raise AlreadyRecorded(taken.record_id)
     try:
         audit.record(
             "decision.reconsidered",

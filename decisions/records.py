@@ -37,13 +37,13 @@ def parse(raw: bytes) -> dict[str, Any]:
         InvalidJSON: the bytes are no acceptable JSON.
         pydantic.ValidationError: it is no object, or has no usable `decision_id`.
     """
-    content = strict_json.read(raw, number=spelling, integer=spelling)
+    content: dict[str, Any] = strict_json.read(raw, number=spelling, integer=spelling)
     _IDENTIFIED.validate_python(content)
-    return content  # type: ignore[no-any-return]
+    return content
 
 
 def identity(content: dict[str, Any]) -> str:
-    return content["decision_id"]  # type: ignore[no-any-return]
+    return str(content["decision_id"])
 
 
 def index_row(record: Indexing) -> Decision:

@@ -36,17 +36,14 @@ class Group:
         return None if self.mean_time is None else self.mean_time / timedelta(days=1)
 
 
-def reconsiderations(organization_id: uuid.UUID | None, grouping: str, *, newest: int | None = None) -> Sequence[Group]:
+def reconsiderations(organization_id: uuid.UUID, grouping: str, *, newest: int | None = None) -> Sequence[Group]:
     """One line for each value of a grouping of GROUPINGS, most reviews first.
 
     Args:
-        organization_id: None for all organizations, as the platform's operator sees them.
         newest: count no more than so many, the latest; None for all.
     """
     _, column = GROUPINGS[grouping]
-    rows = Reconsideration.objects.all()
-    if organization_id:
-        rows = rows.filter(organization_id=organization_id)
+    rows = Reconsideration.objects.filter(organization_id=organization_id)
     if newest:
         rows = Reconsideration.objects.filter(pk__in=rows.order_by("-received_at").values("pk")[:newest])
     # A time of decision after the receipt comes from a wrong clock.

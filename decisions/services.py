@@ -50,7 +50,7 @@ def ingest(*, organization_id: uuid.UUID, raw: bytes, source: str, actor: Actor)
 
     Args:
         raw: the record's exact bytes.
-        source: where it came from, as lists filter it: `api`, `batch`, `command` or a connector's id.
+        source: where it came from, as lists filter it, such as `api`.
 
     Returns:
         Its decision id, and what became of it: created, replayed (the same content is in custody already), conflict

@@ -126,13 +126,12 @@ def grant(row: AuthorityGrant) -> dict[str, Any]:
 
 
 def review_request(row: ReviewRequest) -> dict[str, Any]:
-    """A request as lists show it; `answered_at` as `with_answer` adds it."""
-    state = "closed" if row.closed_at else "answered" if row.answered_at else "open"
+    """A request, with its answer, as lists show it."""
     return {
         "review_request_id": str(row.pk),
         "notice_id": str(row.notice_id),
         "decision_id": row.notice.decision.decision_id,
-        "state": state,
+        "state": row.state,
         "received_at": rfc3339(row.received_at),
         "due_at": rfc3339(row.due_at),
         "closed_at": rfc3339(row.closed_at),

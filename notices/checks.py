@@ -1,11 +1,30 @@
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from django.core.checks import CheckMessage, Error, register
 
 from notices import packs
+from notices.letters import words as letters
+
+_HERE = Path(__file__).parent
 
 
 @register()
 def packs_are_valid(**_: Any) -> list[CheckMessage]:
     """A broken pack stops the start: a notice must not be drafted under half a law."""
     return [Error(problem, id="notices.E001") for problem in packs.problems()]
+
+
+@register()
+def languages_have_words(**_: Any) -> list[CheckMessage]:
+    """A pack's texts are not the whole letter: sentences, frame, page and mails have words too."""
+    return [] if packs.problems() else [Error(f"{file} is missing.", id="notices.E002") for file in _missing()]
+
+
+def _missing() -> Iterator[str]:
+    spoken = {letters.base(language) for pack in packs.packs().values() for language in pack.languages}
+    for part in ("wording", "letters", "public", "mails"):
+        for language in sorted(spoken):
+            if not (_HERE / part / f"{language}.toml").is_file():
+                yield f"notices/{part}/{language}.toml"

@@ -35,11 +35,17 @@ _REQUESTED = Occurrence(
     "the request came in",
     ("events.request.received_at", "events.claim.received_at", "events.application.received_at"),
 )
+_ACCESS_REQUESTED = Occurrence("the person asked for access", ("events.access_request.received_at",))
+_COUNTEROFFERED = Occurrence("the counteroffer was made", ("events.counteroffer.made_at",))
+_INFORMED = Occurrence("the person was informed of the decision", ("events.notification.sent_at",))
 
 OCCURRENCES: Final[Mapping[Trigger, tuple[Occurrence, ...]]] = {
     "decision_date": (_DECIDED,),
     "application_completed": (_COMPLETED, _APPLIED, _DECIDED),
     "request_received": (_REQUESTED, _DECIDED),
+    "access_requested": (_ACCESS_REQUESTED,),
+    "counteroffer_made": (_COUNTEROFFERED, _DECIDED),
+    "person_informed": (_INFORMED,),
 }
 """For each trigger what starts the clock, and what stands in for it, in order. Last of all stands in that the service
 received the record. docs/adding-a-pack.md tells of these paths."""

@@ -2,6 +2,7 @@ import secrets
 import uuid
 from datetime import datetime
 
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -9,6 +10,7 @@ from django.db.models.functions import Coalesce
 from accounts.models import Member, Organization, User
 from custody.models import Entry
 from decisions.models import Decision
+from notices.packs import packs
 
 _UNAMBIGUOUS = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that looks like something else on paper
 
@@ -16,6 +18,11 @@ _UNAMBIGUOUS = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that looks like some
 def new_address() -> str:
     """The last part of a letter's short URL: 12 characters, 59 bits, so that nobody finds a letter by trying."""
     return "".join(secrets.choice(_UNAMBIGUOUS) for _ in range(12))
+
+
+def languages() -> list[str]:
+    """Those in which notices are written: every pack's."""
+    return sorted({language for pack in packs().values() for language in pack.languages})
 
 
 class NoticeSettings(models.Model):
@@ -59,6 +66,16 @@ class Phrase(models.Model):
 
     def __str__(self) -> str:
         return f"{self.key} ({self.language})"
+
+    def clean(self) -> None:
+        """A phrase that no draft would use is a mistake. Raises ValidationError."""
+        wrong = {}
+        if self.language not in languages():
+            wrong["language"] = f"Notices are written in {', '.join(languages())}."
+        if not (self.sentence.strip() or self.label.strip() or self.withheld):
+            wrong["sentence"] = "Give a sentence or a label, or withhold the field."
+        if wrong:
+            raise ValidationError(wrong)
 
 
 class AuthorityGrant(models.Model):
@@ -139,6 +156,20 @@ class Notice(models.Model):
 
     def __str__(self) -> str:
         return str(self.id)
+
+    @property
+    def standing(self) -> str:
+        """Its state as a sentence, for those who may not do something because of it."""
+        return _STANDING[self.State(self.state)]
+
+
+_STANDING = {
+    Notice.State.DRAFT: "The notice is still a draft.",
+    Notice.State.IN_REVIEW: "The notice is in review.",
+    Notice.State.APPROVED: "The notice is approved.",
+    Notice.State.DELIVERED: "The notice is delivered.",
+    Notice.State.WITHDRAWN: "The notice is withdrawn.",
+}
 
 
 class NoticeRevision(models.Model):
@@ -265,8 +296,8 @@ class ReviewRequestQuerySet(models.QuerySet["ReviewRequest"]):
         return self.filter(~Exists(_answers()), closed_at=None)
 
     def answered(self) -> "ReviewRequestQuerySet":
-        """Those that a reconsideration has answered."""
-        return self.filter(Exists(_answers()))
+        """Those that a reconsideration has answered, and nobody has closed."""
+        return self.filter(Exists(_answers()), closed_at=None)
 
 
 class ReviewRequest(models.Model):
@@ -303,6 +334,11 @@ class ReviewRequest(models.Model):
 
     def __str__(self) -> str:
         return f"review asked for on {self.received_at:%Y-%m-%d}"
+
+    @property
+    def state(self) -> str:
+        """`open`, `answered` or `closed`; only for rows of `with_answer`."""
+        return "closed" if self.closed_at else "answered" if self.answered_at else "open"
 
 
 class Reminder(models.Model):

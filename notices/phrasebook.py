@@ -60,7 +60,7 @@ def _phrase(number: int, row: dict[str, str]) -> Phrase:
         raise BadTable(f"Line {number}: withheld is yes, no or empty.")
     phrase = Phrase(**row | {"withheld": row["withheld"] == "yes"})
     try:
-        phrase.clean_fields(exclude=["organization"])
+        phrase.full_clean(exclude=["organization"], validate_unique=False, validate_constraints=False)
     except ValidationError as error:
         wrong = "; ".join(f"{name}: {' '.join(problems)}" for name, problems in error.message_dict.items())
         raise BadTable(f"Line {number}: {wrong}") from None

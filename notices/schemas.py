@@ -190,7 +190,11 @@ class CitationOut(Answer):
 class DeadlineOut(Answer):
     clock: str
     pack: str
+    authority: str
     citation: str
+    trigger: str
+    triggered_at: str
+    assumed: bool
     due_at: str
     arithmetic: str
 
@@ -259,6 +263,7 @@ class StepOut(Answer):
 
 
 class HistoryOut(Answer):
+    notice_id: str
     revisions: list[RevisionOut]
     steps: list[StepOut]
 
@@ -268,10 +273,12 @@ class DeliveryOut(Answer):
     channel: str
     address: str
     reference: str
+    letter_digest: str | None
     recorded_by: str
     recorded_at: str
     delivered_at: str | None
     returned_at: str | None
+    returned_because: str
 
 
 class DeliveryList(Answer):
@@ -303,6 +310,9 @@ class ReviewRequestOut(Answer):
     state: str
     received_at: str
     due_at: str | None
+    closed_at: str | None
+    closed_by: str
+    closed_because: str
 
 
 class ReviewRequestDetail(ReviewRequestOut):

@@ -14,16 +14,18 @@ from config.faults import Fault
 from custody import selectors as custody
 from custody.vaults import VaultUnavailable
 from decisions.models import Decision
-from notices import checklist
+from notices import checklist, clocks
 from notices.drafting import withholding
 from notices.facts import Facts
 from notices.letters import Letter
 from notices.models import Notice, NoticeRevision, NoticeSettings, ReviewRequest, ReviewRequestQuerySet
 from notices.packs import Pack, packs
+from notices.packs.models import Purpose
 from notices.phrasebook import Phrasebook
 from notices.schemas import NoticeQuery, ReviewRequestQuery
 
 _FILTERS = {"state": "state", "pack": "pack", "decision_id": "decision__decision_id"}
+_OF_A_REQUEST: tuple[Purpose, ...] = ("answer", "acknowledgement")
 UNSENT = (Notice.State.DRAFT, Notice.State.IN_REVIEW, Notice.State.APPROVED)
 
 
@@ -160,10 +162,13 @@ def notice(organization_id: uuid.UUID, notice_id: str) -> Notice:
 
 
 def published(address: str) -> Notice:
-    """The notice behind a letter's short address, once it is in custody. Raises Http404."""
+    """The notice behind a letter's short address, once it is approved and in custody. Raises Http404.
+
+    After the restore of an older database custody may hold a letter whose approval is forgotten: `OtherWordsSealed`.
+    """
     found = None
     if address.isalnum():  # a NUL cannot be asked of PostgreSQL
-        found = _complete().filter(address=address, sealed__isnull=False).first()
+        found = _complete().filter(address=address, approval__isnull=False, sealed__isnull=False).first()
     if found is None:
         raise Http404
     return found
@@ -203,6 +208,22 @@ def review_request(organization_id: uuid.UUID, pk: int) -> ReviewRequest | None:
     return rows.with_answer().select_related("notice__decision").first()
 
 
+def request_deadlines(request: ReviewRequest) -> list[clocks.Deadline]:
+    """Until when the person who asked must have an answer, and word that the request came in; each soonest first.
+
+    Raises:
+        Fault: the record cannot be read.
+    """
+    notice = request.notice
+    pack, facts = pack_of(notice), facts_of(notice.decision)
+    received, asked = notice.decision.received_at, request.received_at
+    return [
+        deadline
+        for what in _OF_A_REQUEST
+        for deadline in clocks.deadlines(pack, facts, received_at=received, requested_at=asked, what=what)
+    ]
+
+
 def letter(notice: Notice) -> Letter:
     """The letter of a notice: as it was approved, else as a draft that says so.
 
@@ -228,7 +249,13 @@ def letter(notice: Notice) -> Letter:
         review_code=sealed["review_code"] if said["content"]["human_review_available"] else "",
         proof=strict_json.canonical(said),
         notice_id=str(notice.pk),
+        locale=locale_of(notice),
     )
+
+
+def locale_of(notice: Notice) -> str:
+    """The region by whose customs a notice's dates are written, as in `en_GB`; "" is the language's default."""
+    return pack_of(notice).locales.get(notice.language, "")
 
 
 def public_address(notice: Notice) -> str:
@@ -248,4 +275,5 @@ def _draft_letter(notice: Notice) -> Letter:
         review_code="",
         proof=b"",
         notice_id=str(notice.pk),
+        locale=locale_of(notice),
     )

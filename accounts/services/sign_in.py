@@ -73,6 +73,3 @@ def _waiting_code(request: HttpRequest) -> OneTimeCode:
     if pending is None:
         raise CodeRefused
     return pending
-
-
-__all__ = ["CodeRefused", "SecondFactorRefused", "by_app", "by_code", "secret_to_enrol", "waiting_person"]

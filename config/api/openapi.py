@@ -74,11 +74,6 @@ class _SessionScheme(OpenApiAuthenticationExtension):
         return {"type": "apiKey", "in": "cookie", "name": "sessionid"}
 
 
-def body(schema: dict[str, Any]) -> dict[str, Any]:
-    """A JSON request body of a schema that is no model."""
-    return {JSON: schema}
-
-
 def answers(success: dict[Any, Any], *, errors: Sequence[int]) -> dict[Any, Any]:
     """An operation's responses: its successes, the validation error, and the sentences of `errors`."""
     described = {

@@ -7,6 +7,7 @@ unpredictable, and RFC 7493 (I-JSON) forbids.
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import Any
@@ -85,8 +86,7 @@ def _parse(text: str, *, number: Callable[[str], Any], integer: Callable[[str], 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        seen: set[str] = set()
-        repeated = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        repeated = Counter(key for key, _ in pairs).most_common(1)[0][0]
         # An escaped spelling keeps half a surrogate pair or a control character out of the answer.
         reason = f"the key {json.dumps(repeated[:64])} appears twice in one object"
         raise InvalidJSON(reason, general="a key appears twice in one object")

@@ -56,7 +56,8 @@ class Vault(Protocol):
 @cache
 def vault(name: str) -> Vault:
     """The vault of this name, as `Entry.vault` and the setting CUSTODY_VAULT name it."""
-    return import_string(_VAULTS[name])()  # type: ignore[no-any-return]
+    made: Vault = import_string(_VAULTS[name])()
+    return made
 
 
 def current() -> Vault:

@@ -6,24 +6,21 @@ import structlog
 from django.db import DatabaseError
 from django.http import FileResponse, HttpResponse
 from drf_spectacular.utils import extend_schema
-from pydantic import TypeAdapter
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
 from accounts.roles import Permission
 from config.api import body, openapi
-from config.api.answers import answer, dump
+from config.api.answers import JSON, answer, dump
 from config.api.errors import ApiError
 from config.api.views import ApiView
 from config.faults import Fault
 from custody.services import Status
 from decisions import services
-from decisions.records import DecisionId
 from decisions.schemas import BatchLine, ReceiptOut
 
 log = structlog.get_logger("decisions")
 
-_DECISION_ID: TypeAdapter[str] = TypeAdapter(DecisionId)
 _SPOOL_IN_MEMORY = 8 * 2**20
 
 
@@ -34,7 +31,7 @@ class IngestView(ApiView):
         operation_id="ingest_srf",
         summary="Accept one native SRF decision, write it to custody and the index.",
         tags=["ingest"],
-        request=openapi.body({"type": "object", "additionalProperties": True}),
+        request={JSON: {"type": "object", "additionalProperties": True}},
         responses=openapi.answers({201: ReceiptOut, 200: ReceiptOut}, errors=[401, 403, 409, 413, 415, 503]),
     )
     def post(self, request: Request) -> HttpResponse:

@@ -9,6 +9,9 @@ from notices.phrasebook import Phrasebook
 from notices.wording import Wording, humanise
 from notices.wording.sentences import clean
 
+# Events that came from the person. What stands in them needs no word about where it comes from.
+_OWN = {"application", "claim", "request"}
+
 
 class Place(NamedTuple):
     """Where a field stands in its event, or in its part of the record."""
@@ -18,6 +21,8 @@ class Place(NamedTuple):
     context: tuple[str, ...]
     """What is further out, from the outside in, without the event."""
     event: str
+    own: bool
+    """Whether the event is the person's own: the application, the claim or the request."""
 
 
 class Names:
@@ -57,7 +62,8 @@ class Names:
             position = self._position(int(holder.path.rpartition(".")[2]) + 1)
             context[-1:] = [f"{context[-1]} {position}"] if context else [position]
         nearest = context.pop() if holders and not holders[-1].in_list else ""
-        return Place(nearest, tuple(context), self._event(lineage[1]) if in_event else "")
+        own = in_event and lineage[1].name in _OWN
+        return Place(nearest, tuple(context), self._event(lineage[1]) if in_event else "", own)
 
     def _event(self, event: Fact) -> str:
         """What an event is called; of several that are called the same, each has its number."""

@@ -8,6 +8,9 @@ from notices.models import Phrase
 from notices.wording import Shown, Wording
 from notices.wording.sentences import clean, one_line
 
+# When these happened to an event says how the work went on, and nothing about the person.
+_STEPS = {"completed", "ended", "finished", "processed", "started"}
+
 
 class Told(NamedTuple):
     """A field that is about to be told."""
@@ -19,6 +22,18 @@ class Told(NamedTuple):
     label: str
     """With as much around the field's name as it needs within its event."""
 
+    @property
+    def is_step(self) -> bool:
+        """Whether this is no more than the time of a step in the processing."""
+        moved_on = self.shown.happened and self.shown.label in _STEPS
+        return moved_on and bool(self.place.event) and not self.place.own and self.phrase is None
+
+    @property
+    def is_terse(self) -> bool:
+        """Whether the label says too little without the event: one word, and not the phrasebook's."""
+        worded = self.phrase is not None and bool(self.phrase.label)
+        return " " not in self.label and not self.place.own and not worded
+
 
 class Telling:
     """What is told has no capital and no end mark yet: it may be the beginning of a longer sentence."""
@@ -26,6 +41,7 @@ class Telling:
     def __init__(self, facts: Facts, words: Wording, names: Names) -> None:
         self._words, self._names = words, names
         events = facts.get("events")
+        self._fields = {**words.fields, **(words.alone if facts.get("outcome.solely_automated") is True else {})}
         found = {event.name for event in facts.at("events").children()} if isinstance(events, dict | list) else set()
         self._matter = next((words.matters[name] for name in words.matters if name in found), words.matters["other"])
 
@@ -37,7 +53,7 @@ class Telling:
         """
         phrase = self._names.phrase(fact, *([called] if called else []))
         place, shown = self._names.place(fact), self._shown(fact, called)
-        return Told(fact, phrase, shown, place, self._label(phrase, shown, place, called))
+        return Told(fact, phrase, shown, place, self._label(fact.field, phrase, shown, place, called))
 
     def say(self, told: Told, *, in_event: bool = False) -> str:
         """A field as one sentence.
@@ -48,7 +64,7 @@ class Telling:
         path, value = told.fact.field.path, told.shown.value
         if told.phrase and told.phrase.sentence:
             return filled(told.phrase.sentence, value)
-        known = self._words.choice(path, told.fact.value) or self._words.fields.get(path)
+        known = self._words.choice(path, told.fact.value) or self._fields.get(path)
         if known:
             return known.format(value=value, matter=self._matter)
         event = told.place.event
@@ -66,11 +82,14 @@ class Telling:
         better = self._words.show(called, fact.value)
         return better if self._words.measures(called) else own._replace(label=better.label)
 
-    def _label(self, phrase: Phrase | None, shown: Shown, place: Place, called: str | None) -> str:
+    def _label(self, field: Fact, phrase: Phrase | None, shown: Shown, place: Place, called: str | None) -> str:
         if phrase and phrase.label:
-            return self._in_context(clean(phrase.label), place.context)
+            return self._in_context(clean(phrase.label), () if phrase.key == called else place.context)
         if called:
             return shown.label
+        if field.name == "name" and place.context and field.parent and field.parent.in_list:
+            *context, item = place.context
+            return self._in_context(item, tuple(context))
         label = shown.label or self._words.words["unnamed"]
         if not label.startswith(place.holder):
             label = f"{place.holder} {label}"

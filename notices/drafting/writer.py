@@ -21,6 +21,7 @@ _DECIDED = {"amount", "approved", "claimed", "denied", "due", "granted", "next",
 _DECIDED |= {"referred", "refused", "requested", "until"}
 _SYSTEM = ("system.name", "system.version", "system.provider", "system.purpose")
 _PEOPLE = ("approval.human_involvement", "approval.authority")
+_WEIGHT = ("outcome.solely_automated", "outcome.materially_influenced_by_system")
 _CODE = re.compile(r"[A-Z0-9._/\-]+")
 
 
@@ -44,11 +45,12 @@ class Writer:
         yield from self._each("outcome.consequences", self._reason)
 
     def role(self) -> Iterator[Statement]:
-        """What the system was, and what people did."""
+        """What the system was, what people did, and how much the system's result weighed where it did."""
         for path in (*_SYSTEM, *_PEOPLE):
             yield from self._about(path)
-        if self._facts.get("outcome.solely_automated") is True:
-            yield from self._about("outcome.solely_automated")
+        for path in _WEIGHT:
+            if self._facts.get(path) is True:
+                yield from self._about(path)
 
     def factors(self) -> Iterator[Statement]:
         """Reasons first, then factors: what a reader asks is why. What was said is not said again."""
@@ -60,14 +62,19 @@ class Writer:
                 yield statement
 
     def inputs(self) -> Iterator[Statement]:
-        """Everything that the events brought. Fields of one name in several events are told apart by the event."""
+        """Everything that the events brought, but for the times of steps in the processing where there is more to tell.
+
+        Fields of one name in several events are told apart by the event.
+        """
         facts = [fact for fact in self._scalars("events") if not _is_event_name(fact) and not self._keeps_back(fact)]
-        prepared = [self._telling.prepare(fact) for fact in facts]
+        everything = [self._telling.prepare(fact) for fact in facts]
+        prepared = [told for told in everything if not told.is_step] or everything
         events = defaultdict(set)
         for told in prepared:
             events[told.label].add(told.place.event)
         for told in prepared:
-            yield _statement(self._telling.say(told, in_event=len(events[told.label]) > 1), told.fact)
+            in_event = told.is_terse or len(events[told.label]) > 1
+            yield _statement(self._telling.say(told, in_event=in_event), told.fact)
 
     def asked(self, paths: Iterable[str]) -> Iterator[Statement]:
         """What a law asks for by name: the scalar or the scalars directly at each path, where the record has them."""

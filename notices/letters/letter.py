@@ -22,6 +22,7 @@ class Letter:
         review_code: what the person needs to ask for a review there; "" if there is no review.
         proof: the file with the proofs of the cited fields; b"" if there is none.
         notice_id: printed, so that loose pages find together.
+        locale: the region by whose customs the date is written, as in `en_GB`; "" is the language's default.
     """
 
     organization: str
@@ -34,3 +35,4 @@ class Letter:
     review_code: str
     proof: bytes
     notice_id: str
+    locale: str

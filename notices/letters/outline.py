@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from babel.dates import format_date
-
 from notices.letters.letter import Letter
 from notices.letters.words import Words, base, language_of, languages
+from notices.wording import wording
 
 # Control characters, surrogates, private use and noncharacters: nobody can read them, and neither XML nor PDF/A takes
 # them.
@@ -128,9 +127,8 @@ def _address(value: Any) -> Iterable[Line]:
 
 
 def _facts(letter: Letter, language: str, words: Words) -> Iterator[tuple[str, str, Line]]:
-    day = format_date(letter.dated, format="long", locale=base(language))
     values = {
-        "date": day,
+        "date": wording(base(language), letter.locale).day(letter.dated),
         "reference": readable(letter.recipient.get("reference")),
         "number": letter.notice_id,
         "rules": readable(letter.content.get("framework")),

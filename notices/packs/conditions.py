@@ -107,9 +107,9 @@ def _scalar(words: str | None) -> str | int | Decimal | bool | None:
     if words is None:
         return None
     try:
-        value = json.loads(words, parse_float=Decimal)
+        value: str | int | Decimal | bool | None = json.loads(words, parse_float=Decimal)
     except ValueError:
         raise Unreadable(f"{words!r} is no JSON scalar; texts stand in double quotes") from None
     if isinstance(value, (dict, list)):
         raise Unreadable(f"{words!r} is no JSON scalar")
-    return value  # type: ignore[no-any-return]
+    return value

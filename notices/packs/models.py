@@ -44,7 +44,14 @@ Check = Literal[
 ]
 LegalStatus = Literal["in_force", "enacted", "policy"]
 HumanReview = Literal["required", "optional", "not_granted"]
-Trigger = Literal["decision_date", "application_completed", "request_received"]
+Trigger = Literal[
+    "decision_date",
+    "application_completed",
+    "request_received",
+    "access_requested",
+    "counteroffer_made",
+    "person_informed",
+]
 Purpose = Literal["notice", "answer", "acknowledgement"]
 Unit = Literal["hours", "days", "business_days", "months"]
 Reading = Literal["primary", "copy", "secondary", "unconfirmed", "own"]

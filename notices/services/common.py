@@ -5,7 +5,6 @@ from typing import Any
 from accounts import audit
 from accounts.audit import Actor
 from notices.models import Notice, NoticeRevision
-from notices.public.words import words
 
 
 class Refused(Exception):
@@ -22,9 +21,9 @@ def require_seen(current: NoticeRevision, seen: int | None) -> None:
         raise Refused(f"The notice has changed since you opened it: it is at revision {current.number}.")
 
 
-def subject(template: str, language: str, organization: str) -> str:
-    """The subject of a mail to an affected person, on one line whatever the organization is called."""
-    return words(language)[template].format(organization=" ".join(organization.split()))
+def mail_waits(notice: Notice) -> bool:
+    """Whether a mail of its letter was asked for and has not gone out."""
+    return notice.deliveries.filter(handled_at=None, delivered_at=None).exists()
 
 
 def note(verb: str, notice: Notice, actor: Actor, **detail: Any) -> None:

@@ -11,9 +11,9 @@ from django.utils import timezone
 from accounts import audit, mail
 from accounts.callers import Caller
 from config.celery import wake
-from notices import letters, selectors
+from notices import letters, mails, selectors
 from notices.models import Delivery, Notice
-from notices.services.common import Refused, note, subject
+from notices.services.common import Refused, mail_waits, note
 from notices.services.writing import FINISHED
 
 State = Notice.State
@@ -43,14 +43,16 @@ def deliver(
     with transaction.atomic():
         locked = Notice.objects.select_for_update(of=("self",)).select_related("approval__revision").get(pk=notice.pk)
         if locked.state not in FINISHED:
-            raise Refused(f"The notice is {locked.state}. Only an approved one is delivered.")
+            raise Refused(f"{locked.standing} Only an approved one is delivered.")
         if channel == Delivery.Channel.EMAIL:
+            if mail_waits(locked):
+                raise Refused("A mail of this letter waits to go out already.")
             letters.require_fits(locked.approval.revision.content)
             made = Delivery(address=_mail_address(locked, address))
         else:
             moment = delivered_at or now
             if not locked.approval.created_at <= moment <= now:
-                raise Refused("A delivery lies between the approval of the notice and now.")
+                raise Refused("The time of a delivery cannot be before the approval of the notice, nor in the future.")
             made = Delivery(address=address, handled_at=now, delivered_at=moment)
         made.notice, made.channel, made.reference = locked, channel, reference
         made.recorded_by = str(caller.actor)
@@ -87,19 +89,24 @@ def deliver_letters() -> int:
 
 
 def _mail(row: Delivery) -> bool:
-    """Send one letter. False if its notice was taken back meanwhile."""
+    """Send one letter. False if its notice was taken back meanwhile, or no mail ever reaches the address."""
     notice = selectors.notice_with_letter(row.notice_id)
     if notice.state not in FINISHED:
         return False
     letter = selectors.letter(notice)
     file = letters.pdf(letter, "a4")
-    mail.send(
-        "letter",
-        to=row.address,
-        subject=subject("letter_subject", notice.language, letter.organization),
-        context={"organization": letter.organization, "address": letter.address, "language": notice.language},
-        attachments=[("letter.pdf", file, "application/pdf")],
-    )
+    try:
+        mails.send(
+            "letter",
+            to=row.address,
+            language=notice.language,
+            organization=letter.organization,
+            context={"address": letter.address},
+            attachments=[("letter.pdf", file, "application/pdf")],
+        )
+    except mail.Undeliverable:
+        _came_back(row, notice)
+        return False
     with transaction.atomic():
         locked = Notice.objects.select_for_update().get(pk=notice.pk)
         digest = hashlib.sha256(file).hexdigest()
@@ -107,6 +114,14 @@ def _mail(row: Delivery) -> bool:
         note("notice.mailed", locked, audit.SYSTEM)
         _settle(locked)
     return True
+
+
+def _came_back(row: Delivery, notice: Notice) -> None:
+    """Record it at once: a mail that waited for ever would keep the recipient from being corrected."""
+    with transaction.atomic():
+        because = "The mail server refuses the address."
+        Delivery.objects.filter(pk=row.pk).update(returned_at=timezone.now(), returned_because=because)
+        note("notice.returned", notice, audit.SYSTEM, channel=row.channel)
 
 
 def _settle(locked: Notice) -> None:
@@ -119,9 +134,9 @@ def _settle(locked: Notice) -> None:
 def _mail_address(notice: Notice, address: str) -> str:
     told = address or notice.recipient.get("email") or notice.recipient.get("e-mail")
     if not isinstance(told, str):
-        raise Refused("The recipient has no e-mail address. Give one as address.")
+        raise Refused("No e-mail address is known. Enter one as the address.")
     try:
         validate_email(told)
     except ValidationError:
-        raise Refused("The recipient's e-mail address is none. Give another as address.") from None
+        raise Refused("This is no e-mail address. Enter another as the address.") from None
     return told

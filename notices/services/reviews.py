@@ -9,9 +9,9 @@ from accounts import audit, mail
 from accounts.audit import Actor
 from accounts.callers import Caller
 from config.celery import wake
-from notices import clocks, selectors
+from notices import clocks, mails, selectors
 from notices.models import Notice, ReviewRequest
-from notices.services.common import Refused, note, subject
+from notices.services.common import Refused, note
 from notices.services.writing import FINISHED
 
 READER = Actor("person", "", "whoever has the letter")
@@ -72,10 +72,9 @@ def close_request(*, request: ReviewRequest, reason: str, caller: Caller) -> Rev
     if not reason.strip():
         raise Refused("Say why the request is closed without a reconsideration.")
     with transaction.atomic():
-        open_one = ReviewRequest.objects.filter(pk=request.pk, closed_at=None)
-        now = timezone.now()
-        if not open_one.update(closed_at=now, closed_by=str(caller.actor), closed_because=reason):
-            raise Refused("The request is closed already.")
+        open_one = ReviewRequest.objects.filter(pk=request.pk).waiting()
+        if not open_one.update(closed_at=timezone.now(), closed_by=str(caller.actor), closed_because=reason):
+            raise Refused("The request is answered or closed already.")
         note("review.closed", request.notice, caller.actor, request=request.pk)
     return ReviewRequest.objects.get(pk=request.pk)
 
@@ -87,13 +86,16 @@ def acknowledge_requests() -> int:
 
 def _acknowledge(row: ReviewRequest) -> bool:
     notice = row.notice
-    name = notice.organization.name
-    mail.send(
-        "review_request",
-        to=row.email,
-        subject=subject("request_subject", notice.language, name),
-        context={"organization": name, "row": row, "address": selectors.public_address(notice)},
-    )
+    try:
+        mails.send(
+            "review_request",
+            to=row.email,
+            language=notice.language,
+            organization=notice.organization.name,
+            context={"row": row, "address": selectors.public_address(notice)},
+        )
+    except mail.Undeliverable:  # the person mistyped it
+        return False
     audit.record(
         "review.acknowledged",
         actor=audit.SYSTEM,

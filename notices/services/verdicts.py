@@ -20,7 +20,7 @@ def submit(*, notice: Notice, caller: Caller) -> Notice:
     with transaction.atomic():
         locked = _locked(notice)
         if locked.state != State.DRAFT:
-            raise Refused(f"The notice is {locked.state}.")
+            raise Refused(locked.standing)
         return _step(locked, Step.Kind.SUBMITTED, State.IN_REVIEW, "", caller.actor)
 
 
@@ -40,19 +40,21 @@ def hold(*, notice: Notice, caller: Caller) -> None:
 
 
 def request_changes(*, notice: Notice, reason: str, caller: Caller, revision: int | None = None) -> Notice:
-    """Send a notice back to whoever wrote it.
+    """Send a notice in review back to whoever wrote it.
 
     Args:
         revision: the one that was looked at; the current one if not given.
 
     Raises:
-        Refused: no reason is given, the notice is finished, or it has changed.
+        Refused: no reason is given, the notice is not in review, or it has changed.
     """
     if not reason.strip():
         raise Refused("Say what has to be changed.")
     with transaction.atomic():
         locked = _locked(notice)
         _require_current(locked, revision)
+        if locked.state != State.IN_REVIEW:
+            raise Refused(locked.standing)
         return _step(locked, Step.Kind.CHANGES_REQUESTED, State.DRAFT, reason, caller.actor)
 
 
@@ -135,10 +137,15 @@ def _take_the_place_of(successor: Notice, actor: Actor) -> None:
             _step(replaced, Step.Kind.WITHDRAWN, State.WITHDRAWN, f"Replaced by {successor.pk}.", actor)
 
 
+def _approved_by(notice: Notice) -> str:
+    approval = getattr(notice, "approval", None)
+    return f" {approval.approver} approved it on {approval.created_at:%Y-%m-%d at %H:%M} UTC." if approval else ""
+
+
 def _require_current(locked: Notice, revision: int | None) -> NoticeRevision:
     current = selectors.current_revision(locked)
     if locked.state not in EDITABLE:
-        raise Refused(f"The notice is {locked.state}.")
+        raise Refused(f"{locked.standing}{_approved_by(locked)} Nothing was changed.")
     require_seen(current, revision)
     return current
 

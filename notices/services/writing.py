@@ -14,7 +14,7 @@ from notices.facts import Facts
 from notices.models import Notice, NoticeRevision
 from notices.packs import Pack
 from notices.phrasebook import Phrasebook
-from notices.services.common import Refused, note, require_seen
+from notices.services.common import Refused, mail_waits, note, require_seen
 
 State = Notice.State
 EDITABLE = (State.DRAFT, State.IN_REVIEW)
@@ -87,7 +87,7 @@ def edit(
         locked = Notice.objects.select_for_update().get(pk=notice.pk)
         locked.decision = notice.decision
         if locked.state not in EDITABLE:
-            raise Refused(f"The notice is {locked.state} and stays as it is. Make a new version of it.")
+            raise Refused(f"{locked.standing} It stays as it is: make a new version of it.")
         last = selectors.current_revision(locked)
         require_seen(last, revision)
         exempt = last.not_applicable if not_applicable is None else dict(not_applicable)
@@ -107,10 +107,10 @@ def set_recipient(*, notice: Notice, recipient: Mapping[str, Any], caller: Calle
     with transaction.atomic():
         locked = Notice.objects.select_for_update().get(pk=notice.pk)
         if locked.state == State.WITHDRAWN:
-            raise Refused("The notice is withdrawn.")
+            raise Refused(locked.standing)
         if locked.state in FINISHED and recipient.get("reference") != locked.recipient.get("reference"):
             raise Refused("The recipient's reference was approved with the notice and stays as it is.")
-        if locked.deliveries.filter(handled_at=None).exists():  # else one person's letter goes to another's mailbox
+        if mail_waits(locked):  # else one person's letter goes to another's mailbox
             raise Refused("A mail of this letter waits to go out. Change the recipient once it has.")
         Notice.objects.filter(pk=locked.pk).update(recipient=dict(recipient))
         note("notice.recipient_set", locked, caller.actor)
@@ -127,7 +127,7 @@ def new_version(*, notice: Notice, caller: Caller) -> Notice:
     with transaction.atomic():
         locked = Notice.objects.select_for_update().get(pk=notice.pk)
         if locked.state not in FINISHED:
-            raise Refused(f"The notice is {locked.state}. Only an approved or delivered one gets a new version.")
+            raise Refused(f"{locked.standing} Only an approved or delivered one gets a new version.")
         if locked.successors.exclude(state=State.WITHDRAWN).exists():
             raise Refused("There is a new version of this notice already. Edit that one, or withdraw it.")
         last = selectors.current_revision(locked)
@@ -165,12 +165,8 @@ def _revise(
         author_label=caller.actor.label,
     )
     pack = selectors.pack_of(notice)
-    problems = checklist.problems(selectors.case_of(notice, facts), revision)
-    Notice.objects.filter(pk=notice.pk).update(
-        state=State.DRAFT,
-        pack_version=pack.version,
-        pack_digest=pack.digest,
-        problems=len(problems),
-        holder_id=caller.member_id,
-    )
+    notice.state, notice.holder_id = State.DRAFT, caller.member_id
+    notice.pack_version, notice.pack_digest = pack.version, pack.digest
+    notice.problems = len(checklist.problems(selectors.case_of(notice, facts), revision))
+    notice.save(update_fields=["state", "holder", "pack_version", "pack_digest", "problems"])
     return revision

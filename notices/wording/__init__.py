@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -42,6 +43,8 @@ class Wording:
     """For things that happened on a day, by what happened; `other` likewise."""
     fields: Mapping[str, str]
     """For fields of the record profile and those that packs ask for, by path."""
+    alone: Mapping[str, str]
+    """The same, where the record says that the system decided alone."""
     choices: Mapping[str, Mapping[str, str]]
     """For the known values of such fields."""
 
@@ -60,11 +63,15 @@ class Wording:
             return self._number(said, found)
         day = values.day(found)
         if day:
-            return Shown(said.stem, values.written(day, self.locale), said.moment and " " not in said.stem)
+            return Shown(said.stem, self.day(day), said.moment and " " not in said.stem)
         text = spelled_out(found)
         if not text:
             return Shown(said.stem, self.words["nothing"], False)
         return Shown(said.words, isolated(text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "…"), False)
+
+    def day(self, found: date) -> str:
+        """A day as people of this language and region write it."""
+        return values.written(found, self.locale)
 
     def measures(self, name: str) -> bool:
         """Whether a field's name says what its value is measured in."""
@@ -82,19 +89,22 @@ class Wording:
         counted = values.quantity(found, said.unit, self.locale) if said.unit else None
         if counted:
             return Shown(said.stem, counted, False)
-        return Shown(said.words, values.plain(found, self.locale), False)
+        return Shown(said.words, values.plain(found, self.locale, identifies=said.identifies), False)
 
 
 @cache
-def wording(language: str) -> Wording:
+def wording(language: str, locale: str = "") -> Wording:
     """The wording of a language, or of the language without its region.
 
+    Args:
+        locale: the region by whose customs dates and numbers are written, as in `en_GB`; "" is the language's default.
+
     Raises:
-        KeyError: there is none.
+        KeyError: there is no such wording.
     """
     base = language.partition("-")[0]
     file = _DIRECTORY / f"{base}.toml"
     if not file.is_file():
         raise KeyError(language)
     content: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
-    return Wording(locale=Locale(base), **content)
+    return Wording(locale=Locale.parse(locale or base), **content)

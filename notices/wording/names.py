@@ -39,6 +39,10 @@ _PERHAPS_UNITS = {"g", "h", "l", "m"}
 # `payments_last_months` counts payments and `number_of_days` is already said: after these a unit is part of the name.
 _NO_UNIT_AFTER = {"at", "by", "each", "every", "for", "from", "last", "next", "of"}
 _NO_UNIT_AFTER |= {"other", "past", "per", "previous", "prior", "the", "to", "within"}
+# Numbers in fields with one of these in their names are names themselves, as far as anybody can tell.
+_IDENTIFYING = {"account", "code", "codes", "customer", "fax", "iban", "id", "identifier", "ids", "key", "mobile", "no"}
+_IDENTIFYING |= {"nr", "number", "numbers", "phone", "pin", "plz", "postal", "postcode", "ref", "reference", "serial"}
+_IDENTIFYING |= {"ssn", "telephone", "year", "years", "zip", "zipcode"}
 
 
 class Name(NamedTuple):
@@ -52,6 +56,11 @@ class Name(NamedTuple):
     """As babel names it."""
     moment: bool = False
     """Whether a date here is when something happened: the name ends with "at" or "on"."""
+
+    @property
+    def identifies(self) -> bool:
+        """Whether a number here tells one thing from another, as in `claim_number`, and counts nothing."""
+        return not _IDENTIFYING.isdisjoint(self.words.lower().split(" "))
 
 
 def humanise(name: str) -> str:

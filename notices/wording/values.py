@@ -15,14 +15,22 @@ _MOST_DIGITS = 40
 _BEYOND: int = 10**_MOST_DIGITS
 _EXACT = Context(prec=2 * _MOST_DIGITS)
 _CALENDAR_YEARS = 1000
+# Below are years and house numbers, above telephone numbers and identifiers.
+_GROUPED_FROM, _GROUPED_BELOW = 10**4, 10**9
 
 
-def plain(number: Number, locale: Locale) -> str:
-    """A number of which nothing is known: without grouping, for it may be an identifier."""
+def plain(number: Number, locale: Locale, *, identifies: bool) -> str:
+    """A number without a unit.
+
+    Args:
+        identifies: its digits are a name: they are not grouped, and neither are the digits of numbers that nobody
+            counts to.
+    """
     if not _is_readable(number):
         return _as_spelled(number, locale)
+    grouped = not identifies and _GROUPED_FROM <= abs(Decimal(number)) < _GROUPED_BELOW
     with localcontext(_EXACT):
-        return str(format_decimal(number, locale=locale, group_separator=False, decimal_quantization=False))
+        return str(format_decimal(number, locale=locale, group_separator=grouped, decimal_quantization=False))
 
 
 def money(number: Number, currency: str, locale: Locale) -> str:

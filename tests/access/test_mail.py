@@ -175,6 +175,23 @@ def test_while_the_mail_server_is_down_everything_waits(people, smtp, settings):
     assert smtp.recipients() == people
 
 
+def test_of_mails_that_together_take_longer_than_a_minute_a_second_worker_sends_none_again(people, smtp, monkeypatch):
+    ask(*people)
+    send = mail.send
+    with time_machine.travel(timezone.now(), tick=False) as clock:
+
+        def slow(*args, **options):
+            clock.shift(40)
+            with monkeypatch.context() as second_worker:
+                second_worker.setattr(mail, "send", send)
+                tasks.deliver_mail()
+            send(*args, **options)
+
+        monkeypatch.setattr(mail, "send", slow)
+        tasks.deliver_mail()
+    assert sorted(smtp.recipients()) == people
+
+
 def test_a_mail_server_that_says_nothing_is_given_up_before_another_worker_takes_over(settings):
     assert settings.EMAIL_TIMEOUT is not None
     assert timedelta(seconds=settings.EMAIL_TIMEOUT) < mail._LEASE

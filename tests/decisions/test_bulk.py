@@ -256,9 +256,9 @@ def test_the_command_names_every_line_that_was_not_taken_and_exits_1(command, fi
     code, out, err = command(file(record("a", n=1), record("a", n=2), b"", b"garbage", record("b")))
     assert (code, out) == (1, "1 conflict, 2 created, 1 invalid")
     assert "Some lines were not taken" in err
-    assert "'line': 2" in err
-    assert "'line': 4" in err
-    assert "'line': 5" not in err
+    assert '"line":2,"status":"conflict"' in err
+    assert '"line":4' in err
+    assert '"line":5' not in err
 
 
 def test_the_command_reads_standard_input(command, monkeypatch):

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from accounts.roles import Permission, Role, allows
 from config.management.commands.serve import Command as Serve
 from custody import fields, sealing, vaults
 from decisions.models import Decision
@@ -59,17 +58,6 @@ def test_every_command_is_explained_with_every_option_and_no_other():
         inherited = set(Serve().create_parser("", "")._option_string_actions) - {"--host", "--port"}
         options = set(load_command_class(app, name).create_parser("", name)._option_string_actions) - inherited
         assert set(re.findall(r"--[\w-]+", explained[name])) == options
-
-
-def test_the_table_of_roles_is_the_matrix():
-    head, _, *rows = [
-        [cell.strip().strip("`") for cell in line.strip("|").split("|")]
-        for line in section("docs/api.md", "Who is asking").splitlines()
-        if line.startswith("|")
-    ]
-    assert head == ["may", *Role]
-    shown = {row[0]: dict(zip(head[1:], row[1:], strict=True)) for row in rows}
-    assert shown == {each.value: {r.value: "yes" if allows(r, each) else "no" for r in Role} for each in Permission}
 
 
 def test_every_call_of_the_api_is_named_and_no_other(service: Server):

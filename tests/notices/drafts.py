@@ -7,7 +7,7 @@ from decisions import samples
 from notices.drafting import draft
 from notices.facts import Facts
 from notices.models import Phrase
-from notices.packs import packs
+from notices.packs import Pack, packs
 from notices.phrasebook import Phrasebook
 
 STATEMENTS = ("decision_summary", "role_of_automated_system", "main_factors", "inputs_used")
@@ -16,9 +16,16 @@ LANGUAGES = ("en", "de", "fr")
 END_MARKS = (".", "!", "?", "…")
 
 
-def drafted(record: dict | bytes, pack: str = "general", language: str = "en", *phrases: Phrase) -> dict:
+def drafted(
+    record: dict | bytes,
+    pack: str | Pack = "general",
+    language: str = "en",
+    *phrases: Phrase,
+    placeholders: dict[str, str] | None = None,
+) -> dict:
     raw = record if isinstance(record, bytes) else json.dumps(record).encode()
-    return draft(Facts(raw), packs()[pack], language, Phrasebook(phrases), {})
+    chosen = packs()[pack] if isinstance(pack, str) else pack
+    return draft(Facts(raw), chosen, language, Phrasebook(phrases), placeholders or {})
 
 
 def statements(content: dict) -> list[dict]:
@@ -30,7 +37,7 @@ def told(content: dict, *fields: str) -> list[str]:
 
 
 def inputs(fields: dict, language: str = "en", *phrases: Phrase) -> list[str]:
-    return told(drafted({"events": {"check": fields}}, "general", language, *phrases), "inputs_used")
+    return told(drafted({"events": {"application": fields}}, "general", language, *phrases), "inputs_used")
 
 
 def factors(outcome: dict, events: dict | list | None = None, language: str = "en", *phrases: Phrase) -> list[str]:

@@ -37,7 +37,7 @@ def line_of(file: Path, words: str) -> int:
 MISTAKES: dict[str, tuple[str, str, str, str]] = {
     # what: (file, old, new, what the error says)
     "an unknown status": ("pack.toml", 'legal_status = "in_force"', 'legal_status = "valid"', "'in_force', 'enacted'"),
-    "a version of another form": ("pack.toml", 'version = "2026.1"', 'version = "1"', "pattern"),
+    "a version of another form": ("pack.toml", 'version = "2026.3"', 'version = "1"', "pattern"),
     "a date that is a text": ("pack.toml", "effective_from = 2022-01-01", 'effective_from = "2022-01-01"', "date"),
     "a number that is a text": ("pack.toml", "retention_days = 762", 'retention_days = "762"', "integer"),
     "an unknown key": ("pack.toml", 'human_review = "not_granted"', 'human_revue = "not_granted"', "not permitted"),
@@ -61,9 +61,18 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
     ),
     "a lonely brace": ("text.en.toml", "Write to {contact}", "Write to {contact", "brace"),
     "an empty text": ("text.en.toml", 'title = "Our decision about your credit"', 'title = ""', "at least 1"),
-    "a text that is a number": ("text.en.toml", 'no_review = ""', "no_review = 1", "string"),
+    "a text that is a number": ("text.en.toml", 'deadline_note = ""', "deadline_note = 1", "string"),
     "a label of nothing": ("text.en.toml", 'creditor = "Gives', 'creditors = "Gives', "'creditors'"),
     "no phrases": ("text.en.toml", 'no_empty_reasons = ["internal', 'no_empty = ["internal', "'no_empty'"),
+    "a locale of no region": ("pack.toml", 'en = "en_US"', 'en = "en_XX"', "no region's way of writing 'en'"),
+    "a locale of another language": ("pack.toml", 'en = "en_US"', 'en = "de_DE"', "no region's way of writing 'en'"),
+    "a locale of a language it has not": ("pack.toml", 'en = "en_US"', 'es = "es_US"', "the pack has no language 'es'"),
+    "a fact for no text": (
+        "pack.toml",
+        "report_agency_name = [",
+        "agency = [",
+        "no text of this pack has the placeholder",
+    ),
     "no syntax": ("text.en.toml", 'title = "Our', "title = Our", "is no TOML"),
 }
 
@@ -177,10 +186,12 @@ def test_arguments_that_a_check_does_not_take_are_refused(credit: Path):
         load(credit)
 
 
-def test_a_check_that_cannot_be_made_on_its_field_is_refused(credit: Path):
-    change(credit / "pack.toml", 'where = "main_factors"', 'where = "deadline_note"')
-    with pytest.raises(BrokenPack, match="check 'cited' cannot be made on 'deadline_note'"):
-        load(credit)
+@pytest.mark.parametrize("check", ["is_true", "readers_language"])
+def test_a_check_that_cannot_be_made_on_its_field_is_refused(tmp_path: Path, check: str):
+    policy = Path(shutil.copytree(SHIPPED / "general", tmp_path / "general"))
+    change(policy / "pack.toml", 'check = "cited"', f'check = "{check}"')
+    with pytest.raises(BrokenPack, match=f"check '{check}' cannot be made on 'decision_summary'"):
+        load(policy)
 
 
 def test_an_id_used_twice_is_named_at_its_second_line(credit: Path):

@@ -57,8 +57,8 @@ def due(day: str, **clock: Any) -> datetime:
 @pytest.mark.parametrize(
     ("decision_id", "pack", "what", "expected"),
     [
-        # Quebec: with the decision. It was made on November 12, eastern time.
-        ("synthetic-insurance-05", "ca_qc_12_1", "notice", [("with_the_decision", "2026-11-12")]),
+        # Quebec: no later than the person is told of the decision, and nothing says that they were.
+        ("synthetic-insurance-05", "ca_qc_12_1", "notice", []),
         ("synthetic-insurance-05", "ca_qc_12_1", "answer", [("thirty_days", "2026-12-13")]),
         # The AI Act and a policy set none.
         ("synthetic-hiring-01", "eu_ai_act_86", "notice", []),
@@ -74,7 +74,8 @@ def due(day: str, **clock: Any) -> datetime:
         ("synthetic-hiring-04", "us_co_admt", "notice", [("thirty_days", "2026-12-16")]),
         # The application was complete on October 30, ten days before the decision.
         ("synthetic-insurance-04", "us_ecoa_fcra", "notice", [("completed_application", "2026-11-29")]),
-        ("synthetic-prior-authorization-01", "us_health_denial", "notice", [("prior_authorization", "2026-11-16")]),
+        # Nothing says under which plan's rules.
+        ("synthetic-prior-authorization-01", "us_health_denial", "notice", []),
     ],
 )
 def test_the_samples_are_due_when_a_calendar_says(
@@ -85,8 +86,74 @@ def test_the_samples_are_due_when_a_calendar_says(
     assert not any(one.assumed for one in found)
 
 
+def request_for_care(plan: str, urgency: str = "standard", **outcome: Any) -> Facts:
+    request = {"urgency": urgency, "received_at": "2026-11-18T12:05:00-05:00"}
+    return record(subject={"plan_type": plan}, events={"request": request}, outcome=outcome)
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        (request_for_care("medicare_advantage"), [("prior_authorization", utc("2026-11-25"))]),
+        (
+            request_for_care("medicare_advantage", "expedited"),
+            [("prior_authorization_expedited", utc("2026-11-21", "17:05:00"))],
+        ),
+        (request_for_care("medicare_advantage", drug=True), []),
+        (request_for_care("medicare_advantage", "expedited", drug=True), []),
+        (request_for_care("medicare_advantage", claim_type="post_service"), []),
+        (request_for_care("individual"), []),
+        (request_for_care("individual", "expedited"), []),
+        (request_for_care("employer"), []),
+        (request_for_care("employer", claim_type="pre_service"), [("pre_service", utc("2026-12-03"))]),
+        (request_for_care("employer", claim_type="post_service"), [("post_service", utc("2026-12-18"))]),
+    ],
+)
+def test_each_plan_has_the_time_limits_of_its_own_rules(facts: Facts, expected: list[tuple[str, datetime]]):
+    """CMS-0057-F: neither for plans of the exchanges nor for drugs."""
+    found = deadlines(packs()["us_health_denial"], facts, received_at=RECEIVED)
+    assert [(one.clock, one.due_at) for one in found] == expected
+
+
+@pytest.mark.parametrize("name", sorted(packs()))
+def test_every_time_limit_of_a_notice_is_measured(name: str):
+    pack = packs()[name]
+    measured = {one.clock for one in pack.elements if one.check == "sent_before"}
+    assert {clock.id for clock in pack.clocks if clock.what == "notice"} <= measured
+    for element in pack.elements:
+        if element.clock and not element.when.on_request:
+            assert element.applies == pack.clock(element.clock).applies
+
+
+@pytest.mark.parametrize(
+    ("name", "event", "expected"),
+    [
+        ("ca_qc_12_1", {"notification": {"sent_at": "2026-11-12T09:05:00-05:00"}}, ("with_the_decision", "2026-11-12")),
+        ("us_ca_admt", {"access_request": {"received_at": "2026-11-12T09:05:00-08:00"}}, ("access", "2026-12-27")),
+    ],
+)
+def test_a_time_limit_runs_only_where_the_record_shows_that_it_began(
+    name: str, event: dict[str, Any], expected: tuple[str, str]
+):
+    decided = {"decided_at": "2026-11-10T09:00:00Z", "outcome": {"solely_automated": True}}
+    assert deadlines(packs()[name], record(**decided), received_at=RECEIVED) == []
+    [deadline] = deadlines(packs()[name], record(**decided, events=event), received_at=RECEIVED)
+    assert (deadline.clock, deadline.due_at, deadline.assumed) == (expected[0], utc(expected[1]), False)
+
+
+def test_ninety_days_are_counted_from_the_counteroffer_and_not_from_the_decision():
+    facts = record(
+        decided_at="2026-11-10T09:00:00Z",
+        events={"counteroffer": {"made_at": "2026-09-01T09:00:00Z"}},
+        outcome={"counteroffer_not_accepted": True},
+    )
+    [deadline] = deadlines(packs()["us_ecoa_fcra"], facts, received_at=RECEIVED)
+    assert deadline.due_at == utc("2026-11-30")
+    assert "90 days after September 1, 2026, when the counteroffer was made" in deadline.arithmetic
+
+
 def test_an_expedited_request_has_seventy_two_hours_to_the_second():
-    facts = sample("synthetic-prior-authorization-04")
+    facts = request_for_care("medicare_advantage", "expedited")
     [deadline] = deadlines(packs()["us_health_denial"], facts, received_at=RECEIVED)
     assert deadline.due_at == utc("2026-11-21", "17:05:00")
     assert deadline.arithmetic == (
@@ -127,12 +194,12 @@ def test_the_soonest_counts_and_of_two_at_once_the_binding_one():
     facts = record(
         decided_at="2026-11-12T10:00:00Z",
         subject={"plan_type": "employer"},
-        events={"request": {"urgency": "standard", "received_at": "2026-11-09T10:00:00Z"}},
+        events={"request": {"urgency": "expedited", "received_at": "2026-11-09T10:00:00Z"}},
         outcome={"claim_type": "pre_service"},
     )
     found = deadlines(packs()["us_health_denial"], facts, received_at=RECEIVED)
     assert [(one.clock, one.due_at) for one in found] == [
-        ("prior_authorization", utc("2026-11-16")),
+        ("urgent", utc("2026-11-12", "10:00:00")),
         ("pre_service", utc("2026-11-24")),
     ]
     law = a_pack(days=7, authority="rule").clocks[0].model_copy(update={"id": "law"})
@@ -185,6 +252,14 @@ NO_TIME = "The record gives no possible time when"
             "",
         ),
         ("request_received", {"decided_at": DECIDED}, "2026-11-09", "the decision was made", "earlier"),
+        ("counteroffer_made", {"decided_at": DECIDED}, "2026-11-09", "the decision was made", "earlier"),
+        (
+            "access_requested",
+            {"decided_at": DECIDED, "events": {"access_request": CAME_IN}},
+            "2026-10-20",
+            "the person asked for access",
+            "",
+        ),
         ("request_received", {}, "2026-11-20", "the service received the record", "earlier"),
     ],
 )

@@ -217,6 +217,29 @@ def test_what_the_mail_server_refuses_or_custody_cannot_read_holds_up_no_other_l
     assert smtp.recipients() == [ADDRESS]
 
 
+def test_a_letter_whose_address_is_refused_for_good_has_come_back_and_can_go_to_another(api, addressed, smtp):
+    smtp.refused = {ADDRESS}
+    done(deliver(api, addressed, "email"))
+    tasks.deliver_letters()
+    (refused_one,) = deliveries(api, addressed)
+    assert (refused_one["delivered_at"], refused_one["returned_because"]) == (
+        None,
+        "The mail server refuses the address.",
+    )
+    done(send(api, "PUT", f"notices/{addressed['notice_id']}/recipient", {"recipient": {"email": "new@home.example"}}))
+    done(deliver(api, addressed, "email"))
+    tasks.deliver_letters()
+    assert smtp.recipients() == ["new@home.example"]
+    assert shown(api, addressed)["state"] == "delivered"
+
+
+def test_a_letter_that_waits_to_be_mailed_is_not_mailed_twice(api, addressed, mailoutbox):
+    done(deliver(api, addressed, "email"))
+    assert "waits" in refused(deliver(api, addressed, "email"))
+    tasks.deliver_letters()
+    assert len(mailoutbox) == 1
+
+
 def test_the_history_of_deliveries_is_not_open_to_guesses(api, approved):
     for wrong in ("0", "999999999999999999", "x"):
         assert send(api, "POST", f"notices/{approved['notice_id']}/deliveries/{wrong}/return").status_code == 404

@@ -3,7 +3,9 @@
 
 import pytest
 
-from tests.notices.drafts import drafted, factors, inputs, told
+from notices.models import Phrase
+from notices.packs import packs
+from tests.notices.drafts import LANGUAGES, drafted, factors, inputs, told
 
 # ── labels ──
 
@@ -30,7 +32,9 @@ from tests.notices.drafts import drafted, factors, inputs, told
         ({"agency": {"name": "Example Scoring Inc."}}, "Agency name: Example Scoring Inc."),
         ({"agency": {"agency_address": "1 Street"}}, "Agency address: 1 Street."),
         ({"claims": [{"date": "2026-11-05"}]}, "Date (claims no. 1): November 5, 2026."),
-        ({"received_at": "2026-11-06T08:15:00Z"}, "Check received on November 6, 2026."),
+        ({"languages": [{"name": "English"}]}, "Languages no. 1: English."),
+        ({"family": {"members": [{"name": "A"}]}}, "Members no. 1 (family): A."),
+        ({"received_at": "2026-11-06T08:15:00Z"}, "Application received on November 6, 2026."),
         ({"licence_issued_on": "2026-11-06"}, "Licence issued: November 6, 2026."),
         ({"FICO_score": 700}, "FICO score: 700."),
         ({"annualIncomeEUR": 5}, "Annual income: €5."),
@@ -47,17 +51,42 @@ def test_a_field_s_name_becomes_a_label_and_says_what_the_value_is(fields: dict,
 
 def test_fields_of_one_name_are_told_apart_by_their_events():
     events = {
-        "valuation": {"source": "A", "completed_at": "2026-11-05", "inputs": {"source": "B"}},
-        "document_check": {"source": "C", "completed_at": "2026-11-06", "photos": 8},
+        "valuation": {"source": "A", "requested_at": "2026-11-05", "inputs": {"source": "B"}},
+        "document_check": {"source": "C", "requested_at": "2026-11-06", "pages_read": 8},
     }
     assert told(drafted({"events": events}), "inputs_used") == [
         "Source (valuation): A.",
-        "Valuation completed on November 5, 2026.",
+        "Valuation requested on November 5, 2026.",
         "Inputs source: B.",
         "Source (document check): C.",
-        "Document check completed on November 6, 2026.",
-        "Photos: 8.",
+        "Document check requested on November 6, 2026.",
+        "Pages read: 8.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ({"data_collection": {"types": ["lease"]}}, "Types (data collection): lease."),
+        ({"data_collection": {"data_types": ["lease"]}}, "Data types: lease."),
+        ({"application": {"types": ["lease"]}}, "Types: lease."),
+        ([{"name": "claim", "types": ["lease"]}], "Types: lease."),
+    ],
+)
+def test_a_label_of_one_word_names_its_event_but_for_what_came_from_the_person(events, expected: str):
+    assert told(drafted({"events": events}), "inputs_used") == [expected]
+
+
+def test_the_times_of_steps_are_told_only_where_there_is_nothing_else_to_tell():
+    step = {"started_at": "2026-11-05T10:00:00Z", "completed_at": "2026-11-06T10:00:00Z"}
+    assert told(drafted({"events": {"scoring": step}})) == [
+        "Scoring started on November 5, 2026.",
+        "Scoring completed on November 6, 2026.",
+    ]
+    events = {"application": {"completed_at": "2026-11-04"}, "scoring": {**step, "completed_on": "in part"}}
+    assert told(drafted({"events": events})) == ["Application completed on November 4, 2026.", "Completed on: in part."]
+    phrase = Phrase(key="completed_at", sentence="We were done on {value}.")
+    assert "We were done on November 6, 2026." in told(drafted({"events": {"scoring": step}}, "general", "en", phrase))
 
 
 def test_events_in_a_list_go_by_their_names_and_without_names_by_their_numbers():
@@ -71,7 +100,7 @@ def test_events_in_a_list_go_by_their_names_and_without_names_by_their_numbers()
         "Source (claims check): A.",
         "Source (step 2): B.",
         "Step 2 received on November 6, 2026.",
-        "Name: 5.",
+        "Name (step 3): 5.",
         "Events: note.",
     ]
 
@@ -108,6 +137,28 @@ def test_nobody_is_said_to_have_taken_part_where_the_record_says_nobody_did():
         "No person took part in the decision.",
         "The decision was made under this authority: rule 1.3.",
     ]
+
+
+def test_a_system_that_decided_alone_was_used_and_one_that_did_not_took_part():
+    alone = {"system": {"name": "X"}, "outcome": {"solely_automated": True}}
+    assert told(drafted(alone)) == [
+        "We used the automated system X.",
+        "The decision was made by the automated system alone.",
+    ]
+    assert told(drafted(alone, "general", "de"))[0] == "Wir haben das automatische System X verwendet."
+    assert told(drafted(alone, "general", "fr"))[0] == "Nous avons utilisé le système automatisé X."
+    silent = drafted({"system": {"name": "X"}})
+    assert told(silent) == ["An automated system named X took part in the decision."]
+
+
+def test_that_the_system_s_result_weighed_materially_is_told_where_it_did():
+    record = {"outcome": {"materially_influenced_by_system": True}}
+    assert [told(drafted(record, "general", language)) for language in LANGUAGES] == [
+        ["The system’s result weighed materially in the decision."],
+        ["Das Ergebnis des Systems hatte bei der Entscheidung erhebliches Gewicht."],
+        ["Le résultat du système a eu un poids important dans la décision."],
+    ]
+    assert told(drafted({"outcome": {"materially_influenced_by_system": False}})) == []
 
 
 # ── reasons and factors ──
@@ -160,8 +211,82 @@ def test_a_factor_cites_the_field_it_is_about_or_itself(factor, expected, source
     assert content["main_factors"] == [{"statement": expected, "source": source}]
 
 
+def test_an_input_that_the_letter_has_told_is_told_again_only_where_nothing_else_was_used():
+    factor = {"factor": "savings", "path": "events.check.savings_gbp", "direction": "adverse"}
+    outcome = {"principal_factors": [factor], "amount_paid_gbp": 5}
+    events = {"check": {**EVENTS["check"], "amount_paid_gbp": 5}}
+    assert told(drafted({"events": events, "outcome": outcome}), "inputs_used") == ["Licensed (check): yes."]
+    again = drafted({"events": {"check": {"savings_gbp": 7420, "amount_paid_gbp": 5}}, "outcome": outcome})
+    assert told(again, "inputs_used") == ["Savings (check): £7,420.", "Amount paid: £5."]
+    assert told(again, "decision_summary", "main_factors") == [
+        "Amount paid: £5.",
+        "Savings: £7,420 – this counted against you.",
+    ]
+
+
 def test_a_factor_that_only_repeats_a_reason_is_not_told_again():
     assert factors({"reasons": ["Too little time."], "principal_factors": ["too little time"]}) == ["Too little time."]
+
+
+# ── what the law and the record offer ──
+
+OFFER, NONE, SILENCE = "how_to_request_review", "no_review", ""
+
+
+@pytest.mark.parametrize(
+    ("pack", "outcome", "said"),
+    [
+        ("general", {}, SILENCE),
+        ("general", {"review": {"available": True}}, OFFER),
+        ("general", {"review": {"available": False}}, NONE),
+        ("general", {"review": {"available": "perhaps"}}, SILENCE),
+        ("uk_gdpr_22c", {}, OFFER),
+        ("uk_gdpr_22c", {"solely_automated": False}, SILENCE),
+        ("uk_gdpr_22c", {"solely_automated": False, "review": {"available": True}}, OFFER),
+        ("us_co_admt", {"review": {"available": True, "not_commercially_reasonable": "a fixed quota"}}, NONE),
+    ],
+)
+def test_a_review_is_offered_or_denied_only_where_the_law_or_the_record_says_so(pack: str, outcome: dict, said: str):
+    content = drafted({"outcome": outcome}, pack)
+    assert content["human_review_available"] is (said == OFFER)
+    assert content["how_to_request_review"] == (getattr(packs()[pack].text("en"), said) if said else "")
+
+
+def test_what_the_record_says_fills_a_text_before_the_settings_do():
+    pack = packs()["general"].model_copy(update={"from_record": {"contact": ("outcome.review.contact",)}})
+    record = {"outcome": {"review": {"contact": "reviews@bank.example"}}}
+    ask = drafted(record, pack, placeholders={"contact": "the settings"})["how_to_request_inputs"]
+    assert "reviews@bank.example" in ask
+    assert "the settings" in drafted({}, pack, placeholders={"contact": "the settings"})["how_to_request_inputs"]
+
+
+@pytest.mark.parametrize(
+    ("language", "locale", "expected"),
+    [
+        ("en", "", ["Valid until November 30, 2026.", "CA$465,000."]),
+        ("en", "en_GB", ["Valid until 30 November 2026.", "CA$465,000."]),
+        ("fr", "fr_CA", ["Valable jusqu’au 30 novembre 2026.", "465\u00a0000\u00a0$."]),
+    ],
+)
+def test_dates_and_money_are_written_as_in_the_pack_s_region(language: str, locale: str, expected: list[str]):
+    pack = packs()["general"].model_copy(update={"locales": {language: locale} if locale else {}})
+    record = {"outcome": {"valid_until": "2026-11-30", "paid_cad": 465000}}
+    valid, paid = told(drafted(record, pack, language))
+    assert [valid, paid.rpartition(": ")[2]] == expected
+
+
+def test_a_pack_is_told_what_it_asks_for_by_path_whether_a_text_or_a_list():
+    element = (
+        packs()["general"]
+        .elements[0]
+        .model_copy(update={"where": "inputs_used", "check": "cited", "paths": ("outcome.personal_information_used",)})
+    )
+    pack = packs()["general"].model_copy(update={"elements": (element,)})
+    used = [told(drafted({"outcome": {"personal_information_used": value}}, pack)) for value in (["a", "b"], "a")]
+    assert used == [
+        ["Personal information used: a.", "Personal information used: b."],
+        ["Personal information used: a."],
+    ]
 
 
 # ── values that are hard to print ──
@@ -199,6 +324,24 @@ def test_a_text_stays_on_its_line_and_in_its_place(value: str, expected: str):
 def test_numbers_are_exact(spelled: str, expected: str):
     raw = f'{{"events": {{"check": {{"quote_number": {spelled}}}}}}}'.encode()
     assert told(drafted(raw, "general", "de"), "inputs_used") == [expected]
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"annual_mileage": 14000}, "Annual mileage: 14,000."),
+        ({"town_population": 1250000}, "Town population: 1,250,000."),
+        ({"average_balance": -12345.5}, "Average balance: -12,345.5."),
+        ({"meters_driven": 9999}, "Meters driven: 9999."),
+        ({"meters_driven": 1234567890}, "Meters driven: 1234567890."),
+        ({"claim_number": 12345}, "Claim number: 12345."),
+        ({"postal_code_2": 10115}, "Postal code 2: 10115."),
+        ({"customerID": 20231}, "Customer ID: 20231."),
+        ({"tax_year": 12026}, "Tax year: 12026."),
+    ],
+)
+def test_counts_have_their_digits_grouped_and_what_may_be_a_name_has_not(fields: dict, expected: str):
+    assert inputs(fields) == [expected]
 
 
 def test_ten_thousand_fields_and_as_many_factors_are_all_told():

@@ -14,7 +14,7 @@ def test_a_phrase_counts_by_path_by_the_event_s_name_or_by_the_field_s():
         content = drafted(record, "general", "en", Phrase(key=key, sentence="You had {value} points."))
         assert "You had 5 points." in told(content)
     labelled = drafted(record, "general", "en", Phrase(key="limits", label="Limit"), Phrase(key="check", label="test"))
-    assert told(labelled) == ["Score: 5.", "Limit: 1.", "Limit: 2."]
+    assert told(labelled) == ["Score (test): 5.", "Limit: 1.", "Limit: 2."]
 
 
 def test_a_phrase_s_sentence_can_be_a_factor():

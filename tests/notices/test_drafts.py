@@ -176,3 +176,9 @@ def test_a_notice_stays_when_the_member_who_holds_it_leaves(api, notice, signed_
     left = shown(api, notice)
     assert (left["holder"], left["content"]["title"]) == (None, "Mine")
     assert shown(api, notice, "/history")["revisions"][-1]["author"] == "member writer@bank.example"
+
+
+def test_who_drafts_holds_the_notice_and_the_answer_says_so(api, signed_in):
+    api.ingest(RECORD)
+    made = done(send(signed_in(Role.EDITOR), "POST", "decisions/loan-1/notices"))
+    assert made["holder"] == shown(api, made)["holder"] == "editor@example-bank.example"

@@ -57,6 +57,7 @@ def letter(content: dict | None = None, **changes) -> Letter:
         "review_code": "4F7K-92QD",
         "proof": b'{"proofs": ["</script>", "<!--", "\xc3\xa9"]}\n',
         "notice_id": "5f0c1d5e-0f8a-4c8e-9b63-2f3e6b1c7d11",
+        "locale": "",
     }
     return Letter(**{**fields, **changes})
 
@@ -101,12 +102,22 @@ def test_the_language_of_the_content_is_the_language_of_the_letter(asked, printe
 
 
 @pytest.mark.parametrize(
-    ("language", "day"), [("en", "November 20, 2026"), ("de", "20. November 2026"), ("fr", "20 novembre 2026")]
+    ("language", "locale", "day"),
+    [
+        ("en", "", "November 20, 2026"),
+        ("en", "en_GB", "20 November 2026"),
+        ("de", "", "20. November 2026"),
+        ("fr", "fr_CA", "20 novembre 2026"),
+    ],
 )
-def test_the_date_is_written_as_people_of_the_language_write_it(language, day):
-    read = letter({"language": language})
+def test_the_date_is_written_as_people_of_the_language_and_region_write_it(language, locale, day):
+    read = letter({"language": language}, locale=locale)
     assert day in told(page(read).find(".//dl"))
     assert day in letters.text(read)
+
+
+def test_the_first_of_a_month_is_an_ordinal_in_french():
+    assert "1er décembre 2026" in letters.text(letter({"language": "fr"}, dated=date(2026, 12, 1)))
 
 
 # ── structure ──

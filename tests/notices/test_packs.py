@@ -1,21 +1,24 @@
 """The packs that are shipped: what each says of its law, how sure it is of it, and that its pages are current."""
 
+import json
 import re
 from datetime import date
 
 import pytest
 
+from notices.facts import Facts
 from notices.management.commands import pack_pages
 from notices.packs import Element, Pack, fill, load, packs, placeholders, problems
 from notices.packs.models import STATEMENT_FIELDS, Text
 from tests.docs.documents import CHECKOUT, blocks
+from tests.notices.drafts import drafted, sample
 
 EVERY = sorted(packs())
 WORDS = [(name, language) for name in EVERY for language in packs()[name].languages]
 
 # What design and research mark UNCONFIRMED, read second hand, or only advised. None of it may block.
 UNSURE = {
-    "ca_qc_12_1": {"language", "answered_in_time", "reasons_given_at_once"},
+    "ca_qc_12_1": {"language", "answered_in_time", "reasons_given_at_once", "personal_information_given_at_once"},
     "eu_ai_act_86": {
         "complaint",
         "clear_and_meaningful",
@@ -25,13 +28,17 @@ UNSURE = {
     },
     "gdpr_22": {"variation", "no_trade_secret_excuse", "human_review_unknown_ground"},
     "uk_gdpr_22c": {"solely_automated", "factors", "inputs", "language", "answered_in_time", "complaint"},
-    "us_co_admt": {"main_factors", "withheld", "sent_in_time", "language"},
+    "us_co_admt": {"main_factors", "materially_influenced", "withheld", "sent_in_time", "language"},
     "us_ecoa_fcra": {"reasons_at_most_four", "score_key_factors_at_most", "how_to_request_review"},
     "us_health_denial": {
+        "plan_provision_elsewhere",
+        "clinical_criteria",
+        "denial_code_elsewhere",
         "clinician_decided_elsewhere",
         "system_did_not_deny",
-        "decided_in_time",
-        "decided_in_time_expedited",
+        "sent_in_time",
+        "sent_in_time_expedited",
+        "sent_in_time_urgent",
         "independent_review",
     },
 }
@@ -39,7 +46,7 @@ UNSURE_CLOCKS = {
     "ca_qc_12_1": {"thirty_days"},
     "uk_gdpr_22c": {"one_month"},
     "us_ca_admt": {"ten_business_days"},
-    "us_health_denial": {"prior_authorization", "prior_authorization_expedited"},
+    "us_health_denial": {"prior_authorization", "prior_authorization_expedited", "urgent"},
 }
 LONG_AFTER = date(2100, 1, 1)
 
@@ -235,18 +242,18 @@ def test_a_consumer_report_brings_the_fcra_texts_and_a_score_its_disclosure():
 
 
 @pytest.mark.parametrize(
-    ("record", "days"),
+    ("record", "days", "trigger"),
     [
-        ({}, 30),
-        ({"outcome.application_incomplete": True}, 30),
-        ({"outcome.existing_account": True}, 30),
-        ({"outcome.counteroffer_not_accepted": True}, 90),
+        ({}, 30, "application_completed"),
+        ({"outcome.application_incomplete": True}, 30, "decision_date"),
+        ({"outcome.existing_account": True}, 30, "decision_date"),
+        ({"outcome.counteroffer_not_accepted": True}, 90, "counteroffer_made"),
     ],
 )
-def test_one_clock_of_regulation_b_runs_at_a_time(record: dict[str, object], days: int):
+def test_one_clock_of_regulation_b_runs_at_a_time(record: dict[str, object], days: int, trigger: str):
     running = [clock for clock in packs()["us_ecoa_fcra"].clocks if clock.applies_to(record.get)]
     assert [(clock.unit, clock.amount) for clock in running] == [("days", days)]
-    assert [clock.trigger for clock in running] == ["decision_date" if record else "application_completed"]
+    assert [clock.trigger for clock in running] == [trigger]
 
 
 def test_answers_and_acknowledgements_have_clocks_of_their_own():
@@ -285,7 +292,214 @@ def test_only_statements_at_or_below_an_elements_paths_count():
     assert element.counts("outcome.score")
     assert element.counts("outcome.score.value")
     assert not element.counts("outcome.score_date")
-    assert packs()["us_ecoa_fcra"].element("specific_reasons").counts("events.0.score")
+    assert packs()["us_ecoa_fcra"].element("reasons_at_most_four").counts("anything.at.all")
+
+
+@pytest.mark.parametrize(
+    ("name", "decision_id", "told"),
+    [
+        (
+            "us_health_denial",
+            "synthetic-prior-authorization-01",
+            {"appeal_days": "180", "consumer_assistance_contact": "Example Consumer Assistance Program"},
+        ),
+        (
+            "us_health_denial",
+            "synthetic-prior-authorization-03",
+            {"appeal_days": "65", "consumer_assistance_contact": "Example State Health Insurance Assistance Program"},
+        ),
+        (
+            "us_ecoa_fcra",
+            "synthetic-insurance-04",
+            {
+                "report_agency_name": "Example Consumer Reports Co.",
+                "report_agency_address": "100 Example Avenue, Example City, TX",
+                "report_agency_telephone": "1-800-555-0199",
+            },
+        ),
+    ],
+)
+def test_what_differs_from_case_to_case_is_filled_from_the_record(name: str, decision_id: str, told: dict[str, str]):
+    assert packs()[name].recorded(Facts(sample(decision_id)).get) == told
+
+
+@pytest.mark.parametrize(
+    ("agency", "locked"), [({}, "report_agency"), ({"name": "Example Reports"}, "report_agency_of_record")]
+)
+def test_the_agency_a_record_names_never_gets_the_address_of_the_settings(agency: dict[str, str], locked: str):
+    pack = packs()["us_ecoa_fcra"]
+    record = Facts(
+        _json({"events": {"consumer_report": {"agency": agency}}, "outcome": {"consumer_report_used": True}})
+    )
+    applied = [one for one in pack.locked if one.id.startswith("report_agency") and one.applies_to(record.get)]
+    assert [one.id for one in applied] == [locked]
+    demanded = [one for one in pack.elements if one.id.startswith("report_agency") and one.applies_to(record.get)]
+    assert [one.locked for one in demanded] == [locked]
+    assert ("consumer_reporting_agency" in applied[0].placeholders) is (locked == "report_agency")
+
+
+def _json(record: dict[str, object]) -> bytes:
+    return json.dumps(record).encode()
+
+
+@pytest.mark.parametrize(("name", "language"), WORDS)
+def test_no_title_says_how_it_was_decided(name: str, language: str):
+    """A person may have decided under each of these laws: what the system did is said where it can be cited."""
+    assert "automat" not in packs()[name].text(language).title.lower()
+
+
+@pytest.mark.parametrize(("name", "language"), WORDS)
+def test_where_a_record_says_that_there_is_no_review_the_notice_can_say_it(name: str, language: str):
+    assert packs()[name].text(language).no_review.endswith(".")
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_what_is_asked_of_a_language_is_that_the_reader_reads_it(name: str):
+    assert {one.check for one in packs()[name].elements if one.where == "language"} <= {"readers_language"}
+
+
+def test_only_what_nothing_else_tells_of_applies_by_the_field_that_it_looks_for():
+    """Such an element never finds the field missing. These are about things that not every decision has."""
+    found = {
+        (name, one.id)
+        for name in EVERY
+        for one in packs()[name].elements
+        for condition in one.when.conditions
+        if one.paths and one.counts(condition.path) and not (condition.negated or condition.compared)
+    }
+    assert found == {
+        ("us_ca_admt", "human_role"),
+        ("us_ca_admt", "further_use"),
+        ("us_ecoa_fcra", "score"),
+        ("us_health_denial", "additional_material"),
+        ("us_health_denial", "internal_rule"),
+        ("us_health_denial", "plan_provision_elsewhere"),
+        ("us_health_denial", "denial_code_elsewhere"),
+    }
+
+
+@pytest.mark.parametrize("element_id", ["solely_automated", "legal_basis", "consequences"])
+@pytest.mark.parametrize(("told", "applies"), [(None, True), (True, True), (False, False)])
+def test_a_record_that_does_not_say_who_decided_is_treated_as_if_no_person_did(
+    element_id: str, told: bool | None, applies: bool
+):
+    record: dict[str, object] = {"outcome.solely_automated": told}
+    assert packs()["gdpr_22"].element(element_id).applies_to(record.get) is applies
+
+
+@pytest.mark.parametrize(
+    ("source", "counts"),
+    [
+        ("outcome.reasons.0.text", True),
+        ("outcome.reason_codes.0", True),
+        ("outcome.principal_factors.0.factor", True),
+        ("events.1.accounts_past_due", True),
+        ("outcome.score", False),
+        ("outcome.key_factors.0", False),
+    ],
+)
+def test_neither_a_score_nor_its_key_factors_are_reasons_for_credit(source: str, counts: bool):
+    assert packs()["us_ecoa_fcra"].element("specific_reasons").counts(source) is counts
+
+
+PLANS = ["employer", "individual", "medicare_advantage"]
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("action", ["approved", "referred"])
+def test_a_letter_that_denies_no_care_says_nothing_of_an_appeal(plan: str, action: str):
+    pack = packs()["us_health_denial"]
+    record: dict[str, object] = {
+        "subject.plan_type": plan,
+        "outcome.action": action,
+        "outcome.basis": "medical_necessity",
+    }
+    assert pack.locked_texts("en", record.get) == ()
+    demanded = {one.id for one in pack.elements if one.applies_to(record.get, {"human_review_available": False})}
+    assert demanded == {"determination", "how_to_request_inputs", "system_did_not_deny"}
+
+
+@pytest.mark.parametrize(
+    ("plan", "demanded"),
+    [
+        ("employer", {"plan_provision", "right_to_sue"}),
+        ("individual", {"denial_code", "external_review_individual", "assistance_individual"}),
+        ("medicare_advantage", set()),
+        (None, set()),
+    ],
+)
+def test_what_one_plan_s_rules_ask_for_is_demanded_though_the_record_lacks_it(plan: str | None, demanded: set[str]):
+    pack = packs()["us_health_denial"]
+    record: dict[str, object] = {"subject.plan_type": plan, "outcome.action": "denied", "outcome.denial_code": "X1"}
+    applied = {one.id for one in pack.elements if one.applies_to(record.get)}
+    shared = {
+        "determination",
+        "specific_reasons",
+        "how_to_request_inputs",
+        "appeal",
+        "expedited_appeal",
+        "human_review",
+    }
+    assert applied == shared | demanded
+
+
+@pytest.mark.parametrize(
+    ("record", "offered"),
+    [
+        ({}, True),
+        ({"outcome.appeal.expedited_available": True}, True),
+        ({"outcome.appeal.expedited_available": False}, False),
+        ({"outcome.claim_type": "post_service"}, False),
+    ],
+)
+def test_a_fast_appeal_is_offered_before_the_service_unless_the_record_knows_of_none(
+    record: dict[str, object], offered: bool
+):
+    pack = packs()["us_health_denial"]
+    assert pack.element("expedited_appeal").applies_to(record.get) is offered
+    assert pack.lock("expedited_appeal").applies_to(record.get) is offered
+
+
+def test_a_health_letter_names_one_address_for_the_appeal():
+    assert "{contact}" not in packs()["us_health_denial"].text("en").how_to_request_review
+
+
+@pytest.mark.parametrize(
+    ("name", "decision_id", "field", "path"),
+    [
+        (
+            "us_co_admt",
+            "synthetic-hiring-04",
+            "role_of_automated_system",
+            "outcome.materially_influenced_by_system",
+        ),
+        ("ca_qc_12_1", "synthetic-insurance-05", "inputs_used", "outcome.personal_information_used.0"),
+    ],
+)
+def test_what_a_law_asks_about_is_told_where_the_record_answers_it(name: str, decision_id: str, field: str, path: str):
+    content = drafted(sample(decision_id), name, packs()[name].languages[0])
+    assert path in [item["source"] for item in content[field]]
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_source_is_one_that_something_rests_on(name: str):
+    pack = packs()[name]
+    used = {part.source for part in (*pack.elements, *pack.clocks)} | {pack.retention_source}
+    assert {source.id for source in pack.sources} == used - {None}
+
+
+def test_dates_and_money_are_written_as_in_the_country_of_the_law():
+    assert {name: packs()[name].locales for name in EVERY} == {
+        "ca_qc_12_1": {"fr": "fr_CA", "en": "en_CA"},
+        "eu_ai_act_86": {"en": "en_IE"},
+        "gdpr_22": {"en": "en_IE"},
+        "general": {},
+        "uk_gdpr_22c": {"en": "en_GB"},
+        "us_ca_admt": {"en": "en_US"},
+        "us_co_admt": {"en": "en_US"},
+        "us_ecoa_fcra": {"en": "en_US"},
+        "us_health_denial": {"en": "en_US"},
+    }
 
 
 def test_a_wish_for_a_regional_language_gets_the_language():

@@ -230,3 +230,18 @@ def test_no_more_is_known_of_a_letter_before_it_is_in_custody(api, notice, monke
     done(approve(api, notice))
     with pytest.raises(selectors.Http404):
         selectors.published(Notice.objects.get().address)
+
+
+def test_what_was_closed_and_reconsidered_later_is_listed_as_closed_alone(api, offering):
+    request = ask(api, offering)
+    done(send(api, "POST", f"review-requests/{request.pk}/close", {"reason": "Taken back."}))
+    reconsider(api)
+    listed = {state: api.get("/v1/review-requests", state=state).json()["items"] for state in ("answered", "closed")}
+    assert [each["state"] for each in listed["closed"]] == ["closed"]
+    assert listed["answered"] == []
+
+
+def test_what_is_answered_is_not_closed(api, offering):
+    request = ask(api, offering)
+    reconsider(api)
+    assert "answered" in refused(send(api, "POST", f"review-requests/{request.pk}/close", {"reason": "Taken back."}))

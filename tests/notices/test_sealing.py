@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
+from django.test import Client
 
 from config.api import strict_json
 from custody import selectors as custody
@@ -19,7 +20,7 @@ from notices import tasks
 from notices.models import Approval, Notice, SealedNotice
 from notices.services import seal_approved
 from tests.custody.faulty_disk import faulty_disk, full_disk
-from tests.notices.conftest import RECORD, approve, done, drafted, edit, shown, step
+from tests.notices.conftest import RECORD, approve, done, drafted, edit, shown, step, stored
 
 pytestmark = pytest.mark.django_db
 
@@ -189,3 +190,10 @@ def test_after_the_restore_of_an_older_database_no_other_words_go_out_than_were_
         assert "new version" in answer.json()["detail"]
     made = done(approve(api, done(step(api, approved, "versions"))))
     assert "Other words" in api.get(f"/v1/notices/{made['notice_id']}/letter", format="text").content.decode()
+
+
+def test_a_letter_whose_approval_the_database_has_forgotten_has_no_public_page(api, approved):
+    notice = stored(api, approved)
+    Approval.objects.all()._raw_delete("default")
+    Notice.objects.update(state="draft")
+    assert Client().get(f"/n/{notice.address}").status_code == 404

@@ -41,6 +41,7 @@ def test_every_language_says_what_english_says_with_the_same_values(language: st
 
 def test_a_region_has_the_words_of_its_language_and_an_unknown_language_none():
     assert wording("de-AT") == wording("de")
+    assert wording("en", "en_GB").words == wording("en").words
     with pytest.raises(KeyError):
         wording("ja")
 
@@ -76,6 +77,20 @@ def test_a_region_has_the_words_of_its_language_and_an_unknown_language_none():
 )
 def test_values_are_written_as_in_the_language(language: str, name: str, value, shown: str):
     assert wording(language).show(name, value).value == shown
+
+
+@pytest.mark.parametrize(
+    ("locale", "date", "pounds", "dollars"),
+    [
+        ("en_GB", "30 November 2026", "£7,420", "US$10"),
+        ("en_US", "November 30, 2026", "£7,420", "$10"),
+        ("en_CA", "November 30, 2026", "£7,420", "US$10"),
+    ],
+)
+def test_a_region_writes_dates_and_money_by_its_own_customs(locale: str, date: str, pounds: str, dollars: str):
+    words = wording("en", locale)
+    shown = [words.show(*field).value for field in [("x", "2026-11-30"), ("x_gbp", 7420), ("x_usd", 10)]]
+    assert shown == [date, pounds, dollars]
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False), st.sampled_from(["x", "x_eur", "x_years", "x_km"]))

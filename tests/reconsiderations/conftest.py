@@ -30,6 +30,8 @@ REVIEW = {
     "rationale": "The payslip shows a higher income than the file.",
     "new_action": "approved",
 }
+SENT_ONCE = {"idempotency_key": "6fb3b9a8-2f0d-4d0b-9f38-0a4f8e0f2a11"}
+"""What a form adds to a review."""
 REQUIRED = ["requested_by", "reviewer", "reviewer_authority", "outcome", "rationale"]
 
 

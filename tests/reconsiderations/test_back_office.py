@@ -14,11 +14,11 @@ from decisions.models import Decision
 from tests.access.conftest import sign_in
 from tests.conftest import Api
 from tests.custody.faulty_disk import full_disk
-from tests.reconsiderations.conftest import REVIEW, check, is_committed, reconsider, record_of
+from tests.reconsiderations.conftest import REVIEW, SENT_ONCE, check, is_committed, reconsider, record_of
 
 pytestmark = pytest.mark.django_db
 TEXTS = {"rationale": REVIEW["rationale"], "evidence_considered": "payslip of March\r\n\r\n  letter of 4 May \r\n"}
-FORM = {**REVIEW, **TEXTS}
+FORM = {**REVIEW, **TEXTS, **SENT_ONCE}
 MAY = set(Role) - {Role.AUDITOR}
 
 
@@ -145,6 +145,20 @@ def test_a_review_is_recorded_as_through_the_api(api, signed_in, page, target):
     assert all(map(is_committed, content["evidence_considered"], REVIEW["evidence_considered"]))
     event = AuditEvent.objects.get(verb="decision.reconsidered")
     assert event.actor_label.startswith("editor@")
+
+
+def test_a_form_that_is_sent_again_records_nothing_again(signed_in, page, target):
+    browser = signed_in()
+    browser.submit(page, target, **FORM)
+    again = browser.submit(page, target, **{**FORM, "rationale": "Typed anew."})
+    recorded = reviews().get()
+    assert again.headers["Location"] == page_of(recorded.pk)
+    assert "recorded already" in text_of(browser.get(page_of(recorded.pk)))
+    assert AuditEvent.objects.filter(verb="decision.reconsidered").count() == 1
+
+
+def test_the_page_of_a_reviewed_decision_says_at_once_what_holds_now(signed_in, page, target):
+    assert "denied, now approved" in text_of(signed_in().submit(page, target, **FORM))
 
 
 def test_the_salts_are_shown_this_once_and_kept_by_no_cache(api, signed_in, page, target):

@@ -127,8 +127,9 @@ def page_of_the_decision(live: Server) -> str:
 
 
 def form(**changes: str) -> dict[str, str]:
+    """Each a new one, as a page offers it."""
     fields = {**REVIEW, "rationale": RATIONALE, "evidence_considered": f"{EVIDENCE}\r\n{EVIDENCE}"}
-    return {**fields, **changes}
+    return {**fields, "idempotency_key": str(uuid.uuid4()), **changes}
 
 
 def through_the_back_office(live: Server, person: Person) -> None:

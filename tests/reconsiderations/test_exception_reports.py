@@ -16,7 +16,7 @@ from decisions.models import Decision
 from decisions.reconsiderations import Review
 from decisions.schemas import ReconsiderationCheckIn, ReconsiderationIn
 from tests.reconsiderations.canaries import EVIDENCE, RATIONALE, traces
-from tests.reconsiderations.conftest import REVIEW, check, reconsider
+from tests.reconsiderations.conftest import REVIEW, SENT_ONCE, check, reconsider
 
 pytestmark = pytest.mark.django_db
 MARKED = {**REVIEW, "rationale": RATIONALE, "evidence_considered": [EVIDENCE]}
@@ -63,7 +63,7 @@ def test_a_fault_behind_the_api_reports_no_text(api, original, debug, fault):
 def test_a_fault_behind_the_form_reports_no_text(signed_in, original, debug, fault):
     browser = signed_in(Role.EDITOR)
     page = f"/admin/decisions/decision/{original['record_id']}"
-    fields = {**REVIEW, "rationale": RATIONALE, "evidence_considered": EVIDENCE}
+    fields = {**REVIEW, **SENT_ONCE, "rationale": RATIONALE, "evidence_considered": EVIDENCE}
     answer = browser.submit(f"{page}/change/", f"{page}/reconsider/", **fields)
     assert answer.status_code == 500
     assert traces([answer.content], b"") == []
@@ -85,7 +85,7 @@ def test_a_fault_behind_a_check_reports_no_text(api, original, debug, monkeypatc
 
 def test_nothing_that_holds_the_texts_prints_them(api, original):
     """What is printed ends up in reports, debuggers and logs."""
-    form = ReviewForm({**MARKED, "evidence_considered": EVIDENCE})
+    form = ReviewForm({**MARKED, **SENT_ONCE, "evidence_considered": EVIDENCE})
     assert form.is_valid()
     holders = [
         Review(**MARKED),

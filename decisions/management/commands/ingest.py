@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts import audit, selectors
 from accounts.models import Organization
+from config.api.answers import dump
 from config.progress import progress
 from decisions import services
 
@@ -45,7 +46,7 @@ class Command(BaseCommand):
                 counts[line.status] += 1
                 advance(1)
                 if line.status not in ("created", "replayed"):
-                    self.stderr.write(str(line.as_json()))
+                    self.stderr.write(dump(line.as_json()).decode())
         return counts
 
 

@@ -154,10 +154,15 @@ def _locked(pack: Pack) -> str:
     texts = _text(pack).locked
     rows = [(texts[one.id], _when(one.applies), one.citation) for one in pack.locked]
     names = dict.fromkeys(name for one in pack.locked for name in placeholders(texts[one.id]))
-    told = ", ".join(f"`{name}`" for name in names)
+    told = ", ".join(f"`{name}`{_recorded(pack, name)}" for name in names)
     filled = f"\nFilled from the organization's settings: {told}.\n" if told else ""
     intro = "Editors cannot change these. They are printed among the rights.\n\n"
     return intro + _table(("text", "when", "from"), rows) + filled
+
+
+def _recorded(pack: Pack, name: str) -> str:
+    paths = ", ".join(f"`{path}`" for path in pack.from_record.get(name, ()))
+    return f" (before them from the record: {paths})" if paths else ""
 
 
 def _record(pack: Pack) -> str:
