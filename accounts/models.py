@@ -102,6 +102,12 @@ class ApiKey(models.Model):
     def __str__(self) -> str:
         return f"{self.name} ({self.key_id})"
 
+    @property
+    def maker(self) -> str:
+        """The mail address of the member who made it; "" if it was made at the command line."""
+        kind, _, label = self.created_by.partition(" ")
+        return label if kind == "member" else ""
+
 
 class OneTimeCode(models.Model):
     """A request to sign in. It is made alike for every address; only the worker that sends the mail looks whether

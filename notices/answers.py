@@ -159,7 +159,7 @@ def pack(shown: Pack) -> dict[str, Any]:
         "pack": shown.id,
         "version": shown.version,
         "digest": shown.digest,
-        "framework": shown.text(shown.languages[0]).framework,
+        "framework": shown.framework,
         "legal_status": shown.legal_status,
         "effective_from": shown.effective_from.isoformat(),
         "languages": list(shown.languages),

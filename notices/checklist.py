@@ -12,10 +12,7 @@ from notices import clocks
 from notices.drafting import Withholding
 from notices.facts import Facts, NoSuchField, Scalar
 from notices.models import NoticeRevision
-from notices.packs import Element, Pack, fill
-
-STATEMENT_FIELDS = ("decision_summary", "role_of_automated_system", "main_factors", "inputs_used")
-_PLACEHOLDER = re.compile(r"\{\w+\}")
+from notices.packs import PLACEHOLDER, STATEMENT_FIELDS, Element, Pack, fill
 
 PRESENT, MISSING, NOT_APPLICABLE, CHECK = "present", "missing", "not_applicable", "check"
 
@@ -229,13 +226,12 @@ def _holds(case: Case, element: Element, content: Mapping[str, Any]) -> bool:
 
 def _contains_locked(case: Case, element: Element, content: Mapping[str, Any]) -> bool:
     locked = case.pack.text(str(content["language"])).locked[str(element.locked)]
-    return _stands_in(fill(locked, case.pack.recorded(case.facts.get)).text, content[element.where])
+    return _stands_in(fill(locked, case.pack.recorded(case.facts.get)), content[element.where])
 
 
 def _stands_in(text: str, rights: Iterable[str]) -> bool:
     """Whether one of the rights is this text word for word, with something in the place of each placeholder."""
-    parts = re.split(r"(\{\w+\})", text)
-    pattern = "".join(r"[^{}]+?" if _PLACEHOLDER.fullmatch(part) else re.escape(part) for part in parts)
+    pattern = r"[^{}]+?".join(map(re.escape, PLACEHOLDER.split(text)[::2]))
     return any(re.fullmatch(pattern, right) for right in rights)
 
 
@@ -261,7 +257,7 @@ def _unfilled(pack: Pack, content: Mapping[str, Any]) -> list[str]:
 
 
 def _has_placeholder(value: Any) -> bool:
-    return bool(_PLACEHOLDER.search(_all_text(value)))
+    return bool(PLACEHOLDER.search(_all_text(value)))
 
 
 def _all_text(value: Any) -> str:

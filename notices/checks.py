@@ -7,7 +7,7 @@ from django.core.checks import CheckMessage, Error, register
 from notices import packs
 from notices.letters import words as letters
 
-_HERE = Path(__file__).parent
+DIRECTORY = Path(__file__).parent
 
 
 @register()
@@ -26,5 +26,5 @@ def _missing() -> Iterator[str]:
     spoken = {letters.base(language) for pack in packs.packs().values() for language in pack.languages}
     for part in ("wording", "letters", "public", "mails"):
         for language in sorted(spoken):
-            if not (_HERE / part / f"{language}.toml").is_file():
+            if not (DIRECTORY / part / f"{language}.toml").is_file():
                 yield f"notices/{part}/{language}.toml"

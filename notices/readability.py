@@ -8,9 +8,9 @@ from typing import Any
 
 import pyphen
 
+from notices.packs import STATEMENT_FIELDS
 from notices.wording.sentences import split
 
-_STATEMENTS = ("decision_summary", "role_of_automated_system", "main_factors", "inputs_used")
 _TEXTS = ("how_to_request_inputs", "how_to_request_review", "deadline_note")
 # A word begins with a letter or digit; apostrophes, hyphens, points and at signs inside belong to it.
 _WORD = re.compile(r"[^\W_](?:[\w'\u2019.,@/\-]*\w)?")
@@ -63,7 +63,7 @@ def measure(content: Mapping[str, Any], language: str) -> Readability:
 
 
 def _sentences(content: Mapping[str, Any]) -> list[str]:
-    statements = [item["statement"] for name in _STATEMENTS for item in content.get(name, [])]
+    statements = [item["statement"] for name in STATEMENT_FIELDS for item in content.get(name, [])]
     texts = [*content.get("rights", []), *(content.get(name, "") for name in _TEXTS)]
     return [one for text in (*statements, *texts) for one in split(text)]
 

@@ -38,7 +38,7 @@ def draft(
     values = {**placeholders, **pack.recorded(facts.get)}
 
     def filled(told: str) -> str:
-        return fill(told, values).text
+        return fill(told, values)
 
     return {
         "title": filled(text.title),

@@ -4,16 +4,28 @@ This package knows no Django and no records: it reads packs, checks them and ans
 """
 
 from notices.packs.conditions import Applies, Condition
-from notices.packs.loading import BrokenPack, directories, load, pack, packs, problems
-from notices.packs.models import Clock, Element, Filled, Locked, Pack, Source, Text, fill, placeholders
+from notices.packs.loading import BrokenPack, directories, load, packs, problems
+from notices.packs.models import (
+    PLACEHOLDER,
+    STATEMENT_FIELDS,
+    Clock,
+    Element,
+    Locked,
+    Pack,
+    Source,
+    Text,
+    fill,
+    placeholders,
+)
 
 __all__ = [
+    "PLACEHOLDER",
+    "STATEMENT_FIELDS",
     "Applies",
     "BrokenPack",
     "Clock",
     "Condition",
     "Element",
-    "Filled",
     "Locked",
     "Pack",
     "Source",
@@ -21,7 +33,6 @@ __all__ = [
     "directories",
     "fill",
     "load",
-    "pack",
     "packs",
     "placeholders",
     "problems",

@@ -128,11 +128,6 @@ def packs() -> dict[str, Pack]:
     return {directory.name: load(directory) for directory in directories()}
 
 
-def pack(pack_id: str) -> Pack:
-    """The pack of an id. Raises KeyError."""
-    return packs()[pack_id]
-
-
 def _about(place: Sequence[str | int]) -> str:
     """`elements[3].clock: `, counted from 1 as people do."""
     told = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in place)

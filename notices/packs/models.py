@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from decimal import Decimal
 from functools import lru_cache
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
@@ -14,7 +14,7 @@ from notices.packs.conditions import Applies
 
 STATEMENT_FIELDS: Final = ("decision_summary", "role_of_automated_system", "main_factors", "inputs_used")
 COMMON_PLACEHOLDERS: Final = frozenset({"organization", "contact"})
-PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 Where = Literal[
     "title",
@@ -264,21 +264,14 @@ class Text(_Part):
     labels: dict[Id, Sentence]
 
 
-class Filled(NamedTuple):
-    text: str
-    unfilled: tuple[str, ...]
-    """Placeholders for which there was no value; they still stand in the text."""
-
-
 def placeholders(text: str) -> tuple[str, ...]:
     """The names in braces, in order, each once."""
     return tuple(dict.fromkeys(PLACEHOLDER.findall(text)))
 
 
-def fill(text: str, settings: Mapping[str, str]) -> Filled:
-    """Put the organization's settings into a text."""
-    unfilled = tuple(name for name in placeholders(text) if not settings.get(name, "").strip())
-    return Filled(PLACEHOLDER.sub(lambda found: settings.get(found[1], "").strip() or found[0], text), unfilled)
+def fill(text: str, settings: Mapping[str, str]) -> str:
+    """Put the organization's settings into a text. A placeholder without a value stays in it, in its braces."""
+    return PLACEHOLDER.sub(lambda found: settings.get(found[1], "").strip() or found[0], text)
 
 
 def _can_stand_in_a_text(value: Any) -> bool:
@@ -328,6 +321,11 @@ class Pack(_Part):
             KeyError: the pack has no such language.
         """
         return self._texts[language]
+
+    @property
+    def framework(self) -> str:
+        """The law's name as printed, in the pack's first language."""
+        return self.text(self.languages[0]).framework
 
     def language_for(self, *wished: str | None) -> str:
         """The pack's language that fits the first wish it can (`de-AT` gets `de`), else its first language."""

@@ -78,8 +78,7 @@ def require_other_eyes(notice: Notice, caller: Caller, approver: str) -> None:
 def _makers(notice: Notice, key_ids: Any) -> list[str]:
     """The mail addresses of members who made these keys: a key is no second pair of eyes."""
     keys = ApiKey.objects.filter(organization_id=notice.organization_id, key_id__in=key_ids)
-    made_by_members = keys.filter(created_by__startswith="member ").values_list("created_by", flat=True)
-    return [maker.removeprefix("member ") for maker in made_by_members]
+    return [key.maker for key in keys if key.maker]
 
 
 def _names(claim: str, address: str) -> bool:

@@ -64,8 +64,8 @@ def revoke_grant(*, grant: AuthorityGrant, caller: Caller) -> AuthorityGrant:
 
 def _made_by(caller: Caller, member: Member) -> bool:
     """Whether the caller is a key that the member has made."""
-    own = ApiKey.objects.filter(key_id=caller.actor.id, created_by=str(Actor("member", "", member.user.email)))
-    return caller.actor.kind == "key" and own.exists()
+    key = ApiKey.objects.filter(key_id=caller.actor.id).first() if caller.actor.kind == "key" else None
+    return key is not None and key.maker == member.user.email
 
 
 def _note(verb: str, grant: AuthorityGrant, caller: Caller) -> None:

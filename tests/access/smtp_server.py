@@ -17,7 +17,9 @@ class MailServer(socketserver.ThreadingTCPServer):
         self.port: int = self.server_address[1]
         self.taken: list[tuple[str, EmailMessage]] = []
         self.refused: set[str] = set()
-        """Recipients that are answered with 550."""
+        """Recipients that are answered with 550, for good."""
+        self.busy: set[str] = set()
+        """Recipients that are answered with 450, for now."""
         self.breaking: set[str] = set()
         """Recipients at whose mail the server hangs up in the middle."""
 
@@ -38,7 +40,7 @@ class _Conversation(socketserver.StreamRequestHandler):
                 return
             if verb == "RCPT":
                 recipient = argument
-                self._say("550 unknown here" if recipient in self.server.refused else "250 yes")
+                self._say(self._about(recipient))
             elif verb == "DATA" and recipient in self.server.breaking:
                 return
             elif verb == "DATA":
@@ -47,6 +49,11 @@ class _Conversation(socketserver.StreamRequestHandler):
                 self._say("250 taken")
             else:
                 self._say("250 yes")
+
+    def _about(self, recipient: str) -> str:
+        if recipient in self.server.refused:
+            return "550 unknown here"
+        return "450 busy" if recipient in self.server.busy else "250 yes"
 
     def _message(self) -> EmailMessage:
         lines = []

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 
 def test_a_draft_goes_to_review_once(api, notice):
     assert done(step(api, notice, "submit"))["state"] == "in_review"
-    assert "in_review" in refused(step(api, notice, "submit"))
+    assert "in review" in refused(step(api, notice, "submit"))
 
 
 def test_an_edit_in_review_makes_it_a_draft_again(api, notice):
@@ -54,6 +54,11 @@ def test_changes_are_asked_for_with_a_reason_and_the_notice_is_a_draft_again(api
         ("submitted", "", 1),
         ("changes_requested", "Name the income.", 1),
     ]
+
+
+def test_changes_are_asked_for_only_in_review(api, notice):
+    assert "still a draft" in refused(step(api, notice, "request-changes", {"reason": "Name the income."}))
+    assert shown(api, notice, "/history")["steps"] == []
 
 
 @pytest.mark.parametrize("reason", ["", " \n", None])

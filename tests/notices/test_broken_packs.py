@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from notices import checks
 from notices.packs import BrokenPack, load, problems
 from notices.packs.conditions import Unreadable, parse
 from tests.docs.documents import CHECKOUT
@@ -380,3 +381,16 @@ def test_what_is_given_on_request_applies_once_it_is_asked_for():
 def test_conditions_that_say_nothing_clear_are_refused(words: str):
     with pytest.raises(Unreadable):
         parse(words)
+
+
+# ── languages ──
+
+
+@pytest.mark.parametrize("part", ["wording", "letters", "public", "mails"])
+def test_a_language_that_lacks_a_part_of_its_words_stops_the_start(monkeypatch, tmp_path: Path, part: str):
+    for name in ("wording", "letters", "public", "mails"):
+        shutil.copytree(CHECKOUT / "notices" / name, tmp_path / name, ignore=shutil.ignore_patterns("*.py"))
+    monkeypatch.setattr(checks, "DIRECTORY", tmp_path)
+    assert checks.languages_have_words() == []
+    (tmp_path / part / "fr.toml").unlink()
+    assert [error.msg for error in checks.languages_have_words()] == [f"notices/{part}/fr.toml is missing."]

@@ -76,7 +76,7 @@ def test_only_what_is_approved_is_delivered(api, notice, channel, submitted):
 def test_a_delivery_lies_between_the_approval_and_now(api, approved):
     at = datetime.fromisoformat(approved["approval"]["approved_at"])
     for moment in (at - timedelta(seconds=1), datetime.now(UTC) + timedelta(hours=1)):
-        assert "between the approval" in refused(deliver(api, approved, delivered_at=moment.isoformat()))
+        assert "before the approval" in refused(deliver(api, approved, delivered_at=moment.isoformat()))
     assert shown(api, approved)["state"] == "approved"
     assert (
         done(deliver(api, approved, delivered_at=at.isoformat()))["delivered_at"]

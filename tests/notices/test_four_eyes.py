@@ -196,6 +196,14 @@ def test_nobody_approves_what_a_key_of_theirs_edited(api, organization, notice, 
     done(approve(api, notice))
 
 
+def test_a_key_of_whoever_edited_approves_in_nobodys_name(api, organization, notice, signed_in):
+    owner = signed_in(Role.OWNER, "maker@bank.example")
+    done(edit(owner, notice, title="Mine"))
+    token = done(send(owner, "POST", "auth/api-keys", {"name": "mine"}))["api_key"]
+    assert "Whoever made this key" in refused(approve(Api(organization, token), notice, approver="Somebody Else"))
+    assert done(approve(api, notice, approver="Somebody Else"))["state"] == "approved"
+
+
 def test_a_draft_that_a_key_made_of_the_record_is_nobodys(organization, api, signed_in):
     owner = signed_in(Role.OWNER, "maker@bank.example")
     token = done(send(owner, "POST", "auth/api-keys", {"name": "mine"}))["api_key"]

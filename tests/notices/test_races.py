@@ -28,9 +28,10 @@ def test_of_many_approvals_one_wins_and_the_others_are_told(bank):
     answers = at_once(SENDERS, lambda number: approve(bank, notice, approver=f"Reviewer {number}"))
     told = by_status(answers)
     assert {status: len(each) for status, each in told.items()} == {200: 1, 409: SENDERS - 1}
-    assert {refused(answer) for answer in told[409]} == {"The notice is approved."}
     (winner,) = told[200]
-    assert Approval.objects.get().approver == winner.json()["approval"]["approver"]
+    approver = winner.json()["approval"]["approver"]
+    assert all(f"{approver} approved it" in refused(answer) for answer in told[409])
+    assert Approval.objects.get().approver == approver
     assert AuditEvent.objects.filter(verb="notice.approved").count() == 1
     assert shown(bank, notice)["custody_record_id"]
 

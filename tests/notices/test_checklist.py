@@ -1,0 +1,165 @@
+"""What stands in the way of an approval beside the law's elements, and elements that look beyond the words."""
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from notices.models import Phrase
+from tests.notices.conftest import (
+    RECORD,
+    approve,
+    done,
+    drafted,
+    edit,
+    exempt,
+    fill_in_names,
+    refused,
+    send,
+    shown,
+    stored,
+    taken_sample,
+)
+from tests.notices.test_review_requests import ask, reconsider
+
+pytestmark = pytest.mark.django_db
+
+BLANK = {"statement": " \n", "source": "outcome.action"}
+
+
+def result(checked: dict, element: str) -> str:
+    return next(item["result"] for item in checked["elements"] if item["id"] == element)
+
+
+# ── words ──
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"title": "  "}, "The notice has no title."),
+        ({"framework": "No law at all"}, "The framework is not the one of the pack"),
+        ({"inputs_used": [BLANK]}, "Statement 1 of inputs_used says nothing"),
+    ],
+)
+def test_a_letter_that_would_come_out_empty_or_under_another_law_is_not_approved(api, notice, changes, problem):
+    edited = done(edit(api, notice, **changes))
+    assert any(problem in each for each in edited["problems"])
+    assert problem in refused(approve(api, notice))
+
+
+def test_a_statement_without_words_is_no_reason(api):
+    fill_in_names(api, "us_ecoa_fcra")
+    notice = drafted(api, taken_sample(api, "synthetic-insurance-04"))
+    assert result(notice, "specific_reasons") == "present"
+    edited = done(edit(api, notice, main_factors=[{**BLANK, "source": "outcome.reasons.0.text"}]))
+    assert result(edited, "specific_reasons") == "missing"
+
+
+@pytest.mark.parametrize("body", [{"decision_sumary": []}, {"main_factors": [{**BLANK, "sauce": ""}]}])
+def test_a_misspelt_property_is_refused_and_not_lost(api, notice, body):
+    answer = edit(api, notice, **body)
+    assert (answer.status_code, answer.json()["detail"][0]["type"]) == (422, "extra_forbidden")
+
+
+# ── what is withheld ──
+
+
+@pytest.fixture
+def withholding(api, notice) -> dict:
+    """The notice, and a phrasebook that by now keeps a field of its record out of letters."""
+    Phrase.objects.create(organization=api.organization, language="en", key="loan_to_value", withheld=True)
+    return notice
+
+
+def test_a_field_that_is_withheld_now_is_not_printed_though_it_was_when_this_was_written(api, withholding):
+    assert "events.application.loan_to_value is withheld" in refused(approve(api, withholding))
+
+
+def test_a_letter_that_leaves_something_out_has_to_say_so(api, withholding):
+    inputs = [item for item in withholding["content"]["inputs_used"] if "loan_to_value" not in item["source"]]
+    edit(api, withholding, inputs_used=inputs)
+    problem = refused(approve(api, withholding))
+    said = "We have left some information out of this letter."
+    assert said in problem
+    edit(api, withholding, rights=[*withholding["content"]["rights"], said])
+    assert done(approve(api, withholding))["state"] == "approved"
+
+
+def test_what_is_withheld_and_would_not_be_told_anyway_asks_for_no_sentence(api, notice):
+    Phrase.objects.create(organization=api.organization, language="en", key="nowhere", withheld=True)
+    assert done(approve(api, notice))["state"] == "approved"
+
+
+# ── the record's own values in locked texts ──
+
+
+def test_the_days_to_appeal_are_those_of_the_record_and_no_others(api):
+    decision_id = taken_sample(api, "synthetic-prior-authorization-03")
+    fill_in_names(api, "us_health_denial")
+    notice = drafted(api, decision_id)
+    (appeal,) = [right for right in notice["content"]["rights"] if "within" in right]
+    assert "within 65 days" in appeal
+    assert result(notice, "appeal") == "present"
+    wrong = [right.replace("65 days", "180 days") for right in notice["content"]["rights"]]
+    assert result(done(edit(api, notice, rights=wrong)), "appeal") == "missing"
+
+
+# ── the reader's language ──
+
+
+@pytest.mark.parametrize(
+    ("reads", "expected"), [("en-US", "present"), ("EN", "present"), ("es", "missing"), ("", "check"), (7, "check")]
+)
+def test_a_letter_in_a_language_that_the_person_does_not_read_is_noticed(api, reads, expected):
+    api.ingest(RECORD)
+    notice = drafted(api, pack="us_co_admt", recipient={"language": reads} if reads else {})
+    assert result(notice, "language") == expected
+
+
+def test_the_language_of_the_record_s_subject_counts_where_the_recipient_has_none(api):
+    api.ingest({**RECORD, "subject": {"language": "es"}})
+    assert result(drafted(api, pack="us_co_admt"), "language") == "missing"
+
+
+# ── once the person has asked ──
+
+
+@pytest.fixture
+def asked(api) -> dict:
+    """A delivered letter under a law that gives a month to answer, whose reader has asked for a review."""
+    api.ingest({**RECORD, "outcome": {**RECORD["outcome"], "solely_automated": True, "legal_basis": "contract"}})
+    notice = drafted(api, pack="gdpr_22")
+    missing = [item["id"] for item in notice["elements"] if item["result"] == "missing" and item["blocks"]]
+    exempt(api, notice, **dict.fromkeys(missing, "Told in another letter."))
+    edit(api, notice, title="As approved")
+    assert result(notice, "answered_in_time") == "not_applicable"
+    done(approve(api, notice))
+    ask(api, notice)
+    return notice
+
+
+def test_until_the_answer_its_time_is_something_to_look_at(api, asked):
+    assert result(shown(api, asked), "answered_in_time") == "check"
+
+
+def test_an_answer_in_time_is_one_and_a_late_one_is_not(api, asked):
+    with time_machine.travel(timezone.now() + timedelta(days=40)):
+        assert result(shown(api, asked), "answered_in_time") == "missing"
+        reconsider(api)
+        assert result(shown(api, asked), "answered_in_time") == "missing"
+
+
+def test_a_reconsideration_is_the_answer(api, asked):
+    reconsider(api)
+    assert result(shown(api, asked), "answered_in_time") == "present"
+
+
+def test_a_request_holds_for_every_letter_about_the_decision_and_for_no_other(api, asked):
+    again = done(send(api, "POST", f"notices/{asked['notice_id']}/versions"))
+    assert result(again, "answered_in_time") == "check"
+    api.ingest({**RECORD, "decision_id": "loan-2"})
+    other = drafted(api, "loan-2", pack="gdpr_22")
+    assert result(other, "answered_in_time") == "not_applicable"
+    assert stored(api, other).review_requests.count() == 0
