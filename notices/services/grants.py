@@ -7,7 +7,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit
-from accounts.audit import Actor
 from accounts.callers import Caller
 from accounts.models import ApiKey, Member
 from notices.models import AuthorityGrant

@@ -47,6 +47,9 @@ class Belongings:
             "notice_id"
         ]
 
+    def submitted(self) -> str:
+        return self._made(f"notices/{self.notice()}/submit", b"")["notice_id"]
+
     def approved(self) -> str:
         return self._made(f"notices/{self.notice()}/approve", APPROVED)["notice_id"]
 

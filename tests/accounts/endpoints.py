@@ -99,7 +99,7 @@ ENDPOINTS = {
         APPROVED,
         as_member=b"{}",  # in their own name, not by a key's claim
     ),
-    "POST notices/<str:notice_id>/request-changes": Endpoint(APPROVAL, "notices/{notice}/request-changes", REASON),
+    "POST notices/<str:notice_id>/request-changes": Endpoint(APPROVAL, "notices/{submitted}/request-changes", REASON),
     "POST notices/<str:notice_id>/withdraw": Endpoint(APPROVAL, "notices/{notice}/withdraw"),
     "GET notices/<str:notice_id>/deliveries": Endpoint(EVERY_ROLE, "notices/{notice}/deliveries"),
     "POST notices/<str:notice_id>/deliveries": Endpoint(

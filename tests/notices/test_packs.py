@@ -106,7 +106,7 @@ def test_texts_are_filled_completely_from_the_declared_settings(name: str, langu
     settings = dict.fromkeys(pack.settings, "something")
     for text in all_texts(pack.text(language)):
         assert not placeholders(fill(text, settings))
-        assert "{" not in fill(text, settings).text
+        assert "{" not in fill(text, settings)
     assert fill("Write to {contact}, {organization}.", {"contact": " "}) == "Write to {contact}, {organization}."
 
 
