@@ -125,7 +125,7 @@ ENDPOINTS = {
     "GET decisions/<any:decision_id>/receipt": Endpoint(EVERY_ROLE, "decisions/{decision}/receipt"),
 }
 NOBODYS = {
-    **dict.fromkeys(("decision", "reconsideration", "notice", "approved"), "unknown"),
+    **dict.fromkeys(("decision", "reconsideration", "notice", "submitted", "approved"), "unknown"),
     **dict.fromkeys(("grant", "review_request", "invite", "member", "session"), 10**12),
     "delivery": f"unknown/deliveries/{10**12}",
     "key": "0" * 16,
