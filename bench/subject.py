@@ -10,7 +10,7 @@ from accounts import audit, services
 from accounts.roles import Role
 from custody.insertion import NewRecord
 from custody.keys import keyring
-from custody.services import _new_record, _seal_all
+from custody.services.taking import _new_record, _seal_all
 from decisions.services import _submission
 
 PLACEHOLDER = "DECISION_ID"

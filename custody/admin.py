@@ -8,10 +8,17 @@ from django.urls import URLPattern, path
 from django.utils.text import Truncator
 
 from accounts import selectors
-from accounts.back_office import ReadOnlyAdmin, TimeRange, moment
+from accounts.back_office import ReadOnlyAdmin, TimeRange, page_about
 from accounts.roles import Permission
 from custody.back_office import state_of
 from custody.models import Entry, Key
+
+# The row whose record it is: by kind, its model and the column with the record's id.
+_SHOWN_BY = {
+    "decision": ("decisions.Decision", "pk"),
+    "reconsideration": ("decisions.Decision", "pk"),
+    "notice": ("notices.Notice", "sealed__record"),
+}
 
 
 class State(admin.SimpleListFilter):
@@ -27,15 +34,21 @@ class State(admin.SimpleListFilter):
 @admin.register(Entry)
 class EntryAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
-    list_display = ("record_id", "kind", "state", "vault", moment("received_at", "received"))
+    list_display = ("record_id", "kind", "state", "vault", "received_at")
+    labels = {"received_at": "received"}
     fields = ("record_id", "kind", "state", "vault", "received_at", "key_id")
     list_filter = (State, ("received_at", TimeRange))
     sortable_by = ()
     ordering = ("-received_at", "-pk")
     change_list_template = "custody/entries.html"
+    row_template = "custody/entry.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Entry]:
         return super().get_queryset(request).defer("statement", "signature")
+
+    def more(self, request: HttpRequest, row: Entry) -> dict[str, Any]:
+        model, column = _SHOWN_BY[row.kind]
+        return {"about": page_about(request, model, **{column: row.pk})}
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         organization = selectors.current_organization(request)
@@ -47,13 +60,8 @@ class EntryAdmin(ReadOnlyAdmin):
 class KeyAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
     nothing = "No key yet. They are made when the first record comes in."
-    list_display = (
-        "purpose",
-        "algorithm",
-        "short_id",
-        moment("created_at", "created"),
-        moment("retired_at", "retired"),
-    )
+    list_display = ("purpose", "algorithm", "short_id", "created_at", "retired_at")
+    labels = {"created_at": "created", "retired_at": "retired"}
     fields = ("purpose", "algorithm", "key_id", "created_at", "retired_at")
     row_template = "custody/key.html"
 

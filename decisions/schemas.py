@@ -4,9 +4,7 @@ from pydantic import Field
 
 from config.api.pagination import Page
 from config.api.times import Moment
-from config.api.views import Answer, RequestBody
-
-Text = Annotated[str, Field(max_length=256, pattern="^[^\\x00]*$")]
+from config.api.views import Answer, RequestBody, Text
 
 
 class DecisionQuery(Page):

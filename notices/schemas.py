@@ -5,11 +5,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from config.api.numbers import WHOLE
 from config.api.pagination import Page
 from config.api.times import DayInBody, MomentInBody
-from config.api.views import Answer, QueryString, RequestBody
+from config.api.views import Answer, QueryString, RequestBody, Text
 from notices.packs import directories
 
 PackId = Annotated[str, Field(json_schema_extra={"enum": [path.name for path in directories()]})]
-Text = Annotated[str, Field(max_length=256, pattern="^[^\\x00]*$")]
 Named = Annotated[str, Field(min_length=1, max_length=256)]
 Reason = Annotated[str, Field(min_length=1, max_length=4000, pattern=r"\S")]
 

@@ -1,10 +1,8 @@
 from collections.abc import Iterator
-from typing import Annotated
 
 from django.db.models import QuerySet
 from django.http import HttpResponse, StreamingHttpResponse
 from drf_spectacular.utils import extend_schema
-from pydantic import Field
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
@@ -15,9 +13,8 @@ from config.api import body, openapi
 from config.api.answers import answer, dump
 from config.api.pagination import Page, paginate
 from config.api.times import Moment, rfc3339
-from config.api.views import ApiView, QueryString
+from config.api.views import ApiView, QueryString, Text
 
-Text = Annotated[str, Field(max_length=64, pattern="^[^\\x00]*$")]
 _FILTERS = {
     "verb": "verb",
     "actor": "actor_id",

@@ -1,9 +1,9 @@
 """The base of every API view: authenticate, validate, call one service, answer."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
@@ -24,6 +24,10 @@ class RequestBody(BaseModel):
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         return ((name, value) for name, value in super().__repr_args__() if name not in self.private)
+
+
+Text = Annotated[str, Field(max_length=256, pattern="^[^\\x00]*$")]
+"""A filter's value: what a column can hold, and PostgreSQL has no NUL."""
 
 
 class QueryString(BaseModel):

@@ -192,11 +192,6 @@ def test_of_mails_that_together_take_longer_than_a_minute_a_second_worker_sends_
     assert sorted(smtp.recipients()) == people
 
 
-def test_a_mail_server_that_says_nothing_is_given_up_before_another_worker_takes_over(settings):
-    assert settings.EMAIL_TIMEOUT is not None
-    assert timedelta(seconds=settings.EMAIL_TIMEOUT) < mail._LEASE
-
-
 def test_an_address_that_no_mail_can_be_written_to_holds_up_nobody(organization, smtp):
     """Each part of this one is short enough for a mail address, but not once it is spelled in ASCII."""
     unwritable = f"new@{'ä' * 63}.example"

@@ -1,0 +1,121 @@
+"""Putting what is reserved into its vault, and letting what a vault holds already be the record."""
+
+import uuid
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import structlog
+from django.db import transaction
+
+from config.api import strict_json
+from config.api.strict_json import spelling
+from custody import kinds, sealing, selectors, vaults
+from custody.insertion import NewRecord
+from custody.keys import keyring
+from custody.kinds import Indexing
+from custody.models import Entry, SealedObject, object_key
+from custody.vaults import ObjectMissing, VaultUnavailable
+
+log = structlog.get_logger("custody")
+
+_PARALLEL_PUTS = 8
+
+
+class Unfinished(NamedTuple):
+    """A reserved record: sealed in our database, its object not yet known to be in its vault."""
+
+    organization_id: uuid.UUID
+    record_id: uuid.UUID
+    vault: str
+    body: bytes
+
+    @classmethod
+    def of(cls, record: NewRecord) -> "Unfinished":
+        entry = record.entry
+        return cls(entry.organization_id, entry.record_id, entry.vault, bytes(record.sealed.body))
+
+    @property
+    def key(self) -> str:
+        return object_key(self.organization_id, self.record_id)
+
+
+def with_bodies(entries: Sequence[Entry]) -> list[Unfinished]:
+    """Reserved entries with their waiting objects; an entry without one was finished by somebody else meanwhile."""
+    keys = {entry.pk: object_key(entry.organization_id, entry.pk) for entry in entries}
+    bodies = SealedObject.objects.in_bulk(keys.values())
+    return [
+        Unfinished(entry.organization_id, entry.pk, entry.vault, bytes(bodies[keys[entry.pk]].body))
+        for entry in entries
+        if keys[entry.pk] in bodies
+    ]
+
+
+def finish(unfinished: Sequence[Unfinished]) -> set[uuid.UUID]:
+    """Put the objects and mark their records stored. Returns the ids that were; the others stay reserved or, where
+    the vault already held another object under the key, were settled by that object."""
+    if len(unfinished) > 1:
+        with ThreadPoolExecutor(_PARALLEL_PUTS) as pool:
+            results = list(pool.map(_put, unfinished))
+    else:
+        results = [_put(each) for each in unfinished]
+    stored = [each for each, result in zip(unfinished, results, strict=True) if result is _Put.STORED]
+    for each, result in zip(unfinished, results, strict=True):
+        if result is _Put.OTHER_OBJECT:
+            adopt(each)
+    with transaction.atomic():
+        Entry.objects.filter(pk__in=[each.record_id for each in stored], state=Entry.State.RESERVED).update(
+            state=Entry.State.STORED, lease_until=None
+        )
+        SealedObject.objects.filter(key__in=[each.key for each in stored]).delete()
+    return {each.record_id for each in stored}
+
+
+class _Put(StrEnum):
+    STORED = "stored"
+    OTHER_OBJECT = "another object has this key"
+    UNAVAILABLE = "unavailable"
+
+
+def _put(each: Unfinished) -> _Put:
+    """Runs in threads: touches the vault alone."""
+    vault = vaults.vault(each.vault)
+    try:
+        # "Exists" may be our own earlier attempt whose answer was lost: compare before judging.
+        if vault.put_new(each.key, each.body) or vault.get(each.key) == each.body:
+            return _Put.STORED
+    except (VaultUnavailable, ObjectMissing) as error:
+        log.warning("vault unavailable", vault=each.vault, reason=str(error))
+        return _Put.UNAVAILABLE
+    return _Put.OTHER_OBJECT
+
+
+def adopt(each: Unfinished) -> bool:
+    """Let the object in the vault be the record: it was acknowledged once, and the database has forgotten it.
+
+    Its statement, signature, time and content replace what was reserved, or become the missing row.
+    """
+    keys = keyring(each.organization_id)
+    try:
+        opened = sealing.unseal(keys, each.record_id, vaults.vault(each.vault).get(each.key))
+        claims = selectors.verified_claims(each.organization_id, each.record_id, opened)
+        content = strict_json.read(opened.payload, number=spelling, integer=spelling)
+    except (sealing.Damaged, ObjectMissing, VaultUnavailable) as error:
+        log.error("object in the vault cannot be adopted", record_id=str(each.record_id), reason=str(error))
+        return False
+    identity: dict[str, Any] = {
+        "organization_id": each.organization_id,
+        "kind": claims.kind,
+        "received_at": claims.received_at,
+    }
+    sealed = {name: getattr(opened.header, name) for name in ("statement", "signature", "key_id")}
+    stored = {"vault": each.vault, "state": Entry.State.STORED, "lease_until": None}
+    index = kinds.index_row(Indexing(record_id=each.record_id, content=content, source="vault", **identity))
+    with transaction.atomic():
+        Entry.objects.update_or_create(pk=each.record_id, defaults={**identity, **sealed, **stored})
+        index.save()
+        if not vaults.vault(each.vault).transactional:  # there the sealed object is the record, not a waiting copy
+            SealedObject.objects.filter(key=each.key).delete()
+    log.info("adopted from the vault", record_id=str(each.record_id))
+    return True

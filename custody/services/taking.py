@@ -1,0 +1,168 @@
+"""Taking custody of records."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.utils import timezone
+
+from config.api import strict_json
+from config.faults import Fault
+from custody import kinds, sealing, selectors, vaults
+from custody.insertion import NewRecord, insert
+from custody.keys import Keyring, keyring
+from custody.kinds import Indexing
+from custody.models import Entry, SealedObject, object_key
+from custody.sealing import Sealed
+from custody.selectors import Receipt
+from custody.services.finishing import Unfinished, finish, with_bodies
+from custody.vaults import VaultUnavailable
+
+log = structlog.get_logger("custody")
+
+# How long a request may need to finish its own record before the reconciler takes over.
+LEASE = timedelta(seconds=60)
+
+
+class Status(StrEnum):
+    CREATED = "created"
+    REPLAYED = "replayed"
+    CONFLICT = "conflict"
+    UNAVAILABLE = "unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One record to take: its exact bytes, and what `strict_json.read` made of them, numbers as their spelling."""
+
+    kind: str
+    identity: str
+    payload: bytes
+    content: dict[str, Any]
+    source: str
+    parents: Sequence[bytes] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of a submission: with a receipt if it is in custody, with a fault if that is not known now."""
+
+    status: Status
+    record_id: uuid.UUID
+    receipt: Receipt | None = None
+    fault: Fault | None = None
+
+
+def take(*, organization_id: uuid.UUID, submissions: Sequence[Submission]) -> list[Taken]:
+    """Take custody of records, each exactly once.
+
+    A transactional vault commits everything in one statement. For the others the record is first reserved, sealed,
+    in our own database; then its object is put, outside any transaction; then one conditional update says so. What
+    is interrupted between these steps is finished by `reconcile`, or by whoever submits the same record again.
+
+    Args:
+        submissions: not empty, all of one kind.
+
+    Returns:
+        What became of each, in order. CONFLICT: the id is taken by other content. UNAVAILABLE: the vault does not
+        answer now; nothing is lost and submitting the record again is safe.
+
+    Raises:
+        django.db.OperationalError: the database does not store; nothing was taken.
+        custody.keys.KeyMissing, config.secret_files.InsecureKeyFile: the organization's keys cannot be used.
+    """
+    sealed = _seal_all(keyring(organization_id), submissions)
+    records = [_new_record(one, each) for one, each in zip(sealed, submissions, strict=True)]
+    first: dict[uuid.UUID, NewRecord] = {}  # of several submissions of one id, only the first may reach the vault
+    for record in records:
+        first.setdefault(record.entry.record_id, record)
+    created = insert(list(first.values()))
+    if vaults.current().transactional:
+        stored = set(created)
+    else:
+        stored = finish([Unfinished.of(record) for record_id, record in first.items() if record_id in created])
+    outcomes: dict[int, Taken] = {}
+    for position, one in enumerate(sealed):
+        if one.record_id in stored:  # a second submission of this id in the same call is a replay or a conflict
+            stored.discard(one.record_id)
+            outcomes[position] = Taken(Status.CREATED, one.record_id, selectors.receipt_of(one, one.payload_salt))
+    rest = {position: one.record_id for position, one in enumerate(sealed) if position not in outcomes}
+    if rest:
+        existing = _existing(set(rest.values()), created)
+        outcomes |= {position: _judge(submissions[position], existing[pk]) for position, pk in rest.items()}
+    return [outcomes[position] for position in range(len(sealed))]
+
+
+def _seal_all(keys: Keyring, submissions: Sequence[Submission]) -> list[Sealed]:
+    now = timezone.now()
+    return [
+        sealing.seal(
+            keys,
+            kind=each.kind,
+            identity=each.identity,
+            payload=each.payload,
+            content=each.content,
+            received_at=now,
+            parents=each.parents,
+        )
+        for each in submissions
+    ]
+
+
+def _new_record(sealed: Sealed, submission: Submission) -> NewRecord:
+    transactional = vaults.current().transactional
+    return NewRecord(
+        Entry(
+            record_id=sealed.record_id,
+            organization_id=sealed.organization_id,
+            kind=sealed.kind,
+            received_at=sealed.received_at,
+            vault=settings.CUSTODY_VAULT,
+            state=Entry.State.STORED if transactional else Entry.State.RESERVED,
+            lease_until=None if transactional else sealed.received_at + LEASE,
+            statement=sealed.statement,
+            signature=sealed.signature,
+            key_id=sealed.key_id,
+        ),
+        SealedObject(key=object_key(sealed.organization_id, sealed.record_id), body=sealing.pack(sealed)),
+        kinds.index_row(
+            Indexing(
+                record_id=sealed.record_id,
+                organization_id=sealed.organization_id,
+                kind=sealed.kind,
+                content=submission.content,
+                received_at=sealed.received_at,
+                source=submission.source,
+            )
+        ),
+    )
+
+
+def _existing(ids: set[uuid.UUID], tried: set[uuid.UUID]) -> dict[uuid.UUID, Entry]:
+    """The custody rows of records that were there before, after helping the unfinished ones that nobody just tried."""
+    entries = Entry.objects.in_bulk(ids)
+    unfinished = [e for e in entries.values() if e.state == Entry.State.RESERVED and e.pk not in tried]
+    if unfinished:
+        finish(with_bodies(unfinished))
+        entries = Entry.objects.in_bulk(ids)
+    return entries
+
+
+def _judge(submission: Submission, entry: Entry) -> Taken:
+    """Compare with what is in custody. Content decides, not spelling, and it is read back to decide: a digest kept for
+    this would be one more thing to keep secret and to destroy."""
+    try:
+        found = selectors.opened(entry)
+    except Fault as error:
+        log.error("record in custody cannot be read", record_id=str(entry.pk), exc_info=error)
+        return Taken(Status.UNAVAILABLE, entry.pk, fault=error)
+    if not strict_json.same_content(found.payload, submission.payload):
+        return Taken(Status.CONFLICT, entry.pk)
+    if entry.state == Entry.State.RESERVED:
+        return Taken(Status.UNAVAILABLE, entry.pk, fault=VaultUnavailable())
+    return Taken(Status.REPLAYED, entry.pk, selectors.receipt_of(entry, found.secrets.payload_salt))
