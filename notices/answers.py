@@ -162,9 +162,11 @@ def pack(shown: Pack) -> dict[str, Any]:
         "framework": shown.framework,
         "legal_status": shown.legal_status,
         "effective_from": shown.effective_from.isoformat(),
+        "effective_to": shown.effective_to.isoformat() if shown.effective_to else None,
         "languages": list(shown.languages),
         "retention_days": shown.retention_days,
         "placeholders": list(shown.settings),
+        "sources": [source.model_dump(mode="json", exclude={"id"}) for source in shown.sources],
     }
 
 

@@ -324,6 +324,14 @@ class ReviewRequestList(Answer):
     next_cursor: str | None
 
 
+class SourceOut(Answer):
+    citation: str
+    url: str
+    quote: str
+    read_on: str
+    reading: str
+
+
 class PackOut(Answer):
     pack: str
     version: str
@@ -331,9 +339,11 @@ class PackOut(Answer):
     framework: str
     legal_status: str
     effective_from: str
+    effective_to: str | None
     languages: list[str]
     retention_days: int
     placeholders: list[str]
+    sources: list[SourceOut]
 
 
 class PackList(Answer):
