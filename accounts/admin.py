@@ -7,27 +7,34 @@ from django.contrib.auth.models import Group
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
-from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from accounts import selectors, services
-from accounts.back_office import ReadOnlyAdmin, RecentValues, TimeRange, caller, moment, refusal
+from accounts.back_office import (
+    ExactValue,
+    ReadOnlyAdmin,
+    RecentValues,
+    TimeRange,
+    caller,
+    label_of,
+    once,
+    page_about,
+    refusal,
+)
 from accounts.back_office.forms import InviteForm, KeyForm, RoleForm
 from accounts.models import ApiKey, AuditEvent, Invite, Member
 from accounts.roles import Permission, Role
 from accounts.services import invites, members
+from accounts.services.refusals import Refused
 
 admin.site.site_header = admin.site.site_title = "Decision-Record Service"
 admin.site.index_title = "Back office"
 admin.site.site_url = None  # there is no other site
 admin.site.unregister(Group)  # what people may do comes from accounts.roles
 
-_REFUSALS: dict[type[Exception], str] = {
-    invites.RoleOutOfReach: "Only an owner may make, change, invite or remove an owner.",
-    invites.AlreadyMember: "This address belongs to a member of your organization already.",
-    members.LastOwner: "An organization keeps at least one owner. Make somebody else an owner first.",
-    members.MemberGone: "Somebody else removed this member meanwhile.",
-}
+_SENT_BEFORE = (
+    "This form was sent already, and its key was shown then. If nobody kept it, revoke it here and create another."
+)
 
 
 def _is_owner(request: HttpRequest) -> bool:
@@ -38,7 +45,8 @@ def _is_owner(request: HttpRequest) -> bool:
 @admin.register(Member)
 class MemberAdmin(ReadOnlyAdmin):
     needed = Permission.MANAGE_MEMBERS
-    list_display = ("user", "role", moment("created_at", "joined"))
+    list_display = ("user", "role", "created_at")
+    labels = {"created_at": "joined"}
     list_select_related = ("user",)
     list_filter = ("role",)
     search_fields = ("user__email", "user__name")
@@ -65,20 +73,19 @@ class MemberAdmin(ReadOnlyAdmin):
             return redirect("admin:accounts_member_change", pk)
         try:
             members.change_role(caller=who, member=member, role=Role(form.cleaned_data["role"]))
-        except tuple(_REFUSALS) as refused:
-            messages.error(request, _REFUSALS[type(refused)])
+        except Refused as refused:
+            messages.error(request, refused.sentence)
         else:
-            messages.success(
-                request, f"The role of {member.user} is {form.cleaned_data['role']} from their next request on."
-            )
+            given = form.cleaned_data["role"]
+            messages.success(request, f"From their next request on, {member.user} has the role {given}.")
         return redirect("admin:accounts_member_change", pk)
 
     def remove(self, request: HttpRequest, pk: int) -> HttpResponse:
         member, who = self.found(request, pk), caller(request, Permission.MANAGE_MEMBERS)
         try:
             members.remove_member(caller=who, member=member)
-        except tuple(_REFUSALS) as refused:
-            messages.error(request, _REFUSALS[type(refused)])
+        except Refused as refused:
+            messages.error(request, refused.sentence)
             return redirect("admin:accounts_member_change", pk)
         messages.success(request, f"The membership of {member.user} has ended.")
         return redirect("admin:accounts_member_changelist")
@@ -87,32 +94,27 @@ class MemberAdmin(ReadOnlyAdmin):
         """What the service would refuse, said before somebody tries."""
         owners = Member.objects.filter(organization=member.organization_id, role=Role.OWNER)
         if member.role == Role.OWNER and not _is_owner(request):
-            return refusal(request, Permission.MANAGE_MEMBERS) or _REFUSALS[invites.RoleOutOfReach]
+            return refusal(request, Permission.MANAGE_MEMBERS) or invites.RoleOutOfReach.sentence
         if member.role == Role.OWNER and owners.count() == 1:
-            return _REFUSALS[members.LastOwner]
+            return members.LastOwner.sentence
         return refusal(request, Permission.MANAGE_MEMBERS)
 
 
 @admin.register(Invite)
 class InviteAdmin(ReadOnlyAdmin):
     needed = Permission.MANAGE_MEMBERS
-    nothing = "Nobody was invited yet."
-    list_display = (
-        "email", "role", "status", "created_by", moment("created_at", "sent"), moment("expires_at", "expires"),
-    )  # fmt: skip
-    fields = ("email", "role", "status", "created_by", "created_at", "expires_at", "accepted_at", "revoked_at")
+    nothing = "Nobody has been invited yet."
+    list_display = ("email", "role", "status", "invited_by", "created_at", "expires_at")
+    fields = ("email", "role", "status", "invited_by", "created_at", "expires_at", "accepted_at", "revoked_at")
+    labels = {"created_at": "sent", "expires_at": "expires", "accepted_at": "accepted", "revoked_at": "withdrawn"}
     search_fields = ("email",)
     ordering = ("-created_at", "-pk")
     row_template = "admin/accounts/invite.html"
     change_list_template = "admin/accounts/invites.html"
 
-    @admin.display(description="status")
-    def status(self, row: Invite) -> str:
-        if row.accepted_at:
-            return "accepted"
-        if row.revoked_at:
-            return "revoked"
-        return "expired" if row.expires_at <= timezone.now() else "open"
+    @admin.display(description="invited by")
+    def invited_by(self, row: Invite) -> str:
+        return label_of(row.created_by)
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
@@ -132,10 +134,10 @@ class InviteAdmin(ReadOnlyAdmin):
             if form.is_valid():
                 try:
                     made = invites.invite(caller=who, email=form.cleaned_data["email"], role=form.cleaned_data["role"])
-                except tuple(_REFUSALS) as refused:
-                    form.add_error(None, _REFUSALS[type(refused)])
+                except Refused as refused:
+                    form.add_error(None, refused.sentence)
                 else:
-                    messages.success(request, f"An invitation to {made.email} is on its way. It is good for a week.")
+                    messages.success(request, f"An invitation to {made.email} is on its way. It is valid for a week.")
                     return redirect("admin:accounts_invite_changelist")
         reason = refusal(request, Permission.MANAGE_MEMBERS)
         shown = {"form": form, "label": "Send the invitation", "refusal": reason}
@@ -147,17 +149,17 @@ class InviteAdmin(ReadOnlyAdmin):
         found, who = self.found(request, pk), caller(request, Permission.MANAGE_MEMBERS)
         try:
             invites.revoke_invite(invite=found, caller=who)
-        except invites.RoleOutOfReach as refused:
-            messages.error(request, _REFUSALS[type(refused)])
+        except Refused as refused:
+            messages.error(request, refused.sentence)
         else:
-            messages.success(request, "Withdrawn: the link of the mail is worth nothing any more.")
+            messages.success(request, "Withdrawn: the link in the mail no longer works.")
         return redirect("admin:accounts_invite_change", pk)
 
     def _refusal(self, request: HttpRequest, row: Invite) -> str:
-        if self.status(row) in ("accepted", "revoked"):
-            return f"This invitation is {self.status(row)}."
+        if row.status in ("accepted", "revoked"):
+            return f"This invitation is {row.status}."
         if row.role == Role.OWNER and not _is_owner(request):
-            return refusal(request, Permission.MANAGE_MEMBERS) or _REFUSALS[invites.RoleOutOfReach]
+            return refusal(request, Permission.MANAGE_MEMBERS) or invites.RoleOutOfReach.sentence
         return refusal(request, Permission.MANAGE_MEMBERS)
 
 
@@ -165,24 +167,20 @@ class InviteAdmin(ReadOnlyAdmin):
 class ApiKeyAdmin(ReadOnlyAdmin):
     needed = Permission.MANAGE_KEYS
     nothing = "No key yet. Machines need one to call the API."
-    list_display = (
-        "name", "key_id", "role", "state", moment("last_used_at", "last used"), "created_by",
-        moment("created_at", "created"),
-    )  # fmt: skip
-    fields = (
-        "name", "key_id", "role", "state", "created_by", "created_at", "last_used_at", "expires_at", "revoked_at",
-    )  # fmt: skip
+    list_display = ("name", "key_id", "role", "state", "last_used_at", "made_by", "created_at")
+    fields = ("name", "key_id", "role", "state", "made_by", "created_at", "last_used_at", "expires_at", "revoked_at")
+    labels = {
+        "created_at": "created", "last_used_at": "last used", "expires_at": "expires", "revoked_at": "revoked",
+    }  # fmt: skip
     list_filter = ("role",)
     search_fields = ("name", "key_id")
     ordering = ("-created_at", "-pk")
     row_template = "admin/accounts/key.html"
     change_list_template = "admin/accounts/keys.html"
 
-    @admin.display(description="state")
-    def state(self, row: ApiKey) -> str:
-        if row.revoked_at:
-            return "revoked"
-        return "expired" if row.expires_at and row.expires_at <= timezone.now() else "active"
+    @admin.display(description="created by")
+    def made_by(self, row: ApiKey) -> str:
+        return label_of(row.created_by)
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
@@ -197,21 +195,26 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         return {"refusal": revoked or refusal(request, Permission.MANAGE_KEYS)}
 
     def create(self, request: HttpRequest) -> HttpResponse:
-        """The token is in this answer to the form, and nowhere else."""
-        form = KeyForm(request.POST or None)
+        """The key is in this answer to the form, and nowhere else."""
         if request.method == "POST":
+            form = KeyForm(request.POST)
             who = caller(request, Permission.MANAGE_KEYS)
             if form.is_valid():
+                if not once.is_sent_first(request, form.cleaned_data["form_token"]):
+                    messages.error(request, _SENT_BEFORE)
+                    return redirect("admin:accounts_apikey_changelist")
                 key, token = services.create_api_key(
                     organization_id=who.organization_id, name=form.cleaned_data["name"], role=who.role, actor=who.actor
                 )
                 return self.page(request, "admin/accounts/new_key.html", "A new key", key=key, token=token)
+        else:
+            form = KeyForm(initial={"form_token": once.form_token(request)})
         member = selectors.current_member(request)
         shown = {
             "form": form,
             "label": "Create the key",
             "refusal": refusal(request, Permission.MANAGE_KEYS),
-            "intro": f"It will carry your role, {member.role}, whatever becomes of yours." if member else "",
+            "intro": f"It gets your role, {member.role}, and keeps it even if yours changes." if member else "",
         }
         return self.page(request, "admin/form_page.html", "Create a key", status=422 if form.errors else 200, **shown)
 
@@ -225,15 +228,23 @@ class ApiKeyAdmin(ReadOnlyAdmin):
 @admin.register(AuditEvent)
 class AuditEventAdmin(ReadOnlyAdmin):
     needed = Permission.READ_AUDIT
-    list_display = (moment("at", "time"), "verb", "actor_label", "object_kind", "object_id")
-    fields = ("at", "verb", "actor_kind", "actor_label", "actor_id", "object_kind", "object_id", "details")
+    list_display = ("at", "verb", "actor_label", "object_kind")
+    fields = ("at", "verb", "actor_label", "actor_kind", "actor_id", "object_kind", "object_id", "details")
+    labels = {
+        "at": "time", "verb": "event", "actor_label": "by", "actor_kind": "by (kind)", "actor_id": "by (id)",
+        "object_kind": "about", "object_id": "about (id)",
+    }  # fmt: skip
     list_filter = (
         ("at", TimeRange), ("verb", RecentValues), ("actor_label", RecentValues), ("object_kind", RecentValues),
-        ("object_id", RecentValues),
+        ("object_id", ExactValue),
     )  # fmt: skip
     sortable_by = ()
     ordering = ("-at", "-pk")
+    row_template = "admin/accounts/event.html"
 
     @admin.display(description="details")
     def details(self, row: AuditEvent) -> str:
         return json.dumps(row.detail, ensure_ascii=False) if row.detail else "-"
+
+    def more(self, request: HttpRequest, row: AuditEvent) -> dict[str, Any]:
+        return {"about": page_about(request, row.object_kind, row.object_id)}

@@ -4,6 +4,7 @@ from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
+from django.utils import timezone
 
 from accounts.roles import Role
 
@@ -103,6 +104,12 @@ class ApiKey(models.Model):
         return f"{self.name} ({self.key_id})"
 
     @property
+    def state(self) -> str:
+        if self.revoked_at:
+            return "revoked"
+        return "expired" if self.expires_at and self.expires_at <= timezone.now() else "active"
+
+    @property
     def maker(self) -> str:
         """The mail address of the member who made it; "" if it was made at the command line."""
         kind, _, label = self.created_by.partition(" ")
@@ -168,6 +175,14 @@ class Invite(models.Model):
 
     def __str__(self) -> str:
         return f"{self.email} as {self.role}"
+
+    @property
+    def status(self) -> str:
+        if self.accepted_at:
+            return "accepted"
+        if self.revoked_at:
+            return "revoked"
+        return "expired" if self.expires_at <= timezone.now() else "open"
 
 
 class SignedInSession(models.Model):

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Callable
 
 import structlog
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 
 log = structlog.get_logger("request")
@@ -80,7 +80,7 @@ class ContentSecurityPolicy:
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", self.POLICY)
-        return response  # type: ignore[return-value]
+        return response

@@ -14,11 +14,6 @@ from custody.back_office import state_of
 from custody.models import Entry, Key
 
 # The row whose record it is: by kind, its model and the column with the record's id.
-_SHOWN_BY = {
-    "decision": ("decisions.Decision", "pk"),
-    "reconsideration": ("decisions.Decision", "pk"),
-    "notice": ("notices.Notice", "sealed__record"),
-}
 
 
 class State(admin.SimpleListFilter):
@@ -47,8 +42,7 @@ class EntryAdmin(ReadOnlyAdmin):
         return super().get_queryset(request).defer("statement", "signature")
 
     def more(self, request: HttpRequest, row: Entry) -> dict[str, Any]:
-        model, column = _SHOWN_BY[row.kind]
-        return {"about": page_about(request, model, **{column: row.pk})}
+        return {"about": page_about(request, f"custody {row.kind}", row.pk)}
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         organization = selectors.current_organization(request)

@@ -1,4 +1,5 @@
 import json
+import re
 import uuid
 from typing import Any
 
@@ -22,6 +23,8 @@ from decisions.forms import ReviewForm
 from decisions.models import Decision, Reconsideration
 from decisions.selectors import history
 from decisions.views import report_csv
+
+_NUMBER = re.compile("[0-9]{1,9}")
 
 
 class Kind(admin.SimpleListFilter):
@@ -190,7 +193,7 @@ class DecisionAdmin(ReadOnlyAdmin):
         start = request.GET.get("from", "")
         try:
             payload = custody.opened(found.record).payload
-            return record_tree.part(payload, request.GET.get("at", ""), int(start) if start.isdecimal() else 0)
+            return record_tree.part(payload, request.GET.get("at", ""), int(start) if _NUMBER.fullmatch(start) else 0)
         except KeyError:
             raise Http404 from None
         except Fault as error:

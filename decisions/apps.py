@@ -9,7 +9,11 @@ class DecisionsConfig(AppConfig):
         from custody import kinds
         from decisions import reconsiderations, records
         from decisions.back_office import charts
+        from decisions.models import Decision
 
         kinds.register(records.KIND, records.index_row)
         kinds.register(reconsiderations.KIND, reconsiderations.index_row)
         back_office.register_charts(charts)
+        back_office.register_page("record", Decision)
+        for kind in (records.KIND, reconsiderations.KIND):
+            back_office.register_page(f"custody {kind}", Decision)

@@ -161,7 +161,7 @@ def _deliver(page: Page) -> None:
     form.get_by_label("Reference of the carrier").fill("EX-0002")
     form.get_by_role("button").click()
     expect(page.get_by_text("The delivery is recorded.")).to_be_visible()
-    shoot(page, "guide-delivered", _section(page, "Deliveries"), _section(page, "History"))
+    shoot(page, "guide-delivered", page.locator(".standing"), _section(page, "Deliveries"))
 
 
 def _read(browser: Browser, site: Service, writer: Page, letter: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from accounts.models import Member
-from notices.models import AuthorityGrant, Delivery, NoticeSettings, Phrase
+from notices.models import AuthorityGrant, Delivery, NoticeSettings, Phrase, languages
 from notices.packs import packs
 from notices.phrasebook import BadTable, read_table
 
@@ -15,6 +15,12 @@ class ActionForm(forms.Form):
     about words they have not seen."""
 
     revision = forms.IntegerField(widget=forms.HiddenInput)
+
+
+class HoldForm(ActionForm):
+    """What the button said: a page may be older than who holds the notice."""
+
+    take = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
 
 class ApprovalForm(ActionForm):
@@ -89,11 +95,17 @@ class RecipientForm(ActionForm):
 class ReasonForm(forms.Form):
     """Why something ends."""
 
-    reason = forms.CharField(max_length=4000, widget=forms.Textarea(attrs={"rows": 2}))
+    reason = forms.CharField(
+        max_length=4000, widget=forms.Textarea(attrs={"rows": 2}), error_messages={"required": "Say why."}
+    )
+
+
+def _language_choices() -> list[tuple[str, str]]:
+    return [("", "Choose one"), *((language, language) for language in languages())]
 
 
 def _pack_choices() -> list[tuple[str, str]]:
-    return [(pack.id, pack.text(pack.languages[0]).framework) for pack in packs().values()]
+    return [(pack.id, pack.framework) for pack in packs().values()]
 
 
 class GrantForm(forms.ModelForm):
@@ -138,10 +150,10 @@ class SettingsForm(forms.ModelForm):
     class Meta:
         model = NoticeSettings
         fields = ["default_pack", "at_risk_days", "require_grants"]
-        labels = {"at_risk_days": "Due soon", "require_grants": "Only who holds an authority grant approves"}
+        labels = {"at_risk_days": "Due soon", "require_grants": "Only holders of an authority grant may approve"}
         help_texts = {
             "at_risk_days": "A notice is due soon when this many days or fewer are left.",
-            "require_grants": "Then keys approve nothing, and nor do members without a grant for the pack.",
+            "require_grants": "API keys and members without a grant cannot approve then.",
         }
 
     def __init__(self, *args: Any, locked: bool = False, **kwargs: Any) -> None:
@@ -172,11 +184,13 @@ class PhraseForm(forms.ModelForm):
         locked: only show them.
     """
 
+    language = forms.ChoiceField(choices=_language_choices)
+
     class Meta:
         model = Phrase
         fields = ["language", "key", "sentence", "label", "withheld", "owner", "approved_version"]
         widgets = {"sentence": forms.Textarea(attrs={"rows": 2})}
-        help_texts = {"language": "Such as en.", "owner": "Who answers for the words.", "approved_version": ""}
+        help_texts = {"owner": "Who answers for the words.", "approved_version": ""}
 
     def __init__(self, *args: Any, locked: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

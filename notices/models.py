@@ -1,6 +1,7 @@
 import secrets
 import uuid
 from datetime import datetime
+from typing import ClassVar
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -113,6 +114,10 @@ class Notice(models.Model):
         APPROVED = "approved"
         DELIVERED = "delivered"
         WITHDRAWN = "withdrawn"
+
+    EDITABLE: ClassVar = (State.DRAFT, State.IN_REVIEW)
+    FINISHED: ClassVar = (State.APPROVED, State.DELIVERED)
+    UNSENT: ClassVar = (*EDITABLE, State.APPROVED)
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="+", db_index=False)

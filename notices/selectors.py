@@ -26,7 +26,6 @@ from notices.schemas import NoticeQuery, ReviewRequestQuery
 
 _FILTERS = {"state": "state", "pack": "pack", "decision_id": "decision__decision_id"}
 _OF_A_REQUEST: tuple[Purpose, ...] = ("answer", "acknowledgement")
-UNSENT = (Notice.State.DRAFT, Notice.State.IN_REVIEW, Notice.State.APPROVED)
 
 
 class OtherWordsSealed(Fault):
@@ -123,13 +122,13 @@ def without_notice(rows: QuerySet[Decision], pack: Pack) -> QuerySet[Decision]:
 
 def overdue(rows: QuerySet[Notice]) -> QuerySet[Notice]:
     """Those that should have reached the person by now."""
-    return rows.filter(state__in=UNSENT, due_at__lt=timezone.now())
+    return rows.filter(state__in=Notice.UNSENT, due_at__lt=timezone.now())
 
 
 def at_risk(rows: QuerySet[Notice], days: int) -> QuerySet[Notice]:
     """Those that are not late yet, but have this many days left or fewer."""
     now = timezone.now()
-    return rows.filter(state__in=UNSENT, due_at__gte=now, due_at__lte=now + timedelta(days=days))
+    return rows.filter(state__in=Notice.UNSENT, due_at__gte=now, due_at__lte=now + timedelta(days=days))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 from django.http import Http404, HttpResponse
-from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
+from accounts.api.common import refusals
 from accounts.authentication import caller_of
 from accounts.models import Invite
 from accounts.roles import Permission, Role
@@ -28,12 +28,8 @@ class InviteListView(ApiView):
     )
     def post(self, request: Request) -> HttpResponse:
         body = self.body(InviteIn)
-        try:
+        with refusals():
             made = invites.invite(caller=caller_of(request), email=body.email, role=Role(body.role))
-        except invites.RoleOutOfReach:
-            raise ApiError(403, "Only an owner may invite an owner.") from None
-        except invites.AlreadyMember:
-            raise ApiError(409, "This address belongs to a member of your organization already.") from None
         return answer(_shown(made), status=201)
 
     @extend_schema(
@@ -62,10 +58,8 @@ class InviteView(ApiView):
         found = Invite.objects.filter(organization_id=caller.organization_id, pk=invite_id).first()
         if found is None:
             raise Http404("There is no invitation of this id in your organization.")
-        try:
+        with refusals():
             return answer(_shown(invites.revoke_invite(invite=found, caller=caller)))
-        except invites.RoleOutOfReach:
-            raise ApiError(403, "Only an owner may withdraw the invitation of an owner.") from None
 
 
 class AcceptInviteView(ApiView):
@@ -95,16 +89,8 @@ def _shown(invite: Invite) -> dict[str, object]:
         "invite_id": str(invite.pk),
         "email": invite.email,
         "role": invite.role,
-        "status": _status(invite),
+        "status": invite.status,
         "created_by": invite.created_by,
         "created_at": rfc3339(invite.created_at),
         "expires_at": rfc3339(invite.expires_at),
     }
-
-
-def _status(invite: Invite) -> str:
-    if invite.accepted_at:
-        return "accepted"
-    if invite.revoked_at:
-        return "revoked"
-    return "expired" if invite.expires_at <= timezone.now() else "open"

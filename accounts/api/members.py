@@ -1,20 +1,16 @@
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from django.http import Http404, HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from accounts import services
+from accounts.api.common import refusals
 from accounts.authentication import caller_of
 from accounts.models import Member, Organization
 from accounts.roles import Permission, Role
 from accounts.schemas import ListPage, MemberList, MemberOut, MemberPatch, OrganizationPatch, OrganizationSettings
 from accounts.services import members
-from accounts.services.invites import RoleOutOfReach
 from config.api import openapi
 from config.api.answers import answer
-from config.api.errors import ApiError
 from config.api.pagination import paginate
 from config.api.times import rfc3339
 from config.api.views import ApiView
@@ -47,7 +43,7 @@ class MemberView(ApiView):
     )
     def patch(self, request: Request, member_id: int) -> HttpResponse:
         role = Role(self.body(MemberPatch).role)
-        with _rules():
+        with refusals():
             changed = members.change_role(caller=caller_of(request), member=_member(request, member_id), role=role)
         return answer(_shown(changed))
 
@@ -58,7 +54,7 @@ class MemberView(ApiView):
         responses=openapi.answers({200: MemberOut}, errors=[401, 403, 404, 409]),
     )
     def delete(self, request: Request, member_id: int) -> HttpResponse:
-        with _rules():
+        with refusals():
             removed = members.remove_member(caller=caller_of(request), member=_member(request, member_id))
         return answer(_shown(removed))
 
@@ -91,23 +87,11 @@ class OrganizationView(ApiView):
         return answer(_organization(organization))
 
 
-@contextmanager
-def _rules() -> Iterator[None]:
-    try:
-        yield
-    except RoleOutOfReach:
-        raise ApiError(403, "Only an owner may make, change or remove an owner.") from None
-    except members.MemberGone:
-        raise Http404("There is no member of this id in your organization.") from None
-    except members.LastOwner:
-        raise ApiError(409, "An organization keeps at least one owner. Make somebody else an owner first.") from None
-
-
 def _member(request: Request, member_id: int) -> Member:
     found = Member.objects.filter(organization_id=caller_of(request).organization_id, pk=member_id)
     member = found.select_related("user").first()
     if member is None:
-        raise Http404("There is no member of this id in your organization.")
+        raise Http404(members.MemberGone.sentence)
     return member
 
 

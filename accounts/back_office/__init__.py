@@ -1,13 +1,14 @@
 """What the pages of the back office have in common. Apps build their pages on it, and place needs and charts."""
 
-from accounts.back_office.lists import RecentValues, TimeRange, View, capped_count
-from accounts.back_office.pages import ReadOnlyAdmin, moment
+from accounts.back_office.lists import ExactValue, RecentValues, TimeRange, View, capped_count
+from accounts.back_office.pages import ReadOnlyAdmin, label_of, moment, page_about, register_page
 from accounts.back_office.permissions import caller, may, may_look, refusal
 from accounts.back_office.start_page import Bar, Chart, Need, register_charts, register_needs
 
 __all__ = [
     "Bar",
     "Chart",
+    "ExactValue",
     "Need",
     "ReadOnlyAdmin",
     "RecentValues",
@@ -15,10 +16,13 @@ __all__ = [
     "View",
     "caller",
     "capped_count",
+    "label_of",
     "may",
     "may_look",
     "moment",
+    "page_about",
     "refusal",
     "register_charts",
     "register_needs",
+    "register_page",
 ]

@@ -26,8 +26,9 @@ class InviteForm(RoleForm):
 
 
 class KeyForm(forms.Form):
+    form_token = forms.CharField(required=False, widget=forms.HiddenInput)
     name = forms.CharField(
         max_length=200,
-        help_text="Which machine uses it, for lists and the audit trail.",
+        help_text="Which machine uses it. Lists and the audit trail show this name.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )

@@ -1,7 +1,7 @@
 """Lists that stay fast however many rows there are: capped counts, and filters that read no more than they show."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
 from math import ceil
 from typing import Any
@@ -46,35 +46,28 @@ class _Filter(FieldListFilter):
 
     def __init__(self, field: Any, request: HttpRequest, params: Any, model: Any, model_admin: Any, field_path: str):
         super().__init__(field, request, params, model, model_admin, field_path)
+        self.title = model_admin.labels.get(field_path, self.title)
         forgotten = (*self.expected_parameters(), PAGE_VAR, ERROR_FLAG)
         self.hidden = [(name, value) for name, value in request.GET.items() if name not in forgotten]
 
     def _asked(self, name: str) -> str:
-        """The last value given for a parameter. Raises IncorrectLookupParameters for what no column can hold."""
+        """The last value given for a parameter."""
         given: Any = self.used_parameters.get(name)
-        value = given[-1] if given else ""
-        if "\x00" in value:
-            raise IncorrectLookupParameters("a NUL")
-        return value
+        return given[-1] if given else ""
 
     def has_output(self) -> bool:
         return True
 
 
-class RecentValues(_Filter):
-    """Exact values of a column: the most frequent of the newest MOST rows as links, and a field for any other.
-
-    Use it in `list_filter` as `("column", RecentValues)`. It costs one query that ends after MOST rows.
-    """
+class ExactValue(_Filter):
+    """One value of a column, which is entered in a field. Use it in `list_filter` as `("column", ExactValue)`."""
 
     template = "admin/filter_values.html"
+    known: Sequence[str] = ()
 
     def __init__(self, field: Any, request: HttpRequest, params: Any, model: Any, model_admin: Any, field_path: str):
         super().__init__(field, request, params, model, model_admin, field_path)
         self.value = self._asked(field_path)
-        newest = model_admin.get_queryset(request).order_by(*model_admin.get_ordering(request))
-        found = Counter(newest.values_list(field_path, flat=True)[:MOST])
-        self.known = sorted(str(value) for value, _ in found.most_common(_CHOICES) if value)
 
     def expected_parameters(self) -> list[str | None]:
         return [self.field_path]
@@ -93,6 +86,19 @@ class RecentValues(_Filter):
             yield {"selected": value == self.value, "query_string": link, "display": value}
 
 
+class RecentValues(ExactValue):
+    """Exact values of a column: the most frequent of the newest MOST rows as links, and a field for any other.
+
+    Use it in `list_filter` as `("column", RecentValues)`. It costs one query that ends after MOST rows.
+    """
+
+    def __init__(self, field: Any, request: HttpRequest, params: Any, model: Any, model_admin: Any, field_path: str):
+        super().__init__(field, request, params, model, model_admin, field_path)
+        newest = model_admin.get_queryset(request).order_by(*model_admin.get_ordering(request))
+        found = Counter(newest.values_list(field_path, flat=True)[:MOST])
+        self.known = sorted(str(value) for value, _ in found.most_common(_CHOICES) if value)
+
+
 class TimeRange(_Filter):
     """A column's time: today, the last days, or from one day to another, both included; days are those of UTC.
 
@@ -105,6 +111,7 @@ class TimeRange(_Filter):
     def __init__(self, field: Any, request: HttpRequest, params: Any, model: Any, model_admin: Any, field_path: str):
         self.names = {part: f"{field_path}__{part}" for part in ("days", "from", "to")}
         super().__init__(field, request, params, model, model_admin, field_path)
+        self.title = str(self.title).removesuffix(" at")
         self.days, self.first, self.last = map(self._asked, self.names.values())
 
     def expected_parameters(self) -> list[str | None]:

@@ -1,16 +1,18 @@
 """The base of the back office's pages: an operator sees one organization, and what their role allows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.contrib.admin.utils import display_for_field, display_for_value, label_for_field, lookup_field
+from django.contrib.admin.views.main import ERROR_FLAG, SEARCH_VAR
 from django.core.exceptions import PermissionDenied
 from django.db.models import Field, Model, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern
+from django.urls import URLPattern, reverse
 from django.utils.html import format_html
 from django.utils.text import capfirst
 
@@ -25,12 +27,14 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     """Rows of the operator's organization, to look at. Changes are made by services, through pages of their own.
 
     `needed` is the permission to look; `organization_field` leads from a row to its organization; `nothing` is what
-    the list says while it has no rows; `fields` are what a row's page shows.
+    the list says while it has no rows; `fields` are what a row's page shows; `labels` are what list, page and filters
+    call the columns whose names are not for people.
     """
 
     needed: ClassVar[Permission]
     organization_field = "organization"
     nothing = "Nothing yet."
+    labels: ClassVar[Mapping[Any, str]] = {}
     row_template = "admin/row.html"
     actions = None
     paginator = CappedPaginator
@@ -42,6 +46,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         rows = super().get_queryset(request)
         organization = selectors.current_organization(request)
         return rows.filter(**{self.organization_field: organization}) if organization else rows.none()
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        columns = super().get_list_display(request)
+        return [moment(each, self.labels[each]) if each in self.labels else each for each in columns]
 
     def get_urls(self) -> list[URLPattern]:
         """The list and a row's page; there is nothing to add, change or delete, and the audit trail is the history."""
@@ -68,6 +76,9 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         return lookup.partition("__")[0] in [getattr(each, "parameter_name", each) for each in offered]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        asked = [value for name, value in request.GET.items() if name != SEARCH_VAR]  # whose form says so itself
+        if any("\x00" in value for value in asked):  # PostgreSQL cannot be asked for it
+            return HttpResponseRedirect(f"{request.path}?{ERROR_FLAG}=1")
         title = capfirst(str(self.opts.verbose_name_plural))
         return super().changelist_view(request, {"title": title, "nothing": self.nothing, **(extra_context or {})})
 
@@ -96,7 +107,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     def facts(self, row: Model) -> list[tuple[str, Any]]:
         """The label and value of each of `fields`."""
         names = map(str, self.fields or ())
-        return [(str(label_for_field(name, self.model, self)), self._fact(name, row)) for name in names]
+        return [
+            (self.labels.get(name) or str(label_for_field(name, self.model, self)), self._fact(name, row))
+            for name in names
+        ]
 
     def _fact(self, name: str, row: Model) -> Any:
         field, _, value = lookup_field(name, row, self)
@@ -120,18 +134,48 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         return TemplateResponse(request, template, {**common, **context}, status=status)
 
 
+@cache  # lists tell columns apart by identity
 def moment(field: str, description: str = "") -> Callable[[Model], str]:
-    """A column of a list that shows a time as the pages do, sortable as the field is."""
+    """A column of a list under another name, sortable as the field is. It shows a time as the pages do."""
 
     @admin.display(description=description or field.replace("_", " "), ordering=field)
-    def shown(row: Model) -> str:
-        return _time(getattr(row, field))
+    def shown(row: Model) -> Any:
+        value = getattr(row, field)
+        return _time(value) if isinstance(value, datetime) else display_for_value(value, "-")
 
     return shown
 
 
-def _time(value: datetime | None) -> str:
+def label_of(actor: str) -> str:
+    """The name of an actor that a column keeps as `str(Actor)`, without its kind, which is the first word."""
+    return actor.partition(" ")[2]
+
+
+_PAGES: dict[str, tuple[type[Model], str]] = {}
+
+
+def register_page(kind: str, model: type[Model], column: str = "pk") -> None:
+    """Say which rows are meant where something is named by its kind and an id; apps call this from their `ready()`.
+
+    Args:
+        kind: as the audit trail names it, or `custody <kind>` for what a record in custody is about.
+        column: the one that holds the id, as for `filter`.
+    """
+    _PAGES[kind] = (model, column)
+
+
+def page_about(request: HttpRequest, kind: str, row_id: object) -> str:
+    """The address of the page of one row; "" if there is none, or none that the operator may look at."""
+    if kind not in _PAGES:
+        return ""
+    model, column = _PAGES[kind]
+    pages = admin.site._registry[model]
+    if not pages.has_view_permission(request):
+        return ""
+    found = pages.get_queryset(request).filter(**{column: row_id}).first()
+    return reverse(f"admin:{pages.opts.app_label}_{pages.opts.model_name}_change", args=[found.pk]) if found else ""
+
+
+def _time(value: datetime) -> str:
     """To the minute, in UTC."""
-    if value is None:
-        return "-"
     return format_html('<time datetime="{}">{}</time>', rfc3339(value), f"{value.astimezone(UTC):%Y-%m-%d %H:%M}")

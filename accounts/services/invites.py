@@ -11,18 +11,24 @@ from accounts.callers import Caller
 from accounts.models import Invite, Member, Organization
 from accounts.roles import Role
 from accounts.services.organizations import add_member
+from accounts.services.refusals import Refused
 from config.celery import wake
 
 PURPOSE = "accounts.Invite"
 LIFETIME = timedelta(days=7)
 
 
-class RoleOutOfReach(Exception):
+class RoleOutOfReach(Refused):
     """Only an owner makes owners, and only an owner replaces or withdraws such an offer."""
 
+    status = 403
+    sentence = "Only an owner may make, change, invite or remove an owner."
 
-class AlreadyMember(Exception):
+
+class AlreadyMember(Refused):
     """The address belongs to a member of this organization."""
+
+    sentence = "This address belongs to a member of your organization already."
 
 
 class InviteGone(Exception):

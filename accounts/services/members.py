@@ -8,14 +8,20 @@ from accounts.models import Member, SignedInSession
 from accounts.roles import Role
 from accounts.services import sessions
 from accounts.services.invites import RoleOutOfReach
+from accounts.services.refusals import Refused
 
 
-class MemberGone(Exception):
+class MemberGone(Refused):
     """Somebody else removed the member meanwhile."""
 
+    status = 404
+    sentence = "There is no member of this id in your organization."
 
-class LastOwner(Exception):
+
+class LastOwner(Refused):
     """An organization keeps at least one owner."""
+
+    sentence = "An organization keeps at least one owner. Make somebody else an owner first."
 
 
 def change_role(*, caller: Caller, member: Member, role: Role) -> Member:

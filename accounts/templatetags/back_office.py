@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import template
+from django.apps import apps
 from django.http import HttpRequest
 from django.template.context import RequestContext
 from django.utils.text import slugify
@@ -39,6 +40,13 @@ def charts_of(request: HttpRequest) -> list[Chart]:
     """The charts of the organization."""
     organization = selectors.current_organization(request)
     return start_page.charts(request, organization) if organization else []
+
+
+@register.filter
+def daily_work_first(app_list: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The apps of the admin, those that build on others first: what people do all day before what it rests on."""
+    order = [config.label for config in apps.get_app_configs()]
+    return sorted(app_list, key=lambda app: order.index(app["app_label"]), reverse=True)
 
 
 @register.filter

@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 
-from accounts.back_office import ReadOnlyAdmin, caller, refusal
+from accounts.back_office import ReadOnlyAdmin, caller, label_of, moment, refusal
 from accounts.roles import Permission
 from notices import services
 from notices.forms import GrantForm
@@ -18,16 +18,28 @@ _LIST = "admin:notices_authoritygrant_changelist"
 class AuthorityGrantAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
     nothing = "No authority is granted yet."
-    list_display = ("user", "authority", "for_packs", "valid_from", "valid_to", "granted_by", "revoked_at")
+    list_display = ("user", "authority", "for_packs", "begins", "ends", "giver", moment("revoked_at", "revoked"))
     list_select_related = ("user",)
     ordering = ("-created_at", "-pk")
-    fields = (*list_display, "evidence", "created_at")
+    fields = ("user", "authority", "for_packs", "begins", "ends", "evidence", "giver", "created_at", "revoked_at")
     change_list_template = "notices/grants.html"
     row_template = "notices/grant.html"
 
     @admin.display(description="packs")
     def for_packs(self, row: AuthorityGrant) -> str:
         return ", ".join(row.packs) or "all"
+
+    @admin.display(description="valid from", ordering="valid_from")
+    def begins(self, row: AuthorityGrant) -> str:
+        return row.valid_from.isoformat()
+
+    @admin.display(description="valid to", ordering="valid_to")
+    def ends(self, row: AuthorityGrant) -> str:
+        return row.valid_to.isoformat() if row.valid_to else "-"
+
+    @admin.display(description="granted by")
+    def giver(self, row: AuthorityGrant) -> str:
+        return label_of(row.granted_by)
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
@@ -47,11 +59,11 @@ class AuthorityGrantAdmin(ReadOnlyAdmin):
         return super().change_view(request, object_id, form_url, shown)
 
     def grant(self, request: HttpRequest) -> HttpResponse:
-        who = caller(request, Permission.GRANT_AUTHORITY)
-        form = GrantForm(who.organization_id, request.POST or None)
+        owner = caller(request, Permission.GRANT_AUTHORITY)
+        form = GrantForm(owner.organization_id, request.POST or None)
         if form.is_valid():
             try:
-                services.grant_authority(caller=who, **form.cleaned_data)
+                services.grant_authority(caller=owner, **form.cleaned_data)
             except services.Refused as refused:
                 form.add_error(None, str(refused))
             else:

@@ -5,10 +5,9 @@ from typing import Any
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.template.defaultfilters import pluralize
 from django.urls import URLPattern, path, reverse
-from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.timesince import timesince, timeuntil
 from pydantic import ValidationError
 
 from accounts.back_office import ReadOnlyAdmin, caller
@@ -19,20 +18,21 @@ from notices import selectors, services
 from notices.api.delivery import letter_answer
 from notices.back_office import comparing, review
 from notices.back_office.actions import ACTIONS
+from notices.back_office.answering import earlier_notice
 from notices.back_office.editing import Editor
 from notices.back_office.queue import ByLanguage, ByPack, Queue, order
-from notices.forms import ActionForm
+from notices.back_office.shown import deadline
+from notices.forms import ActionForm, ReasonForm
 from notices.models import Notice
 from notices.packs import packs
 from notices.schemas import LetterQuery
-from notices.services.writing import EDITABLE
 
 
 @admin.register(Notice)
 class NoticeAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
     nothing = "Nothing to do. Notices are drafted on a decision's page, or by POST /v1/decisions/{decision_id}/notices."
-    list_display = ("about", "where_it_stands", "due", "pack_and_language", "held_by", "in_the_way")
+    list_display = ("about", "due", "where_it_stands", "pack_and_language", "held_by")
     list_display_links = ("about",)
     list_filter = (Queue, ByPack, ByLanguage)
     list_select_related = ("decision", "holder__user")
@@ -50,28 +50,24 @@ class NoticeAdmin(ReadOnlyAdmin):
 
     @admin.display(description="state")
     def where_it_stands(self, row: Notice) -> str:
-        return format_html('<span class="tag state-{}">{}</span>', row.state, row.get_state_display().lower())
+        """Also how much stands in the way of approval; the review page says what."""
+        tag = format_html('<span class="tag state-{}">{}</span>', row.state, row.get_state_display().lower())
+        if not row.problems or row.state not in Notice.EDITABLE:
+            return tag
+        told = f"{row.problems} problem{pluralize(row.problems)}"
+        return format_html('{}<br><span class="quiet">{}</span>', tag, told)
 
     @admin.display(description="due")
     def due(self, row: Notice) -> str:
-        if row.due_at is None or row.state not in selectors.UNSENT:
-            return "-"
-        if row.due_at < timezone.now():
-            return format_html('<span class="late">{} late</span>', timesince(row.due_at, depth=1))
-        return f"in {timeuntil(row.due_at, depth=1)}"
+        return deadline(row.due_at) if row.due_at and row.state in Notice.UNSENT else "-"
 
     @admin.display(description="pack")
     def pack_and_language(self, row: Notice) -> str:
-        return f"{row.pack}, {row.language}"
+        return format_html('{}<br><span class="quiet">{}</span>', row.pack, row.language)
 
     @admin.display(description="held by")
     def held_by(self, row: Notice) -> str:
         return row.holder.user.email if row.holder else "-"
-
-    @admin.display(description="problems")
-    def in_the_way(self, row: Notice) -> str:
-        """How much stands in the way of approval; the review page says what."""
-        return str(row.problems) if row.problems and row.state in EDITABLE else "-"
 
     def get_ordering(self, request: HttpRequest) -> Any:
         return order(request)
@@ -94,7 +90,10 @@ class NoticeAdmin(ReadOnlyAdmin):
         return self._review(request, self._notice(request, object_id))
 
     def draft(self, request: HttpRequest, decision: str) -> HttpResponse:
-        """Draft a notice about a decision of the organization, from its page."""
+        """Draft a notice about a decision of the organization, from a page of the back office.
+
+        One about a reconsideration goes to whom the letter about the decision went, in its language.
+        """
         who = caller(request, Permission.DRAFT_NOTICES)
         rows = Decision.objects.filter(organization_id=who.organization_id).select_related("record", "organization")
         found = get_object_or_404(rows, pk=decision)
@@ -105,12 +104,14 @@ class NoticeAdmin(ReadOnlyAdmin):
         if pack is None:
             messages.error(request, "Choose a pack to draft under.")
             return back
+        earlier = earlier_notice(found)
+        known = {"reference": found.subject_reference} if found.subject_reference else {}
         try:
             made = services.draft(
                 decision=found,
                 pack=pack,
-                language=request.POST.get("language", ""),
-                recipient={"reference": found.subject_reference} if found.subject_reference else {},
+                language=request.POST.get("language") or (earlier.language if earlier else ""),
+                recipient=earlier.recipient if earlier else known,
                 caller=who,
             )
         except Fault as fault:
@@ -150,8 +151,11 @@ class NoticeAdmin(ReadOnlyAdmin):
         if request.method != "POST":
             return redirect(_address(notice))
         who = caller(request, Permission.DRAFT_NOTICES)
+        form = ReasonForm(request.POST)
+        if not form.is_valid():
+            return self._review(request, notice, str(form.errors["reason"][0]), 422)
         try:
-            services.record_return(delivery=row, reason=request.POST.get("reason", ""), caller=who)
+            services.record_return(delivery=row, reason=form.cleaned_data["reason"], caller=who)
         except services.Refused as refusal:
             return self._review(request, notice, str(refusal))
         messages.success(request, "Noted that the letter came back.")

@@ -5,6 +5,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from django.utils import timezone
 
 from accounts import selectors as accounts
 from accounts.back_office import ReadOnlyAdmin, caller, refusal
@@ -59,9 +60,8 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
 
     def packs(self, request: HttpRequest) -> HttpResponse:
         self._look(request)
-        return self.page(
-            request, "notices/packs.html", "Packs", packs=[(pack, _framework(pack)) for pack in packs().values()]
-        )
+        shown = [(pack, _in_force(pack)) for pack in packs().values()]
+        return self.page(request, "notices/packs.html", "Packs", packs=shown)
 
     def pack(self, request: HttpRequest, pack_id: str) -> HttpResponse:
         self._look(request)
@@ -72,8 +72,9 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
         return self.page(
             request,
             "notices/pack.html",
-            _framework(pack),
+            pack.framework,
             pack=pack,
+            in_force=_in_force(pack),
             elements=[(element, labels[element.id]) for element in pack.elements],
             clocks=[(clock, OCCURRENCES[clock.trigger][0].happened) for clock in pack.clocks],
         )
@@ -87,5 +88,14 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
         return self.page(request, "notices/report.html", title, **reports.notices(organization))
 
 
-def _framework(pack: Pack) -> str:
-    return pack.text(pack.languages[0]).framework
+def _in_force(pack: Pack) -> str:
+    """Whether the law is in force today, and since or from when; days are those of UTC."""
+    today, begins, ends = timezone.now().date(), pack.effective_from, pack.effective_to
+    until = f" until {ends}" if ends else ""
+    if pack.legal_status == "policy":
+        return f"a policy, no law, from {begins}{until}"
+    if today < begins or pack.legal_status == "enacted":
+        return f"enacted, in force from {begins}{until}"
+    if ends and ends < today:
+        return f"not in force any more, from {begins}{until}"
+    return f"in force since {begins}{until}"

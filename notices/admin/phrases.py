@@ -4,6 +4,7 @@ from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from django.utils.html import format_html
 
 from accounts.back_office import ReadOnlyAdmin, RecentValues, caller, refusal
 from accounts.roles import Permission
@@ -21,7 +22,7 @@ class PhraseAdmin(ReadOnlyAdmin):
 
     needed = Permission.READ_DECISIONS
     nothing = "No phrases yet: drafts use the words of the record and generic sentences."
-    list_display = ("key", "language", "words", "withheld", "owner", "approved_version")
+    list_display = ("key", "language", "words", "owner", "version")
     list_filter = (("language", RecentValues), "withheld")
     search_fields = ("key",)
     sortable_by = ()
@@ -30,7 +31,12 @@ class PhraseAdmin(ReadOnlyAdmin):
 
     @admin.display(description="sentence or label")
     def words(self, row: Phrase) -> str:
-        return row.sentence or row.label or "-"
+        told = row.sentence or row.label
+        return format_html('<span class="tag">withheld</span> {}', told) if row.withheld else told
+
+    @admin.display(description="version")
+    def version(self, row: Phrase) -> str:
+        return row.approved_version or "-"
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view

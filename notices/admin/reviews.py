@@ -5,10 +5,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 
-from accounts.back_office import ReadOnlyAdmin, View, caller, refusal
+from accounts.back_office import ReadOnlyAdmin, View, caller, label_of, moment, refusal
 from accounts.roles import Permission
-from notices import services
+from config.faults import Fault
+from notices import clocks, selectors, services
+from notices.back_office.answering import answer_to, notice_about
+from notices.back_office.shown import deadline
+from notices.forms import ReasonForm
 from notices.models import ReviewRequest, ReviewRequestQuerySet
+from notices.packs import packs
 
 
 class Waiting(View):
@@ -38,10 +43,11 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
 
     needed = Permission.RECONSIDER
     nothing = "Nobody waits for an answer."
-    list_display = ("reference", "decision", "received_at", "due_at", "state")
+    list_display = ("reference", "due", "state", "decision", moment("received_at", "received"))
     list_filter = (Waiting,)
     ordering = ("due_at", "-received_at", "-pk")
     list_select_related = ("notice__decision",)
+    change_list_template = "notices/list.html"
 
     def get_queryset(self, request: HttpRequest) -> ReviewRequestQuerySet:
         return super().get_queryset(request).with_answer()  # type: ignore[attr-defined, no-any-return]
@@ -50,11 +56,12 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
     def reference(self, row: ReviewRequest) -> str:
         return f"R-{row.pk}"
 
+    @admin.display(description="due", ordering="due_at")
+    def due(self, row: ReviewRequest) -> str:
+        return deadline(row.due_at) if row.due_at and row.state == "open" else "-"
+
     def decision(self, row: ReviewRequest) -> str:
         return row.notice.decision.decision_id
-
-    def state(self, row: ReviewRequest) -> str:
-        return "closed" if row.closed_at else "answered" if row.answered_at else "waiting"
 
     def get_urls(self) -> list[URLPattern]:
         return [
@@ -73,22 +80,38 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
         if request.method != "POST":
             return address
         who = caller(request, Permission.RECONSIDER)
+        form = ReasonForm(request.POST)
+        if not form.is_valid():
+            return self._page(request, found, str(form.errors["reason"][0]), 422)
         try:
-            services.close_request(request=found, reason=request.POST.get("reason", ""), caller=who)
+            services.close_request(request=found, reason=form.cleaned_data["reason"], caller=who)
         except services.Refused as refused:
-            return self._page(request, found, str(refused))
+            return self._page(request, found, str(refused), 409)
         messages.success(request, "Closed.")
         return address
 
-    def _page(self, request: HttpRequest, found: ReviewRequest, problem: str = "") -> HttpResponse:
+    def _page(self, request: HttpRequest, found: ReviewRequest, problem: str = "", status: int = 200) -> HttpResponse:
+        answer = answer_to(found)
         return self.page(
             request,
             "notices/review_request.html",
             f"Request for review R-{found.pk}",
-            status=409 if problem else 200,
+            status=status,
             row=found,
-            state=self.state(found),
+            closed_by=label_of(found.closed_by),
+            deadlines=_deadlines(found),
+            answer=answer,
+            outcome=notice_about(answer) if answer else None,
             problem=problem,
             reason=refusal(request, Permission.RECONSIDER),
+            reason_against_draft=refusal(request, Permission.DRAFT_NOTICES),
             entered=request.POST.get("reason", ""),
         )
+
+
+def _deadlines(row: ReviewRequest) -> list[tuple[str, clocks.Deadline]]:
+    """What is due to the person by law, as far as the record can be read, and until when."""
+    try:
+        return [(packs()[each.pack].clock(each.clock).what, each) for each in selectors.request_deadlines(row)]
+    except Fault:
+        return []

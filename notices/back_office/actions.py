@@ -1,23 +1,30 @@
 """What can be done with a notice in the back office: one table for the buttons and for what they do."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.http import HttpRequest
 
+from accounts import selectors as accounts
 from accounts.back_office import refusal
 from accounts.callers import Caller
+from accounts.models import Member
 from accounts.roles import Permission
 from notices import services
-from notices.forms import ActionForm, ApprovalForm, ChangesForm, DeliveryForm, RecipientForm, WithdrawalForm
+from notices.forms import ActionForm, ApprovalForm, ChangesForm, DeliveryForm, HoldForm, RecipientForm, WithdrawalForm
 from notices.models import Delivery, Notice
-from notices.services.writing import EDITABLE, FINISHED
 
 State = Notice.State
+MAIN = "default"
+"""The look of the button that a page is there for."""
 Entered = Mapping[str, Any]
 Done = tuple[Notice, str]
 """The notice to show next, and the sentence that says what was done."""
+
+
+def _never(notice: Notice, member: Member | None) -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +32,8 @@ class Action:
     """Something that can be done: with which permission, in which states, and after which form.
 
     `key` is its keyboard shortcut, which leads to the first field of the form; without fields it presses the button.
-    `look` is that of the button, as `submit_button` takes it.
+    `look` is that of the button, as `submit_button` takes it. In the states `aside` it is folded away, and `key`
+    unfolds it. Where `is_again` holds, the button is labelled `again`.
     """
 
     name: str
@@ -37,13 +45,20 @@ class Action:
     """Does it with what the form holds. Raises what the service raises."""
     form: type[ActionForm] = ActionForm
     look: str = ""
+    aside: tuple[str, ...] = ()
+    again: str = ""
+    is_again: Callable[[Notice, Member | None], bool] = _never
 
     def new_form(self, entered: Any = None, **options: Any) -> ActionForm:
         """Its form, whose ids are its own: a page shows several."""
-        form = self.form(entered, auto_id=f"{self.name}-%s", **options)
-        for first in form.visible_fields()[:1]:
-            first.field.widget.attrs |= {"data-key": self.key, "data-key-label": self.label}
-        return form
+        return self.form(entered, auto_id=f"{self.name}-%s", **options)
+
+    def offer(self, notice: Notice, member: Member | None, form: ActionForm, reason: str) -> "Offer":
+        aside = notice.state in self.aside
+        label = self.again if self.is_again(notice, member) else self.label
+        for first in [] if aside else form.visible_fields()[:1]:
+            first.field.widget.attrs |= {"data-key": self.key, "data-key-label": label}
+        return Offer(self, label, "" if aside and self.look == MAIN else self.look, form, reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,31 +66,48 @@ class Offer:
     """An action as a page shows it; `reason` is why it cannot be done now, or ""."""
 
     action: Action
+    label: str
+    look: str
     form: ActionForm
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """Every action, by its place on the page: what the notice's state calls for, what can be done beside that, and what
+    is not possible now. The main action of a state is in sight even if this person cannot do it: the reason is told."""
+
+    called_for: list[Offer] = field(default_factory=list)
+    aside: list[Offer] = field(default_factory=list)
+    impossible: list[Offer] = field(default_factory=list)
+
+
 def offers(
     request: HttpRequest, notice: Notice, revision: int, against_approval: str, entered: Mapping[str, ActionForm]
-) -> list[Offer]:
-    """Every action, with those first that the notice's state calls for.
+) -> Offers:
+    """What this person is offered to do with a notice.
 
     Args:
         revision: the one that the page shows.
         against_approval: why this person cannot approve this notice, or "".
         entered: the form of an action that was refused, by its name: it is shown as it was filled in.
     """
-    found = []
-    initial = {"revision": revision, **RecipientForm.shown(notice.recipient)}
+    found, member = Offers(), accounts.current_member(request)
+    initial = {"revision": revision, "take": not _holds(notice, member), **RecipientForm.shown(notice.recipient)}
     for action in ACTIONS.values():
         form = entered.get(action.name) or action.new_form(initial=initial)
-        reason = refusal(request, action.permission)
-        if not reason and notice.state not in action.states:
-            reason = f"The notice is {notice.get_state_display().lower()}."
+        fits, aside = notice.state in action.states, notice.state in action.aside
+        reason = refusal(request, action.permission) or ("" if fits else notice.standing)
         if not reason and action.name == "approve":
             reason = against_approval
-        found.append(Offer(action, form, reason))
-    return sorted(found, key=lambda offer: notice.state not in offer.action.states)
+        offer = action.offer(notice, member, form, reason)
+        if aside and not reason:
+            found.aside.append(offer)
+        elif fits and not aside and (not reason or action.look == MAIN):
+            found.called_for.append(offer)
+        else:
+            found.impossible.append(offer)
+    return found
 
 
 def _approve(notice: Notice, caller: Caller, entered: Entered) -> Done:
@@ -94,8 +126,12 @@ def _submit(notice: Notice, caller: Caller, entered: Entered) -> Done:
 
 
 def _hold(notice: Notice, caller: Caller, entered: Entered) -> Done:
-    services.hold(notice=notice, caller=caller)
-    return notice, "Let go." if notice.holder_id == caller.member_id else "You hold it now, and others see that."
+    services.hold(notice=notice, caller=caller, take=entered["take"])
+    return notice, "You hold it now, and others see that." if entered["take"] else "Let go."
+
+
+def _holds(notice: Notice, member: Member | None) -> bool:
+    return member is not None and notice.holder_id == member.pk
 
 
 def _deliver(notice: Notice, caller: Caller, entered: Entered) -> Done:
@@ -104,6 +140,10 @@ def _deliver(notice: Notice, caller: Caller, entered: Entered) -> Done:
     services.deliver(notice=notice, channel=channel, caller=caller, **told)
     by_mail = channel == Delivery.Channel.EMAIL
     return notice, "The letter is on its way." if by_mail else "The delivery is recorded."
+
+
+def _is_delivered(notice: Notice, member: Member | None) -> bool:
+    return notice.state == State.DELIVERED
 
 
 def _recipient(notice: Notice, caller: Caller, entered: Entered) -> Done:
@@ -123,18 +163,30 @@ def _withdraw(notice: Notice, caller: Caller, entered: Entered) -> Done:
 
 
 _WRITE, _DECIDE = Permission.DRAFT_NOTICES, Permission.APPROVE_NOTICES
-_ALL = (*EDITABLE, *FINISHED)
+_ALL = (*Notice.EDITABLE, *Notice.FINISHED)
 
 ACTIONS = {
     action.name: action
     for action in (
-        Action("approve", "Approve", "a", _DECIDE, EDITABLE, _approve, ApprovalForm, "default"),
-        Action("request-changes", "Request changes", "r", _DECIDE, EDITABLE, _request_changes, ChangesForm),
+        Action("approve", "Approve", "a", _DECIDE, Notice.EDITABLE, _approve, ApprovalForm, MAIN),
+        Action("request-changes", "Request changes", "r", _DECIDE, (State.IN_REVIEW,), _request_changes, ChangesForm),
         Action("submit", "Send to review", "s", _WRITE, (State.DRAFT,), _submit),
-        Action("hold", "Take it, or let go of it", "t", _WRITE, EDITABLE, _hold),
-        Action("deliver", "Deliver", "d", _WRITE, FINISHED, _deliver, DeliveryForm, "default"),
-        Action("recipient", "Save the recipient", "i", _WRITE, _ALL, _recipient, RecipientForm),
-        Action("new-version", "New version", "n", _WRITE, FINISHED, _new_version),
-        Action("withdraw", "Withdraw", "w", _DECIDE, _ALL, _withdraw, WithdrawalForm, "danger"),
+        Action("hold", "Take it", "t", _WRITE, Notice.EDITABLE, _hold, HoldForm, again="Let go of it", is_again=_holds),
+        Action(
+            "deliver",
+            "Deliver",
+            "d",
+            _WRITE,
+            Notice.FINISHED,
+            _deliver,
+            DeliveryForm,
+            MAIN,
+            aside=(State.DELIVERED,),
+            again="Deliver again",
+            is_again=_is_delivered,
+        ),
+        Action("recipient", "Save the recipient", "i", _WRITE, _ALL, _recipient, RecipientForm, aside=_ALL),
+        Action("new-version", "New version", "n", _WRITE, Notice.FINISHED, _new_version, aside=Notice.FINISHED),
+        Action("withdraw", "Withdraw", "w", _DECIDE, _ALL, _withdraw, WithdrawalForm, "danger", aside=_ALL),
     )
 }

@@ -12,7 +12,7 @@ from accounts.roles import Permission
 from decisions.back_office import Panel
 from decisions.models import Decision
 from notices import selectors
-from notices.models import Notice
+from notices.models import Notice, languages
 from notices.packs import packs
 
 
@@ -42,15 +42,15 @@ def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
 
 def panel(request: HttpRequest, decision: Decision) -> Panel:
     """The notices about a decision, and a form to draft one."""
-    languages = {language for pack in packs().values() for language in pack.languages}
     return Panel(
         title="Notices",
         template="notices/panel.html",
         context={
             "notices": decision.notices.order_by("-created_at"),
-            "packs": [(pack.id, pack.text(pack.languages[0]).framework) for pack in packs().values()],
+            "unsent": Notice.UNSENT,
+            "packs": list(packs().values()),
             "default_pack": selectors.settings_of(decision.organization_id).default_pack,
-            "languages": sorted(languages),
+            "languages": languages(),
             "reason": refusal(request, Permission.DRAFT_NOTICES),
         },
     )

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from accounts import selectors as accounts
 from accounts.back_office import View
 from notices import selectors
-from notices.models import Notice
+from notices.models import Notice, languages
 from notices.packs import packs
 
 State = Notice.State
@@ -59,11 +59,11 @@ class Queue(View):
                 return selectors.at_risk(rows, days)
             case "mine":
                 member = accounts.current_member(request)
-                return rows.filter(state__in=selectors.UNSENT, holder=member) if member else rows.none()
+                return rows.filter(state__in=Notice.UNSENT, holder=member) if member else rows.none()
             case "all":
                 return rows
             case _:
-                return rows.filter(state__in=selectors.UNSENT)
+                return rows.filter(state__in=Notice.UNSENT)
 
 
 class _Exactly(admin.SimpleListFilter):
@@ -84,5 +84,4 @@ class ByLanguage(_Exactly):
     title = parameter_name = "language"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        languages = {language for pack in packs().values() for language in pack.languages}
-        return [(language, language) for language in sorted(languages)]
+        return [(language, language) for language in languages()]

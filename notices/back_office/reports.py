@@ -7,7 +7,6 @@ from django.utils import timezone
 
 from accounts.back_office import Bar, Chart
 from accounts.models import Organization
-from notices import selectors
 from notices.models import Approval, Delivery, Notice
 
 
@@ -19,7 +18,7 @@ def notices(organization: Organization) -> dict[str, Any]:
             notice=OuterRef("pk"), delivered_at__isnull=False, returned_at=None, delivered_at__lte=OuterRef("due_at")
         )
     )
-    delivered, unsent = Q(state=Notice.State.DELIVERED), Q(state__in=selectors.UNSENT)
+    delivered, unsent = Q(state=Notice.State.DELIVERED), Q(state__in=Notice.UNSENT)
     rows = Notice.objects.filter(organization=organization)
     counted = rows.values("pack").annotate(
         written=Count("pk"),

@@ -9,16 +9,16 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts.back_office import caller, may, refusal
+from accounts.back_office import caller, label_of, may, refusal
 from accounts.roles import Permission
 from config.faults import Fault
 from notices import checklist, clocks, readability, selectors, services
 from notices.back_office.actions import offers
+from notices.back_office.shown import time_left
 from notices.checklist import CHECK, MISSING, NOT_APPLICABLE, PRESENT, Citation, Item
 from notices.facts import Facts, Scalar
 from notices.forms import ActionForm, ReasonForm
 from notices.models import Delivery, Notice, NoticeRevision, Step
-from notices.services.writing import EDITABLE
 
 SECTIONS = {
     "decision_summary": "What was decided",
@@ -90,7 +90,8 @@ def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]
         "reason_against_return": refusal(request, Permission.DRAFT_NOTICES),
         "requests": notice.review_requests.with_answer(),
         "successor": notice.successors.exclude(state=Notice.State.WITHDRAWN).first(),
-        "late": notice.due_at is not None and notice.due_at < timezone.now() and notice.state in selectors.UNSENT,
+        "delivered": next((each for each in deliveries if each.delivered_at and not each.returned_at), None),
+        **_due(notice),
         "reason_against_editing": reason_against_editing(request, notice),
         "offers": offers(request, notice, revision.number, against_record["against"], entered),
         **against_record,
@@ -100,9 +101,9 @@ def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]
 def reason_against_editing(request: HttpRequest, notice: Notice) -> str:
     """Why the operator cannot edit this notice now; "" if they can."""
     refused = refusal(request, Permission.DRAFT_NOTICES)
-    if refused or notice.state in EDITABLE:
+    if refused or notice.state in Notice.EDITABLE:
         return refused
-    return f"The notice is {notice.get_state_display().lower()}."
+    return notice.standing
 
 
 def spelled(value: Scalar) -> str:
@@ -110,14 +111,21 @@ def spelled(value: Scalar) -> str:
     return json.dumps(value) if value is None or isinstance(value, bool) else str(value)
 
 
+def _due(notice: Notice) -> dict[str, Any]:
+    """Until when the letter has to be there, which nobody asks any more once it is."""
+    if notice.due_at is None or notice.state not in Notice.UNSENT:
+        return {}
+    return {"due_at": notice.due_at, "late": notice.due_at < timezone.now(), "time_left": time_left(notice.due_at)}
+
+
 def _against_the_record(request: HttpRequest, notice: Notice, revision: NoticeRevision) -> dict[str, Any]:
     """What the page shows of the record. Raises Fault if it cannot be read."""
     facts = selectors.facts_of(notice.decision)
     case = selectors.case_of(notice, facts)
-    problems = checklist.problems(case, revision) if notice.state in EDITABLE else []
+    problems = checklist.problems(case, revision) if notice.state in Notice.EDITABLE else []
     return {
         "sections": _sections(revision, _citations(facts, revision)),
-        "elements": _elements(checklist.check(case, revision)),
+        **_elements(checklist.check(case, revision)),
         "problems": problems,
         "deadlines": clocks.deadlines(case.pack, facts, received_at=case.received_at),
         "against": _against_approval(request, notice, facts, problems),
@@ -162,12 +170,21 @@ def _sentence(
     return Sentence(*said, spelled(citation.value), "found")
 
 
-def _elements(items: list[Item]) -> list[tuple[Item, str]]:
-    """The checklist with its results in words: first what is missing, last what does not apply."""
+def _elements(items: list[Item]) -> dict[str, list[tuple[Item, str]]]:
+    """The checklist with its results in words, what is missing first; apart from it what does not apply by itself."""
     order = (MISSING, CHECK, PRESENT, NOT_APPLICABLE)
     shown = sorted(items, key=lambda item: (order.index(item.result), not item.blocks))
     missing = {True: "missing", False: "missing, advice only"}
-    return [(item, _RESULTS.get(item.result) or missing[item.blocks]) for item in shown]
+    told = [(item, _RESULTS.get(item.result) or missing[item.blocks]) for item in shown]
+    return {
+        "elements": [(item, result) for item, result in told if not _is_beside(item)],
+        "beside": [(item, result) for item, result in told if _is_beside(item)],
+    }
+
+
+def _is_beside(item: Item) -> bool:
+    """What somebody said does not apply, with the reason, is for the approver to judge."""
+    return item.result == NOT_APPLICABLE and not item.reason
 
 
 def _return_form(delivery: Delivery) -> ReasonForm | None:
@@ -192,7 +209,7 @@ def _history(notice: Notice, deliveries: Iterable[Delivery]) -> Iterator[Event]:
         yield Event(approval.created_at, approval.approver, what, approval.comment)
     for delivery in deliveries:
         if delivery.delivered_at:
-            who = delivery.recorded_by.partition(" ")[2]  # it says the kind of actor first
-            yield Event(delivery.delivered_at, who, f"delivered it: {delivery.get_channel_display().lower()}")
+            what = f"delivered it: {delivery.get_channel_display().lower()}"
+            yield Event(delivery.delivered_at, label_of(delivery.recorded_by), what)
         if delivery.returned_at:
             yield Event(delivery.returned_at, "The letter", "came back", delivery.returned_because)

@@ -3,7 +3,6 @@ from typing import Any
 
 import structlog
 from babel import Locale
-from babel.dates import format_date
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone, translation
@@ -18,9 +17,11 @@ from notices import selectors, services
 from notices.letters.words import base, language_of, languages
 from notices.models import Notice
 from notices.public import tries
+from notices.public.exact import html_digest
 from notices.public.forms import ReviewForm
 from notices.public.words import words
 from notices.services.reviews import WrongCode
+from notices.wording import wording
 
 log = structlog.get_logger("letters")
 
@@ -29,7 +30,6 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )
-_IN_FORCE = (Notice.State.APPROVED, Notice.State.DELIVERED)
 
 
 @never_cache
@@ -93,6 +93,7 @@ def _letter(
         "form": form,
         "published": {
             "digest": notice.sealed.letter_digest,
+            "html_digest": _html_digest(notice),
             "keys": [{"id": key.key_id, "pem": key.public_pem} for key in keys],
         },
     }
@@ -100,6 +101,15 @@ def _letter(
     if retry_after:
         response["Retry-After"] = str(retry_after)
     return response
+
+
+def _html_digest(notice: Notice) -> str:
+    """Empty while the letter cannot be read: its proof can be checked without."""
+    try:
+        return html_digest(selectors.letter(notice))
+    except Fault as error:
+        log.warning("a letter cannot be read", notice=str(notice.pk), exc_info=error)
+        return ""
 
 
 def _frame(notice: Notice) -> dict[str, Any]:
@@ -124,10 +134,10 @@ def _takes_requests(notice: Notice) -> bool:
 
 
 def _state(notice: Notice) -> str:
-    if notice.successors.filter(state__in=_IN_FORCE).exists():
+    if notice.successors.filter(state__in=Notice.FINISHED).exists():
         return "replaced"
-    return "in_force" if notice.state in _IN_FORCE else "withdrawn"
+    return "in_force" if notice.state in Notice.FINISHED else "withdrawn"
 
 
 def _day(moment: datetime, notice: Notice) -> str:
-    return str(format_date(moment, "long", locale=base(notice.language)))
+    return wording(base(notice.language), selectors.locale_of(notice)).day(moment.date())

@@ -14,7 +14,6 @@ from config.celery import wake
 from notices import letters, mails, selectors
 from notices.models import Delivery, Notice
 from notices.services.common import Refused, mail_waits, note
-from notices.services.writing import FINISHED
 
 State = Notice.State
 
@@ -42,7 +41,7 @@ def deliver(
     now = timezone.now()
     with transaction.atomic():
         locked = Notice.objects.select_for_update(of=("self",)).select_related("approval__revision").get(pk=notice.pk)
-        if locked.state not in FINISHED:
+        if locked.state not in Notice.FINISHED:
             raise Refused(f"{locked.standing} Only an approved one is delivered.")
         if channel == Delivery.Channel.EMAIL:
             if mail_waits(locked):
@@ -91,7 +90,7 @@ def deliver_letters() -> int:
 def _mail(row: Delivery) -> bool:
     """Send one letter. False if its notice was taken back meanwhile, or no mail ever reaches the address."""
     notice = selectors.notice_with_letter(row.notice_id)
-    if notice.state not in FINISHED:
+    if notice.state not in Notice.FINISHED:
         return False
     letter = selectors.letter(notice)
     file = letters.pdf(letter, "a4")
@@ -126,7 +125,7 @@ def _came_back(row: Delivery, notice: Notice) -> None:
 
 def _settle(locked: Notice) -> None:
     """A finished notice is delivered exactly while a delivery stands that did not come back."""
-    if locked.state in FINISHED:
+    if locked.state in Notice.FINISHED:
         stands = locked.deliveries.filter(delivered_at__isnull=False, returned_at=None).exists()
         Notice.objects.filter(pk=locked.pk).update(state=State.DELIVERED if stands else State.APPROVED)
 

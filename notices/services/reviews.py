@@ -12,7 +12,6 @@ from config.celery import wake
 from notices import clocks, mails, selectors
 from notices.models import Notice, ReviewRequest
 from notices.services.common import Refused, note
-from notices.services.writing import FINISHED
 
 READER = Actor("person", "", "whoever has the letter")
 
@@ -35,7 +34,7 @@ def request_review(*, notice: Notice, code: str, message: str = "", email: str =
         Fault: custody cannot be read.
     """
     letter = selectors.letter(notice)
-    if not letter.review_code or notice.state not in FINISHED:
+    if not letter.review_code or notice.state not in Notice.FINISHED:
         raise Refused("For this letter no review can be asked for here.")
     if not hmac.compare_digest(_plain(code).encode(), _plain(letter.review_code).encode()):
         raise WrongCode

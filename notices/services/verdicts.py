@@ -10,7 +10,6 @@ from notices.models import Approval, Notice, NoticeRevision, Step
 from notices.services import authority as authority_rules
 from notices.services.common import Refused, note, require_seen
 from notices.services.sealing import seal_approved
-from notices.services.writing import EDITABLE
 
 State = Notice.State
 
@@ -24,8 +23,11 @@ def submit(*, notice: Notice, caller: Caller) -> Notice:
         return _step(locked, Step.Kind.SUBMITTED, State.IN_REVIEW, "", caller.actor)
 
 
-def hold(*, notice: Notice, caller: Caller) -> None:
-    """Say that one works on a notice, so that nobody else begins with it; or, holding it, that one does not any more.
+def hold(*, notice: Notice, caller: Caller, take: bool = True) -> None:
+    """Say that one works on a notice, so that nobody else begins with it.
+
+    Args:
+        take: False to let go of it. Somebody else's hold stays as it is then.
 
     Raises:
         Refused: a key holds nothing.
@@ -34,9 +36,10 @@ def hold(*, notice: Notice, caller: Caller) -> None:
         raise Refused("Only a member can hold a notice.")
     with transaction.atomic():
         locked = _locked(notice)
-        holder = None if locked.holder_id == caller.member_id else caller.member_id
-        Notice.objects.filter(pk=locked.pk).update(holder_id=holder)
-        note("notice.held" if holder else "notice.released", locked, caller.actor)
+        if take == (locked.holder_id == caller.member_id):
+            return
+        Notice.objects.filter(pk=locked.pk).update(holder_id=caller.member_id if take else None)
+        note("notice.held" if take else "notice.released", locked, caller.actor)
 
 
 def request_changes(*, notice: Notice, reason: str, caller: Caller, revision: int | None = None) -> Notice:
@@ -144,7 +147,7 @@ def _approved_by(notice: Notice) -> str:
 
 def _require_current(locked: Notice, revision: int | None) -> NoticeRevision:
     current = selectors.current_revision(locked)
-    if locked.state not in EDITABLE:
+    if locked.state not in Notice.EDITABLE:
         raise Refused(f"{locked.standing}{_approved_by(locked)} Nothing was changed.")
     require_seen(current, revision)
     return current

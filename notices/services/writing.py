@@ -17,8 +17,6 @@ from notices.phrasebook import Phrasebook
 from notices.services.common import Refused, mail_waits, note, require_seen
 
 State = Notice.State
-EDITABLE = (State.DRAFT, State.IN_REVIEW)
-FINISHED = (State.APPROVED, State.DELIVERED)
 
 
 def draft(
@@ -86,7 +84,7 @@ def edit(
     with transaction.atomic():
         locked = Notice.objects.select_for_update().get(pk=notice.pk)
         locked.decision = notice.decision
-        if locked.state not in EDITABLE:
+        if locked.state not in Notice.EDITABLE:
             raise Refused(f"{locked.standing} It stays as it is: make a new version of it.")
         last = selectors.current_revision(locked)
         require_seen(last, revision)
@@ -108,7 +106,7 @@ def set_recipient(*, notice: Notice, recipient: Mapping[str, Any], caller: Calle
         locked = Notice.objects.select_for_update().get(pk=notice.pk)
         if locked.state == State.WITHDRAWN:
             raise Refused(locked.standing)
-        if locked.state in FINISHED and recipient.get("reference") != locked.recipient.get("reference"):
+        if locked.state in Notice.FINISHED and recipient.get("reference") != locked.recipient.get("reference"):
             raise Refused("The recipient's reference was approved with the notice and stays as it is.")
         if mail_waits(locked):  # else one person's letter goes to another's mailbox
             raise Refused("A mail of this letter waits to go out. Change the recipient once it has.")
@@ -126,7 +124,7 @@ def new_version(*, notice: Notice, caller: Caller) -> Notice:
     facts, pack = selectors.facts_of(notice.decision), selectors.pack_of(notice)
     with transaction.atomic():
         locked = Notice.objects.select_for_update().get(pk=notice.pk)
-        if locked.state not in FINISHED:
+        if locked.state not in Notice.FINISHED:
             raise Refused(f"{locked.standing} Only an approved or delivered one gets a new version.")
         if locked.successors.exclude(state=State.WITHDRAWN).exists():
             raise Refused("There is a new version of this notice already. Edit that one, or withdraw it.")

@@ -121,7 +121,7 @@ def test_an_admin_neither_makes_nor_changes_nor_removes_owners(organization, adm
     add_person(organization, Role.OWNER, "second@bank.example")
     answers = [change(admin, owner, "editor"), change(admin, editor, "owner"), remove(admin, owner)]
     assert [answer.status_code for answer in answers] == [403] * 3
-    assert answers[0].json() == {"detail": "Only an owner may make, change or remove an owner."}
+    assert answers[0].json() == {"detail": "Only an owner may make, change, invite or remove an owner."}
     assert sorted(Member.objects.values_list("role", flat=True)) == ["editor", "owner", "owner"]
     assert change(admin, editor, "auditor").status_code == 200
     assert remove(admin, editor).status_code == 200

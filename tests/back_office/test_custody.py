@@ -1,5 +1,6 @@
 """Custody in the back office: which vault, what waits for it, and the keys."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -8,6 +9,8 @@ from cryptography.hazmat.primitives import serialization
 from accounts.roles import Role
 from custody.models import Entry, Key
 from tests.custody.faulty_disk import full_disk
+from tests.notices.conftest import RECORD, approve, done, drafted
+from tests.reconsiderations.conftest import reconsider
 
 pytestmark = pytest.mark.django_db
 ENTRIES = "/admin/custody/entry/"
@@ -31,6 +34,19 @@ def test_the_list_says_which_vault_and_what_waits_for_it_since_when(api, other_a
 def test_where_nothing_waits_the_page_says_none(api, signed_in):
     api.ingest({"decision_id": "x"})
     assert "none" in signed_in(Role.AUDITOR).get(ENTRIES).content.decode().partition("Not yet finalised</dt>")[2][:40]
+
+
+def test_an_entry_leads_to_the_decision_or_the_notice_whose_record_it_is(api, signed_in):
+    api.ingest(RECORD)
+    reconsider(api, RECORD["decision_id"])
+    notice = done(approve(api, drafted(api)))
+    browser = signed_in(Role.AUDITOR)
+    for entry in Entry.objects.all():
+        shown = browser.get(f"{ENTRIES}{entry.pk}/change/").content.decode()
+        (link,) = re.findall(r'<p class="links"><a href="(.*?)">', shown)
+        about = ("notices/notice", notice["notice_id"]) if entry.kind == "notice" else ("decisions/decision", entry.pk)
+        assert link == "/admin/{}/{}/change/".format(*about)
+    assert Entry.objects.count() == 3
 
 
 def test_the_public_half_of_a_signing_key_can_be_taken_away_and_no_secret_one_exists(api, other_api, signed_in):

@@ -1,5 +1,6 @@
 """Lists stay fast and find what is looked for: capped counts, constant queries, filters and search."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -130,7 +131,7 @@ def test_where_nothing_is_found_the_page_says_so_and_leads_back(four, signed_in)
 def test_a_list_without_rows_says_where_rows_come_from(organization, signed_in):
     browser = signed_in(Role.OWNER)
     assert "No decision has come in yet." in browser.get(DECISIONS).content.decode()
-    assert "Nobody was invited yet." in browser.get("/admin/accounts/invite/").content.decode()
+    assert "Nobody has been invited yet." in browser.get("/admin/accounts/invite/").content.decode()
 
 
 # ── filters ──
@@ -209,7 +210,7 @@ def test_what_is_no_day_is_sent_back_to_the_whole_list(four, signed_in, name, va
     assert (answer.status_code, answer["Location"]) == (302, f"{DECISIONS}?e=1")
 
 
-@pytest.mark.parametrize("name", ["action", "received_at__days"])
+@pytest.mark.parametrize("name", ["action", "received_at__days", "kind"])
 def test_a_nul_in_a_filter_is_no_fault_of_ours(four, signed_in, name):
     assert signed_in(Role.AUDITOR).get(DECISIONS, {name: "\x00"}).status_code == 302
 
@@ -224,6 +225,52 @@ def test_the_audit_trail_is_filtered_by_verb_actor_object_and_time(organization,
     assert found(browser, AUDIT, object_kind="thing", object_id="2") == ["a.done thing 2", "b.done thing 2"]
     assert found(browser, AUDIT, object_kind="thing", at__to="2020-01-01") == []
     assert AuditEvent.objects.count() > 3
+
+
+def test_an_audit_events_object_is_asked_for_in_a_field_and_not_picked_from_a_list_of_ids(organization, signed_in):
+    shown = signed_in(Role.AUDITOR).get(AUDIT).content.decode()
+    form = shown.partition('data-filter-title="about (id)"')[2].partition("</details>")[0]
+    assert '<input id="filter-object_id"' in form
+    assert re.findall(r"<bdi>(.*?)</bdi>", form) == ["All"]
+    assert "field-object_id" not in shown
+
+
+def test_lists_pages_and_filters_call_things_as_people_do(api, signed_in):
+    browser = signed_in(Role.OWNER)
+    event = AuditEvent.objects.filter(organization=api.organization).latest("pk")
+    shown = browser.get(AUDIT).content.decode()
+    page = browser.get(f"{AUDIT}{event.pk}/change/").content.decode()
+    assert re.findall(r"<summary>(.*?)</summary>", shown) == ["Time", "Event", "By", "About", "About (id)"]
+    assert re.findall(r'<div class="text"><span>(.*?)</span>', shown) == ["Time", "Event", "By", "About"]
+    assert re.findall(r"<dt>(.*?)</dt>", page)[:3] == ["Time", "Event", "By"]
+    assert re.findall(r"<summary>(.*?)</summary>", browser.get(DECISIONS).content.decode()) == [
+        "Kind", "Received", "Decided", "Action", "System name",
+    ]  # fmt: skip
+
+
+def test_an_event_leads_to_what_it_is_about_if_that_is_there_and_may_be_seen(api, signed_in):
+    decide(api, "loan-1")
+    reconsider(api, "loan-1")
+    person = add_person(api.organization, Role.EDITOR, "somebody@bank.example")
+    about = {
+        "record": f"/admin/decisions/decision/{Decision.objects.get(decision_id='loan-1').pk}/change/",
+        "key": f"/admin/accounts/apikey/{api.organization.api_keys.get().pk}/change/",
+        "member": f"/admin/accounts/member/{person.pk}/change/",
+    }
+    events = {
+        kind: AuditEvent.objects.filter(organization=api.organization, object_kind=kind).latest("pk") for kind in about
+    }
+    links = {role: {} for role in (Role.OWNER, Role.AUDITOR)}
+    for role, found in links.items():
+        browser = signed_in(role)
+        for kind, event in events.items():
+            shown = browser.get(f"{AUDIT}{event.pk}/change/").content.decode()
+            found[kind] = re.findall(r'<p class="links"><a href="(.*?)">', shown)
+    assert links[Role.OWNER] == {kind: [address] for kind, address in about.items()}
+    assert links[Role.AUDITOR] == {"record": [about["record"]], "key": [], "member": []}
+    person.delete()
+    shown = signed_in(Role.ADMIN).get(f"{AUDIT}{events['member'].pk}/change/").content.decode()
+    assert "Show what this event is about" not in shown
 
 
 def test_reconsiderations_have_a_list_of_their_own_with_the_time_they_took(api, signed_in):

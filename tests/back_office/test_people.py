@@ -7,7 +7,8 @@ import pytest
 
 from accounts.models import ApiKey, AuditEvent, Invite, Member
 from accounts.roles import Role
-from tests.access.conftest import add_person, newest_mail
+from tests.access.conftest import Browser, add_person, newest_mail
+from tests.custody.conftest import at_once, shared_database  # noqa: F401 - a fixture
 
 pytestmark = pytest.mark.django_db
 OTHERS = [Role.APPROVER, Role.EDITOR, Role.AUDITOR]
@@ -53,7 +54,7 @@ def test_a_member_gets_another_role(editor, signed_in):
     assert browser.submit(page_of(editor), action(editor, "role"), role="approver").status_code == 302
     editor.refresh_from_db()
     assert editor.role == Role.APPROVER
-    assert told(browser) == "The role of somebody@bank.example is approver from their next request on."
+    assert told(browser) == "From their next request on, somebody@bank.example has the role approver."
     event = AuditEvent.objects.get(verb="member.role_changed")
     acting = Member.objects.get(role=Role.ADMIN).user.email
     assert (event.actor_label, event.detail) == (acting, {"before": "editor", "after": "approver"})
@@ -162,9 +163,19 @@ def test_only_an_owner_withdraws_the_offer_to_an_owner(signed_in):
 CREATE = "/admin/accounts/apikey/create/"
 
 
+def key_form(browser, **fields):
+    """What a browser sends of the page's form, its hidden fields included."""
+    hidden = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', browser.get(CREATE).content.decode())
+    return {**dict(hidden), **fields}
+
+
+def create_key(browser, name):
+    return browser.post(CREATE, key_form(browser, name=name))
+
+
 def test_a_key_is_created_shown_once_works_and_is_revoked(signed_in, client):
     browser = signed_in(Role.ADMIN)
-    answer = browser.submit(CREATE, name="nightly <import>")
+    answer = create_key(browser, "nightly <import>")
     key = ApiKey.objects.get()
     token = re.search(r"drs_[\w-]+", answer.content.decode()).group()
     assert (key.name, key.role) == ("nightly <import>", Role.ADMIN)
@@ -177,10 +188,55 @@ def test_a_key_is_created_shown_once_works_and_is_revoked(signed_in, client):
     assert reasons(browser.get(page_of(key))) == ["This key is revoked already."]
 
 
+def test_a_form_that_is_sent_again_makes_no_second_key(signed_in):
+    browser = signed_in(Role.ADMIN)
+    form = key_form(browser, name="nightly import")
+    assert browser.post(CREATE, form).status_code == 200
+    for sent in (form, {**form, "form_token": ""}, {**form, "form_token": "made-up"}):
+        answer = browser.post(CREATE, sent)
+        assert (answer.status_code, answer["Location"]) == (302, "/admin/accounts/apikey/")
+        assert told(browser).startswith("This form was sent already, and its key was shown then.")
+    assert ApiKey.objects.count() == 1
+
+
+def test_a_form_with_a_mistake_can_be_sent_again_and_so_can_one_of_another_tab(signed_in):
+    browser = signed_in(Role.ADMIN)
+    form, other = key_form(browser, name=""), key_form(browser, name="other")
+    assert [browser.post(CREATE, form).status_code, browser.post(CREATE, {**form, "name": "x"}).status_code] == [
+        422,
+        200,
+    ]
+    assert browser.post(CREATE, other).status_code == 200
+
+
+def test_of_a_form_that_is_sent_many_times_at_once_one_counts(shared_database, signed_in):  # noqa: F811
+    browser = signed_in(Role.ADMIN)
+    form = key_form(browser, name="nightly import")
+
+    def send(_):
+        same = Browser()
+        same.cookies = browser.cookies
+        return same.post(CREATE, form).status_code
+
+    assert sorted(at_once(8, send)) == [200] + [302] * 7
+    assert ApiKey.objects.count() == 1
+
+
 @pytest.mark.parametrize("name", ["", " ", "x" * 201, "a\x00b"])
 def test_a_key_needs_a_name(signed_in, name):
-    assert signed_in(Role.ADMIN).submit(CREATE, name=name).status_code == 422
+    assert create_key(signed_in(Role.ADMIN), name).status_code == 422
     assert not ApiKey.objects.exists()
+
+
+def test_who_made_a_key_or_an_offer_is_told_without_the_kind_of_actor(signed_in, api):
+    browser = signed_in(Role.OWNER)
+    create_key(browser, "nightly import")
+    browser.submit(INVITE, email="a@else.example", role="editor")
+    maker = Member.objects.filter(role=Role.OWNER).latest("pk").user.email
+    for path in ("/admin/accounts/apikey/", page_of(ApiKey.objects.latest("pk")), page_of(Invite.objects.get())):
+        shown = browser.get(path).content.decode()
+        assert f">{maker}<" in shown
+        assert f"member {maker}" not in shown
 
 
 @pytest.mark.parametrize("path", [INVITE, CREATE])

@@ -44,7 +44,22 @@ def test_needs_are_listed_urgent_first_and_those_without_a_count_are_not(sources
 
 
 def test_where_nothing_waits_the_page_says_so(sources, signed_in):
-    assert "Nothing. All is done." in section(signed_in(), "needs")
+    assert "Nothing at the moment." in section(signed_in(), "needs")
+
+
+def test_what_people_do_all_day_comes_before_accounts_and_custody(signed_in):
+    browser = signed_in()
+    for path in ("/admin/", "/admin/decisions/decision/"):
+        shown = browser.get(path).content.decode()
+        assert re.findall(r'<div class="app-(\w+) module', shown) == ["notices", "decisions", "custody", "accounts"]
+
+
+def test_the_page_of_an_app_is_the_list_of_what_is_in_it_alone(signed_in):
+    shown = signed_in().get("/admin/accounts/").content.decode()
+    assert "Audit events</a>" in shown
+    assert "<h1>Accounts</h1>" in shown
+    for other in ("What needs attention", "First steps", "chart-card"):
+        assert other not in shown
 
 
 def test_a_chart_is_a_table_and_its_bars_are_as_long_as_their_values(sources, signed_in):

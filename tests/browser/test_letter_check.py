@@ -18,7 +18,7 @@ from tests.browser.proofs import Signer, file, forgeries, letter_about
 
 SIZES = [*range(1, 201)]
 FORGED_SIZES = [*range(1, 18), 31, 32, 33, 64, 65, 100, 127, 128, 129, 199, 200]
-PASSED = {"digest": True, "signature": True, "fields": True, "statements": True}
+PASSED = {"digest": True, "signature": True, "fields": True, "statements": True, "shown": None}
 RUN = """async ([cases, keys]) => {
     const { check } = await import("/static/notices/verify.js");
     const bytes = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

@@ -1,6 +1,7 @@
 """The public page of a letter in a real browser: it checks the files that the service makes, and hinders nobody."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -18,8 +19,11 @@ RECORD = {
 }
 REVIEW = {"human_review_available": True, "how_to_request_review": "Write to us.", "rights": ["You may complain."]}
 GENUINE = "This is the file of the genuine letter"
+PROVED = "This file carries the proof of a genuine letter"
 FORGED = "This is not the file of the genuine letter"
 TELEPHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+SHOWN_FAILED = "Failed: The letter's visible sentences are not those that were approved."
+SHOWN_UNKNOWN = "Not checked: Whether the file shows the same sentences when you open it."
 FORMATS = {"a4": ("format=pdf&paper=a4", "letter.pdf"), "US letter": ("format=pdf&paper=letter", "letter.pdf"),
            "html": ("format=html", "letter.html"), "proof": ("format=proof", "notice-proof.json")}  # fmt: skip
 
@@ -38,12 +42,13 @@ class Letter(NamedTuple):
     files: dict[str, File]
 
 
-def approved(site: Service, decision_id: str, language: str = "en") -> Letter:
+def approved(site: Service, decision_id: str, language: str = "en", **content: object) -> Letter:
     site.call("POST", "/v1/ingest/srf", json.dumps({**RECORD, "decision_id": decision_id}).encode())
-    body = {"recipient": {"name": "Avery Example", "language": language}}
+    recipient = {"name": "Avery Example", "address": ["1 Example Street"], "reference": "A-1", "language": language}
+    body = {"recipient": recipient}
     drafted = site.call("POST", f"/v1/decisions/{decision_id}/notices", json.dumps(body).encode())
     notice = f"/v1/notices/{drafted['notice_id']}"
-    site.call("PATCH", notice, json.dumps({"content": REVIEW}).encode())
+    site.call("PATCH", notice, json.dumps({"content": {**REVIEW, **content}}).encode())
     claim = {"approver": "Reviewer 7", "authority": "credit officer"}
     done = site.call("POST", f"{notice}/approve", json.dumps(claim).encode())
     with site.live.client() as client:
@@ -89,12 +94,25 @@ def altered(file: File, old: bytes, new: bytes) -> File:
 # ── what is found in a file ──
 
 
-@pytest.mark.parametrize("kind", FORMATS)
-def test_every_form_of_the_letter_is_found_genuine(opened, letter, kind):
+def test_an_html_file_as_it_is_given_out_is_the_genuine_letter(opened, letter, site, open_page, other):
     page = opened()
-    expect(choose(page, letter.files[kind])).to_have_text(GENUINE)
+    expect(choose(page, letter.files["html"])).to_have_text(GENUINE)
+    expect(page.locator(".checks .good")).to_have_count(5)
+    german = open_page(site, other.path)
+    german.locator("#file").set_input_files(
+        {"name": "brief.html", "mimeType": "", "buffer": other.files["html"].content}
+    )
+    expect(german.locator(".verdict h3")).to_have_text("Das ist die Datei des echten Briefs")
+
+
+@pytest.mark.parametrize("kind", ["a4", "US letter", "proof"])
+def test_any_other_file_carries_its_proof_and_the_reader_is_told_to_compare(opened, letter, kind):
+    page = opened()
+    expect(choose(page, letter.files[kind])).to_have_text(PROVED)
+    expect(page.locator(".verdict")).to_contain_text("The file can show other words when you open it")
     expect(page.locator(".checks .good")).to_have_count(4)
     expect(page.locator(".checks .bad")).to_have_count(0)
+    expect(page.locator(".checks")).to_contain_text(SHOWN_UNKNOWN)
 
 
 def test_the_genuine_letters_sentences_are_shown_with_source_and_value(opened, letter):
@@ -143,6 +161,87 @@ def test_a_changed_file_is_told_apart_and_every_failed_check_named(opened, lette
     assert all(part in line for part, line in zip(failed, told, strict=True))
 
 
+# What a forger may do to the page that a reader opens, whose proof stays whole.
+OTHER_SENTENCES = {
+    "another word": (b"was denied", b"was granted"),
+    "another title": (b"</h1>", b": granted</h1>"),
+    "a sentence more": (b'<section class="main_factors">', b'<section class="main_factors"><div>Granted.</div>'),
+    "a sentence less": (b'<p dir="ltr">Write to us.</p>', b""),
+    "a section more": (b'<section class="sources">', b'<section class="addition"><p>Granted.</p></section>\\g<0>'),
+    "a number turned around": (b"0[.]92[.]", b"\xe2\x80\xae29.0."),
+}
+SAME_SENTENCES_LOOKING_OTHERWISE = {
+    "a style": (b"</style>", b'li { font-size: 0 } li::before { content: "Granted."; font-size: 1rem }</style>'),
+    "a second style": (b"</head>", b"<style>main { display: none }</style></head>"),
+    "an attribute": (b'<section class="decision_summary">', b'<section class="decision_summary" hidden>'),
+    "words over the page": (b"<main>", b'<div class="watermark" data-mark="Granted"></div><main>'),
+    "words in the place of a heading": (b"What was decided</h2>", b"Granted</h2>"),
+    "words in the place of a source": (b">1</a></sup>", b">not true</a></sup>"),
+    "words among the sources": (b'<section class="sources">', b'<section class="sources"><p>Granted.</p>'),
+    "words in the box at the end": (b'<strong class="code">', b"Granted. \\g<0>"),
+    "a script": (b"</body>", b"<script>document.querySelector('h1').textContent = 'Granted'</script></body>"),
+    "another encoding": (b'<meta charset="utf-8">', b'<meta charset="iso-2022-jp">'),
+    "markup in the address": (b"1 Example Street", b"<b>Granted</b>"),
+    "a second recipient": (b"</main>", b'<p class="recipient"><span dir="ltr">Granted</span></p></main>'),
+    "a second reference": (b"</dl>", b'<div class="reference"><dt>Granted</dt><dd dir="ltr">1</dd></div></dl>'),
+    "another word for the reference": (b"<dt>Your reference</dt>", b"<dt>Granted</dt>"),
+    "words in the place of the code": (b'(<strong class="code">)[^<]*', b"\\1Granted"),
+}
+
+
+def forged(file: File, old: bytes, new: bytes) -> File:
+    content, number = re.subn(old, new, file.content, count=1)
+    assert number == 1
+    return File(file.name, content)
+
+
+@pytest.mark.parametrize("forgery", OTHER_SENTENCES)
+def test_a_letter_whose_text_says_anything_else_is_not_the_genuine_one(opened, letter, forgery):
+    page = opened()
+    expect(choose(page, forged(letter.files["html"], *OTHER_SENTENCES[forgery]))).to_have_text(FORGED)
+    expect(page.locator(".checks .bad")).to_have_text([SHOWN_FAILED])
+    expect(page.get_by_text(letter.content["decision_summary"][0]["statement"])).to_be_visible()
+
+
+@pytest.mark.parametrize("forgery", SAME_SENTENCES_LOOKING_OTHERWISE)
+def test_a_letter_that_may_look_otherwise_is_never_called_genuine(opened, letter, forgery):
+    page = opened()
+    expect(choose(page, forged(letter.files["html"], *SAME_SENTENCES_LOOKING_OTHERWISE[forgery]))).to_have_text(PROVED)
+    expect(page.locator(".checks")).to_contain_text(SHOWN_UNKNOWN)
+
+
+def test_nothing_in_a_forged_letter_is_loaded_or_run(site, browser, letter):
+    page = browser.new_context(base_url=site.url).new_page()
+    page.goto(letter.path, wait_until="networkidle")
+    sent, ran = [], []
+    page.on("request", lambda request: sent.append(request.url))
+    page.on("dialog", lambda dialog: ran.append(dialog.message))
+    markup = (
+        b'<img src="/x" onerror="alert(1)"><script>alert(2)</script><iframe src="/y"></iframe><p style="color: red">'
+    )
+    expect(choose(page, forged(letter.files["html"], b"<main>", b"<main>" + markup))).to_have_text(PROVED)
+    page.wait_for_timeout(500)
+    assert (sent, ran) == ([], [])
+    page.context.close()
+
+
+def test_whom_the_letter_is_written_to_is_left_to_the_reader(opened, letter):
+    """Nothing of the person is told to whoever has the proof alone, so it is no part of the digest."""
+    page = opened()
+    file = forged(forged(letter.files["html"], b"Avery Example", b"Blake Example"), letter.code.encode(), b"AAAA-2222")
+    expect(choose(page, forged(file, b">A-1<", b">A-2<"))).to_have_text(GENUINE)
+    expect(page.locator(".verdict")).to_contain_text("apart from recipient, reference and code: compare those yourself")
+
+
+def test_text_that_a_letter_prints_otherwise_than_it_was_written_is_no_forgery(site, open_page):
+    """Else a letter from before letters looked as they do now would be called one."""
+    strange = [" \t Two\u2028lines\u0085and\x07a bell. ", "שלום <b>1 & 2</b>", "\ue000 private\u2060ly \ufffd", "\n\n"]
+    letter = approved(site, "letter-strange", rights=strange, how_to_request_review="Write.\r\n\r\nOr call.")
+    page = open_page(site, letter.path)
+    expect(choose(page, letter.files["html"])).to_have_text(GENUINE)
+    expect(choose(page, forged(letter.files["html"], b"</style>", b"/* older */</style>"))).to_have_text(PROVED)
+
+
 @pytest.mark.parametrize(
     "content",
     [b"", b"Dear Sir or Madam", b"%PDF-1.7\nno attachment", b"<script id=proof>alert(1)</script>", b"\x89PNG\r\n\x1a\n",
@@ -168,7 +267,7 @@ def test_a_file_may_be_dropped_anywhere_on_the_page(opened, letter):
         "text => { const d = new DataTransfer(); d.items.add(new File([text], 'x.json')); return d; }", text
     )
     page.locator("h1").dispatch_event("drop", {"dataTransfer": dropped})
-    expect(page.locator(".verdict h3")).to_have_text(GENUINE)
+    expect(page.locator(".verdict h3")).to_have_text(PROVED)
 
 
 def test_a_browser_that_does_not_know_the_signature_says_so(opened, letter):
@@ -177,7 +276,9 @@ def test_a_browser_that_does_not_know_the_signature_says_so(opened, letter):
         "crypto.subtle.importKey = async () => { throw new DOMException('unknown', 'NotSupportedError'); }"
     )
     page.reload()
-    expect(choose(page, letter.files["a4"])).to_have_text("This file agrees, but its signature was not checked")
+    expect(choose(page, letter.files["a4"])).to_have_text(
+        "This file carries a proof, but its signature was not checked"
+    )
     expect(page.locator(".checks .good")).to_have_count(3)
     expect(page.get_by_text("Not checked: This browser cannot check the signature")).to_be_visible()
 
@@ -255,14 +356,19 @@ def test_without_javascript_the_page_confirms_the_letter_and_takes_a_request(sit
 # ── looks ──
 
 
-@pytest.fixture(params=["page", "genuine", "forged", "unknown"])
-def sight(request, site, open_page, letter, other) -> Callable[..., Page]:
+@pytest.fixture(params=["page", "genuine", "proved", "forged", "unknown"])
+def sight(request, site, open_page, letter) -> Callable[..., Page]:
     """What there is to see, one after the other."""
 
     def show(**options) -> Page:
         page = open_page(site, "/n/aaaaaaaaaaaa" if request.param == "unknown" else letter.path, **options)
-        if request.param in ("genuine", "forged"):
-            choose(page, (letter if request.param == "genuine" else other).files["html"])
+        files = {
+            "genuine": letter.files["html"],
+            "proved": letter.files["a4"],
+            "forged": forged(letter.files["html"], *OTHER_SENTENCES["another word"]),
+        }
+        if request.param in files:
+            choose(page, files[request.param])
         return page
 
     return show

@@ -77,6 +77,10 @@ def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
 
+def unfold(page: Page, name: str) -> None:
+    page.locator("summary").get_by_text(name, exact=True).click()
+
+
 def rows(page: Page, section: str = "Why") -> Any:
     return page.get_by_role("group", name=section).locator(".rows > .row")
 
@@ -136,6 +140,7 @@ def test_the_life_of_a_notice(site, signed_in):
             press(writer, "It came back")
             assert state(writer) == "approved"
 
+    unfold(writer, "New version")
     press(writer, "New version")
     expect(writer).not_to_have_url(address)
     assert state(writer) == "draft"
@@ -190,7 +195,7 @@ def test_the_keyboard_is_enough_to_read_and_approve_a_notice(signed_in, notice):
     page = signed_in("approver", notice)
     page.keyboard.press("?")
     keys = page.get_by_role("dialog")
-    for label in ("Approve", "Request changes", "Preview the letter", "Withdraw", "Next line", "Start page"):
+    for label in ("Approve", "Send to review", "Preview the letter", "Withdraw", "Next line", "Start page"):
         expect(keys.get_by_role("row", name=label)).to_be_visible()
     page.keyboard.press("Escape")
     expect(keys).to_have_count(0)
@@ -208,6 +213,33 @@ def test_the_keyboard_is_enough_to_read_and_approve_a_notice(signed_in, notice):
     page.keyboard.press("Enter")
     expect(page.get_by_text("Approved.", exact=True)).to_be_visible()
     expect(page.get_by_text("Read aloud.")).to_be_visible()
+
+
+def test_a_key_unfolds_what_is_folded_away(signed_in, notice):
+    page = signed_in("approver", notice)
+    button = page.get_by_role("button", name="Withdraw", exact=True)
+    expect(button).to_be_hidden()
+    page.keyboard.press("w")
+    expect(button).to_be_visible()
+    unfold(page, "Not possible now")
+    expect(page.get_by_role("button", name="New version", exact=True)).to_be_disabled()
+
+
+def test_the_approver_sees_the_checklist_first_and_the_verdict_while_reading_on(signed_in, notice):
+    """Nothing scrolls inside the page, and the verdict stays beside the end of a letter."""
+    page = signed_in("approver", notice, viewport={"width": 1280, "height": 800})
+    expect(page.get_by_role("heading", name="Checklist")).to_be_in_viewport()
+    side = page.locator(".check-side")
+    assert side.evaluate("e => e.scrollHeight <= e.clientHeight + 1"), "it does not scroll by itself"
+    page.get_by_text("No review by a person is offered.").scroll_into_view_if_needed()
+    expect(page.get_by_role("button", name="Approve", exact=True)).to_be_in_viewport()
+
+
+def test_on_a_phone_the_queue_shows_what_is_due_and_where_it_stands(signed_in, notice):
+    page = signed_in("approver", QUEUE, viewport={"width": 360, "height": 740})
+    for column in ("due", "where_it_stands"):
+        box = page.locator(f"td.field-{column}").first.bounding_box()
+        assert box["x"] + box["width"] <= 360, column
 
 
 def test_sentences_are_added_moved_and_removed_and_the_person_is_asked_before_they_are_lost(signed_in, notice):
@@ -251,7 +283,8 @@ def test_without_scripts_a_notice_is_edited_by_numbers_and_boxes_and_approved(si
 
 
 def press_and_confirm(page: Page) -> None:
-    """Withdraw, which asks first."""
+    """Withdraw, which is folded away and asks first."""
+    unfold(page, "Withdraw")
     press(page, "Withdraw")
     assert state(page) == "approved", "not before the box is ticked"
     page.get_by_label("I am sure").check()
@@ -273,8 +306,7 @@ def test_on_paper_there_is_the_whole_notice_and_nothing_to_press(signed_in, noti
     expect(page.get_by_role("heading", name="Checklist")).to_be_visible()
     for name in ("Approve", "Withdraw"):
         expect(page.get_by_role("button", name=name, exact=True)).to_be_hidden()
-    side = page.locator(".check-side")
-    assert side.evaluate("e => e.scrollHeight <= e.clientHeight + 1"), "nothing is cut off"
+    expect(page.get_by_role("heading", name="What next")).to_be_hidden()
 
 
 # ── every page ──

@@ -75,7 +75,9 @@ def fill_in(page: Page) -> None:
     page.get_by_label("Evidence considered").fill("payslip of March\nletter of 4 May")
 
 
-def test_a_review_is_recorded_and_the_salts_are_shown_once(site, signed_in, decision):
+def test_a_review_is_recorded_with_its_salts_shown_and_loading_the_page_again_records_no_other(
+    site, signed_in, decision
+):
     page = signed_in("editor", decision)
     before = page.get_by_role("listitem").filter(has_text="loan-").count()
     fill_in(page)
@@ -87,6 +89,8 @@ def test_a_review_is_recorded_and_the_salts_are_shown_once(site, signed_in, deci
     texts = {"rationale": "First line.\nSecond line.", "evidence_considered": ["payslip of March", "letter of 4 May"]}
     checked = site.call("POST", f"/v1/decisions/{recorded}/reconsideration/check", json.dumps(texts).encode())
     assert checked == {"rationale": True, "evidence_considered": [True, True]}
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_have_text(recorded)
     page.goto(decision)
     expect(page.get_by_role("status")).to_have_count(0)
     expect(page.locator(".timeline li")).to_have_count(before + 1)

@@ -16,9 +16,20 @@ from custody.models import object_key
 from decisions.models import Decision
 from notices.letters.page import style_hash
 from notices.models import Approval, Delivery, Notice, NoticeRevision
-from tests.notices.conftest import RECORD, acting, approve, done, drafted, edit, send, step
+from tests.notices.conftest import (
+    RECORD,
+    acting,
+    approve,
+    done,
+    drafted,
+    edit,
+    exempt,
+    fill_in_names,
+    send,
+    step,
+)
 from tests.notices.test_back_office import do, page
-from tests.notices.test_review_requests import ask, offering
+from tests.notices.test_review_requests import ask, offering, reconsider
 
 __all__ = ["offering"]
 pytestmark = pytest.mark.django_db
@@ -104,8 +115,9 @@ def test_the_queue_tells_days_problems_and_holders(queue, signed_in):
     browser = signed_in(Role.APPROVER)
     done(edit(browser, queue["soon"], main_factors=[{"statement": "No source.", "source": "nowhere"}]))
     told = text(browser.get(QUEUE))
-    assert "late person late draft 1 day late general, en - -" in told
-    assert "soon person soon draft in 2 days general, en approver@example-bank.example 1" in told
+    days = [timezone.now() + timedelta(days=left) for left in (-1, 3)]
+    assert f"late person late 1 day late {days[0]:%Y-%m-%d} draft general en -" in told
+    assert f"soon person soon in 3 days {days[1]:%Y-%m-%d} draft 1 problem general en approver@example-bank" in told
     assert shown_in(browser, "?queue=mine") == ["soon"]
 
 
@@ -151,6 +163,55 @@ def test_what_is_in_the_way_of_approval_is_told_first(api, notice, signed_in):
     assert reason_at(answer, "Approve") == "Something is in the way, see above."
 
 
+def in_order(answer, *told: str) -> bool:
+    """Whether a page says all of this, one after the other."""
+    found = [answer.content.decode().find(each) for each in told]
+    return min(found) >= 0 and found == sorted(found)
+
+
+def test_the_checklist_comes_before_the_verdicts_and_what_else_can_be_done_is_folded_away(api, notice, signed_in):
+    done(edit(api, notice, main_factors=[{"statement": "The moon was full.", "source": "events.moon"}]))
+    done(step(api, notice, "submit"))
+    answer = signed_in(Role.APPROVER).get(page(notice))
+    assert in_order(answer, "In the way of approval", ">Checklist<", 'id="verdict-title"', ">Approve<")
+    assert in_order(answer, ">Approve<", ">Request changes<", ">Withdraw</summary>", ">Not possible now<", ">Deliver<")
+
+
+def test_the_main_verdict_is_in_sight_even_for_those_who_cannot_give_it(api, notice, signed_in):
+    done(step(api, notice, "submit"))
+    answer = signed_in(Role.AUDITOR).get(page(notice))
+    assert in_order(answer, 'id="verdict-title"', ">Approve<", "may not approve", ">Not possible now<", ">Withdraw<")
+
+
+def test_elements_that_do_not_apply_are_folded_away_unless_somebody_said_so(api, signed_in):
+    fill_in_names(api, "us_ecoa_fcra")
+    done(api.ingest(RECORD))
+    draft = drafted(api)
+    browser = signed_in(Role.APPROVER)
+    assert in_order(browser.get(page(draft)), ">Checklist<", "<summary>What does not apply", "Gives the credit score")
+    done(exempt(api, draft, specific_reasons="They were told on the telephone."))
+    told = browser.get(page(draft))
+    assert in_order(told, "They were told on the telephone.", "<summary>What does not apply")
+
+
+def test_a_finished_notice_says_who_approved_it_and_when_it_was_delivered_and_not_that_it_is_due(
+    api, approved, signed_in
+):
+    Notice.objects.update(due_at=timezone.now() + timedelta(days=9))
+    browser = signed_in(Role.EDITOR)
+    told = text(browser.get(page(approved)))
+    assert f"Approved by Reviewer 7 as credit officer on {timezone.now():%Y-%m-%d}" in told
+    assert f"Due {timezone.now() + timedelta(days=9):%Y-%m-%d}, in 9 days" in told
+    assert reason_at(browser.get(page(approved)), "Deliver") == ""
+    done(step(api, approved, "deliveries", {"channel": "hand"}))
+    answer = browser.get(page(approved))
+    assert f"delivered on {timezone.now():%Y-%m-%d}" in text(answer)
+    assert "Due " not in text(answer)
+    (again,) = re.findall(r"<button[^>]*>Deliver again</button>", answer.content.decode())
+    assert "default" not in again
+    assert in_order(answer, 'id="verdict-title"', ">Deliver again</summary>")
+
+
 def test_who_wrote_cannot_approve_and_the_button_says_so(notice, signed_in):
     browser = signed_in(Role.OWNER)
     done(edit(browser, notice, title="Mine"))
@@ -183,12 +244,13 @@ def test_nobody_decides_about_words_they_have_not_seen(api, notice, signed_in, n
     browser = signed_in(Role.APPROVER)
     browser.get(page(notice))
     done(edit(api, notice, title="Another title"))
+    done(step(api, notice, "submit"))
     answer = do(browser, notice, name, revision="1", **{field: "Typed before the change."})
     assert answer.status_code == 409
     assert "The notice has changed" in text(answer)
     assert "Typed before the change.</textarea>" in answer.content.decode()
     assert "Another title" in text(answer), "the page shows what the notice says now"
-    assert (state(notice), Approval.objects.count()) == ("draft", 0)
+    assert (state(notice), Approval.objects.count()) == ("in_review", 0)
     assert do(browser, notice, name, **{field: "Seen."}).status_code == 302
 
 
@@ -200,8 +262,9 @@ def test_a_form_that_does_not_say_which_revision_it_showed_is_refused(notice, si
     assert not Approval.objects.exists()
 
 
-def test_changes_are_asked_for_with_a_reason_that_is_missed_at_its_field(notice, signed_in):
+def test_changes_are_asked_for_with_a_reason_that_is_missed_at_its_field(api, notice, signed_in):
     browser = signed_in(Role.APPROVER)
+    done(step(api, notice, "submit"))
     answer = do(browser, notice, "request-changes", reason="  ")
     assert answer.status_code == 422
     body = answer.content.decode()
@@ -215,11 +278,12 @@ def test_changes_are_asked_for_with_a_reason_that_is_missed_at_its_field(notice,
 
 def test_what_is_not_possible_now_says_so_and_is_refused(notice, signed_in):
     browser = signed_in(Role.OWNER)
-    for name, label in (("deliver", "Deliver"), ("new-version", "New version")):
-        assert reason_at(browser.get(page(notice)), label) == "The notice is draft."
-        answer = do(browser, notice, name, channel="post")
+    impossible = {"deliver": "Deliver", "new-version": "New version", "request-changes": "Request changes"}
+    for name, label in impossible.items():
+        assert reason_at(browser.get(page(notice)), label) == "The notice is still a draft."
+        answer = do(browser, notice, name, channel="post", reason="Simpler.")
         assert answer.status_code == 409
-        assert "The notice is draft." in text(answer)
+        assert "The notice is still a draft." in text(answer)
     assert do(browser, notice, "submit").status_code == 302
     assert reason_at(browser.get(page(notice)), "Send to review") == "The notice is in review."
     assert do(browser, notice, "submit").status_code == 409
@@ -227,10 +291,18 @@ def test_what_is_not_possible_now_says_so_and_is_refused(notice, signed_in):
 
 def test_a_member_takes_a_notice_and_lets_go_of_it(notice, signed_in):
     browser = signed_in(Role.EDITOR)
-    for holder in ("editor@example-bank.example", None):
-        do(browser, notice, "hold")
+    for label, holder in (("Take it", "editor@example-bank.example"), ("Let go of it", None)):
+        assert reason_at(browser.get(page(notice)), label) == ""
+        for _ in range(2):  # a page that is open twice says what is meant
+            do(browser, notice, "hold", take=str(label == "Take it"))
         found = Notice.objects.select_related("holder__user").get()
         assert (found.holder and found.holder.user.email) == holder
+
+
+def test_letting_go_of_what_somebody_else_holds_by_now_takes_nothing_from_them(notice, signed_in):
+    for role, take in ((Role.EDITOR, True), (Role.APPROVER, True), (Role.EDITOR, False)):
+        do(signed_in(role), notice, "hold", take=str(take))
+    assert Notice.objects.select_related("holder__user").get().holder.user.email == "approver@example-bank.example"
 
 
 # ── deliveries and new versions ──
@@ -273,10 +345,10 @@ def test_the_reference_that_was_approved_stays(approved, signed_in):
     ("entered", "status", "told"),
     [
         ({"channel": "pigeon"}, 422, "not one of the available choices"),
-        ({"channel": "post", "delivered_at": "2020-01-01T00:00"}, 409, "between the approval of the notice and now"),
+        ({"channel": "post", "delivered_at": "2020-01-01T00:00"}, 409, "cannot be before the approval of the notice"),
         ({"channel": "post", "delivered_at": "soon"}, 422, "Enter a valid date/time."),
-        ({"channel": "email"}, 409, "The recipient has no e-mail address."),
-        ({"channel": "email", "address": "nobody"}, 409, "e-mail address is none"),
+        ({"channel": "email"}, 409, "No e-mail address is known."),
+        ({"channel": "email", "address": "nobody"}, 409, "This is no e-mail address."),
     ],
 )
 def test_an_impossible_delivery_is_refused_and_stays_on_the_page(approved, signed_in, entered, status, told):
@@ -290,7 +362,8 @@ def test_a_letter_that_came_back_is_noted_with_the_reason(approved, signed_in):
     browser = signed_in(Role.EDITOR)
     do(browser, approved, "deliver", channel="post")
     came_back = page(approved, "return-delivery", Delivery.objects.get().pk)
-    assert browser.submit(page(approved), came_back, reason=" ").status_code == 409
+    for no_reason in (" ", "a\x00b"):
+        assert browser.submit(page(approved), came_back, reason=no_reason).status_code == 422
     assert browser.submit(page(approved), came_back, reason="Moved away").status_code == 302
     assert state(approved) == "approved"
     answer = browser.get(page(approved))
@@ -320,6 +393,21 @@ def test_a_draft_is_made_on_the_page_of_a_decision(api, signed_in):
     answer = browser.post(form, {"pack": "", "csrfmiddlewaretoken": browser.csrf_token("/admin/")}, follow=True)
     assert "Choose a pack to draft under." in text(answer)
     assert Notice.objects.count() == 1
+
+
+def test_a_draft_about_a_reconsideration_goes_to_whom_the_letter_about_the_decision_went(api, signed_in):
+    done(api.ingest(RECORD))
+    person = {"name": "Example Person", "address": ["2 Example Street"], "reference": "person 7"}
+    first = drafted(api, pack="ca_qc_12_1", language="fr", recipient=person)
+    mistaken = drafted(api, recipient={"name": "Somebody Else"})
+    done(step(api, mistaken, "withdraw"))
+    again = reconsider(api, reconsider(api)["decision_id"])["decision_id"]
+    decision = Decision.objects.get(decision_id=again)
+    form = f"/admin/notices/notice/draft/{decision.pk}/"
+    page_of_it = f"/admin/decisions/decision/{decision.pk}/change/"
+    signed_in(Role.EDITOR).submit(page_of_it, form, pack="ca_qc_12_1", language="")
+    made = Notice.objects.get(decision=decision)
+    assert (made.recipient, made.language, str(made.pk) != first["notice_id"]) == (person, "fr", True)
 
 
 # ── letters ──

@@ -1,16 +1,23 @@
 """Phrasebook, authority grants, settings, packs, the report and requests for review, on their pages."""
 
+import re
+
 import pytest
+import time_machine
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from accounts.models import Member
 from accounts.roles import Role
+from custody import vaults
+from custody.models import object_key
+from decisions.models import Decision
 from notices.models import Approval, AuthorityGrant, Notice, NoticeSettings, Phrase, ReviewRequest
 from notices.packs import packs
 from notices.phrasebook import COLUMNS
-from tests.access.conftest import add_person
+from tests.access.conftest import add_person, sign_in
+from tests.notices.conftest import approve, done, drafted, fill_in_names, taken_sample
 from tests.notices.test_back_office import do, page
 from tests.notices.test_back_office_review import text
 from tests.notices.test_review_requests import ask, offering, reconsider
@@ -56,6 +63,29 @@ def test_an_editor_sees_a_phrase_and_cannot_change_it(owner, signed_in):
     body = signed_in(Role.EDITOR).get(address).content.decode()
     assert "Income is too low.</textarea>" in body
     assert body.count(" disabled") == len(COLUMNS) + 1, "each field, and the button"
+    assert body.index("may not change how notices are made") < body.index("<textarea"), "the reason comes first"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"language": "xx"}, "xx is not one of the available choices"),
+        ({"sentence": " "}, "Give a sentence or a label, or withhold the field."),
+    ],
+)
+def test_a_phrase_that_no_draft_would_use_is_refused(owner, changes, told):
+    answer = owner.submit(PUT, **{**PHRASE, **changes})
+    assert (answer.status_code, told in text(answer)) == (422, True)
+    assert not Phrase.objects.exists()
+
+
+def test_a_phrase_is_a_sentence_or_a_label_or_withheld(owner):
+    for key, words in (("a", {"label": "Income"}), ("b", {"withheld": "on"}), ("c", {"sentence": "Income."})):
+        assert owner.submit(PUT, language="de", key=key, **words).status_code == 302
+    told = text(owner.get(PHRASES))
+    assert "a de Income -" in told
+    assert "b de withheld - -" in told
+    assert told.count("withheld -") == 1, "nothing is said where nothing is withheld"
 
 
 def send(browser, table: str | bytes):
@@ -79,6 +109,8 @@ def test_a_table_is_taken_as_a_whole(owner):
         (f"{HEAD}\nen,R01,Fine.,,,,\nen,R01,Again.,,,,\n", "Line 3: this key is there twice in this language."),
         ("language,key\nen,R01\n", "Line 2: the columns are language, key"),
         (f"{HEAD}\nen,,No key.,,,,\n", "Line 2: key: This field cannot be blank."),
+        (f"{HEAD}\nxx,R01,Fine.,,,,\n", "Line 2: language: Notices are written in de, en, fr."),
+        (f"{HEAD}\nen,R01,,,,Credit,1\n", "Line 2: sentence: Give a sentence or a label, or withhold the field."),
         (f'{HEAD}\nen,R01,"open,,,,\n', "This is no CSV table"),
         (b"\xff\xfe\x00\x00", "The file is not UTF-8 text."),
         ("", "The submitted file is empty."),
@@ -110,6 +142,16 @@ def test_authority_is_granted_and_revoked_and_approvals_made_with_it_stand(api, 
     assert grant.revoked_at
     assert Approval.objects.get().grant == grant
     assert "by an authority grant" in text(owner.get(page(notice)))
+
+
+def test_grants_show_dates_alike_and_who_gave_them_without_the_kind_of_actor(organization, owner):
+    member = add_person(organization, Role.APPROVER)
+    owner.submit(GRANT, member=str(member.pk), authority="any", valid_from="2026-01-01", valid_to="2099-12-31")
+    own = reverse("admin:notices_authoritygrant_change", args=[AuthorityGrant.objects.get().pk])
+    listed = text(owner.get("/admin/notices/authoritygrant/"))
+    assert "any all 2026-01-01 2099-12-31 owner@example-bank.example -" in listed
+    assert "Valid to 2099-12-31" in text(owner.get(own))
+    assert "Granted by owner@example-bank.example" in text(owner.get(own))
 
 
 @pytest.mark.parametrize(
@@ -174,6 +216,28 @@ def test_every_pack_is_shown_with_all_that_it_asks_for(owner, pack_id):
     assert words.framework in text(owner.get(reverse("admin:notice-packs")))
 
 
+@pytest.mark.parametrize(
+    ("day", "pack_id", "told"),
+    [
+        ("2026-11-20", "us_ca_admt", "enacted, in force from 2027-01-01"),
+        ("2027-01-01", "us_ca_admt", "in force since 2027-01-01"),
+        ("2026-11-20", "us_ecoa_fcra", "in force since 2022-01-01"),
+        ("2026-11-20", "eu_ai_act_86", "enacted, in force from 2027-12-02"),
+        ("2026-11-20", "general", "a policy, no law, from 2026-01-01"),
+    ],
+)
+def test_whether_a_law_is_in_force_is_told_by_the_date(organization, day, pack_id, told):
+    with time_machine.travel(f"{day}T00:00:00Z"):
+        browser = sign_in(add_person(organization, Role.AUDITOR).user.email)
+        assert f"Status {told} Languages" in text(browser.get(reverse("admin:notice-pack", args=[pack_id])))
+        assert told in text(browser.get(reverse("admin:notice-packs")))
+
+
+def test_who_may_only_look_at_the_settings_reads_why_before_the_fields(signed_in):
+    body = signed_in(Role.EDITOR).get(SETTINGS).content.decode()
+    assert body.index("may not change how notices are made") < body.index('id="id_default_pack"')
+
+
 def test_a_pack_that_is_none_is_not_found(owner):
     assert owner.get(reverse("admin:notice-pack", args=["nonesuch"])).status_code == 404
 
@@ -200,7 +264,7 @@ def test_a_request_shows_what_the_person_wrote_and_is_closed_with_a_reason(asked
     assert "Line one.<br>&lt;b&gt;Line two.&lt;/b&gt;" in body
     close = reverse("admin:close-review-request", args=[asked.pk])
     answer = browser.submit(address, close, reason=" ")
-    assert (answer.status_code, "Say why" in text(answer)) == (409, True)
+    assert (answer.status_code, "Say why" in text(answer)) == (422, True)
     assert browser.submit(address, close, reason="Taken back by letter.").status_code == 302
     asked.refresh_from_db()
     assert asked.closed_because == "Taken back by letter."
@@ -217,3 +281,44 @@ def test_a_request_waits_until_a_reconsideration_answers_it(api, asked, signed_i
     assert "Nobody waits for an answer." in text(browser.get(requests))
     assert f"R-{asked.pk}" in text(browser.get(requests, {"state": "answered"}))
     assert "State answered" in text(browser.get(address))
+
+
+def test_an_answered_request_leads_to_the_reconsideration_and_to_the_notice_about_it(api, asked, signed_in):
+    browser = signed_in(Role.EDITOR)
+    address = reverse("admin:notices_reviewrequest_change", args=[asked.pk])
+    assert "Draft the notice about the outcome" not in text(browser.get(address))
+    answer = Decision.objects.get(decision_id=reconsider(api)["decision_id"])
+    reconsider(api, rationale="A second one is not the answer.")
+    body = browser.get(address).content.decode()
+    assert reverse("admin:decisions_decision_change", args=[answer.pk]) in body
+    assert "Nobody has told them the outcome yet" in body
+    hidden = dict(re.findall(r'<input type="hidden" name="(pack|language)" value="(\w+)">', body))
+    made = browser.submit(address, reverse("admin:draft-notice", args=[answer.pk]), **hidden)
+    notice = Notice.objects.get(decision=answer)
+    assert (notice.pack, notice.language) == ("general", "en")
+    assert made["Location"] == page({"notice_id": notice.pk})
+    body = browser.get(address).content.decode()
+    assert page({"notice_id": notice.pk}) in body
+    assert "Nobody has told them" not in body
+
+
+def test_a_request_tells_what_is_due_by_which_law_and_how_that_was_reckoned(api, signed_in):
+    decision_id = taken_sample(api, "synthetic-hiring-03")
+    fill_in_names(api, "us_ca_admt")
+    notice = done(approve(api, drafted(api, decision_id)))
+    with time_machine.travel("2027-02-01T12:00Z"):
+        row = ask(api, notice, email="person@example.com")
+    browser = signed_in(Role.EDITOR)
+    told = text(browser.get(reverse("admin:notices_reviewrequest_change", args=[row.pk])))
+    assert f"2027-02-01 12:00 UTC. The page gave the person the reference R-{row.pk} at once." in told
+    assert "A mail that confirms it waits to go out." in told
+    assert "Answer due 2027-03-18 by 11 CCR 7021(b) (rule): 45 days after February 1, 2027" in told
+    assert "Acknowledgement due 2027-02-16 by 11 CCR 7021(a) (guidance): 10 business days after" in told
+    assert f"R-{row.pk} in " in text(browser.get("/admin/notices/reviewrequest/"))
+
+
+def test_a_request_about_a_record_that_cannot_be_read_is_shown_without_deadlines(asked, signed_in):
+    record = asked.notice.decision.record
+    vaults.current().delete(object_key(record.organization_id, record.pk))
+    answer = signed_in(Role.EDITOR).get(reverse("admin:notices_reviewrequest_change", args=[asked.pk]))
+    assert (answer.status_code, "Line one." in text(answer)) == (200, True)

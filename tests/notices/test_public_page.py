@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,6 +13,7 @@ from accounts.models import AuditEvent
 from notices import selectors
 from notices.models import Notice, ReviewRequest
 from notices.public import words
+from notices.public.exact import html_digest
 from notices.services import acknowledge_requests
 from tests.access.conftest import Browser
 from tests.notices.conftest import RECORD, approve, done, drafted, edit, fill_in_names, step, stored, taken_sample
@@ -83,7 +85,7 @@ def test_it_confirms_the_letter_and_says_nothing_of_the_person(letter, reader):
 
 
 def test_it_says_which_day_the_letter_was_approved_in_the_words_of_its_language(letter, reader):
-    for language, day in {"en": "January 1, 2030", "de": "1. Januar 2030", "fr": "1 janvier 2030"}.items():
+    for language, day in {"en": "January 1, 2030", "de": "1. Januar 2030", "fr": "1er janvier 2030"}.items():
         with time_machine.travel(START, tick=False):
             notice = letter(language, f"loan-{language}")
         text = page(reader, notice)
@@ -105,6 +107,34 @@ def test_a_letter_that_was_taken_back_says_so_and_takes_no_request(api, letter, 
     answer = reader.post(path(notice), {"code": right, "csrfmiddlewaretoken": token})
     assert answer.status_code == 409
     assert not ReviewRequest.objects.exists()
+
+
+def shown_digest(reader: Browser, notice: Notice) -> str:
+    return re.search(r'"html_digest": "(\w*)"', page(reader, notice)).group(1)
+
+
+def test_the_digest_of_the_html_file_tells_nothing_of_the_person_and_outlives_withdrawal(api, letter, reader):
+    notice = letter()
+    shown = shown_digest(reader, notice)
+    written = selectors.letter(notice)
+    somebody_else = {"name": "Blake", "address": ["Elsewhere"], "reference": "another"}
+    assert html_digest(replace(written, recipient=somebody_else, review_code="AAAA-AAAA")) == shown
+    assert html_digest(replace(written, organization="Another Bank")) != shown
+    done(step(api, {"notice_id": notice.pk}, "withdraw", {"reason": "wrong"}))
+    assert shown_digest(reader, notice) == shown
+
+
+def test_the_page_confirms_a_letter_that_cannot_be_read(api, letter, reader, filesystem_vault):
+    notice = letter()
+    for file in filesystem_vault.rglob(notice.sealed.pk.hex):
+        file.unlink()
+    assert shown_digest(reader, notice) == ""
+
+
+def test_a_request_for_review_is_one_step_from_the_top(letter, reader):
+    offered, without = page(reader, letter()), page(reader, letter(decision_id="x", human_review_available=False))
+    assert offered.index('href="#ask"') < offered.index('id="state"') < offered.index('id="ask"')
+    assert "#ask" not in without
 
 
 def test_a_letter_in_whose_place_another_came_says_so(api, letter, reader):
@@ -170,6 +200,12 @@ def test_the_three_languages_say_the_same_things():
     assert list(said["en"]) == list(said["de"]) == list(said["fr"])
 
 
+@pytest.mark.parametrize("language", ["en", "de", "fr"])
+def test_the_code_shown_as_an_example_is_one_that_a_letter_can_have(language):
+    [code] = re.findall(r"\w{4}-\w{4}", words.words(language)["ask_code_help"])
+    assert re.fullmatch(r"[A-Z2-7]{4}-[A-Z2-7]{4}", code)
+
+
 def test_every_word_is_used_and_every_word_that_is_used_is_there():
     sources = [
         *CHECKOUT.glob("templates/notices/public_*.html"),
@@ -217,7 +253,7 @@ def test_the_day_of_the_answer_is_told_where_a_law_sets_one(api, reader):
     with time_machine.travel(START, tick=False):
         text = ask(reader, notice).content.decode()
     assert "Answer due by" in text
-    assert "February 1, 2030" in text
+    assert "1 February 2030" in text
 
 
 def test_a_second_request_while_the_first_is_open_is_told_that_it_adds_nothing(letter, reader):

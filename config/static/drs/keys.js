@@ -17,8 +17,9 @@ function name(element) {
 }
 
 function press(element) {
-  if (element.matches(FIELDS) && !element.matches("[type=submit]")) element.focus();
-  else element.click();
+  if (element.matches(FIELDS) && !element.matches("[type=submit]")) return element.focus();
+  if (element.matches("summary")) element.focus(); // from here Tab leads on into what it unfolds
+  element.click();
 }
 
 function step(by) {

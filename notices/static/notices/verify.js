@@ -1,7 +1,7 @@
 /**
  * Checks the file of a letter against the record that was signed when the decision came in.
  *
- * It runs in the reader's browser and touches neither the network nor the page. The checks are those of
+ * It runs in the reader's browser and touches neither the network nor the page. The checks of the proof are those of
  * custody/fields.py and custody/merkle.py, and come from
  *   DSSE, what is signed              github.com/secure-systems-lab/dsse/blob/master/protocol.md
  *   in-toto Statement v1, what it says  github.com/in-toto/attestation/tree/main/spec/v1
@@ -20,6 +20,16 @@ const NUL = Uint8Array.of(0);
 /** The parts of a letter that consist of sentences with a source, in the order in which it prints them. */
 export const SECTIONS = ["decision_summary", "main_factors", "role_of_automated_system", "inputs_used"];
 
+/** All of a letter that was approved, in the order in which it prints it. */
+const PRINTED = [
+  "title",
+  ...SECTIONS,
+  "how_to_request_inputs",
+  "rights",
+  "how_to_request_review",
+  "deadline_note",
+];
+
 /** The file is no letter of ours: no proof file is in it. */
 export class NoProof extends Error {}
 
@@ -27,14 +37,14 @@ export class NoProof extends Error {}
  * Runs every check, also after one has failed, so that the reader learns what is wrong.
  *
  * @param {Uint8Array} file a letter as PDF or HTML, or its proof file
- * @param {{digest: string, keys: {id: string, pem: string}[]}} published what the page says of the letter: SHA-256 of
- *     its proof file (hex), and the organization's public signing keys
- * @returns {Promise<object>} `checks`: true, false, or null for what this browser cannot check. If the digest is right,
+ * @param {{digest: string, html_digest: string, keys: {id: string, pem: string}[]}} published what the page says of the
+ *     letter: SHA-256 (hex) of its proof file and of `exactly` its HTML file, and the organization's public signing keys
+ * @returns {Promise<object>} `checks`: true, false, or null for what cannot be checked. If the digest is right,
  *     also `letter` (the proof file), `receivedAt`, and `statements` with the value that is proved for each; without
  *     it, nothing in the file is worth showing.
  * @throws {NoProof}
  */
-export async function check(file, { digest, keys }) {
+export async function check(file, { digest, html_digest, keys }) {
   const proofFile = await proofFileIn(file, digest);
   const letter = await attempt(() => JSON.parse(new TextDecoder().decode(proofFile)));
   const record = await attempt(() => signedRecord(letter.envelope));
@@ -45,6 +55,7 @@ export async function check(file, { digest, keys }) {
     signature: await attempt(() => isSigned(letter.envelope, keys)),
     fields: await attempt(() => Boolean(record) && proved.size === letter.field_proofs.length),
     statements: await attempt(() => letter.type === LETTER_TYPE && citesExactly(statements, letter.field_proofs)),
+    shown: await attempt(() => showsLetter(file, letter, html_digest)),
   };
   return checks.digest ? { checks, letter, statements, receivedAt: record.receivedAt } : { checks };
 }
@@ -149,6 +160,50 @@ function citesExactly(statements, proofs) {
   return statements.every(({ value }) => value !== undefined) && cited.size === proofs.length;
 }
 
+// ── What the file shows when it is opened ──
+
+/**
+ * Whether the reader of the file sees the approved letter. True if it is the HTML file that is given out; false if its
+ * sentences are others. Null for what nobody can tell: a PDF can show anything, and so can the styles of a page, even
+ * if its text is right. An HTML file from before letters looked as they do now is such a page.
+ */
+async function showsLetter(file, { content }, htmlDigest) {
+  const text = new TextDecoder().decode(file);
+  if (kindOf(text) !== "html") return null;
+  if (toHex(await sha256(toBytes(exactly(text)))) === htmlDigest) return true;
+  return shownSentences(text) === approvedSentences(content) ? null : false;
+}
+
+/** An HTML letter without what notices/public/exact.py leaves out of its digest, in which there is no markup. */
+function exactly(html) {
+  return html
+    .replace(/(<p class="recipient">)(<span dir="(ltr|rtl)">[^<]*<\/span>)+/, "$1")
+    .replace(/(<div class="reference"><dt>[^<]*<\/dt><dd dir=)"(ltr|rtl)">[^<]*/, '$1"ltr">…')
+    .replace(/(<strong class="code">)[A-Z2-7]{4}-[A-Z2-7]{4}/, "$1…");
+}
+
+/** The title and what stands in the sections, without headings and the numbers of sources. */
+function shownSentences(html) {
+  const inert = document.createElement("template"); // nothing in it is rendered, loaded or run
+  inert.innerHTML = html;
+  inert.content.querySelectorAll("h2, sup").forEach((each) => each.remove());
+  const parts = inert.content.querySelectorAll("h1, section:not(.sources, .check)");
+  return plain(Array.from(parts, ({ textContent }) => textContent));
+}
+
+function approvedSentences(content) {
+  const printed = PRINTED.flatMap((field) => content[field] ?? []);
+  return plain(printed.map((each) => each.statement ?? each));
+}
+
+/** Texts as one line, without what notices/letters/outline.py does not print, and what the letter's markup adds. */
+function plain(texts) {
+  return texts
+    .join(" ")
+    .replace(/[\s\u2060\ufffd\p{Cc}\p{Cs}\p{Co}\p{Noncharacter_Code_Point}]+/gu, " ")
+    .trim();
+}
+
 // ── The proof file in the file that the reader has ──
 
 /** The proof file's bytes. Of several attachments it is the one with this digest, if there is one. */
@@ -163,12 +218,17 @@ async function proofFileIn(file, digest) {
 
 async function candidates(file) {
   const text = new TextDecoder().decode(file);
-  if (text.startsWith("%PDF-")) return attachments(file);
-  if (text.trimStart().startsWith("{")) return [file];
-  // Nothing of a strange document is parsed or rendered: Base64 in a JSON string holds no markup.
+  if (kindOf(text) === "pdf") return attachments(file);
+  if (kindOf(text) === "proof") return [file];
+  // Base64 in a JSON string holds no markup, so that the document need not be parsed.
   const element = /<script\b[^>]*\bid="proof"[^>]*>([^<]*)<\/script>/.exec(text);
   const proof = element && (await attempt(() => fromBase64(JSON.parse(element[1]))));
   return proof ? [proof] : [];
+}
+
+function kindOf(text) {
+  if (text.startsWith("%PDF-")) return "pdf";
+  return text.trimStart().startsWith("{") ? "proof" : "html";
 }
 
 /** The files attached to a PDF. Streams stand in it as they are, each between the words `stream` and `endstream`. */

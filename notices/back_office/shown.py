@@ -1,0 +1,28 @@
+"""How pages show what rows hold: how long is left, and when."""
+
+from datetime import UTC, datetime, timedelta
+
+from django.utils import timezone
+from django.utils.html import format_html
+
+from config.api.times import rfc3339
+
+_DAY = timedelta(days=1)
+
+
+def time_left(due_at: datetime) -> str:
+    """How long is left until a deadline, or how late it is; in hours if that is less than a day."""
+    now = timezone.now().astimezone(UTC)
+    apart = abs(due_at - now)
+    # By the calendar, as people count: what was due at the end of Monday is two days late all through Wednesday.
+    count = abs((due_at.astimezone(UTC).date() - now.date()).days) if apart >= _DAY else apart.seconds // 3600
+    unit = "day" if apart >= _DAY else "hour"
+    length = f"{count} {unit}{'' if count == 1 else 's'}" if count else "less than an hour"
+    return f"{length} late" if due_at < now else f"in {length}"
+
+
+def deadline(due_at: datetime) -> str:
+    """A list's cell: how long is left, in red if it is late, and the date beneath."""
+    told = '<span class="{}">{}</span><br><time class="quiet" datetime="{}">{}</time>'
+    late = "late" if due_at < timezone.now() else ""
+    return format_html(told, late, time_left(due_at), rfc3339(due_at), due_at.astimezone(UTC).date())

@@ -1,0 +1,22 @@
+"""What the HTML file of a letter is, to the last character."""
+
+import hashlib
+from dataclasses import replace
+
+from notices import letters
+from notices.letters import Letter
+from notices.letters.outline import readable
+
+_LEFT_OUT = "…"
+
+
+def html_digest(letter: Letter) -> str:
+    """SHA-256 (hex) of the HTML form of a letter as it was issued, whatever became of it since.
+
+    Recipient, reference and code are left out, or whoever has the proof alone could try names against the digest.
+    `exactly` in static/notices/verify.js leaves the same out of a reader's file.
+    """
+    reference = readable(letter.recipient.get("reference")) and _LEFT_OUT
+    code = letter.review_code and _LEFT_OUT
+    issued = replace(letter, mark="", recipient={"reference": reference}, review_code=code)
+    return hashlib.sha256(letters.html(issued).encode()).hexdigest()
