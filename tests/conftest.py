@@ -15,13 +15,15 @@ from typing import Any  # noqa: E402
 import pytest  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.test import Client  # noqa: E402
-from playwright.sync_api import Browser  # noqa: E402
+from playwright.sync_api import Browser as Chromium  # noqa: E402
 
 from accounts import audit, selectors, services  # noqa: E402
 from accounts.models import Organization  # noqa: E402
 from accounts.roles import Role  # noqa: E402
 from custody import vaults  # noqa: E402
 from tests.browser.chromium import chromium  # noqa: E402
+from tests.people import Browser, add_person, sign_in  # noqa: E402
+from tests.smtp_server import MailServer, mail_server  # noqa: E402
 
 _OF_A_DATABASE = {"db", "transactional_db", "live", "live_with_each_vault"}
 # What a page does in a browser and what a document says is the same on both databases; tests/back_office and
@@ -68,7 +70,7 @@ class Api:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser() -> Iterator[Chromium]:
     """The one Chromium of a test process: Playwright starts only once in it."""
     with chromium() as running:
         yield running
@@ -99,6 +101,25 @@ def other_api(db: None, api_for: Callable[..., Api]) -> Api:
     """The owner's key of an organization that has nothing to do with `organization`."""
     other = services.create_organization(name="Other Bank", owner_email="owner@other.example", actor=audit.SYSTEM)
     return api_for(other, Role.OWNER)
+
+
+@pytest.fixture
+def signed_in(organization: Organization) -> Callable[..., Browser]:
+    """Makes a member of this role, in `organization` if nothing else is said, and signs them in."""
+
+    def make(role: Role = Role.OWNER, email: str = "", of: Organization = organization) -> Browser:
+        return sign_in(add_person(of, role, email).user.email)
+
+    return make
+
+
+@pytest.fixture
+def smtp(settings: Any) -> Iterator[MailServer]:
+    """A real mail server, to which the service sends."""
+    with mail_server() as server:
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
+        yield server
 
 
 @pytest.fixture
@@ -139,6 +160,13 @@ def _flush_may_empty_the_audit_trail(monkeypatch: pytest.MonkeyPatch) -> None:
         return flush([*drop, *statements, *(sql for _, sql in triggers)])
 
     monkeypatch.setattr(connection.ops, "execute_sql_flush", with_triggers_off)
+
+
+@pytest.fixture(autouse=True)
+def _no_limits(settings: Any) -> None:
+    """All tests of a process come from one address within the same minutes; tests of limits set their own."""
+    settings.ANONYMOUS_REQUESTS_PER_MINUTE = 0
+    settings.CODES_PER_HOUR = settings.CODES_PER_HOUR_AND_CLIENT = 10_000
 
 
 @pytest.fixture(autouse=True)

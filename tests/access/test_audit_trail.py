@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts import audit, tasks
 from accounts.models import AuditEvent
 from accounts.roles import Role
-from tests.access.conftest import Browser, add_person, another, ask_for_code, mailed_token, sign_in
+from tests.people import Browser, add_person, another, ask_for_code, mailed_token, sign_in
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from accounts import audit
 from accounts.models import Member, User
 from accounts.roles import Role
-from tests.access.conftest import Browser, add_person, sign_in
+from tests.people import Browser, add_person, sign_in
 
 pytestmark = pytest.mark.django_db
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounts.models import Member, OneTimeCode, User
 from accounts.services import codes
-from tests.access.conftest import JSON, mailed_code
+from tests.people import JSON, mailed_code
 
 pytestmark = pytest.mark.django_db
 

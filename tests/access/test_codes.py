@@ -13,7 +13,7 @@ from accounts import digests, tasks
 from accounts.models import OneTimeCode, SignedInSession
 from accounts.roles import Role
 from accounts.services import codes
-from tests.access.conftest import (
+from tests.people import (
     Browser,
     add_person,
     another,

@@ -10,7 +10,7 @@ from accounts import services
 from accounts.audit import SYSTEM
 from accounts.models import Invite, Member
 from accounts.roles import Role
-from tests.access.conftest import Browser, add_person, events, mailed_token, sign_in
+from tests.people import Browser, add_person, events, mailed_token, sign_in
 
 pytestmark = pytest.mark.django_db
 

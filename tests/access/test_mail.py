@@ -1,7 +1,6 @@
 """Mail goes out off the request, as text and HTML without anything remote; what is not taken waits, and waits alone."""
 
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 from html.parser import HTMLParser
 
@@ -13,22 +12,12 @@ from accounts import mail, tasks
 from accounts.models import Invite, OneTimeCode
 from accounts.roles import Role
 from accounts.services import invites
-from tests.access.conftest import Browser, add_person, caller, events, mailed_code, newest_mail
-from tests.access.smtp_server import MailServer, mail_server
+from tests.people import Browser, add_person, caller, events, mailed_code, newest_mail
 from tests.throwaway import free_port
 
 pytestmark = pytest.mark.django_db
 
 OWNER = "owner@bank.example"
-
-
-@pytest.fixture
-def smtp(settings) -> Iterator[MailServer]:
-    """A real mail server, to which the service sends."""
-    with mail_server() as server:
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
-        yield server
 
 
 def ask(*emails: str) -> None:

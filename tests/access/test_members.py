@@ -4,7 +4,7 @@ import pytest
 
 from accounts.models import Member, Organization
 from accounts.roles import Role
-from tests.access.conftest import add_person, events, sign_in
+from tests.people import add_person, events, sign_in
 
 pytestmark = pytest.mark.django_db
 

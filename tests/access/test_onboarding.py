@@ -6,7 +6,7 @@ import pytest
 
 from accounts.models import Member
 from accounts.roles import Role
-from tests.access.conftest import Browser, add_person, events, sign_in
+from tests.people import Browser, add_person, events, sign_in
 
 pytestmark = pytest.mark.django_db
 

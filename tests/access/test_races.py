@@ -8,8 +8,8 @@ from accounts.audit import SYSTEM
 from accounts.models import AuditEvent, Invite, Member, OneTimeCode, SignedInSession, User
 from accounts.roles import Role
 from accounts.services import codes, invites, members, second_factor
-from tests.access.conftest import Browser, add_person, another, ask_for_code, caller, mailed_token
 from tests.custody.conftest import at_once, shared_database  # noqa: F401 - a fixture
+from tests.people import Browser, add_person, another, ask_for_code, caller, mailed_token
 
 OWNER = "owner@bank.example"
 SENDERS = 16

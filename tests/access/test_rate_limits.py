@@ -7,7 +7,7 @@ import time_machine
 from django.core.cache import cache
 
 from accounts.roles import Role
-from tests.access.conftest import Browser, events
+from tests.people import Browser, events
 
 pytestmark = pytest.mark.django_db
 

@@ -16,7 +16,7 @@ from accounts.audit import SYSTEM
 from accounts.models import OneTimeCode, User
 from accounts.roles import Role
 from accounts.services import second_factor
-from tests.access.conftest import Browser, add_person, ask_for_code, events, sign_in
+from tests.people import Browser, add_person, ask_for_code, events, sign_in
 
 pytestmark = pytest.mark.django_db
 

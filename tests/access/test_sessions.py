@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts import tasks
 from accounts.models import SignedInSession
 from accounts.roles import Role
-from tests.access.conftest import JSON, Browser, add_person, ask_for_code, events, mailed_code, sign_in
+from tests.people import JSON, Browser, add_person, ask_for_code, events, mailed_code, sign_in
 from tests.system.live import server
 
 pytestmark = pytest.mark.django_db

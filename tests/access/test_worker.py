@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import redis as redis_client
 
-from tests.access.smtp_server import mail_server
+from tests.smtp_server import mail_server
 from tests.system.live import CHECKOUT, Server, server, wait_until
 from tests.throwaway import redis
 

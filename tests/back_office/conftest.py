@@ -1,9 +1,7 @@
 import pytest
 
 from accounts.models import User
-from tests.access.conftest import Browser, _no_limits, sign_in, signed_in
-
-__all__ = ["_no_limits", "runner", "signed_in"]
+from tests.people import Browser, sign_in
 
 
 @pytest.fixture

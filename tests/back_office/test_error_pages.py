@@ -5,7 +5,7 @@ from django.test import Client
 
 from accounts.roles import Role
 from notices import selectors
-from tests.access.conftest import Browser
+from tests.people import Browser
 
 pytestmark = pytest.mark.django_db
 CANARY = "canary-77aa"

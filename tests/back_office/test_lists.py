@@ -13,7 +13,7 @@ from accounts.back_office import lists
 from accounts.models import AuditEvent
 from accounts.roles import Role
 from decisions.models import Decision
-from tests.access.conftest import add_person
+from tests.people import add_person
 from tests.reconsiderations.conftest import REVIEW, reconsider
 
 pytestmark = pytest.mark.django_db

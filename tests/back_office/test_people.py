@@ -7,8 +7,8 @@ import pytest
 
 from accounts.models import ApiKey, AuditEvent, Invite, Member
 from accounts.roles import Role
-from tests.access.conftest import Browser, add_person, newest_mail
 from tests.custody.conftest import at_once, shared_database  # noqa: F401 - a fixture
+from tests.people import Browser, add_person, newest_mail
 
 pytestmark = pytest.mark.django_db
 OTHERS = [Role.APPROVER, Role.EDITOR, Role.AUDITOR]

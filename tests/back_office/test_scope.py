@@ -6,9 +6,9 @@ import pytest
 
 from accounts.models import AuditEvent
 from accounts.roles import Role
-from tests.access.conftest import add_person, sign_in
 from tests.back_office.conftest import pick
 from tests.back_office.test_people import create_key
+from tests.people import add_person, sign_in
 
 pytestmark = pytest.mark.django_db
 LISTS = [

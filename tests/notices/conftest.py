@@ -1,7 +1,6 @@
 """A decision, a notice about it, and people who work on it, through the API as integrators send it."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,8 +12,8 @@ from accounts.roles import Role
 from decisions import samples
 from notices import selectors
 from notices.models import Notice
-from tests.access.conftest import Browser, add_person, sign_in
 from tests.conftest import Api
+from tests.people import Browser, add_person
 
 RECORD = {
     "decision_id": "loan-1",
@@ -93,22 +92,6 @@ def fill_in_names(api: Api, pack: str) -> None:
     names = next(each for each in api.get("/v1/packs").json()["items"] if each["pack"] == pack)["placeholders"]
     filled = dict.fromkeys(names, "Example Credit Inc., 1 Example Street")
     done(send(api, "PUT", "notice-settings", {"default_pack": pack, "placeholders": filled}))
-
-
-@pytest.fixture(autouse=True)
-def _no_limits(settings: Any) -> None:
-    settings.ANONYMOUS_REQUESTS_PER_MINUTE = 0
-    settings.CODES_PER_HOUR = settings.CODES_PER_HOUR_AND_CLIENT = 10_000
-
-
-@pytest.fixture
-def signed_in(organization: Organization) -> Callable[..., Browser]:
-    """Makes a member of this role and signs them in."""
-
-    def make(role: Role = Role.OWNER, email: str = "") -> Browser:
-        return sign_in(add_person(organization, role, email).user.email)
-
-    return make
 
 
 @pytest.fixture

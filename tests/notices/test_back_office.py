@@ -15,9 +15,9 @@ from accounts.roles import Permission, Role, allows
 from notices import services
 from notices.back_office.actions import ACTIONS
 from notices.models import AuthorityGrant, Phrase, ReviewRequest
-from tests.access.conftest import Browser, sign_in
 from tests.notices.conftest import RECORD, acting, approve, done, drafted, edit, step, stored
 from tests.notices.test_review_requests import ask
+from tests.people import Browser, sign_in
 
 pytestmark = pytest.mark.django_db
 

@@ -16,11 +16,11 @@ from decisions.models import Decision
 from notices.models import Approval, AuthorityGrant, Notice, NoticeSettings, Phrase, ReviewRequest
 from notices.packs import packs
 from notices.phrasebook import COLUMNS
-from tests.access.conftest import add_person, sign_in
 from tests.notices.conftest import approve, done, drafted, fill_in_names, taken_sample
 from tests.notices.test_back_office import do, page
 from tests.notices.test_back_office_review import text
 from tests.notices.test_review_requests import ask, offering, reconsider
+from tests.people import add_person, sign_in
 
 __all__ = ["offering"]
 pytestmark = pytest.mark.django_db

@@ -9,8 +9,8 @@ from accounts.models import Member, User
 from accounts.roles import Role
 from notices import tasks
 from notices.models import Reminder
-from tests.access.conftest import add_person
 from tests.notices.conftest import RECORD, approve, done, drafted, edit, fill_in_names, send, shown, step
+from tests.people import add_person
 
 pytestmark = pytest.mark.django_db
 

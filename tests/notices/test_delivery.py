@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,7 +10,6 @@ import time_machine
 from accounts.models import AuditEvent
 from notices import tasks
 from notices.models import Delivery
-from tests.access.smtp_server import MailServer, mail_server
 from tests.notices.conftest import RECORD, approve, done, drafted, refused, send, shown, step
 from tests.throwaway import free_port
 
@@ -40,15 +38,6 @@ def addressed(api) -> dict:
     """An approved notice to somebody with a mail address."""
     api.ingest(RECORD)
     return done(approve(api, drafted(api, recipient={"name": "A. Person", "email": ADDRESS})))
-
-
-@pytest.fixture
-def smtp(settings) -> Iterator[MailServer]:
-    """A real mail server, to which the service sends."""
-    with mail_server() as server:
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
-        yield server
 
 
 # ── recorded ──

@@ -11,9 +11,9 @@ from django.core import serializers
 from accounts.models import AuditEvent
 from notices import tasks
 from notices.models import Delivery, Notice, ReviewRequest
-from tests.access.smtp_server import mail_server
 from tests.notices.conftest import RECORD, approve, done, drafted, edit, exempt, send, step
 from tests.notices.test_review_requests import ask, code_of
+from tests.smtp_server import mail_server
 
 pytestmark = [
     pytest.mark.django_db,

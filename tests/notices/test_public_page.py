@@ -15,8 +15,8 @@ from notices.models import Notice, ReviewRequest
 from notices.public import words
 from notices.public.exact import html_digest
 from notices.services import acknowledge_requests
-from tests.access.conftest import Browser
 from tests.notices.conftest import RECORD, approve, done, drafted, edit, fill_in_names, step, stored, taken_sample
+from tests.people import Browser
 from tests.system.live import CHECKOUT
 
 pytestmark = pytest.mark.django_db

@@ -3,18 +3,15 @@
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from accounts.models import Organization
-from accounts.roles import Role
 from custody.keys import keyring
 from custody.models import Entry
 from decisions.models import Decision
-from tests.access.conftest import Browser, add_person, sign_in
 from tests.conftest import Api
 
 RAW = (
@@ -71,22 +68,6 @@ def original(api: Api) -> dict[str, Any]:
     taken = api.ingest(RAW)
     assert taken.status_code == 201
     return taken.json()
-
-
-@pytest.fixture(autouse=True)
-def _no_limits(settings: Any) -> None:
-    settings.ANONYMOUS_REQUESTS_PER_MINUTE = 0
-    settings.CODES_PER_HOUR = settings.CODES_PER_HOUR_AND_CLIENT = 10_000
-
-
-@pytest.fixture
-def signed_in(organization: Organization) -> Callable[..., Browser]:
-    """Makes a member of this role in `organization` and signs them in."""
-
-    def make(role: Role = Role.EDITOR, of: Organization = organization) -> Browser:
-        return sign_in(add_person(of, role).user.email)
-
-    return make
 
 
 @pytest.fixture

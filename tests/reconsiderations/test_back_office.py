@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import AuditEvent, User
 from accounts.roles import Role
 from decisions.models import Decision
-from tests.access.conftest import sign_in
 from tests.conftest import Api
 from tests.custody.faulty_disk import full_disk
+from tests.people import sign_in
 from tests.reconsiderations.conftest import REVIEW, SENT_ONCE, check, is_committed, reconsider, record_of
 
 pytestmark = pytest.mark.django_db

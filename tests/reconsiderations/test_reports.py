@@ -10,7 +10,7 @@ import time_machine
 from accounts.models import User
 from accounts.roles import Role
 from decisions import reports
-from tests.access.conftest import sign_in
+from tests.people import sign_in
 from tests.reconsiderations.conftest import reconsider
 
 pytestmark = pytest.mark.django_db

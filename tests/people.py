@@ -1,11 +1,9 @@
-"""People with browsers and mailboxes, as the tests of access need them."""
+"""People with browsers and mailboxes."""
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
-import pytest
 from django.core import mail
 from django.test import Client
 
@@ -91,20 +89,3 @@ def caller(organization: Organization, role: Role = Role.OWNER) -> Caller:
 
 def events(verb: str) -> list[AuditEvent]:
     return list(AuditEvent.objects.filter(verb=verb).order_by("pk"))
-
-
-@pytest.fixture(autouse=True)
-def _no_limits(settings: Any) -> None:
-    """All tests of a process come from one address within the same minutes; tests of limits set their own."""
-    settings.ANONYMOUS_REQUESTS_PER_MINUTE = 0
-    settings.CODES_PER_HOUR = settings.CODES_PER_HOUR_AND_CLIENT = 10_000
-
-
-@pytest.fixture
-def signed_in(organization: Organization) -> Callable[..., Browser]:
-    """Makes a member of this role in `organization` and signs them in."""
-
-    def make(role: Role = Role.OWNER, of: Organization = organization) -> Browser:
-        return sign_in(add_person(of, role).user.email)
-
-    return make
