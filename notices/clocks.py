@@ -152,7 +152,7 @@ def _asked(requested_at: datetime | None) -> _Start | None:
 def _recorded(trigger: Trigger, facts: Facts, received_at: datetime) -> _Start:
     """When the clock began by the record. What comes after the record was received cannot have been in it."""
     wanted = OCCURRENCES[trigger][0]
-    lacking = f" The record gives no possible time when {wanted.happened}; the true deadline may be"
+    lacking = f" The record does not say when {wanted.happened}; the true deadline may be"
     for occurrence in OCCURRENCES[trigger]:
         for path in occurrence.paths:
             at = moment(facts.get(path))

@@ -36,7 +36,7 @@ def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
         return
     rows = Notice.objects.filter(organization=organization)
     counts = dict(rows.values_list("state").annotate(Count("pk")).order_by())
-    bars = [Bar(str(state.label), counts.get(state.value, 0)) for state in Notice.State] if counts else []
+    bars = [Bar(str(state.label).capitalize(), counts.get(state.value, 0)) for state in Notice.State] if counts else []
     yield Chart("Notices", bars, reverse("admin:notice-report"), "By state.")
 
 

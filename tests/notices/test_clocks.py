@@ -211,7 +211,7 @@ def test_the_soonest_counts_and_of_two_at_once_the_binding_one():
 APPLICATION = {"received_at": "2026-10-20T08:00:00Z", "completed_at": "2026-10-30T08:00:00Z"}
 CAME_IN = {"received_at": "2026-10-20T08:00:00Z"}
 DECIDED = "2026-11-09T08:00:00Z"
-NO_TIME = "The record gives no possible time when"
+NO_TIME = "The record does not say when"
 
 
 @pytest.mark.parametrize(
