@@ -47,7 +47,7 @@ pictures: install services
 	DATA_DIR=.cache/data $(PYTHON) -m docs.screenshots
 
 bench: install services
-	@$(PYTHON) -m bench
+	@$(PYTHON) -m bench $(PART)
 
 # The programs that tests and benchmarks run beside Python.
 services:

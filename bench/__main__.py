@@ -1,16 +1,18 @@
 """`make bench`: ingest over HTTP and in bulk, beside pgbench running the same SQL in the same database; drafting;
-and the pages of the back office.
+and the pages of the back office. `make bench PART=drafting` runs one of them alone.
 
 Runs of both alternate, so that a machine that speeds up or slows down does so for both; what counts is the ratio.
 """
 
 import os
 import statistics
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import django
 import psycopg
@@ -19,6 +21,9 @@ from rich.table import Table
 
 from bench.server import WebServer
 from tests.throwaway import DURABLE, postgresql
+
+if TYPE_CHECKING:
+    from bench.subject import Subject
 
 ROUNDS = 3
 SECONDS = 5
@@ -45,20 +50,23 @@ def main() -> None:
         database = base + "drs"
         os.environ |= {"DATABASE_URL": database, "DATA_DIR": directory, "DJANGO_SETTINGS_MODULE": "config.settings"}
         django.setup()
-        console = Console(width=110)
-        console.print(measure(Path(directory), database))
         from bench import back_office, drafting  # they import models, which need Django set up
+        from bench.subject import Subject
 
-        console.print(drafting.measure())
-        console.print(back_office.measure())
+        subject = Subject.create(Path(directory))
+        parts: dict[str, Callable[[], Table]] = {
+            "ingest": lambda: ingest(subject, Path(directory), database),
+            "drafting": drafting.measure,
+            "back_office": back_office.measure,
+        }
+        for part in sys.argv[1:] or parts:
+            Console(width=110).print(parts[part]())
 
 
-def measure(directory: Path, database: str) -> Table:
-    """Run everything and return the table of results."""
+def ingest(subject: "Subject", directory: Path, database: str) -> Table:
+    """Records a second, single and in bulk, beside pgbench with the same SQL."""
     from bench import load, peer  # they import models, which need Django set up
-    from bench.subject import Subject
 
-    subject = Subject.create(directory)
     single, bulk = directory / "single.sql", directory / "bulk.sql"
     single.write_text(peer.script([subject.rows]))
     bulk.write_text(peer.script([subject.rows] * BULK_ROWS))

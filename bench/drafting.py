@@ -47,7 +47,16 @@ def measure() -> Table:
         revision = NoticeRevision(
             notice=Notice(decision=decision), content=content, cited=checklist.cited_values(facts, content)
         )
-        return checklist.problems(facts, pack, revision)
+        case = checklist.Case(
+            facts=facts,
+            pack=pack,
+            received_at=decision.received_at,
+            reader="",
+            withholding=drafting.withholding(facts, "en", book),
+            delivered_at=None,
+            asked=None,
+        )
+        return checklist.problems(case, revision)
 
     shell = Caller(organization.id, Role.OWNER, audit.COMMAND_LINE)
     facts = [read(decision) for decision in decisions]

@@ -70,16 +70,17 @@ def case_of(notice: Notice, facts: Facts) -> checklist.Case:
     Args:
         facts: the record behind the notice's decision, as `facts_of` reads it.
     """
+    pack = pack_of(notice)
     wishes = (notice.recipient.get("language"), facts.get("subject.language"))
     phrasebook = Phrasebook.of(notice.organization_id, notice.language)
     return checklist.Case(
         facts=facts,
-        pack=pack_of(notice),
+        pack=pack,
         received_at=notice.decision.received_at,
         reader=next((wish for wish in wishes if isinstance(wish, str) and wish.strip()), ""),
         withholding=withholding(facts, notice.language, phrasebook),
-        delivered_at=delivered_at(notice),
-        asked=_asked(notice),
+        delivered_at=None if notice.state in Notice.UNSENT else delivered_at(notice),
+        asked=_asked(notice) if any(element.when.on_request for element in pack.elements) else None,
     )
 
 
