@@ -7,9 +7,11 @@ from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSpli
 from config import health
 
 urlpatterns = [
-    # First what is asked for most: patterns are tried in order.
+    # Patterns are tried in order: first what is asked for most, and before decisions, whose ids may hold anything, what
+    # belongs to one of them.
+    path("v1/ingest/", include("decisions.urls.ingest")),
     path("v1/", include("notices.urls")),
-    path("v1/", include("decisions.urls")),
+    path("v1/", include("decisions.urls.api")),
     path("v1/", include("custody.urls")),
     path("v1/", include("accounts.urls.api")),
     path("v1/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),

@@ -1,12 +1,10 @@
 from django.urls import path
 
 from config.api import converters  # noqa: F401 - registers `any`
-from decisions.api import ingest, reading, reconsiderations
+from decisions.api import reading, reconsiderations
 
 # A decision id may contain slashes, so `any` takes it whole and the longer routes come first.
 urlpatterns = [
-    path("ingest/srf", ingest.IngestView.as_view()),
-    path("ingest/srf/batch", ingest.IngestBatchView.as_view()),
     path("decisions", reading.DecisionListView.as_view()),
     path("decisions/<any:decision_id>/reconsideration", reconsiderations.ReconsiderationView.as_view()),
     path("decisions/<any:decision_id>/reconsideration/check", reconsiderations.ReconsiderationCheckView.as_view()),
