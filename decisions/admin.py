@@ -21,8 +21,8 @@ from decisions import reconsiderations, record_tree, reports
 from decisions.back_office import panels
 from decisions.forms import ReviewForm
 from decisions.models import Decision, Reconsideration
+from decisions.report_csv import report_csv
 from decisions.selectors import history
-from decisions.views import report_csv
 
 _NUMBER = re.compile("[0-9]{1,9}")
 

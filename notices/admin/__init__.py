@@ -1,3 +1,3 @@
-from notices.admin import grants, notices, packs, phrases, reviews
+from notices.admin import grants, notices, phrases, reviews, settings
 
-__all__ = ["grants", "notices", "packs", "phrases", "reviews"]
+__all__ = ["grants", "notices", "phrases", "reviews", "settings"]
