@@ -39,6 +39,7 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
     if may_look(request, Permission.READ_DECISIONS):
         yield Need(
             text="records sealed, but not in their vault after a minute",
+            one="record sealed, but not in its vault after a minute",
             count=capped_count(_waiting(organization).filter(received_at__lt=timezone.now() - _LATE)),
             url=reverse("admin:custody_entry_changelist") + f"?state={Entry.State.RESERVED}",
             urgent=True,

@@ -45,9 +45,17 @@ class WithdrawalForm(ActionForm):
     )
 
 
+_CHANNELS = [
+    (Delivery.Channel.EMAIL, "By e-mail"),
+    (Delivery.Channel.POST, "By post"),
+    (Delivery.Channel.PORTAL, "In a portal"),
+    (Delivery.Channel.HAND, "By hand"),
+]
+
+
 class DeliveryForm(ActionForm):
-    channel = forms.ChoiceField(label="How", choices=Delivery.Channel.choices)
-    address = forms.CharField(required=False, max_length=1000, help_text="For a mail the recipient's own, if left out.")
+    channel = forms.ChoiceField(label="How", choices=_CHANNELS)
+    address = forms.CharField(required=False, max_length=1000, help_text="Left empty: the recipient's e-mail address.")
     reference = forms.CharField(label="Reference of the carrier", required=False, max_length=200)
     delivered_at = forms.DateTimeField(
         label="When (UTC)",
@@ -66,12 +74,12 @@ class RecipientForm(ActionForm):
     recipient_address = forms.CharField(
         label="Recipient's postal address", required=False, max_length=1000, widget=forms.Textarea(attrs={"rows": 3})
     )
-    recipient_email = forms.EmailField(label="Recipient's mail address", required=False)
+    recipient_email = forms.EmailField(label="Recipient's e-mail address", required=False)
     recipient_reference = forms.CharField(
         label="Reference",
         required=False,
         max_length=300,
-        help_text="Sealed with the words; after that it stays.",
+        help_text="Fixed once the notice is approved.",
     )
 
     @staticmethod

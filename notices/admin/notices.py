@@ -18,7 +18,7 @@ from notices import selectors, services
 from notices.api.delivery import letter_answer
 from notices.back_office import comparing, review
 from notices.back_office.actions import ACTIONS
-from notices.back_office.answering import earlier_notice
+from notices.back_office.answering import addressee, earlier_notice
 from notices.back_office.editing import Editor
 from notices.back_office.queue import ByLanguage, ByPack, Queue, order
 from notices.back_office.shown import deadline
@@ -35,7 +35,7 @@ class NoticeAdmin(ReadOnlyAdmin):
     list_display = ("about", "due", "where_it_stands", "pack_and_language", "held_by")
     list_display_links = ("about",)
     list_filter = (Queue, ByPack, ByLanguage)
-    list_select_related = ("decision", "holder__user")
+    list_select_related = ("decision__first", "holder__user")
     search_fields = ("decision__decision_id__startswith", "decision__subject_reference__startswith")
     search_help_text = "The beginning of the decision's id, or of the person's reference, as it is spelled."
     sortable_by = ()  # any other order would read all rows
@@ -44,9 +44,8 @@ class NoticeAdmin(ReadOnlyAdmin):
     @admin.display(description="decision")
     def about(self, row: Notice) -> str:
         decision = row.decision
-        return format_html(
-            '{}<br><span class="quiet">{}</span>', decision.decision_id, decision.subject_reference or ""
-        )
+        beneath = f"review of {decision.first.decision_id}" if decision.first else decision.subject_reference
+        return format_html('{}<br><span class="quiet">{}</span>', decision.decision_id, beneath)
 
     @admin.display(description="state")
     def where_it_stands(self, row: Notice) -> str:
@@ -105,13 +104,12 @@ class NoticeAdmin(ReadOnlyAdmin):
             messages.error(request, "Choose a pack to draft under.")
             return back
         earlier = earlier_notice(found)
-        known = {"reference": found.subject_reference} if found.subject_reference else {}
         try:
             made = services.draft(
                 decision=found,
                 pack=pack,
                 language=request.POST.get("language") or (earlier.language if earlier else ""),
-                recipient=earlier.recipient if earlier else known,
+                recipient=addressee(found, earlier),
                 caller=who,
             )
         except Fault as fault:

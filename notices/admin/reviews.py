@@ -45,6 +45,7 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
     nothing = "Nobody waits for an answer."
     list_display = ("reference", "due", "state", "decision", moment("received_at", "received"))
     list_filter = (Waiting,)
+    sortable_by = ()
     ordering = ("due_at", "-received_at", "-pk")
     list_select_related = ("notice__decision",)
     change_list_template = "notices/list.html"
@@ -56,7 +57,7 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
     def reference(self, row: ReviewRequest) -> str:
         return f"R-{row.pk}"
 
-    @admin.display(description="due", ordering="due_at")
+    @admin.display(description="due")
     def due(self, row: ReviewRequest) -> str:
         return deadline(row.due_at) if row.due_at and row.state == "open" else "-"
 

@@ -1,5 +1,7 @@
 """What follows a request for review: the reconsideration that answers it, and the notice about its outcome."""
 
+from typing import Any
+
 from django.db.models import Q
 
 from decisions.models import Decision
@@ -22,6 +24,14 @@ def earlier_notice(decision: Decision) -> Notice | None:
         return None
     chain = Q(decision=decision.first_id) | Q(decision__first=decision.first_id)
     return Notice.objects.filter(chain, _STANDING).order_by("-created_at", "-pk").first()
+
+
+def addressee(decision: Decision, earlier: Notice | None) -> dict[str, Any]:
+    """To whom a notice goes: whoever got the earlier one, if need be at the address that they gave for the answer."""
+    if earlier is None:
+        return {"reference": decision.subject_reference} if decision.subject_reference else {}
+    asked = earlier.review_requests.exclude(email="").order_by("-received_at").first()
+    return {**({"email": asked.email} if asked else {}), **earlier.recipient}
 
 
 def notice_about(decision: Decision) -> Notice | None:

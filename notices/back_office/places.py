@@ -22,12 +22,16 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
     queue = reverse("admin:notices_notice_changelist")
     if may_look(request, Permission.READ_DECISIONS):
         waiting = Notice.objects.filter(organization=organization, state=Notice.State.IN_REVIEW)
-        yield Need("notices past their deadline", capped_count(found.overdue), f"{queue}?queue=overdue", urgent=True)
-        yield Need("notices due soon", capped_count(found.at_risk), f"{queue}?queue=at_risk")
-        yield Need("notices waiting for review", capped_count(waiting), f"{queue}?queue=in_review")
+        late, soon, written = map(capped_count, (found.overdue, found.at_risk, waiting))
+        yield Need(
+            "notices past their deadline", "notice past its deadline", late, f"{queue}?queue=overdue", urgent=True
+        )
+        yield Need("notices due soon", "notice due soon", soon, f"{queue}?queue=at_risk")
+        yield Need("notices waiting for review", "notice waiting for review", written, f"{queue}?queue=in_review")
     if may_look(request, Permission.RECONSIDER):
-        requests = capped_count(selectors.waiting_requests(organization.pk))
-        yield Need("people asked for a review by a human", requests, reverse("admin:notices_reviewrequest_changelist"))
+        asked = capped_count(selectors.waiting_requests(organization.pk))
+        page = reverse("admin:notices_reviewrequest_changelist")
+        yield Need("people asked for a review", "person asked for a review", asked, page)
 
 
 def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:

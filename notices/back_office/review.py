@@ -204,7 +204,7 @@ def _history(notice: Notice, deliveries: Iterable[Delivery]) -> Iterator[Event]:
         yield Event(step.created_at, step.actor_label, _STEPS[Step.Kind(step.kind)], step.reason)
     approval = getattr(notice, "approval", None)
     if approval:
-        sure = "by an authority grant" if approval.grant_id else f"unverified, {approval.basis}"
+        sure = "by an authority grant" if approval.grant_id else f"{approval.basis}, without a grant"
         what = f"approved it as {approval.authority} ({sure})"
         yield Event(approval.created_at, approval.approver, what, approval.comment)
     for delivery in deliveries:

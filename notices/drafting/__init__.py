@@ -55,7 +55,9 @@ def draft(
 
 def _statements(facts: Facts, pack: Pack, writer: Writer) -> dict[str, list[Statement]]:
     """The four lists of statements, with what the pack asks for by name."""
-    summary, factors = list(writer.summary()), list(writer.factors())
+    # A law that wants few reasons gets the reasons; what they rest on is then among the information used.
+    briefly = any(element.check == "max_items" and element.where == "main_factors" for element in pack.elements)
+    summary, factors = list(writer.summary()), list(writer.factors(briefly=briefly))
     statements = {
         "decision_summary": summary,
         "role_of_automated_system": list(writer.role()),

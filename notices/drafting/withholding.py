@@ -27,7 +27,7 @@ def withholding(facts: Facts, language: str, phrasebook: Phrasebook) -> Withhold
 
 
 def _leaves_out(writer: Writer) -> bool:
-    for part in (writer.summary, writer.role, writer.factors, writer.inputs):
-        for _ in part():
+    for part in (writer.summary(), writer.role(), writer.factors(briefly=False), writer.inputs()):
+        for _ in part:
             pass  # what is kept back shows while writing
     return writer.withheld

@@ -19,6 +19,7 @@ _FOR = {"for", "positive", "favourable", "favorable", "increased", "increase", "
 # Fields of the outcome that say what was decided have one of these words in their names.
 _DECIDED = {"amount", "approved", "claimed", "denied", "due", "granted", "next", "paid"}
 _DECIDED |= {"referred", "refused", "requested", "until"}
+_RECONSIDERED = ("reconsiders.decision_id", "outcome.result")
 _SYSTEM = ("system.name", "system.version", "system.provider", "system.purpose")
 _PEOPLE = ("approval.human_involvement", "approval.authority")
 _WEIGHT = ("outcome.solely_automated", "outcome.materially_influenced_by_system")
@@ -35,9 +36,11 @@ class Writer:
         self.withheld = False
 
     def summary(self) -> Iterator[Statement]:
-        """What was decided, when, how much, and what follows from it."""
-        for path in ("outcome.action", "decided_at", "outcome.effective_date"):
+        """What was decided, when, how much, and what follows from it; of a reconsideration, its result comes first."""
+        for path in (*_RECONSIDERED, "outcome.action", "decided_at", "outcome.effective_date"):
             yield from self._about(path)
+        if self._facts.get(_RECONSIDERED[0]):
+            yield from self._about("approval.authority")
         for fact in self._directly_in("outcome"):
             name = humanise(fact.name).split(" ")
             if _DECIDED.intersection(name) and name[-1] != "by":
@@ -46,16 +49,21 @@ class Writer:
 
     def role(self) -> Iterator[Statement]:
         """What the system was, what people did, and how much the system's result weighed where it did."""
-        for path in (*_SYSTEM, *_PEOPLE):
+        # By which authority a person reconsidered says nothing of a system.
+        for path in (*_SYSTEM, *([] if self._facts.get(_RECONSIDERED[0]) else _PEOPLE)):
             yield from self._about(path)
         for path in _WEIGHT:
             if self._facts.get(path) is True:
                 yield from self._about(path)
 
-    def factors(self) -> Iterator[Statement]:
-        """Reasons first, then factors: what a reader asks is why. What was said is not said again."""
+    def factors(self, *, briefly: bool) -> Iterator[Statement]:
+        """Reasons first, then factors: what a reader asks is why. What was said is not said again.
+
+        Args:
+            briefly: no factors where there are reasons.
+        """
         said = set()
-        for statement in self._factors():
+        for statement in self._factors(briefly):
             told = statement["statement"].casefold()
             if told not in said:
                 said.add(told)
@@ -66,7 +74,8 @@ class Writer:
 
         Fields of one name in several events are told apart by the event.
         """
-        facts = [fact for fact in self._scalars("events") if not _is_event_name(fact) and not self._keeps_back(fact)]
+        said = [fact for fact in self._scalars("events") if not _is_event_name(fact) and not _is_blank(fact.value)]
+        facts = [fact for fact in said if not self._keeps_back(fact)]
         everything = [self._telling.prepare(fact) for fact in facts]
         prepared = [told for told in everything if not told.is_step] or everything
         events = defaultdict(set)
@@ -89,11 +98,11 @@ class Writer:
             if not _is_blank(fact.value) and not self._keeps_back(fact):
                 yield _statement(self._said(fact), fact)
 
-    def _factors(self) -> Iterator[Statement]:
-        yield from self._each("outcome.reasons", self._reason)
-        if not self._facts.get("outcome.reasons"):
-            yield from self._each("outcome.reason_codes", self._reason)
-        yield from self._each("outcome.principal_factors", self._factor)
+    def _factors(self, briefly: bool) -> Iterator[Statement]:
+        reasons = list(self._each("outcome.reasons", self._reason))
+        yield from reasons or self._each("outcome.reason_codes", self._reason)
+        if not (briefly and reasons):
+            yield from self._each("outcome.principal_factors", self._factor)
         yield from self._each("outcome.what_would_have_changed", self._reason)
 
     def _reason(self, item: Fact) -> Iterator[Statement]:

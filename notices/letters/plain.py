@@ -21,7 +21,9 @@ def _head(letter: Letter, read: Outline) -> Iterator[str]:
     for block in ([read.organization, *read.sender], read.recipient):
         if block:
             yield "\n".join(_wrapped(line.text) for line in block)
-    yield "\n".join(_wrapped(f"{label}: {value.text}") for _, label, value in read.facts)
+    yield "\n".join(
+        _wrapped(read.words["fact"].format(label=label, value=value.text)) for _, label, value in read.facts
+    )
     yield _heading(read.title.text, "=")
 
 

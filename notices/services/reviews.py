@@ -12,6 +12,7 @@ from config.celery import wake
 from notices import clocks, mails, selectors
 from notices.models import Notice, ReviewRequest
 from notices.services.common import Refused, note
+from notices.wording import wording
 
 READER = Actor("person", "", "whoever has the letter")
 
@@ -85,13 +86,19 @@ def acknowledge_requests() -> int:
 
 def _acknowledge(row: ReviewRequest) -> bool:
     notice = row.notice
+    day = wording(notice.language, selectors.locale_of(notice)).day
     try:
         mails.send(
             "review_request",
             to=row.email,
             language=notice.language,
             organization=notice.organization.name,
-            context={"row": row, "address": selectors.public_address(notice)},
+            context={
+                "number": row.pk,
+                "received": day(row.received_at.date()),
+                "due": day(row.due_at.date()) if row.due_at else "",
+                "address": selectors.public_address(notice),
+            },
         )
     except mail.Undeliverable:  # the person mistyped it
         return False

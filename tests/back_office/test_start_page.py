@@ -33,10 +33,10 @@ def section(browser, name):
 
 
 def test_needs_are_listed_urgent_first_and_those_without_a_count_are_not(sources, signed_in):
-    sources["needs"] = [Need("late things", 2, "/late/"), Need("no things", 0, "/no/"),
-                        Need("burning <things>", 1001, "/burning/", urgent=True)]  # fmt: skip
+    sources["needs"] = [Need("late things", "late thing", 1, "/late/"), Need("no things", "", 0, "/no/"),
+                        Need("burning <things>", "", 1001, "/burning/", urgent=True)]  # fmt: skip
     shown = section(signed_in(), "needs")
-    assert shown.index("burning &lt;things&gt;") < shown.index("late things")
+    assert shown.index("burning &lt;things&gt;") < shown.index("late thing<")
     assert "no things" not in shown
     assert "<strong>1,000+</strong>" in shown
     assert shown.count("urgent</span>") == 1
@@ -121,13 +121,13 @@ def test_a_record_that_waits_for_its_vault_longer_than_a_minute_needs_attention(
     since = timezone.now() - timedelta(seconds=seconds)
     Entry.objects.update(state=Entry.State.RESERVED, received_at=since)
     shown = section(signed_in(Role.AUDITOR), "needs")
-    assert ("records sealed, but not in their vault" in shown) == told
+    assert ("record sealed, but not in its vault" in shown) == told
 
 
 def test_what_another_organization_has_to_do_is_not_told(api, other_api, signed_in, runner):
     other_api.ingest({"decision_id": "x"})
     Entry.objects.update(state=Entry.State.RESERVED, received_at=timezone.now() - timedelta(hours=1))
-    assert "records sealed" not in section(signed_in(), "needs")
+    assert "record sealed" not in section(signed_in(), "needs")
     assert "What needs attention" not in runner.get("/admin/").content.decode(), "nothing is picked yet"
     pick(runner, other_api.organization)
-    assert "records sealed" in section(runner, "needs")
+    assert "record sealed" in section(runner, "needs")

@@ -235,7 +235,7 @@ def test_an_approval_keeps_comment_and_authority(notice, signed_in):
     approval = Approval.objects.get()
     assert (approval.comment, approval.authority, approval.basis) == ("Checked.", "credit officer", "signed in")
     told = text(browser.get(page(notice)))
-    assert "approved it as credit officer (unverified, signed in) Checked." in told
+    assert "approved it as credit officer (signed in, without a grant) Checked." in told
     assert "Once approved" not in told
 
 

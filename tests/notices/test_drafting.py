@@ -26,7 +26,6 @@ from tests.notices.drafts import LANGUAGES, drafted, factors, inputs, told
         ({"approval_rate": 0.92}, "Approval rate: 0.92."),
         ({"pain_all": 3}, "Pain all: 3."),
         ({"licensed": False}, "Licensed: no."),
-        ({"savings_gbp": None}, "Savings: no information."),
         ({"term_years": "until retirement"}, "Term years: until retirement."),
         ({"documents": ["lease"]}, "Documents: lease."),
         ({"agency": {"name": "Example Scoring Inc."}}, "Agency name: Example Scoring Inc."),
@@ -350,3 +349,39 @@ def test_ten_thousand_fields_and_as_many_factors_are_all_told():
     content = drafted({"events": events, "outcome": {"principal_factors": cited}})
     assert len(content["inputs_used"]) == len(content["main_factors"]) == 10_000
     assert content["main_factors"][-1] == {"statement": "Factor 9999: 9999.", "source": "events.9999.score"}
+
+
+# ── of a reconsideration ──
+
+
+def test_the_notice_about_a_review_begins_with_what_came_out_of_it_and_names_no_system():
+    record = {
+        "decided_at": "2026-11-20T10:00:00Z",
+        "reconsiders": {"decision_id": "loan-1"},
+        "outcome": {"result": "overturned", "action": "approved"},
+        "approval": {"approver": "A. Reviewer", "authority": "credit officer"},
+    }
+    content = drafted(record)
+    assert told(content, "decision_summary") == [
+        "A person looked at the decision loan-1 again.",
+        "The earlier decision was changed.",
+        "Your request was approved.",
+        "The decision was made on November 20, 2026.",
+        "The decision was made under this authority: credit officer.",
+    ]
+    assert told(content, "role_of_automated_system") == []
+
+
+# ── few reasons ──
+
+
+def test_where_the_law_wants_few_reasons_what_they_rest_on_is_among_the_information():
+    factor = {"factor": "late payments", "path": "events.check.late_payments", "direction": "adverse"}
+    outcome = {"action": "denied", "reasons": ["Two payments were late."], "principal_factors": [factor]}
+    record = {"events": {"check": {"late_payments": 2}}, "outcome": outcome}
+    brief, full = drafted(record, "us_ecoa_fcra"), drafted(record, "gdpr_22")
+    assert told(brief, "main_factors") == ["Two payments were late."]
+    assert told(brief, "inputs_used") == ["Late payments: 2."]
+    assert told(full, "main_factors") == ["Two payments were late.", "Late payments: 2 – this counted against you."]
+    outcome["reasons"] = []
+    assert told(drafted(record, "us_ecoa_fcra"), "main_factors") == ["Late payments: 2 – this counted against you."]

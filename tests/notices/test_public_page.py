@@ -366,7 +366,7 @@ def test_code_and_message_are_in_no_log_and_no_audit_event(letter, reader, capfd
 
 
 @pytest.mark.parametrize(
-    ("language", "day"), [("en", "Jan. 1, 2030"), ("de", "1. Januar 2030"), ("fr", "1 janvier 2030")]
+    ("language", "day"), [("en", "January 1, 2030"), ("de", "1. Januar 2030"), ("fr", "1er janvier 2030")]
 )
 def test_the_acknowledgement_is_in_the_letters_language(letter, reader, mailoutbox, language, day):
     notice = letter(language)

@@ -41,7 +41,7 @@ function row(key, text) {
 
 function list() {
   const keys = offered().map((element) => row(element.dataset.key, name(element)));
-  if (document.querySelector(STEPS)) keys.push(row("j", "Next line"), row("k", "Line before"));
+  if (document.querySelector(STEPS)) keys.push(row("j", "Next line"), row("k", "Previous line"));
   const title = make("h2", "Keyboard");
   title.id = "keys-title";
   const silent = make("button", isOff() ? "Turn single keys on" : "Turn single keys off");
