@@ -33,7 +33,8 @@ admin.site.site_url = None  # there is no other site
 admin.site.unregister(Group)  # what people may do comes from accounts.roles
 
 _SENT_BEFORE = (
-    "This form was sent already, and its key was shown then. If nobody kept it, revoke it here and create another."
+    "No key was created now: this form was sent already, or is too old. If there is a new key here that nobody kept, "
+    "revoke it and create another."
 )
 
 

@@ -24,6 +24,7 @@ Row = TypeVar("Row", bound=Model)
 
 _LEASE = timedelta(minutes=1)
 _BATCH = 50
+_NO_MAILBOX = (550, 551, 553)
 
 
 class Undeliverable(SMTPException):
@@ -77,7 +78,7 @@ def send(
         attachments: files, each as name, content and media type.
 
     Raises:
-        Undeliverable: the mail server refuses the address for good (RFC 5321, 5yz).
+        Undeliverable: the mail server refuses the address for good.
         OSError, SMTPException: it does not take the mail now.
         ValueError: no mail can be written to this address.
     """
@@ -88,6 +89,12 @@ def send(
     try:
         message.send()
     except SMTPRecipientsRefused as refused:
-        if all(code >= 500 for code, _ in refused.recipients.values()):
+        if all(_is_for_good(code, said) for code, said in refused.recipients.values()):
             raise Undeliverable("the mail server refuses the address") from refused
         raise
+
+
+def _is_for_good(code: int, said: bytes) -> bool:
+    """Whether there is no such mailbox (RFC 5321, 4.2.3). A server that wants no mail of ours at all refuses with other
+    codes, or with 5.7 before its words (RFC 3463): that is for the operator to mend, and then the mail goes out."""
+    return code in _NO_MAILBOX and not said.startswith(b"5.7.")

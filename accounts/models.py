@@ -90,6 +90,11 @@ class ApiKey(models.Model):
     name = models.TextField()
     role = models.CharField(max_length=16, choices=ROLES)
     created_by = models.CharField(max_length=300, help_text="Who made it, as the audit trail names them.")
+    maker = models.CharField(
+        max_length=254,
+        blank=True,
+        help_text="Mail address of the member behind it, also where a key of theirs made it.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)
@@ -108,12 +113,6 @@ class ApiKey(models.Model):
         if self.revoked_at:
             return "revoked"
         return "expired" if self.expires_at and self.expires_at <= timezone.now() else "active"
-
-    @property
-    def maker(self) -> str:
-        """The mail address of the member who made it; "" if it was made at the command line."""
-        kind, _, label = self.created_by.partition(" ")
-        return label if kind == "member" else ""
 
 
 class OneTimeCode(models.Model):

@@ -52,7 +52,7 @@ def measure() -> Table:
             pack=pack,
             received_at=decision.received_at,
             reader="",
-            withholding=drafting.withholding(facts, "en", book),
+            withholding=drafting.withholding(facts, pack, "en", book),
             delivered_at=None,
             asked=None,
         )

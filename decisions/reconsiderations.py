@@ -87,6 +87,11 @@ def reconsider(
         Fault: the organization's keys cannot be used, and nothing was recorded.
     """
     decision_id = f"reconsideration-{idempotency_key or uuid.uuid4()}"
+    if idempotency_key:
+        # The vault may not answer now, and then `take` cannot tell that what is there has other salts.
+        before = Decision.objects.filter(organization_id=decision.organization_id, decision_id=decision_id).first()
+        if before:
+            raise AlreadyRecorded(before.pk)
     rationale = commitments.commit(review.rationale)
     evidence = [commitments.commit(reference) for reference in review.evidence_considered]
     parent = hashlib.sha256(bytes(decision.record.statement)).digest()
@@ -104,7 +109,7 @@ def reconsider(
             )
         ],
     )
-    if taken.status is Status.CONFLICT:  # by its key alone: what comes again has other salts
+    if taken.status is Status.CONFLICT:  # the same form, sent at the same time
         raise AlreadyRecorded(taken.record_id)
     try:
         audit.record(

@@ -12,8 +12,9 @@ from notices import clocks
 from notices.drafting import Withholding
 from notices.facts import Facts, NoSuchField, Scalar
 from notices.models import NoticeRevision
-from notices.packs import PLACEHOLDER, STATEMENT_FIELDS, Element, Pack, fill
+from notices.packs import PLACEHOLDER, STATEMENT_FIELDS, Element, Pack, base_language, fill
 
+_SOMETHING = "[^{}]+?"
 PRESENT, MISSING, NOT_APPLICABLE, CHECK = "present", "missing", "not_applicable", "check"
 
 
@@ -195,11 +196,7 @@ def _in_time(case: Case, element: Element) -> str:
 def _in_the_readers_language(case: Case, content: Mapping[str, Any]) -> str:
     if not case.reader:
         return CHECK
-    return PRESENT if _base(case.reader) == _base(str(content["language"])) else MISSING
-
-
-def _base(language: str) -> str:
-    return language.strip().replace("_", "-").partition("-")[0].lower()
+    return PRESENT if base_language(case.reader) == base_language(str(content["language"])) else MISSING
 
 
 def _holds(case: Case, element: Element, content: Mapping[str, Any]) -> bool:
@@ -230,8 +227,13 @@ def _contains_locked(case: Case, element: Element, content: Mapping[str, Any]) -
 
 
 def _stands_in(text: str, rights: Iterable[str]) -> bool:
-    """Whether one of the rights is this text word for word, with something in the place of each placeholder."""
-    pattern = r"[^{}]+?".join(map(re.escape, PLACEHOLDER.split(text)[::2]))
+    """Whether one of the rights is this text word for word, with something in the place of each placeholder.
+
+    What follows a placeholder is looked for once (`?>`): else a long right keeps a worker busy for hours.
+    """
+    begins, *rest = map(re.escape, PLACEHOLDER.split(text)[::2])
+    between = "".join(f"(?>{_SOMETHING}{part})" for part in rest[:-1])
+    pattern = begins + between + "".join(_SOMETHING + part for part in rest[-1:])
     return any(re.fullmatch(pattern, right) for right in rights)
 
 

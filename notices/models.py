@@ -292,9 +292,11 @@ def _answers() -> QuerySet[Decision]:
 
 class ReviewRequestQuerySet(models.QuerySet["ReviewRequest"]):
     def with_answer(self) -> "ReviewRequestQuerySet":
-        """Adds `answered_at`."""
-        first = _answers().order_by("received_at").values("received_at")[:1]
-        return self.annotate(answered_at=Subquery(first))  # type: ignore[no-redef]
+        """Adds `answered_at` and `answer_id`, of the first answer."""
+        first = _answers().order_by("received_at", "pk")
+        return self.annotate(  # type: ignore[no-redef]
+            answered_at=Subquery(first.values("received_at")[:1]), answer_id=Subquery(first.values("pk")[:1])
+        )
 
     def waiting(self) -> "ReviewRequestQuerySet":
         """Those that somebody still has to answer."""
@@ -319,12 +321,14 @@ class ReviewRequest(models.Model):
     due_at = models.DateTimeField(null=True, blank=True)
     due_clock = models.CharField(max_length=64, blank=True)
     claimed_until = models.DateTimeField(null=True)
-    handled_at = models.DateTimeField(null=True, help_text="When the acknowledgement went out.")
+    handled_at = models.DateTimeField(null=True, help_text="When the acknowledgement went out, or was given up.")
+    refused_at = models.DateTimeField(null=True, help_text="When the mail server refused the address for good.")
     closed_at = models.DateTimeField(null=True, blank=True)
     closed_by = models.CharField(max_length=300, blank=True)
     closed_because = models.TextField(blank=True)
 
-    answered_at: datetime | None  # what `with_answer` adds
+    answered_at: datetime | None  # these two are what `with_answer` adds
+    answer_id: uuid.UUID | None
 
     objects = ReviewRequestQuerySet.as_manager()
 

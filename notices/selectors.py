@@ -78,15 +78,16 @@ def case_of(notice: Notice, facts: Facts) -> checklist.Case:
         pack=pack,
         received_at=notice.decision.received_at,
         reader=next((wish for wish in wishes if isinstance(wish, str) and wish.strip()), ""),
-        withholding=withholding(facts, notice.language, phrasebook),
+        withholding=withholding(facts, pack, notice.language, phrasebook),
         delivered_at=None if notice.state in Notice.UNSENT else delivered_at(notice),
         asked=_asked(notice) if any(element.when.on_request for element in pack.elements) else None,
     )
 
 
 def _asked(notice: Notice) -> checklist.Asked | None:
-    """The first request for a review of the decision, which any of its letters may have led to."""
-    requests = ReviewRequest.objects.filter(notice__decision=notice.decision_id)
+    """The first request for a review of the decision, which any of its letters may have led to. One that was closed
+    without an answer, as when the person took it back, runs no more."""
+    requests = ReviewRequest.objects.filter(notice__decision=notice.decision_id, closed_at=None)
     first = requests.with_answer().order_by("received_at").first()
     return checklist.Asked(first.received_at, first.answered_at) if first else None
 

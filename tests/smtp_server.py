@@ -18,6 +18,8 @@ class MailServer(socketserver.ThreadingTCPServer):
         self.taken: list[tuple[str, EmailMessage]] = []
         self.refused: set[str] = set()
         """Recipients that are answered with 550, for good."""
+        self.closed = ""
+        """What every recipient is answered with, where mail of ours is not wanted at all."""
         self.busy: set[str] = set()
         """Recipients that are answered with 450, for now."""
         self.breaking: set[str] = set()
@@ -51,6 +53,8 @@ class _Conversation(socketserver.StreamRequestHandler):
                 self._say("250 yes")
 
     def _about(self, recipient: str) -> str:
+        if self.server.closed:
+            return self.server.closed
         if recipient in self.server.refused:
             return "550 unknown here"
         return "450 busy" if recipient in self.server.busy else "250 yes"

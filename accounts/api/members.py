@@ -91,7 +91,7 @@ def _member(request: Request, member_id: int) -> Member:
     found = Member.objects.filter(organization_id=caller_of(request).organization_id, pk=member_id)
     member = found.select_related("user").first()
     if member is None:
-        raise Http404(members.MemberGone.sentence)
+        raise Http404("There is no member of this id in your organization.")
     return member
 
 

@@ -20,8 +20,8 @@ def form_token(request: HttpRequest) -> str:
 def is_sent_first(request: HttpRequest, token: str) -> bool:
     """Whether a form with this token comes for the first time; of two that come at once, one does."""
     with transaction.atomic():
-        kept = Session.objects.select_for_update().get(pk=request.session.session_key)
-        unsent = kept.get_decoded().get(_UNSENT, [])
+        kept = Session.objects.select_for_update().filter(pk=request.session.session_key).first()
+        unsent = kept.get_decoded().get(_UNSENT, []) if kept else []  # it can end in this very moment
         if token not in unsent:
             return False
         request.session[_UNSENT] = [each for each in unsent if each != token]

@@ -15,7 +15,7 @@ class MemberGone(Refused):
     """Somebody else removed the member meanwhile."""
 
     status = 404
-    sentence = "There is no member of this id in your organization."
+    sentence = "Somebody else removed this member meanwhile."
 
 
 class LastOwner(Refused):

@@ -8,8 +8,9 @@ from django.urls import URLPattern, path
 from accounts.back_office import ReadOnlyAdmin, View, caller, label_of, moment, refusal
 from accounts.roles import Permission
 from config.faults import Fault
+from decisions.models import Decision
 from notices import clocks, selectors, services
-from notices.back_office.answering import answer_to, notice_about
+from notices.back_office.answering import notice_about
 from notices.back_office.shown import deadline
 from notices.forms import ReasonForm
 from notices.models import ReviewRequest, ReviewRequestQuerySet
@@ -92,7 +93,7 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
         return address
 
     def _page(self, request: HttpRequest, found: ReviewRequest, problem: str = "", status: int = 200) -> HttpResponse:
-        answer = answer_to(found)
+        answer = Decision.objects.filter(pk=found.answer_id).first()
         return self.page(
             request,
             "notices/review_request.html",

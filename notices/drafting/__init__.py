@@ -6,6 +6,7 @@ A statement is one sentence with one source that resolves in the record. What th
 from collections.abc import Mapping
 from typing import Any
 
+from notices.drafting.statements import statements
 from notices.drafting.withholding import Withholding, withholding
 from notices.drafting.writer import Statement, Writer
 from notices.facts import Facts
@@ -31,7 +32,7 @@ def draft(
     """
     text = pack.text(language)
     writer = Writer(facts, wording(language, pack.locales.get(language, "")), phrasebook)
-    statements = _statements(facts, pack, writer)
+    told = statements(facts, pack, writer)
     review = _review_available(facts, pack)
     how_to_request_review = {True: text.how_to_request_review, False: text.no_review, None: ""}[review]
     rights = [*text.rights, *pack.locked_texts(language, facts.get), *([text.withheld] if writer.withheld else [])]
@@ -42,7 +43,7 @@ def draft(
 
     return {
         "title": filled(text.title),
-        **statements,
+        **told,
         "how_to_request_inputs": filled(text.how_to_request_inputs),
         "rights": [filled(right) for right in rights],
         "human_review_available": review is True,
@@ -51,31 +52,6 @@ def draft(
         "framework": text.framework,
         "language": language,
     }
-
-
-def _statements(facts: Facts, pack: Pack, writer: Writer) -> dict[str, list[Statement]]:
-    """The four lists of statements, with what the pack asks for by name."""
-    # A law that wants few reasons gets the reasons; what they rest on is then among the information used.
-    briefly = any(element.check == "max_items" and element.where == "main_factors" for element in pack.elements)
-    summary, factors = list(writer.summary()), list(writer.factors(briefly=briefly))
-    statements = {
-        "decision_summary": summary,
-        "role_of_automated_system": list(writer.role()),
-        "main_factors": factors,
-        "inputs_used": _unsaid(list(writer.inputs()), [*summary, *factors]),
-    }
-    for element in pack.elements:
-        if element.paths and element.check == "cited" and element.applies_to(facts.get):
-            told = statements[element.where]
-            if not any(element.counts(item["source"]) for item in told):
-                told.extend(writer.asked(element.paths))
-    return statements
-
-
-def _unsaid(inputs: list[Statement], before: list[Statement]) -> list[Statement]:
-    """The inputs that the letter has not told yet, by source or in the same words; if it has told all, all again."""
-    said = {told for item in before for told in item.values()}
-    return [item for item in inputs if said.isdisjoint(item.values())] or inputs
 
 
 def _review_available(facts: Facts, pack: Pack) -> bool | None:

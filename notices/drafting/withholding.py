@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from notices.drafting.names import Names
+from notices.drafting.statements import statements
 from notices.drafting.writer import Writer
 from notices.facts import Fact, Facts
+from notices.packs import Pack
 from notices.phrasebook import Phrasebook
 from notices.wording import wording
 
@@ -20,14 +22,10 @@ class Withholding:
         return self._names.withheld(fact)
 
 
-def withholding(facts: Facts, language: str, phrasebook: Phrasebook) -> Withholding:
+def withholding(facts: Facts, pack: Pack, language: str, phrasebook: Phrasebook) -> Withholding:
     """What is kept out of a letter by today's phrasebook."""
     words = wording(language)
-    return Withholding(phrasebook.withholds and _leaves_out(Writer(facts, words, phrasebook)), Names(words, phrasebook))
-
-
-def _leaves_out(writer: Writer) -> bool:
-    for part in (writer.summary(), writer.role(), writer.factors(briefly=False), writer.inputs()):
-        for _ in part:
-            pass  # what is kept back shows while writing
-    return writer.withheld
+    writer = Writer(facts, words, phrasebook)
+    if phrasebook.withholds:
+        statements(facts, pack, writer)  # what is kept back shows while writing
+    return Withholding(writer.withheld, Names(words, phrasebook))

@@ -14,6 +14,7 @@ from notices.packs.models import (
     Pack,
     Source,
     Text,
+    base_language,
     fill,
     placeholders,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "Pack",
     "Source",
     "Text",
+    "base_language",
     "directories",
     "fill",
     "load",

@@ -264,6 +264,11 @@ class Text(_Part):
     labels: dict[Id, Sentence]
 
 
+def base_language(tag: str) -> str:
+    """A language without its region, however people spell it: `de` for `de-AT`, `de_AT` and ` DE`."""
+    return tag.strip().replace("_", "-").partition("-")[0].lower()
+
+
 def placeholders(text: str) -> tuple[str, ...]:
     """The names in braces, in order, each once."""
     return tuple(dict.fromkeys(PLACEHOLDER.findall(text)))
@@ -330,7 +335,7 @@ class Pack(_Part):
     def language_for(self, *wished: str | None) -> str:
         """The pack's language that fits the first wish it can (`de-AT` gets `de`), else its first language."""
         for wish in filter(None, wished):
-            for known in (wish, wish.split("-")[0].lower()):
+            for known in (wish, base_language(wish)):
                 if known in self.languages:
                     return known
         return self.languages[0]

@@ -11,7 +11,9 @@ _LEFT_OUT = "…"
 
 
 def html_digest(letter: Letter) -> str:
-    """SHA-256 (hex) of the HTML form of a letter as it was issued, whatever became of it since.
+    """SHA-256 (hex) of the HTML form of a letter as it is given out today, but never marked as withdrawn.
+
+    After a change of the sender's contact, or of how letters look, files from before are not confirmed as a whole.
 
     Recipient, reference and code are left out, or whoever has the proof alone could try names against the digest.
     `exactly` in static/notices/verify.js leaves the same out of a reader's file.

@@ -14,6 +14,7 @@ from notices.models import Notice, ReviewRequest
 from notices.services.common import Refused, note
 from notices.wording import wording
 
+_NOT_HERE = "For this letter no review can be asked for here."
 READER = Actor("person", "", "whoever has the letter")
 
 
@@ -35,8 +36,8 @@ def request_review(*, notice: Notice, code: str, message: str = "", email: str =
         Fault: custody cannot be read.
     """
     letter = selectors.letter(notice)
-    if not letter.review_code or notice.state not in Notice.FINISHED:
-        raise Refused("For this letter no review can be asked for here.")
+    if not letter.review_code:
+        raise Refused(_NOT_HERE)
     if not hmac.compare_digest(_plain(code).encode(), _plain(letter.review_code).encode()):
         raise WrongCode
     now = timezone.now()
@@ -48,6 +49,8 @@ def request_review(*, notice: Notice, code: str, message: str = "", email: str =
     )
     with transaction.atomic():
         locked = Notice.objects.select_for_update().get(pk=notice.pk)
+        if locked.state not in Notice.FINISHED:
+            raise Refused(_NOT_HERE)
         found = ReviewRequest.objects.filter(notice=locked).waiting().first()
         if found:
             return found
@@ -100,7 +103,8 @@ def _acknowledge(row: ReviewRequest) -> bool:
                 "address": selectors.public_address(notice),
             },
         )
-    except mail.Undeliverable:  # the person mistyped it
+    except mail.Undeliverable:  # the person mistyped it: whoever answers has to know
+        ReviewRequest.objects.filter(pk=row.pk).update(refused_at=timezone.now())
         return False
     audit.record(
         "review.acknowledged",

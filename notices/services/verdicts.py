@@ -30,12 +30,14 @@ def hold(*, notice: Notice, caller: Caller, take: bool = True) -> None:
         take: False to let go of it. Somebody else's hold stays as it is then.
 
     Raises:
-        Refused: a key holds nothing.
+        Refused: a key holds nothing, and nobody holds what is finished.
     """
     if caller.member_id is None:
         raise Refused("Only a member can hold a notice.")
     with transaction.atomic():
         locked = _locked(notice)
+        if locked.state not in Notice.EDITABLE:
+            raise Refused(locked.standing)
         if take == (locked.holder_id == caller.member_id):
             return
         Notice.objects.filter(pk=locked.pk).update(holder_id=caller.member_id if take else None)

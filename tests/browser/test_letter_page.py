@@ -398,3 +398,11 @@ def test_on_paper_there_is_what_was_found_and_no_form(opened, letter):
     expect(page.get_by_role("heading", name=GENUINE)).to_be_visible()
     expect(page.locator("form")).to_be_hidden()
     expect(page.locator("#chooser")).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    "lie", ["Your loan is approved. " * 10, '</span><span dir="ltr">'.join(["Pay 500 EUR now."] * 9)]
+)
+def test_what_is_longer_than_an_address_is_not_taken_for_one(opened, letter, lie):
+    forged = altered(letter.files["html"], b"Avery Example", lie.encode())
+    expect(choose(opened(), forged)).to_have_text(PROVED)

@@ -13,6 +13,7 @@ from accounts.roles import Role
 from custody import vaults
 from custody.models import object_key
 from decisions.models import Decision
+from notices import tasks
 from notices.models import Approval, AuthorityGrant, Notice, NoticeSettings, Phrase, ReviewRequest
 from notices.packs import packs
 from notices.phrasebook import COLUMNS
@@ -302,6 +303,17 @@ def test_an_answered_request_leads_to_the_reconsideration_and_to_the_notice_abou
     assert "Nobody has told them" not in body
 
 
+def test_the_notice_about_the_outcome_goes_to_whom_the_letter_went(api, asked, signed_in):
+    recipient = {"name": "Avery Example", "address": ["1 Example Street"]}
+    Notice.objects.filter(pk=asked.notice_id).update(recipient=recipient)
+    drafted(api, recipient={"name": "Somebody Else"})
+    answer = Decision.objects.get(decision_id=reconsider(api)["decision_id"])
+    address = reverse("admin:notices_reviewrequest_change", args=[asked.pk])
+    signed_in(Role.EDITOR).submit(address, reverse("admin:draft-notice", args=[answer.pk]), pack="general")
+    # The letter had no mail address: the one is taken that the person gave for the answer.
+    assert Notice.objects.get(decision=answer).recipient == {**recipient, "email": "person@example.com"}
+
+
 def test_a_request_tells_what_is_due_by_which_law_and_how_that_was_reckoned(api, signed_in):
     decision_id = taken_sample(api, "synthetic-hiring-03")
     fill_in_names(api, "us_ca_admt")
@@ -322,3 +334,13 @@ def test_a_request_about_a_record_that_cannot_be_read_is_shown_without_deadlines
     vaults.current().delete(object_key(record.organization_id, record.pk))
     answer = signed_in(Role.EDITOR).get(reverse("admin:notices_reviewrequest_change", args=[asked.pk]))
     assert (answer.status_code, "Line one." in text(answer)) == (200, True)
+
+
+def test_the_page_of_a_request_does_not_claim_a_mail_that_was_refused(api, offering, owner, request):
+    smtp = request.getfixturevalue("smtp")  # not before the owner has signed in by mail
+    smtp.refused = {"mistyped@home.example"}
+    asked = ask(api, offering, email="mistyped@home.example")
+    tasks.deliver_letters()
+    shown = owner.get(reverse("admin:notices_reviewrequest_change", args=[asked.pk])).content.decode()
+    assert "the mail server refuses the address" in shown
+    assert "A mail confirmed it" not in shown

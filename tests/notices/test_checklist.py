@@ -1,6 +1,7 @@
 """What stands in the way of an approval beside the law's elements, and elements that look beyond the words."""
 
 from datetime import timedelta
+from time import perf_counter
 
 import pytest
 import time_machine
@@ -87,6 +88,16 @@ def test_a_letter_that_leaves_something_out_has_to_say_so(api, withholding):
     assert done(approve(api, withholding))["state"] == "approved"
 
 
+def test_what_a_law_asks_for_by_name_and_is_withheld_is_left_out_too(api):
+    decision_id = taken_sample(api, "synthetic-prior-authorization-03")
+    fill_in_names(api, "us_health_denial")
+    Phrase.objects.create(organization=api.organization, language="en", key="outcome.clinical_criteria", withheld=True)
+    notice = drafted(api, decision_id)
+    silent = [right for right in notice["content"]["rights"] if not right.startswith("We have left")]
+    assert silent != notice["content"]["rights"]
+    assert any("withholds a part" in each for each in done(edit(api, notice, rights=silent))["problems"])
+
+
 def test_what_is_withheld_and_would_not_be_told_anyway_asks_for_no_sentence(api, notice):
     Phrase.objects.create(organization=api.organization, language="en", key="nowhere", withheld=True)
     assert done(approve(api, notice))["state"] == "approved"
@@ -151,6 +162,13 @@ def test_an_answer_in_time_is_one_and_a_late_one_is_not(api, asked):
         assert result(shown(api, asked), "answered_in_time") == "missing"
 
 
+def test_a_request_that_was_taken_back_asks_for_no_answer(api, asked):
+    (request,) = stored(api, asked).review_requests.all()
+    done(send(api, "POST", f"review-requests/{request.pk}/close", {"reason": "Taken back."}))
+    with time_machine.travel(timezone.now() + timedelta(days=40)):
+        assert result(shown(api, asked), "answered_in_time") == "not_applicable"
+
+
 def test_a_reconsideration_is_the_answer(api, asked):
     reconsider(api)
     assert result(shown(api, asked), "answered_in_time") == "present"
@@ -163,3 +181,15 @@ def test_a_request_holds_for_every_letter_about_the_decision_and_for_no_other(ap
     other = drafted(api, "loan-2", pack="gdpr_22")
     assert result(other, "answered_in_time") == "not_applicable"
     assert stored(api, other).review_requests.count() == 0
+
+
+def test_a_long_right_is_compared_in_no_time(api):
+    used = {"outcome": {**RECORD["outcome"], "consumer_report_used": True}}
+    api.ingest({**RECORD, **used, "events": {"consumer_report": {"agency": {"name": "Example Bureau"}}}})
+    fill_in_names(api, "us_ecoa_fcra")
+    notice = drafted(api)
+    (agency,) = [right for right in notice["content"]["rights"] if right.startswith("We used a report")]
+    wrong = agency.partition(",")[0] + ", " + "x, " * 30_000
+    began = perf_counter()
+    assert result(done(edit(api, notice, rights=[wrong])), "report_agency_of_record") == "missing"
+    assert perf_counter() - began < 5, "seconds"

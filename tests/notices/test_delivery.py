@@ -222,6 +222,17 @@ def test_a_letter_whose_address_is_refused_for_good_has_come_back_and_can_go_to_
     assert shown(api, addressed)["state"] == "delivered"
 
 
+@pytest.mark.parametrize(
+    "answer", ["554 5.7.1 Relay access denied", "550 5.7.26 Not authenticated", "530 Sign in first"]
+)
+def test_a_server_that_takes_no_mail_of_ours_has_not_sent_letters_back(api, addressed, smtp, answer):
+    done(deliver(api, addressed, "email"))
+    smtp.closed = answer
+    tasks.deliver_letters()
+    (waiting,) = deliveries(api, addressed)
+    assert (waiting["delivered_at"], waiting["returned_at"]) == (None, None)
+
+
 def test_a_letter_that_waits_to_be_mailed_is_not_mailed_twice(api, addressed, mailoutbox):
     done(deliver(api, addressed, "email"))
     assert "waits" in refused(deliver(api, addressed, "email"))

@@ -209,3 +209,11 @@ def test_a_draft_that_a_key_made_of_the_record_is_nobodys(organization, api, sig
     token = done(send(owner, "POST", "auth/api-keys", {"name": "mine"}))["api_key"]
     api.ingest(RECORD)
     done(step(owner, drafted(Api(organization, token)), "approve"))
+
+
+def test_a_key_that_a_member_s_key_made_is_theirs_too(api, notice, signed_in):
+    editor = signed_in(Role.ADMIN, "alice@bank.example")
+    first = done(send(editor, "POST", "auth/api-keys", {"name": "first"}))
+    second = done(send(Api(api.organization, first["api_key"]), "POST", "auth/api-keys", {"name": "second"}))
+    done(edit(Api(api.organization, second["api_key"]), notice, title="Alice's own words"))
+    assert "somebody else" in refused(step(editor, notice, "approve"))

@@ -245,3 +245,11 @@ def test_what_is_answered_is_not_closed(api, offering):
     request = ask(api, offering)
     reconsider(api)
     assert "answered" in refused(send(api, "POST", f"review-requests/{request.pk}/close", {"reason": "Taken back."}))
+
+
+def test_a_letter_that_is_taken_back_while_somebody_asks_takes_no_request(api, offering):
+    opened, code = selectors.published(stored(api, offering).address), code_of(api, offering)
+    done(step(api, offering, "withdraw"))
+    with pytest.raises(services.Refused):
+        services.request_review(notice=opened, code=code)
+    assert not ReviewRequest.objects.exists()

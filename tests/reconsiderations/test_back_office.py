@@ -157,6 +157,16 @@ def test_a_form_that_is_sent_again_records_nothing_again(signed_in, page, target
     assert AuditEvent.objects.filter(verb="decision.reconsidered").count() == 1
 
 
+def test_a_form_that_is_sent_again_while_the_vault_is_silent_shows_no_salts(signed_in, page, target, filesystem_vault):
+    browser = signed_in()
+    browser.submit(page, target, **FORM)
+    recorded = reviews().get()
+    for file in filesystem_vault.rglob(recorded.pk.hex):
+        file.unlink()
+    assert browser.submit(page, target, **FORM)["Location"] == page_of(recorded.pk)
+    assert AuditEvent.objects.filter(verb="decision.reconsidered").count() == 1
+
+
 def test_the_page_of_a_reviewed_decision_says_at_once_what_holds_now(signed_in, page, target):
     assert "denied, now approved" in text_of(signed_in().submit(page, target, **FORM))
 

@@ -1,0 +1,30 @@
+"""The statements of a notice: what the record says by itself, and what its pack asks for by name."""
+
+from notices.drafting.writer import Statement, Writer
+from notices.facts import Facts
+from notices.packs import Pack
+
+
+def statements(facts: Facts, pack: Pack, writer: Writer) -> dict[str, list[Statement]]:
+    """The four lists of statements, with what the pack asks for by name."""
+    # A law that wants few reasons gets the reasons; what they rest on is then among the information used.
+    briefly = any(element.check == "max_items" and element.where == "main_factors" for element in pack.elements)
+    summary, factors = list(writer.summary()), list(writer.factors(briefly=briefly))
+    found = {
+        "decision_summary": summary,
+        "role_of_automated_system": list(writer.role()),
+        "main_factors": factors,
+        "inputs_used": _unsaid(list(writer.inputs()), [*summary, *factors]),
+    }
+    for element in pack.elements:
+        if element.paths and element.check == "cited" and element.applies_to(facts.get):
+            told = found[element.where]
+            if not any(element.counts(item["source"]) for item in told):
+                told.extend(writer.asked(element.paths))
+    return found
+
+
+def _unsaid(inputs: list[Statement], before: list[Statement]) -> list[Statement]:
+    """The inputs that the letter has not told yet, by source or in the same words; if it has told all, all again."""
+    said = {told for item in before for told in item.values()}
+    return [item for item in inputs if said.isdisjoint(item.values())] or inputs
