@@ -198,7 +198,7 @@ def _answer(page: Page) -> None:
     expect(recorded).to_be_visible()
     shoot(page, "guide-reconsidered", page.get_by_role("heading", level=1), recorded)
     page.goto(request)
-    shoot(page, "guide-answered", page.locator(".facts"))
+    shoot(page, "guide-answered", page.locator(".facts"), _section(page, "Write to the person"))
 
 
 def _report(page: Page) -> None:

@@ -140,8 +140,8 @@ def each_vault(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-@pytest.fixture(autouse=True)
-def _flush_may_empty_the_audit_trail(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def _flush_may_empty_the_audit_trail() -> Iterator[None]:
     """Tests with real transactions end by emptying the tables, which the audit trail's triggers rightly refuse."""
     flush = connection.ops.execute_sql_flush
 
@@ -159,7 +159,9 @@ def _flush_may_empty_the_audit_trail(monkeypatch: pytest.MonkeyPatch) -> None:
         drop = [f"DROP TRIGGER {name}" for name, _ in triggers]
         return flush([*drop, *statements, *(sql for _, sql in triggers)])
 
-    monkeypatch.setattr(connection.ops, "execute_sql_flush", with_triggers_off)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection.ops, "execute_sql_flush", with_triggers_off)
+        yield
 
 
 @pytest.fixture(autouse=True)
