@@ -5,7 +5,6 @@ from typing import Any
 from django.core.checks import CheckMessage, Error, register
 
 from notices import packs
-from notices.letters import words as letters
 
 DIRECTORY = Path(__file__).parent
 
@@ -23,7 +22,7 @@ def languages_have_words(**_: Any) -> list[CheckMessage]:
 
 
 def _missing() -> Iterator[str]:
-    spoken = {letters.base(language) for pack in packs.packs().values() for language in pack.languages}
+    spoken = {packs.base_language(language) for pack in packs.packs().values() for language in pack.languages}
     for part in ("wording", "letters", "public", "mails"):
         for language in sorted(spoken):
             if not (DIRECTORY / part / f"{language}.toml").is_file():

@@ -1,4 +1,5 @@
 import os
+import sqlite3
 import tempfile
 
 # Before Django reads its settings: this process's files live in a directory of their own.
@@ -13,7 +14,7 @@ from pathlib import Path  # noqa: E402
 from typing import Any  # noqa: E402
 
 import pytest  # noqa: E402
-from django.db import connection  # noqa: E402
+from django.db import DEFAULT_DB_ALIAS, connection, connections  # noqa: E402
 from django.test import Client  # noqa: E402
 from playwright.sync_api import Browser as Chromium  # noqa: E402
 
@@ -21,6 +22,7 @@ from accounts import audit, selectors, services  # noqa: E402
 from accounts.models import Organization  # noqa: E402
 from accounts.roles import Role  # noqa: E402
 from custody import vaults  # noqa: E402
+from custody.keys import keyring  # noqa: E402
 from tests.browser.chromium import chromium  # noqa: E402
 from tests.people import Browser, add_person, sign_in  # noqa: E402
 from tests.smtp_server import MailServer, mail_server  # noqa: E402
@@ -130,6 +132,41 @@ def filesystem_vault(settings: Any, tmp_path: Path) -> Iterator[Path]:
     before, vault.root = vault.root, tmp_path
     yield tmp_path
     vault.root = before
+
+
+@pytest.fixture
+def shared_database(transactional_db: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A database that threads and processes share as in production. Yields its DATABASE_URL.
+
+    On PostgreSQL it is the test database. On SQLite that one lives in memory, with locks unlike those of a file,
+    so the test gets a copy of it in a file.
+    """
+    described = connections[DEFAULT_DB_ALIAS].settings_dict
+    if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
+        yield "postgres://{USER}:{PASSWORD}@{HOST}:{PORT}/{NAME}".format_map(described)
+        return
+    in_memory, name = connections[DEFAULT_DB_ALIAS], described["NAME"]
+    path = tmp_path_factory.mktemp("database") / "db.sqlite3"
+    with sqlite3.connect(path) as copy:
+        in_memory.connection.backup(copy)
+    copy.close()
+    described["NAME"] = str(path)
+    connections[DEFAULT_DB_ALIAS] = connections.create_connection(DEFAULT_DB_ALIAS)
+    try:
+        yield f"sqlite:///{path}"
+    finally:
+        connections[DEFAULT_DB_ALIAS].close()
+        described["NAME"] = name
+        connections[DEFAULT_DB_ALIAS] = in_memory
+
+
+@pytest.fixture
+def key_directory(settings: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A DATA_DIR of this test's own, with no keys yet. Yields where its keys will lie."""
+    settings.DATA_DIR = tmp_path_factory.mktemp("data")
+    keyring.cache_clear()
+    yield settings.DATA_DIR / "keys"
+    keyring.cache_clear()
 
 
 @pytest.fixture(params=["database", "filesystem"])

@@ -19,7 +19,7 @@ _FOR = {"for", "positive", "favourable", "favorable", "increased", "increase", "
 # Fields of the outcome that say what was decided have one of these words in their names.
 _DECIDED = {"amount", "approved", "claimed", "denied", "due", "granted", "next", "paid"}
 _DECIDED |= {"referred", "refused", "requested", "until"}
-_RECONSIDERED = ("reconsiders.decision_id", "outcome.result")
+_RECONSIDERED = "reconsiders.decision_id"
 _SYSTEM = ("system.name", "system.version", "system.provider", "system.purpose")
 _PEOPLE = ("approval.human_involvement", "approval.authority")
 _WEIGHT = ("outcome.solely_automated", "outcome.materially_influenced_by_system")
@@ -37,9 +37,9 @@ class Writer:
 
     def summary(self) -> Iterator[Statement]:
         """What was decided, when, how much, and what follows from it; of a reconsideration, its result comes first."""
-        for path in (*_RECONSIDERED, "outcome.action", "decided_at", "outcome.effective_date"):
+        for path in (_RECONSIDERED, "outcome.result", "outcome.action", "decided_at", "outcome.effective_date"):
             yield from self._about(path)
-        if self._facts.get(_RECONSIDERED[0]):
+        if self._facts.get(_RECONSIDERED):
             yield from self._about("approval.authority")
         for fact in self._directly_in("outcome"):
             name = humanise(fact.name).split(" ")
@@ -50,7 +50,7 @@ class Writer:
     def role(self) -> Iterator[Statement]:
         """What the system was, what people did, and how much the system's result weighed where it did."""
         # By which authority a person reconsidered says nothing of a system.
-        for path in (*_SYSTEM, *([] if self._facts.get(_RECONSIDERED[0]) else _PEOPLE)):
+        for path in (*_SYSTEM, *([] if self._facts.get(_RECONSIDERED) else _PEOPLE)):
             yield from self._about(path)
         for path in _WEIGHT:
             if self._facts.get(path) is True:
@@ -100,7 +100,9 @@ class Writer:
 
     def _factors(self, briefly: bool) -> Iterator[Statement]:
         reasons = list(self._each("outcome.reasons", self._reason))
-        yield from reasons or self._each("outcome.reason_codes", self._reason)
+        yield from reasons
+        if not self._facts.get("outcome.reasons"):
+            yield from self._each("outcome.reason_codes", self._reason)
         if not (briefly and reasons):
             yield from self._each("outcome.principal_factors", self._factor)
         yield from self._each("outcome.what_would_have_changed", self._reason)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from notices.letters.letter import Letter
-from notices.letters.words import Words, base, language_of, languages
+from notices.letters.words import Words, language_of, languages
+from notices.packs import base_language
 from notices.wording import wording
 
 # Control characters, surrogates, private use and noncharacters: nobody can read them, and neither XML nor PDF/A takes
@@ -63,7 +64,7 @@ class Outline:
 def outline(letter: Letter) -> Outline:
     """Read a letter: what is empty or of the wrong type is left out, and a heading never stands alone."""
     language = language_of(letter.content.get("language"))
-    words = languages()[base(language)]
+    words = languages()[base_language(language)]
     numbers: dict[str, int] = {}
     return Outline(
         language=language,
@@ -128,7 +129,7 @@ def _address(value: Any) -> Iterable[Line]:
 
 def _facts(letter: Letter, language: str, words: Words) -> Iterator[tuple[str, str, Line]]:
     values = {
-        "date": wording(base(language), letter.locale).day(letter.dated),
+        "date": wording(base_language(language), letter.locale).day(letter.dated),
         "reference": readable(letter.recipient.get("reference")),
         "number": letter.notice_id,
         "rules": readable(letter.content.get("framework")),

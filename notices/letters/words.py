@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from notices.packs import base_language
+
 _DIRECTORY = Path(__file__).parent
 _FALLBACK = "en"
 _TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -21,11 +23,6 @@ def languages() -> Mapping[str, Words]:
 
 def language_of(asked: object) -> str:
     """The tag of the language a letter is printed in: the one asked for, or English if there are no words for it."""
-    if isinstance(asked, str) and _TAG.fullmatch(asked) and base(asked) in languages():
+    if isinstance(asked, str) and _TAG.fullmatch(asked) and base_language(asked) in languages():
         return asked
     return _FALLBACK
-
-
-def base(language: str) -> str:
-    """A language tag without its region: `fr` for `fr-CA`."""
-    return language.partition("-")[0].lower()

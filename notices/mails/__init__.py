@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from accounts import mail
-from notices.letters.words import base
+from notices.packs import base_language
 
 _DIRECTORY = Path(__file__).parent
 
@@ -33,7 +33,7 @@ def send(
         accounts.mail.Undeliverable, OSError, smtplib.SMTPException, ValueError: as `accounts.mail.send` does.
     """
     name = " ".join(organization.split())  # a subject is one line whatever the organization is called
-    said = {key: text.format(organization=name) for key, text in _words(base(language))[template].items()}
+    said = {key: text.format(organization=name) for key, text in _words(base_language(language))[template].items()}
     mail.send(
         template,
         to=to,

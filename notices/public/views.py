@@ -14,8 +14,9 @@ from config.api.errors import RETRY_AFTER_SECONDS
 from config.faults import Fault
 from custody.models import Key
 from notices import selectors, services
-from notices.letters.words import base, language_of, languages
+from notices.letters.words import language_of, languages
 from notices.models import Notice
+from notices.packs import base_language
 from notices.public import tries
 from notices.public.exact import html_digest
 from notices.public.forms import ReviewForm
@@ -82,7 +83,7 @@ def _letter(
     request: HttpRequest, notice: Notice, form: ReviewForm | None, *, status: int = 200, retry_after: int | None = None
 ) -> HttpResponse:
     keys = Key.objects.filter(organization_id=notice.organization_id, purpose=Key.Purpose.SIGNING).order_by("pk")
-    language = base(notice.language)
+    language = base_language(notice.language)
     context = {
         **_frame(notice),
         "state": _state(notice),
@@ -140,4 +141,4 @@ def _state(notice: Notice) -> str:
 
 
 def _day(moment: datetime, notice: Notice) -> str:
-    return wording(base(notice.language), selectors.locale_of(notice)).day(moment.date())
+    return wording(base_language(notice.language), selectors.locale_of(notice)).day(moment.date())

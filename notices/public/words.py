@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from notices.letters.words import base
+from notices.packs import base_language
 
 _DIRECTORY = Path(__file__).parent
 
@@ -15,4 +15,4 @@ Words = Mapping[str, str]
 @cache
 def words(language: str) -> Words:
     """The page's words in a language of letters, whatever its region."""
-    return tomllib.loads((_DIRECTORY / f"{base(language)}.toml").read_text("utf-8"))
+    return tomllib.loads((_DIRECTORY / f"{base_language(language)}.toml").read_text("utf-8"))

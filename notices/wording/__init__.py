@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from babel import Locale
 
 from notices.facts import Scalar
+from notices.packs import base_language
 from notices.wording import names, values
 from notices.wording.names import Name, humanise, spelled_out
 from notices.wording.sentences import isolated
@@ -102,7 +103,7 @@ def wording(language: str, locale: str = "") -> Wording:
     Raises:
         KeyError: there is no such wording.
     """
-    base = language.partition("-")[0]
+    base = base_language(language)
     file = _DIRECTORY / f"{base}.toml"
     if not file.is_file():
         raise KeyError(language)

@@ -8,15 +8,15 @@ from accounts.audit import SYSTEM
 from accounts.models import AuditEvent, Invite, Member, OneTimeCode, SignedInSession, User
 from accounts.roles import Role
 from accounts.services import codes, invites, members, second_factor
-from tests.custody.conftest import at_once, shared_database  # noqa: F401 - a fixture
 from tests.people import Browser, add_person, another, ask_for_code, caller, mailed_token
+from tests.threads import at_once
 
 OWNER = "owner@bank.example"
 SENDERS = 16
 
 
 @pytest.fixture
-def bank(shared_database, organization):  # noqa: F811
+def bank(shared_database, organization):
     """An organization in a database that threads share as in production."""
     return organization
 

@@ -7,8 +7,8 @@ import pytest
 
 from accounts.models import ApiKey, AuditEvent, Invite, Member
 from accounts.roles import Role
-from tests.custody.conftest import at_once, shared_database  # noqa: F401 - a fixture
 from tests.people import Browser, add_person, newest_mail
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 OTHERS = [Role.APPROVER, Role.EDITOR, Role.AUDITOR]
@@ -209,7 +209,7 @@ def test_a_form_with_a_mistake_can_be_sent_again_and_so_can_one_of_another_tab(s
     assert browser.post(CREATE, other).status_code == 200
 
 
-def test_of_a_form_that_is_sent_many_times_at_once_one_counts(shared_database, signed_in):  # noqa: F811
+def test_of_a_form_that_is_sent_many_times_at_once_one_counts(shared_database, signed_in):
     browser = signed_in(Role.ADMIN)
     form = key_form(browser, name="nightly import")
 

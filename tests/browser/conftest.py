@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
+from tests.browser.letters import Letter, approved
 from tests.browser.service import Service, service
 
 _ANSWERED_WITH_AN_ERROR = "Failed to load resource: the server responded with a status of"
@@ -53,3 +54,19 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
 def page(open_page: Callable[..., Page], site: Service) -> Page:
     """The sign-in page."""
     return open_page(site)
+
+
+@pytest.fixture(scope="module")
+def letter(site) -> Letter:
+    return approved(site, "letter-1")
+
+
+@pytest.fixture(scope="module")
+def other(site) -> Letter:
+    return approved(site, "letter-2", "de")
+
+
+@pytest.fixture
+def opened(site, open_page, letter) -> Callable[..., Page]:
+    """The page of `letter`; options are those of Playwright's contexts."""
+    return lambda **options: open_page(site, letter.path, **options)

@@ -1,94 +1,14 @@
 """The public page of a letter in a real browser: it checks the files that the service makes, and hinders nobody."""
 
-import json
-import re
 from collections.abc import Callable
-from typing import NamedTuple
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.axe import violations
-from tests.browser.service import Service
+from tests.browser.letters import GENUINE, OTHER_SENTENCES, PROVED, RECORD, SHOWN_UNKNOWN, File, choose, forged
 
-RECORD = {
-    "decision_id": "letter-1",
-    "decided_at": "2026-11-02T10:00:00Z",
-    "events": [{"name": "scoring", "loan_to_value": 0.920, "long": "incomeoftheapplicantandofeveryother" * 4}],
-    "outcome": {"action": "denied", "reasons": ["Der Kredit ist <b>größer</b> als 90 % des Werts."]},
-}
-REVIEW = {"human_review_available": True, "how_to_request_review": "Write to us.", "rights": ["You may complain."]}
-GENUINE = "This is the file of the genuine letter"
-PROVED = "This file carries the proof of a genuine letter"
-FORGED = "This is not the file of the genuine letter"
 TELEPHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
-SHOWN_FAILED = "Failed: The letter's visible sentences are not those that were approved."
-SHOWN_UNKNOWN = "Not checked: Whether the file shows the same sentences when you open it."
-FORMATS = {"a4": ("format=pdf&paper=a4", "letter.pdf"), "US letter": ("format=pdf&paper=letter", "letter.pdf"),
-           "html": ("format=html", "letter.html"), "proof": ("format=proof", "notice-proof.json")}  # fmt: skip
-
-
-class File(NamedTuple):
-    name: str
-    content: bytes
-
-
-class Letter(NamedTuple):
-    """An approved notice: the path of its page, the code in it, its content, and its files by format."""
-
-    path: str
-    code: str
-    content: dict
-    files: dict[str, File]
-
-
-def approved(site: Service, decision_id: str, language: str = "en", **content: object) -> Letter:
-    site.call("POST", "/v1/ingest/srf", json.dumps({**RECORD, "decision_id": decision_id}).encode())
-    recipient = {"name": "Avery Example", "address": ["1 Example Street"], "reference": "A-1", "language": language}
-    body = {"recipient": recipient}
-    drafted = site.call("POST", f"/v1/decisions/{decision_id}/notices", json.dumps(body).encode())
-    notice = f"/v1/notices/{drafted['notice_id']}"
-    site.call("PATCH", notice, json.dumps({"content": {**REVIEW, **content}}).encode())
-    claim = {"approver": "Reviewer 7", "authority": "credit officer"}
-    done = site.call("POST", f"{notice}/approve", json.dumps(claim).encode())
-    with site.live.client() as client:
-        files = {
-            kind: File(name, client.get(f"{notice}/letter?{query}").body) for kind, (query, name) in FORMATS.items()
-        }
-        text = client.get(f"{notice}/letter?format=text").body.decode()
-    code = next(word for word in text.split() if len(word.strip(".")) == 9 and word[4] == "-")
-    return Letter(done["public_address"].removeprefix(site.url), code, done["content"], files)
-
-
-@pytest.fixture(scope="module")
-def letter(site) -> Letter:
-    return approved(site, "letter-1")
-
-
-@pytest.fixture(scope="module")
-def other(site) -> Letter:
-    return approved(site, "letter-2", "de")
-
-
-@pytest.fixture
-def opened(site, open_page, letter) -> Callable[..., Page]:
-    """The page of `letter`; options are those of Playwright's contexts."""
-    return lambda **options: open_page(site, letter.path, **options)
-
-
-def choose(page: Page, file: File) -> Locator:
-    """Choose a file. Returns the heading of what is said about it."""
-    page.get_by_label("Choose the file").set_input_files(
-        {"name": file.name, "mimeType": "application/octet-stream", "buffer": file.content}
-    )
-    heading = page.locator(".verdict h3")
-    expect(heading).to_be_focused()
-    return heading
-
-
-def altered(file: File, old: bytes, new: bytes) -> File:
-    assert old in file.content
-    return File(file.name, file.content.replace(old, new))
 
 
 # ── what is found in a file ──
@@ -133,113 +53,6 @@ def test_the_genuine_letters_sentences_are_shown_with_source_and_value(opened, l
     assert values["outcome.action"] == "denied"
     expect(page.get_by_text("You may complain.")).to_be_visible()
     expect(page.locator("time")).not_to_be_empty()
-
-
-def test_a_letter_of_somebody_else_is_not_this_one(opened, other):
-    page = opened()
-    expect(choose(page, other.files["a4"])).to_have_text(FORGED)
-    expect(page.locator(".checks .bad")).to_have_text(
-        ["Failed: The proof in the file is not the one that was approved."]
-    )
-    expect(page.locator(".statement")).to_have_count(0)
-    expect(page.get_by_text("You may complain.")).to_have_count(0)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "failed"),
-    [
-        (b"You may complain.", b"Pay 100 EUR here.", ["the one that was approved"]),
-        (b'"scalar":"\\"denied\\""', b'"scalar":"\\"approved\\""', ["approved", "signed record", "is proved"]),
-        (b'"sig":"', b'"sig":"AAAA', ["approved", "no valid signature"]),
-    ],
-)
-def test_a_changed_file_is_told_apart_and_every_failed_check_named(opened, letter, old, new, failed):
-    page = opened()
-    expect(choose(page, altered(letter.files["proof"], old, new))).to_have_text(FORGED)
-    told = page.locator(".checks .bad").all_inner_texts()
-    assert len(told) == len(failed)
-    assert all(part in line for part, line in zip(failed, told, strict=True))
-
-
-# What a forger may do to the page that a reader opens, whose proof stays whole.
-OTHER_SENTENCES = {
-    "another word": (b"was denied", b"was granted"),
-    "another title": (b"</h1>", b": granted</h1>"),
-    "a sentence more": (b'<section class="main_factors">', b'<section class="main_factors"><div>Granted.</div>'),
-    "a sentence less": (b'<p dir="ltr">Write to us.</p>', b""),
-    "a section more": (b'<section class="sources">', b'<section class="addition"><p>Granted.</p></section>\\g<0>'),
-    "a number turned around": (b"0[.]92[.]", b"\xe2\x80\xae29.0."),
-}
-SAME_SENTENCES_LOOKING_OTHERWISE = {
-    "a style": (b"</style>", b'li { font-size: 0 } li::before { content: "Granted."; font-size: 1rem }</style>'),
-    "a second style": (b"</head>", b"<style>main { display: none }</style></head>"),
-    "an attribute": (b'<section class="decision_summary">', b'<section class="decision_summary" hidden>'),
-    "words over the page": (b"<main>", b'<div class="watermark" data-mark="Granted"></div><main>'),
-    "words in the place of a heading": (b"What was decided</h2>", b"Granted</h2>"),
-    "words in the place of a source": (b">1</a></sup>", b">not true</a></sup>"),
-    "words among the sources": (b'<section class="sources">', b'<section class="sources"><p>Granted.</p>'),
-    "words in the box at the end": (b'<strong class="code">', b"Granted. \\g<0>"),
-    "a script": (b"</body>", b"<script>document.querySelector('h1').textContent = 'Granted'</script></body>"),
-    "another encoding": (b'<meta charset="utf-8">', b'<meta charset="iso-2022-jp">'),
-    "markup in the address": (b"1 Example Street", b"<b>Granted</b>"),
-    "a second recipient": (b"</main>", b'<p class="recipient"><span dir="ltr">Granted</span></p></main>'),
-    "a second reference": (b"</dl>", b'<div class="reference"><dt>Granted</dt><dd dir="ltr">1</dd></div></dl>'),
-    "another word for the reference": (b"<dt>Your reference</dt>", b"<dt>Granted</dt>"),
-    "words in the place of the code": (b'(<strong class="code">)[^<]*', b"\\1Granted"),
-}
-
-
-def forged(file: File, old: bytes, new: bytes) -> File:
-    content, number = re.subn(old, new, file.content, count=1)
-    assert number == 1
-    return File(file.name, content)
-
-
-@pytest.mark.parametrize("forgery", OTHER_SENTENCES)
-def test_a_letter_whose_text_says_anything_else_is_not_the_genuine_one(opened, letter, forgery):
-    page = opened()
-    expect(choose(page, forged(letter.files["html"], *OTHER_SENTENCES[forgery]))).to_have_text(FORGED)
-    expect(page.locator(".checks .bad")).to_have_text([SHOWN_FAILED])
-    expect(page.get_by_text(letter.content["decision_summary"][0]["statement"])).to_be_visible()
-
-
-@pytest.mark.parametrize("forgery", SAME_SENTENCES_LOOKING_OTHERWISE)
-def test_a_letter_that_may_look_otherwise_is_never_called_genuine(opened, letter, forgery):
-    page = opened()
-    expect(choose(page, forged(letter.files["html"], *SAME_SENTENCES_LOOKING_OTHERWISE[forgery]))).to_have_text(PROVED)
-    expect(page.locator(".checks")).to_contain_text(SHOWN_UNKNOWN)
-
-
-def test_nothing_in_a_forged_letter_is_loaded_or_run(site, browser, letter):
-    page = browser.new_context(base_url=site.url).new_page()
-    page.goto(letter.path, wait_until="networkidle")
-    sent, ran = [], []
-    page.on("request", lambda request: sent.append(request.url))
-    page.on("dialog", lambda dialog: ran.append(dialog.message))
-    markup = (
-        b'<img src="/x" onerror="alert(1)"><script>alert(2)</script><iframe src="/y"></iframe><p style="color: red">'
-    )
-    expect(choose(page, forged(letter.files["html"], b"<main>", b"<main>" + markup))).to_have_text(PROVED)
-    page.wait_for_timeout(500)
-    assert (sent, ran) == ([], [])
-    page.context.close()
-
-
-def test_whom_the_letter_is_written_to_is_left_to_the_reader(opened, letter):
-    """Nothing of the person is told to whoever has the proof alone, so it is no part of the digest."""
-    page = opened()
-    file = forged(forged(letter.files["html"], b"Avery Example", b"Blake Example"), letter.code.encode(), b"AAAA-2222")
-    expect(choose(page, forged(file, b">A-1<", b">A-2<"))).to_have_text(GENUINE)
-    expect(page.locator(".verdict")).to_contain_text("apart from recipient, reference and code: compare those yourself")
-
-
-def test_text_that_a_letter_prints_otherwise_than_it_was_written_is_no_forgery(site, open_page):
-    """Else a letter from before letters looked as they do now would be called one."""
-    strange = [" \t Two\u2028lines\u0085and\x07a bell. ", "שלום <b>1 & 2</b>", "\ue000 private\u2060ly \ufffd", "\n\n"]
-    letter = approved(site, "letter-strange", rights=strange, how_to_request_review="Write.\r\n\r\nOr call.")
-    page = open_page(site, letter.path)
-    expect(choose(page, letter.files["html"])).to_have_text(GENUINE)
-    expect(choose(page, forged(letter.files["html"], b"</style>", b"/* older */</style>"))).to_have_text(PROVED)
 
 
 @pytest.mark.parametrize(
@@ -398,11 +211,3 @@ def test_on_paper_there_is_what_was_found_and_no_form(opened, letter):
     expect(page.get_by_role("heading", name=GENUINE)).to_be_visible()
     expect(page.locator("form")).to_be_hidden()
     expect(page.locator("#chooser")).to_be_hidden()
-
-
-@pytest.mark.parametrize(
-    "lie", ["Your loan is approved. " * 10, '</span><span dir="ltr">'.join(["Pay 500 EUR now."] * 9)]
-)
-def test_what_is_longer_than_an_address_is_not_taken_for_one(opened, letter, lie):
-    forged = altered(letter.files["html"], b"Avery Example", lie.encode())
-    expect(choose(opened(), forged)).to_have_text(PROVED)

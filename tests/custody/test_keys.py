@@ -17,7 +17,7 @@ from config.secret_files import InsecureKeyFile
 from custody import keys
 from custody.keys import KeyMissing, keyring
 from custody.models import Key
-from tests.custody.conftest import at_once
+from tests.threads import at_once
 
 FILES = ["index.key", "signing.pem", "wrapping.key"]
 

@@ -12,7 +12,7 @@ from custody.services import Submission
 from decisions.models import Decision
 from decisions.services import ingest_lines
 from tests.conftest import Api
-from tests.custody.conftest import at_once
+from tests.threads import at_once
 
 CALLERS = 16
 

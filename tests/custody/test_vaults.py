@@ -9,7 +9,7 @@ import pytest
 from custody import vaults
 from custody.models import object_key
 from custody.vaults import ObjectMissing, VaultUnavailable
-from tests.custody.conftest import at_once
+from tests.threads import at_once
 
 KEY = "0a/records/ff/ff00"
 

@@ -55,6 +55,12 @@ def test_what_is_withheld_is_nowhere_in_the_notice(key: str, record: dict):
     assert SECRET not in str(content).lower()
 
 
+def test_reasons_that_are_withheld_are_not_told_by_their_codes_instead():
+    record = {"outcome": {"reasons": [SECRET], "reason_codes": ["R1"]}}
+    phrases = [Phrase(key="outcome.reasons", withheld=True), Phrase(key="R1", sentence="The reason was R1.")]
+    assert told(drafted(record, "general", "en", *phrases), "main_factors") == []
+
+
 def test_a_notice_that_leaves_something_out_says_so():
     withheld = drafted({"events": {"check": {"note": "x"}}}, "general", "en", Phrase(key="note", withheld=True))
     assert set(withheld["rights"]) - set(drafted({})["rights"]) == {packs()["general"].text("en").withheld}

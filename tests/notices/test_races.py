@@ -5,15 +5,15 @@ import pytest
 from accounts.models import AuditEvent
 from notices import services
 from notices.models import Approval, Delivery, Notice, NoticeRevision, Step
-from tests.custody.conftest import at_once, shared_database  # noqa: F401 - a fixture
 from tests.notices.conftest import RECORD, approve, done, drafted, edit, refused, shown, step
 from tests.notices.test_review_requests import ask
+from tests.threads import at_once
 
 SENDERS = 8
 
 
 @pytest.fixture
-def bank(shared_database, api):  # noqa: F811
+def bank(shared_database, api):
     """A caller, in a database that threads share as in production."""
     assert api.ingest(RECORD).status_code == 201
     return api

@@ -3,13 +3,10 @@
 import base64
 import hashlib
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from custody.keys import keyring
 from custody.models import Entry
 from decisions.models import Decision
 from tests.conftest import Api
@@ -68,12 +65,3 @@ def original(api: Api) -> dict[str, Any]:
     taken = api.ingest(RAW)
     assert taken.status_code == 201
     return taken.json()
-
-
-@pytest.fixture
-def key_directory(settings: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A DATA_DIR of this test's own, with no keys yet. Yields where its keys will lie."""
-    settings.DATA_DIR = tmp_path_factory.mktemp("data")
-    keyring.cache_clear()
-    yield settings.DATA_DIR / "keys"
-    keyring.cache_clear()

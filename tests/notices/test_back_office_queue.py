@@ -1,0 +1,107 @@
+"""The queue of notices: what comes first, its views, what it finds and tells."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import Member
+from accounts.roles import Role
+from notices.models import Notice
+from tests.notices.conftest import (
+    RECORD,
+    acting,
+    approve,
+    done,
+    drafted,
+    edit,
+    step,
+)
+from tests.notices.test_back_office_review import text
+
+pytestmark = pytest.mark.django_db
+
+
+QUEUE = "/admin/notices/notice/"
+
+
+@pytest.fixture
+def queue(api) -> dict[str, str]:
+    """A notice in each state and place of the queue, by decision."""
+    made = {}
+    for word in ("late", "soon", "later", "open", "reviewed", "approved", "delivered", "withdrawn"):
+        done(api.ingest({**RECORD, "decision_id": word, "subject": {"reference": f"person {word}"}}))
+        made[word] = drafted(api, word)
+    for word, days in (("late", -1), ("soon", 3), ("later", 30), ("delivered", -9)):
+        rows = Notice.objects.filter(pk=made[word]["notice_id"])
+        rows.update(due_at=timezone.now() + timedelta(days=days))
+    done(step(api, made["reviewed"], "submit"))
+    for word in ("approved", "delivered"):
+        done(approve(api, made[word]))
+    done(step(api, made["delivered"], "deliveries", {"channel": "hand"}))
+    done(step(api, made["withdrawn"], "withdraw"))
+    return made
+
+
+def shown_in(browser, query: str = "") -> list[str]:
+    return re.findall(r'/change/[^"]*">([\w-]+)<br>', browser.get(f"{QUEUE}{query}").content.decode())
+
+
+def test_what_is_late_comes_first_and_what_has_no_deadline_last(queue, signed_in):
+    browser = signed_in(Role.APPROVER)
+    assert shown_in(browser) == ["late", "soon", "later", "approved", "reviewed", "open"]
+    assert shown_in(browser, "?queue=all")[0] == "withdrawn", "the newest"
+
+
+@pytest.mark.parametrize(
+    ("view", "expected"),
+    [
+        ("overdue", ["late"]),
+        ("at_risk", ["soon"]),
+        ("in_review", ["reviewed"]),
+        ("approved", ["approved"]),
+        ("delivered", ["delivered"]),
+        ("withdrawn", ["withdrawn"]),
+        ("mine", []),
+    ],
+)
+def test_each_view_of_the_queue_shows_its_notices(queue, signed_in, view, expected):
+    assert shown_in(signed_in(Role.APPROVER), f"?queue={view}") == expected
+
+
+def test_the_queue_finds_by_decision_person_pack_and_language(queue, signed_in):
+    browser = signed_in(Role.APPROVER)
+    assert shown_in(browser, "?q=person+so") == ["soon"]
+    assert shown_in(browser, "?q=lat") == ["late", "later"]
+    assert shown_in(browser, "?pack=gdpr_22") == []
+    assert len(shown_in(browser, "?pack=general&language=en")) == 6
+    assert browser.get(f"{QUEUE}?recipient__name=x").status_code == 400
+
+
+def test_the_queue_tells_days_problems_and_holders(queue, signed_in):
+    browser = signed_in(Role.APPROVER)
+    done(edit(browser, queue["soon"], main_factors=[{"statement": "No source.", "source": "nowhere"}]))
+    told = text(browser.get(QUEUE))
+    days = [timezone.now() + timedelta(days=left) for left in (-1, 3)]
+    assert f"late person late 1 day late {days[0]:%Y-%m-%d} draft general en -" in told
+    assert f"soon person soon in 3 days {days[1]:%Y-%m-%d} draft 1 problem general en approver@example-bank" in told
+    assert shown_in(browser, "?queue=mine") == ["soon"]
+
+
+def test_the_queue_asks_as_often_for_thirty_rows_as_for_one(api, notice, signed_in, django_assert_num_queries):
+    browser = signed_in(Role.APPROVER)
+    acting(api.organization, Role.EDITOR, "holder@bank.example")
+
+    browser.get(QUEUE)  # the first page of a session notes when it was
+    with CaptureQueriesContext(connection) as one:
+        assert len(shown_in(browser)) == 1
+    queries = len(one)
+    for number in range(30):
+        done(api.ingest({**RECORD, "decision_id": f"more-{number}"}))
+        drafted(api, f"more-{number}")
+    Notice.objects.update(holder=Member.objects.get(user__email="holder@bank.example"))
+    with django_assert_num_queries(queries):
+        assert len(shown_in(browser)) == 31
