@@ -31,6 +31,7 @@ _OF_A_DATABASE = {"db", "transactional_db", "live", "live_with_each_vault"}
 # What a page does in a browser and what a document says is the same on both databases; tests/back_office and
 # tests/notices ask for the same pages on both.
 _ONCE = {"browser", "docs"}
+_SERVICES = {"system", "upgrade"}  # they start services of their own, on the kind of database that the suite runs on
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -45,12 +46,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _meets_a_database(item: pytest.Item) -> bool:
-    """By its marks and fixtures, or because it starts services or programs of its own."""
+    """By its marks and fixtures, or by where it stands."""
     directories = set(item.path.relative_to(item.config.rootpath).parts)
     if directories & _ONCE or item.get_closest_marker("once"):
         return False
     fixtures = _OF_A_DATABASE.intersection(getattr(item, "fixturenames", ()))
-    return bool("system" in directories or fixtures or item.get_closest_marker("django_db"))
+    return bool(directories & _SERVICES or fixtures or item.get_closest_marker("django_db"))
 
 
 class Api:

@@ -1,0 +1,52 @@
+"""Installations that an earlier version left, upgraded to this one and running."""
+
+import json
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.system.live import Server, database
+
+HERE = Path(__file__).resolve().parent
+# The commands of docs/operations.md, Upgrading, in their order.
+UPGRADE = [["migrate", "--verbosity", "0"]]
+
+
+class Upgraded(Server):
+    """`told` is what the earlier version knew of its installation."""
+
+    told: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def upgraded() -> Iterator[Upgraded]:
+    """On the kind of database that the suite runs on. Whatever a test asked of it, nothing in it may have failed."""
+    with tempfile.TemporaryDirectory(prefix="drs-upgrade-") as directory, database(None, directory) as url:
+        kind, data = url.partition(":")[0], Path(directory) / "data"
+        with tarfile.open(HERE / f"{'sqlite' if kind == 'sqlite' else 'postgresql'}.tar.xz") as archive:
+            archive.extractall(data, filter="tar")
+        if kind == "sqlite":
+            shutil.move(data / "db.sqlite3", url.removeprefix("sqlite:///"))
+        else:
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute((data / "dump.sql").read_bytes())
+        limits = {"ANONYMOUS_REQUESTS_PER_MINUTE": "0"}
+        environment = {"DATA_DIR": str(data), "DATABASE_URL": url, "CUSTODY_VAULT": "filesystem", **limits}
+        server = Upgraded(Path(directory), environment, workers=2)
+        server.told = json.loads((data / "told.json").read_text())
+        server.key = server.told["key"]
+        for command in UPGRADE:
+            server.manage(*command)
+        server.start()
+        try:
+            yield server
+            log = server.log.read_text()
+        finally:
+            server.kill()
+        assert not [line for line in log.splitlines() if '"status": 5' in line or '"level": "error"' in line]

@@ -1,0 +1,193 @@
+"""Fills an empty installation with something of everything, and tells what a later version must still find in it.
+
+`python -m tests.upgrade.installation`, with DATA_DIR and, for PostgreSQL, DATABASE_URL in the environment.
+"""
+
+import json
+import os
+import re
+from typing import Any
+from urllib.parse import quote
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+django.setup()
+
+import pyotp  # noqa: E402
+from django.conf import settings  # noqa: E402
+from django.core.management import call_command  # noqa: E402
+from django.test import Client  # noqa: E402
+from django.test.utils import override_settings, setup_test_environment  # noqa: E402
+
+from accounts import audit, services  # noqa: E402
+from accounts.models import Member, Organization  # noqa: E402
+from accounts.roles import Role  # noqa: E402
+from custody.models import Key  # noqa: E402
+from notices.phrasebook import COLUMNS, read_table  # noqa: E402
+from notices.services import put_phrases  # noqa: E402
+from tests.people import Browser, ask_for_code, mailed_token, sign_in  # noqa: E402
+
+OWNER, APPROVER, EDITOR = (f"{name}@bank.example" for name in ("owner", "approver", "editor"))
+ODD = "odd/\"id\"/../with \\ %2F?a=b&c#; 'quotes', tab\t, \u2028 and ünïcødé 🙂/"
+CLAIM = {"approver": "Reviewer 7", "authority": "credit officer"}
+REVIEWED = {
+    "requested_by": "the applicant",
+    "reviewer": "A. Reviewer",
+    "reviewer_authority": "credit officer",
+    "evidence_considered": ["payslip 7"],
+    "outcome": "overturned",
+    "rationale": "The payslip shows a higher income.",
+    "new_action": "approved",
+}
+
+
+def record(decision_id: str) -> str:
+    """A record with spaces and digits that only its exact bytes keep."""
+    return f"""{{ "decision_id" : {json.dumps(decision_id, ensure_ascii=False)},
+  "decided_at": "2026-03-02T10:00:00Z", "subject": {{"reference": "file 4711"}},
+  "events": {{"application": {{"income_eur": 31000, "payments_to_income": 0.460, "large": 9007199254740993}}}},
+  "outcome": {{"action": "denied", "reasons": ["Payments are 46 % of income; the limit is 40 %."]}} }}"""
+
+
+class Installation:
+    """One organization, filled through the API and by its people; `told` is what the test is to know."""
+
+    def __init__(self) -> None:
+        call_command("migrate", verbosity=0)
+        self.organization: Organization = services.create_organization(
+            name="Example Bank", owner_email=OWNER, actor=audit.SYSTEM
+        )
+        for email, role in ((APPROVER, Role.APPROVER), (EDITOR, Role.EDITOR)):
+            services.add_member(organization=self.organization, email=email, role=role, actor=audit.SYSTEM)
+        _, self.token = services.create_api_key(
+            organization_id=self.organization.pk, name="upgrade", role=Role.OWNER, actor=audit.SYSTEM
+        )
+        self.client = Client(headers={"Authorization": f"Bearer {self.token}"})
+        self.told: dict[str, Any] = {"key": self.token, "records": {}, "receipts": {}, "notices": {}}
+
+    def call(self, method: str, path: str, body: Any = None, *, status: tuple[int, ...] = (200, 201)) -> Any:
+        raw = body if isinstance(body, str) else json.dumps({} if body is None else body)
+        answer = self.client.generic(method, f"/v1/{path}", raw, content_type="application/json")
+        assert answer.status_code in status, answer.content
+        return answer.json()
+
+    def take(self, decision_id: str) -> str:
+        self.call("POST", "ingest/srf", record(decision_id))
+        self._remember(decision_id)
+        return decision_id
+
+    def reconsider(self, decision_id: str) -> str:
+        made = self.call("POST", f"decisions/{quote(decision_id, safe='')}/reconsideration", REVIEWED)
+        self._remember(made["decision_id"])
+        return made["decision_id"]
+
+    def draft(self, decision_id: str, **body: Any) -> str:
+        recipient = {"name": "Example Person", "address": ["2 Example Street"], "email": "person@home.example"}
+        path = f"decisions/{quote(decision_id, safe='')}/notices"
+        return self.call("POST", path, {"recipient": recipient, **body})["notice_id"]
+
+    def step(self, notice: str, name: str, body: Any = None) -> Any:
+        return self.call("POST", f"notices/{notice}/{name}", body)
+
+    def _remember(self, decision_id: str) -> None:
+        path = f"/v1/decisions/{quote(decision_id, safe='')}"
+        self.told["records"][decision_id] = self.client.get(f"{path}/record").content.decode()
+        self.told["receipts"][decision_id] = self.client.get(f"{path}/receipt").json()
+
+    def describe(self) -> dict[str, Any]:
+        """What is known now, with the notices as they ended up."""
+        for name, notice in self.told["notices"].items():
+            self.told["notices"][name] = self.call("GET", f"notices/{notice}")
+        (key,) = Key.objects.filter(purpose=Key.Purpose.SIGNING)
+        self.told["public_key_pem"] = key.public_pem
+        return self.told
+
+
+def decisions(made: Installation) -> None:
+    for vault in ("database", "filesystem"):
+        with override_settings(CUSTODY_VAULT=vault):
+            for name in ("plain", "told", "reviewed"):
+                made.take(f"{vault}-{name}")
+            made.take(f"{vault}-{ODD}")
+            made.reconsider(made.reconsider(f"{vault}-reviewed"))
+    left_reserved(made)
+
+
+def left_reserved(made: Installation) -> None:
+    """A record that was reserved when the vault went away, as a crash leaves one too."""
+    vault, elsewhere = settings.DATA_DIR / "vault", settings.DATA_DIR / "elsewhere"
+    vault.rename(elsewhere)
+    vault.touch()  # not a directory: nothing can be put in it
+    with override_settings(CUSTODY_VAULT="filesystem"):
+        made.call("POST", "ingest/srf", record("reserved"), status=(503,))
+    vault.unlink()
+    elsewhere.rename(vault)
+    made.told["reserved"] = {"decision_id": "reserved", "record": record("reserved")}
+
+
+def notices(made: Installation, approver: Browser) -> None:
+    header = ",".join(COLUMNS)
+    row = "en,events.application.income_eur,Your yearly income is {value}.,,no,legal,3"
+    put_phrases(organization_id=made.organization.pk, phrases=read_table([header, row]), actor=audit.SYSTEM)
+    grant = {"email": APPROVER, "authority": "credit officer", "valid_from": "2026-01-01", "evidence": "minutes 4"}
+    made.told["grant"] = made.call("POST", "authority-grants", grant)["grant_id"]
+
+    told = made.told["notices"]
+    told["draft"] = made.draft("database-plain")
+    waived = {"elements": {"inputs": "None were used."}}
+    made.call("PUT", f"notices/{told['draft']}/not-applicable", waived)
+    told["in_review"] = made.draft(f"filesystem-{ODD}")
+    made.step(told["in_review"], "submit")
+    for name, decision_id in (("approved", "filesystem-told"), ("delivered", "database-told")):
+        with override_settings(CUSTODY_VAULT=decision_id.partition("-")[0]):
+            told[name] = made.draft(decision_id)
+            review = {"human_review_available": True, "how_to_request_review": "Write to us."}
+            made.call("PATCH", f"notices/{told[name]}", {"content": review})
+            answer = approver.call("POST", f"/v1/notices/{told[name]}/approve", {"authority": "credit officer"})
+            assert answer.status_code == 200, answer.content
+    made.step(told["delivered"], "deliveries", {"channel": "post", "reference": "EX-0001"})
+    told["withdrawn"] = made.draft("database-reviewed")
+    made.step(told["withdrawn"], "approve", CLAIM)
+    made.step(told["withdrawn"], "withdraw", {"reason": "Sent to the wrong person."})
+    told["new version"] = made.step(told["delivered"], "versions")["notice_id"]
+    ask_for_review(made, told["delivered"])
+
+
+def ask_for_review(made: Installation, notice: str) -> None:
+    letter = made.client.get(f"/v1/notices/{notice}/letter", {"format": "text"}).content.decode()
+    code = re.search(r"\b[A-Z2-7]{4}-[A-Z2-7]{4}\b", letter).group()
+    page = re.search(r"/n/\w{12}\b", letter).group()
+    answer = Browser().submit(page, code=code, message="My income is higher.", email="person@home.example")
+    assert answer.status_code == 200
+    made.told["public"] = {"page": page, "code": code}
+
+
+def people(made: Installation) -> None:
+    made.call("POST", "auth/api-keys", {"name": "in use"})
+    revoked = made.call("POST", "auth/api-keys", {"name": "revoked"})
+    made.call("DELETE", f"auth/api-keys/{revoked['key_id']}")
+    made.call("POST", "auth/invites", {"email": "open@bank.example", "role": "auditor"})
+    made.call("POST", "auth/invites", {"email": "auditor@bank.example", "role": "auditor"})
+    joined = {"token": mailed_token("auditor@bank.example")}
+    assert Client().post("/v1/auth/invites/accept", joined, content_type="application/json").status_code == 200
+    made.call("PATCH", "auth/organization", {"second_factor_required": True})
+    browser = Browser()
+    assert browser.submit("/sign-in/code/", code=ask_for_code(browser, APPROVER))["Location"] == "/sign-in/app/"
+    secret = re.search(r'class="secret">([A-Z2-7]+)<', browser.get("/sign-in/app/").content.decode()).group(1)
+    assert browser.submit("/sign-in/app/", code=pyotp.TOTP(secret).now())["Location"] == "/admin/"
+    made.told["second_factor"] = {"email": APPROVER, "secret": secret}
+    assert Member.objects.count() == 4
+
+
+def main() -> None:
+    setup_test_environment()  # mails go to a list in memory
+    made = Installation()
+    decisions(made)
+    notices(made, sign_in(APPROVER))
+    people(made)
+    (settings.DATA_DIR / "told.json").write_text(json.dumps(made.describe(), ensure_ascii=False, indent=1))
+
+
+if __name__ == "__main__":
+    main()

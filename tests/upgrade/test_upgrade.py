@@ -1,0 +1,203 @@
+"""An installation of an earlier version upgrades, keeps all it had, and goes on taking records."""
+
+import base64
+import hashlib
+import hmac
+import http.cookiejar
+import json
+import re
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pyotp
+import pytest
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+from tests.system.live import Answer, Client, wait_until
+from tests.upgrade.conftest import Upgraded
+
+REVIEWED = {
+    "requested_by": "the applicant",
+    "reviewer": "B. Reviewer",
+    "reviewer_authority": "credit officer",
+    "outcome": "upheld",
+    "rationale": "Nothing new.",
+}
+
+
+@pytest.fixture
+def client(upgraded: Upgraded) -> Iterator[Client]:
+    with upgraded.client() as connected:
+        yield connected
+
+
+@pytest.fixture
+def told(upgraded: Upgraded) -> dict[str, Any]:
+    return upgraded.told
+
+
+def path(decision_id: str, rest: str = "") -> str:
+    return f"/v1/decisions/{quote(decision_id, safe='')}{rest}"
+
+
+def post(client: Client, where: str, body: Any) -> Answer:
+    return client.request("POST", where, json.dumps(body).encode())
+
+
+def done(answer: Answer) -> Any:
+    assert answer.status in (200, 201), answer.body
+    return answer.json()
+
+
+def listed(client: Client, name: str, field: str) -> list[Any]:
+    """One field of everything in a list, page by page."""
+    found, cursor = [], ""
+    while cursor is not None:
+        page = done(client.get(f"/v1/{name}?limit=3&cursor={cursor}"))
+        found += [item[field] for item in page["items"]]
+        cursor = page["next_cursor"]
+    return found
+
+
+def test_every_record_is_listed_and_read_byte_for_byte_whichever_vault_keeps_it(client, told):
+    assert set(listed(client, "decisions", "decision_id")) >= set(told["records"])
+    for decision_id, record in told["records"].items():
+        assert client.get(path(decision_id, "/record")).body == record.encode()
+        assert done(client.get(path(decision_id)))["decision_id"] == decision_id
+
+
+def test_every_receipt_is_the_one_that_was_given_and_verifies(client, told):
+    key = load_pem_public_key(told["public_key_pem"].encode())
+    for decision_id, receipt in told["receipts"].items():
+        assert done(client.get(path(decision_id, "/receipt"))) == receipt
+        body = base64.b64decode(receipt["envelope"]["payload"])
+        kind = receipt["envelope"]["payloadType"].encode()
+        signature = base64.b64decode(receipt["envelope"]["signatures"][0]["sig"])
+        key.verify(signature, b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(body), body))
+        record = told["records"][decision_id].encode()
+        digest = hmac.new(bytes.fromhex(receipt["payload_salt"]), record, hashlib.sha256).hexdigest()
+        assert json.loads(body)["subject"][0]["digest"]["hmac-sha256"] == digest
+    assert told["public_key_pem"] in [key["public_key_pem"] for key in done(client.get("/v1/custody/keys"))["items"]]
+
+
+def test_an_old_record_sent_again_is_a_replay_and_other_content_a_conflict(client, told):
+    for decision_id, receipt in told["receipts"].items():
+        record = told["records"][decision_id].encode()
+        if receipt["kind"] == "decision":
+            answer = client.ingest(record)
+            assert (answer.status, answer.json()["envelope"]) == (200, receipt["envelope"])
+            assert client.ingest(record.replace(b"denied", b"granted")).status == 409
+
+
+def test_every_notice_stands_where_it_stood_and_says_what_it_said(client, told):
+    assert set(listed(client, "notices", "notice_id")) >= {each["notice_id"] for each in told["notices"].values()}
+    assert [each["state"] for each in told["notices"].values()] == [
+        "draft", "in_review", "approved", "delivered", "withdrawn", "draft",
+    ]  # fmt: skip
+    for notice in told["notices"].values():
+        now = done(client.get(f"/v1/notices/{notice['notice_id']}"))
+        same = ("decision_id", "state", "pack", "revision", "content", "recipient", "created_by", "supersedes")
+        assert {name: now[name] for name in same} == {name: notice[name] for name in same}
+        for rest in ("checklist", "history", "deliveries"):
+            done(client.get(f"/v1/notices/{notice['notice_id']}/{rest}"))
+    waived = done(client.get(f"/v1/notices/{told['notices']['draft']['notice_id']}"))["elements"]
+    assert [each["reason"] for each in waived if each["id"] == "inputs"] == ["None were used."]
+
+
+def test_every_letter_is_made_and_the_approved_ones_carry_their_proof(client, told):
+    for name, notice in told["notices"].items():
+        letter = f"/v1/notices/{notice['notice_id']}/letter"
+        html = client.get(letter)
+        assert (html.status, "Your application was denied." in html.body.decode()) == (200, True)
+        assert "Your yearly income is €31,000." in client.get(f"{letter}?format=text").body.decode()
+        sealed = name in ("approved", "delivered", "withdrawn")
+        assert (client.get(f"{letter}?format=proof").status == 200) is sealed
+
+
+def test_the_public_page_answers_and_knows_the_review_that_was_asked_for(upgraded, client, told):
+    reader = Browser(upgraded.base_url)
+    assert told["notices"]["delivered"]["content"]["framework"] in reader.open(told["public"]["page"])
+    taken = reader.submit(told["public"]["page"], code=told["public"]["code"], message="Again.")
+    (number,) = listed(client, "review-requests", "review_request_id")
+    assert f"R-{number}" in taken
+
+
+def test_notices_go_on_from_where_they_were(client, told):
+    notices = told["notices"]
+    claim = {"approver": "Reviewer 8", "authority": "credit officer"}
+    assert done(post(client, f"/v1/notices/{notices['in_review']['notice_id']}/approve", claim))["state"] == "approved"
+    delivery = {"channel": "hand"}
+    done(post(client, f"/v1/notices/{notices['approved']['notice_id']}/deliveries", delivery))
+    done(post(client, path("filesystem-plain", "/notices"), {}))
+
+
+def test_reconsiderations_go_on_in_their_chain(client, told):
+    for decision_id in told["records"]:
+        made = done(post(client, path(decision_id, "/reconsideration"), REVIEWED))
+        assert client.get(path(made["decision_id"], "/record")).status == 200
+
+
+def test_new_records_are_taken(client):
+    record = b'{"decision_id": "after the upgrade", "amount": 1.50}'
+    assert client.ingest(record).status == 201
+    assert client.get(path("after the upgrade", "/record")).body == record
+
+
+def test_what_was_reserved_is_finished(upgraded, client, told):
+    assert upgraded.manage("custody_reconcile") == "1 finished, 0 waiting for their vault"
+    left = told["reserved"]
+    assert client.get(path(left["decision_id"], "/record")).body == left["record"].encode()
+    assert client.ingest(left["record"].encode()).status == 200
+
+
+def test_people_keys_invites_grants_and_the_audit_trail_are_kept(client, told):
+    people = ["owner", "approver", "editor", "auditor"]
+    assert set(listed(client, "auth/members", "email")) == {f"{name}@bank.example" for name in people}
+    assert [bool(moment) for moment in listed(client, "auth/api-keys", "revoked_at")] == [True, False, False]
+    assert sorted(listed(client, "auth/invites", "status")) == ["accepted", "open"]
+    assert listed(client, "authority-grants", "grant_id") == [told["grant"]]
+    assert {"notice.approved", "second_factor.enrolled"} <= set(listed(client, "audit", "verb"))
+    for name in ("notice-settings", "packs", "auth/organization", "auth/me", "audit/export", "openapi.json"):
+        assert client.get(f"/v1/{name}").status == 200
+
+
+def test_who_enrolled_a_second_factor_signs_in_with_it_and_finds_their_pages(upgraded, told):
+    browser = Browser(upgraded.base_url)
+    browser.submit("/sign-in/", email=told["second_factor"]["email"])
+    browser.submit("/sign-in/code/", code=mailed_code(upgraded))
+    browser.submit("/sign-in/app/", code=pyotp.TOTP(told["second_factor"]["secret"]).now())
+    pages = set(re.findall(r'href="(/admin/[a-z_/]+/)"', browser.open("/admin/")))
+    assert len(pages) >= 5
+    for page in pages:
+        browser.open(page)
+
+
+def mailed_code(upgraded: Upgraded) -> str:
+    upgraded.manage("shell", "--verbosity", "0", "-c", "from accounts import tasks; tasks.deliver_mail()")
+    mails = upgraded.data_dir / "mail"
+
+    def code() -> str:
+        texts = [mail.read_text() for mail in mails.glob("*")]
+        return next((found[1] for text in texts if (found := re.search(r"^ {4}(\d{6})$", text, re.MULTILINE))), "")
+
+    return wait_until(code, "the code is mailed")
+
+
+class Browser:
+    """Keeps cookies and fills in forms; a page that is not there or fails raises."""
+
+    def __init__(self, base_url: str) -> None:
+        self.base_url = base_url
+        jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
+        self.opener = urllib.request.build_opener(jar)
+
+    def open(self, page: str, data: bytes | None = None) -> str:
+        with self.opener.open(self.base_url + page, data, timeout=60) as answer:
+            return answer.read().decode()
+
+    def submit(self, page: str, **fields: str) -> str:
+        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', self.open(page)).group(1)
+        return self.open(page, urllib.parse.urlencode({**fields, "csrfmiddlewaretoken": token}).encode())
