@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 
 import psycopg
 
+from config.management.commands.serve import GRANIAN
+
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 _KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
 _SECONDS_TO_STOP = 30
@@ -85,10 +87,10 @@ class Server:
     def start(self) -> None:
         """Start granian as `manage.py serve` does, in a process group of its own, and wait until it answers."""
         options = f"--host 127.0.0.1 --port {self.port} --workers {self.workers} --blocking-threads 8"
-        command = [sys.executable, "-m", "granian", "--interface", "wsgi", "config.wsgi:application"]
+        command = [sys.executable, "-m", *GRANIAN, "--workers-kill-timeout", "10", *options.split()]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [*command, *options.split(), "--log-level", "error", "--workers-kill-timeout", "10"],
+                command,
                 cwd=CHECKOUT, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True,
             )  # fmt: skip

@@ -1,36 +1,49 @@
 import os
 import sys
+from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandParser
-from honcho.manager import Manager
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-_STOPPED_BY_CTRL_C = 130
+from config import supervisor
+
+# A worker that dies is started again. What granian itself says is no JSON, so it speaks of errors alone. /healthz it
+# answers from a file, without Python: also while every thread waits for a slow client.
+GRANIAN = (
+    "granian --interface wsgi config.wsgi:application --log-level error --respawn-failed-workers "
+    "--static-path-route /healthz --static-path-mount config/healthz --static-path-dir-to-file index.json "
+    "--static-path-expires 0"
+).split()
 
 
 class Command(BaseCommand):
-    help = "Run the web server and the worker with its clock together; Ctrl-C, or the end of either, stops both."
+    help = (
+        "Run the web server, the worker and the clock together. One that ends is started again; one that cannot start "
+        "ends all of them, and so does Ctrl-C."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--port", default="8000")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        python = sys.executable
-        web = (
-            f"{python} -m granian --interface wsgi config.wsgi:application "
-            f"--host {options['host']} --port {options['port']} "
-            # Processes rather than threads: Python computes in one thread at a time, and half of them wait for commits.
-            "--workers 4 --blocking-threads 2 --log-level error --workers-kill-timeout 4"
+        part = partial(
+            supervisor.Part,
+            say=self.stderr.write,
+            cwd=settings.BASE_DIR,
+            env={**os.environ, "DATA_DIR": str(settings.DATA_DIR), "LOG_LEVEL": "WARNING"},
         )
-        worker = (
-            f"{python} -W ignore -m celery --quiet -A config worker -B --concurrency 1 --loglevel WARNING "
-            f"--schedule {settings.CELERY_BEAT_SCHEDULE_FILENAME}"
-        )
-        environment = {**os.environ, "DATA_DIR": str(settings.DATA_DIR), "LOG_LEVEL": "WARNING"}
-        manager = Manager()
-        manager.add_process("web", web, env=environment, cwd=settings.BASE_DIR)
-        manager.add_process("worker", worker, env=environment, cwd=settings.BASE_DIR)
-        manager.loop()
-        sys.exit(0 if manager.returncode == _STOPPED_BY_CTRL_C else manager.returncode)
+        # Processes rather than threads: Python computes in one thread at a time, and half of them wait for commits.
+        size = "--workers 4 --blocking-threads 2 --workers-kill-timeout 4".split()
+        celery = [sys.executable, "-W", "ignore", "-m", "celery", "--quiet", "-A", "config"]
+        schedule = ["--schedule", settings.CELERY_BEAT_SCHEDULE_FILENAME]
+        parts = [
+            part("web server", [sys.executable, "-m", *GRANIAN, *size, "--host", options["host"], "--port", options["port"]]),
+            part("worker", [*celery, "worker", "--concurrency", "1", "--loglevel", "WARNING"]),
+            part("clock", [*celery, "beat", *schedule, "--loglevel", "WARNING"]),
+        ]
+        try:
+            supervisor.run(parts)
+        except supervisor.CannotStart as error:
+            raise CommandError(f"{error} Everything was stopped.") from None

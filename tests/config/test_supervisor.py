@@ -1,0 +1,104 @@
+"""What `manage.py serve` runs is kept running: started again when it ends, ended together, given up if it cannot start."""
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from config import supervisor
+from tests.system.live import group, wait_until
+
+
+class Said(list):
+    """What was told, and parts that tell it."""
+
+    def part(self, name: str, script: str, directory: Path) -> supervisor.Part:
+        return supervisor.Part(name, ["/bin/sh", "-c", script], self.append, cwd=directory, env=dict(os.environ))
+
+
+@pytest.fixture
+def said() -> Said:
+    return Said()
+
+
+def lines(path: Path) -> list[str]:
+    """The complete lines of a file that may not be there yet."""
+    return path.read_text().split("\n")[:-1] if path.exists() else []
+
+
+def run_and(parts: list[supervisor.Part], then: Callable[[], object]) -> None:
+    """Run parts until `then`, in a thread beside, has returned; it ends them as Ctrl-C does."""
+
+    def observe() -> None:
+        try:
+            then()
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    observer = threading.Thread(target=observe)
+    observer.start()
+    supervisor.run(parts)
+    observer.join()
+
+
+def test_what_ends_is_started_again_and_the_others_are_left_alone(said, tmp_path):
+    mortal = said.part("mortal", "echo $$ >> mortal; exec sleep 1000", tmp_path)
+    other = said.part("other", "echo $$ >> other; exec sleep 1000", tmp_path)
+
+    def kill_one() -> None:
+        wait_until(lambda: lines(tmp_path / "mortal") and lines(tmp_path / "other"), "both run")
+        os.kill(int(lines(tmp_path / "mortal")[0]), signal.SIGKILL)
+        wait_until(lambda: len(lines(tmp_path / "mortal")) == 2, "it runs again")
+        assert len(lines(tmp_path / "other")) == 1
+
+    run_and([mortal, other], kill_one)
+    assert said == ["The mortal ended (killed by SIGKILL). It is started again in 1 s."]
+
+
+def test_what_a_dead_part_leaves_behind_is_ended_before_it_starts_again(said, tmp_path):
+    part = said.part("leader", "sleep 1000 & echo $$ $! >> pids; wait", tmp_path)
+
+    def kill_leader() -> None:
+        (pids,) = wait_until(lambda: lines(tmp_path / "pids"), "it runs")
+        leader, child = map(int, pids.split())
+        os.kill(leader, signal.SIGKILL)
+        wait_until(lambda: len(lines(tmp_path / "pids")) == 2, "it runs again")
+        assert child not in group(leader)
+
+    run_and([part], kill_leader)
+
+
+def test_ctrl_c_ends_all_with_everything_they_started(said, tmp_path):
+    stubborn = said.part("stubborn", "trap '' INT; sleep 1000 & sleep 1000 & echo > ready; wait", tmp_path)
+    run_and([stubborn], lambda: wait_until(lambda: (tmp_path / "ready").exists(), "it runs"))
+    wait_until(lambda: not group(stubborn.process.pid), "all have ended")
+    assert said == []
+
+
+def test_what_cannot_start_ends_all_and_says_why(said, tmp_path):
+    good = said.part("good", "exec sleep 1000", tmp_path)
+    with pytest.raises(supervisor.CannotStart, match=r"^The bad cannot start: exit code 3, 3 times at once\."):
+        supervisor.run([good, said.part("bad", "echo x >> bad; exit 3", tmp_path)])
+    assert len(lines(tmp_path / "bad")) == 3
+    assert good.process.poll() is not None
+
+
+def test_what_has_run_once_is_never_given_up(said, tmp_path):
+    part = said.part("part", "echo x >> part; exit 3", tmp_path)
+    part.has_run = True
+    run_and([part], lambda: wait_until(lambda: len(lines(tmp_path / "part")) > 3, "it was tried more often"))
+    pauses = [f"The part ended (exit code 3). It is started again in {seconds} s." for seconds in (1, 2, 4)]
+    assert said[:3] == pauses
+
+
+def test_serve_gives_up_with_a_sentence_and_a_code_when_a_part_cannot_start(tmp_path):
+    environment = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path}/db.sqlite3"}
+    command = [os.sys.executable, "manage.py", "serve", "--host", "203.0.113.1"]  # nobody's address
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert done.returncode == 1
+    assert "The web server cannot start: exit code 1, 3 times at once." in done.stderr
+    assert done.stderr.endswith("Everything was stopped.\n")
