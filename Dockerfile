@@ -41,11 +41,13 @@ USER 10001:10001
 VOLUME /data
 EXPOSE 8000
 
-# Any answer of the service counts: with another ALLOWED_HOSTS, this one is a 400 and the process still lives.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=20s \
-    CMD ["python", "-c", "import http.client as h; c = h.HTTPConnection('127.0.0.1', 8000, timeout=4); c.request('GET', '/healthz'); raise SystemExit(c.getresponse().status >= 500)"]
+    CMD ["python", "-c", "import http.client as h; c = h.HTTPConnection('127.0.0.1', 8000, timeout=4); c.request('GET', '/healthz'); raise SystemExit(c.getresponse().status != 200)"]
 
-# granian's own lines are no JSON, so it speaks of errors alone; a worker that was told to end while it was still
-# starting would wait for ever without the timeout.
-CMD ["granian", "--interface", "wsgi", "config.wsgi:application", "--host", "0.0.0.0", "--port", "8000", \
-     "--workers", "4", "--blocking-threads", "2", "--workers-kill-timeout", "20", "--log-level", "error"]
+# As `manage.py serve` starts it: a worker that dies is started again, and /healthz is answered without Python. granian's
+# own lines are no JSON, so it speaks of errors alone; a worker that was told to end while it was still starting would
+# wait for ever without the timeout.
+CMD ["granian", "--interface", "wsgi", "config.wsgi:application", "--log-level", "error", "--respawn-failed-workers", \
+     "--static-path-route", "/healthz", "--static-path-mount", "config/healthz", \
+     "--static-path-dir-to-file", "index.json", "--static-path-expires", "0", \
+     "--workers", "4", "--blocking-threads", "2", "--workers-kill-timeout", "20", "--host", "0.0.0.0", "--port", "8000"]

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -35,7 +35,7 @@ class Part:
             if now >= self.due:
                 self.started = now
                 # A group of its own: Ctrl-C in the terminal is for us, and what it leaves behind can be ended.
-                self.process = subprocess.Popen(self.command, start_new_session=True, **self.options)
+                self.process = subprocess.Popen(self.command, start_new_session=True, **self.options)  # noqa: S603
         elif self.process.poll() is not None:
             self._ended(self.process.returncode, now)
 
@@ -92,7 +92,7 @@ def run(parts: Sequence[Part]) -> None:
 
 
 @contextmanager
-def _told_to_stop() -> Any:
+def _told_to_stop() -> Iterator[threading.Event]:
     """Yields an event that SIGINT and SIGTERM set, however often they come."""
     stop = threading.Event()
     before = {each: signal.signal(each, lambda *_: stop.set()) for each in (signal.SIGINT, signal.SIGTERM)}

@@ -2,9 +2,10 @@ from django.contrib import admin
 from django.templatetags.static import static
 from django.urls import include, path
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from config import health
+from config.api.document import OpenApiView
 
 urlpatterns = [
     # Patterns are tried in order: first what is asked for most, and before decisions, whose ids may hold anything, what
@@ -14,7 +15,7 @@ urlpatterns = [
     path("v1/", include("decisions.urls.api")),
     path("v1/", include("custody.urls")),
     path("v1/", include("accounts.urls.api")),
-    path("v1/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
+    path("v1/openapi.json", OpenApiView.as_view(), name="openapi"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="openapi"), name="docs"),
     path("healthz", health.alive),
     path("readyz", health.ready),

@@ -1,5 +1,6 @@
 import gc
 import os
+import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -12,6 +13,8 @@ _django = get_wsgi_application()
 
 _CHUNK = 2**16
 _DRAINED = 64 * 2**20  # twice the largest upload; whoever sends more than that is cut off
+_DRAIN_SECONDS = 5  # and whoever sends more slowly
+_draining = threading.Lock()
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -28,6 +31,19 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
 
 
 def _drain(stream: Any) -> None:
+    """Read to the end, but not for ever: a read waits as long as the client likes, so it is done in a thread of its
+    own. Sending the answer ends that one too. One body at a time: who sends slowly holds one thread and no more.
+    """
+    if _draining.acquire(blocking=False):
+        try:
+            reader = threading.Thread(target=_read, args=(stream,), daemon=True)
+            reader.start()
+            reader.join(_DRAIN_SECONDS)
+        finally:
+            _draining.release()
+
+
+def _read(stream: Any) -> None:
     left = _DRAINED
     while left > 0 and (chunk := stream.read(_CHUNK)):
         left -= len(chunk)

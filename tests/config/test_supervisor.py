@@ -1,4 +1,4 @@
-"""What `manage.py serve` runs is kept running: started again when it ends, ended together, given up if it cannot start."""
+"""What `manage.py serve` runs is started again when it ends, ended together, and given up if it cannot start."""
 
 import os
 import signal

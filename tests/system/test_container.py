@@ -13,6 +13,7 @@ import psycopg
 import pytest
 import yaml
 
+from config.management.commands.serve import GRANIAN
 from tests import throwaway
 from tests.system.image import Build, context_files, exec_form, ignored, inside
 from tests.system.live import CHECKOUT, Client, lasting_port, listens, wait_until
@@ -216,6 +217,11 @@ def test_no_secret_stands_in_the_file_or_in_an_environment():
         assert not secret & set(COMPOSE["services"][name]["environment"])
     assert not [text for text in texts(COMPOSE) if re.search(r"://\w+:\w+@|PASSWORD=", text)]
     assert set(COMPOSE["secrets"]) == {s for each in COMPOSE["services"].values() for s in each.get("secrets", [])}
+
+
+def test_the_web_server_of_the_image_runs_as_serve_runs_it(built: Build):
+    assert exec_form(built.stages[-1].settings["CMD"])[: len(GRANIAN)] == GRANIAN
+    assert COMPOSE["services"]["web"]["sysctls"] == {"net.ipv4.tcp_migrate_req": 1}
 
 
 def test_database_and_queue_are_reached_by_the_services_alone():

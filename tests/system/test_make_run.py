@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -130,18 +131,38 @@ def test_ctrl_c_while_the_service_is_still_starting_ends_everything_too(run: Run
     everything_has_ended(run)
 
 
-def test_when_one_part_ends_the_others_end_too(run: Run):
+OTHER = {"granian": "celery", "celery": "granian"}  # web server; worker and clock
+
+
+@pytest.mark.parametrize("program", OTHER)
+def test_a_part_that_ends_is_started_again_and_the_others_go_on(run: Run, program: str):
     run.start()
     with Client(run.port, shown_key(run)) as client:
         wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
-    (web,) = [pid for pid in processes_of(run) if is_leader_of(pid, "granian")]
-    os.kill(web, signal.SIGTERM)
-    run.process.wait(60)
+    ended, others = leaders_of(run, program), leaders_of(run, OTHER[program])
+    for pid in ended:
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: len(leaders_of(run, program) - ended) == len(ended), "the part runs again", 120)
+    assert leaders_of(run, OTHER[program]) == others
+    wait_until(lambda: listens(run.port), "the service answers", 120)
+    with Client(run.port, shown_key(run)) as client:
+        assert client.get("/v1/decisions").status == 200
+    run.ctrl_c()
     everything_has_ended(run)
 
 
-def is_leader_of(pid: int, program: str) -> bool:
-    """Whether this is the first of the program's processes: its parent is another program."""
-    parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
-    runs = [f"-m\0{program}\0" in Path(f"/proc/{each}/cmdline").read_text() for each in (pid, parent)]
-    return runs == [True, False]
+def leaders_of(run: Run, program: str) -> set[int]:
+    """The first processes of the parts that run this program; each leads a group."""
+    return {pid for pid in processes_of(run) if is_leader(pid) and runs(pid, program)}
+
+
+def is_leader(pid: int) -> bool:
+    with suppress(ProcessLookupError):
+        return os.getpgid(pid) == pid
+    return False
+
+
+def runs(pid: int, program: str) -> bool:
+    with suppress(OSError):
+        return f"-m\0{program}\0" in Path(f"/proc/{pid}/cmdline").read_text()
+    return False

@@ -8,13 +8,13 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config import supervisor
 
-# A worker that dies is started again. What granian itself says is no JSON, so it speaks of errors alone. /healthz it
-# answers from a file, without Python: also while every thread waits for a slow client.
-GRANIAN = (
-    "granian --interface wsgi config.wsgi:application --log-level error --respawn-failed-workers "
-    "--static-path-route /healthz --static-path-mount config/healthz --static-path-dir-to-file index.json "
-    "--static-path-expires 0"
-).split()
+# A worker that dies is started again. What granian itself says is no JSON, so it speaks of errors alone. It answers
+# /healthz from a file, without Python: also while every thread waits for a slow client.
+GRANIAN = [
+    "granian", "--interface", "wsgi", "config.wsgi:application", "--log-level", "error", "--respawn-failed-workers",
+    "--static-path-route", "/healthz", "--static-path-mount", "config/healthz",
+    "--static-path-dir-to-file", "index.json", "--static-path-expires", "0",
+]  # fmt: skip
 
 
 class Command(BaseCommand):
@@ -25,7 +25,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", default="8000")
+        parser.add_argument("--port", type=int, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
         part = partial(
@@ -35,11 +35,12 @@ class Command(BaseCommand):
             env={**os.environ, "DATA_DIR": str(settings.DATA_DIR), "LOG_LEVEL": "WARNING"},
         )
         # Processes rather than threads: Python computes in one thread at a time, and half of them wait for commits.
-        size = "--workers 4 --blocking-threads 2 --workers-kill-timeout 4".split()
+        size = ["--workers", "4", "--blocking-threads", "2", "--workers-kill-timeout", "4"]
+        address = ["--host", options["host"], "--port", str(options["port"])]
         celery = [sys.executable, "-W", "ignore", "-m", "celery", "--quiet", "-A", "config"]
         schedule = ["--schedule", settings.CELERY_BEAT_SCHEDULE_FILENAME]
         parts = [
-            part("web server", [sys.executable, "-m", *GRANIAN, *size, "--host", options["host"], "--port", options["port"]]),
+            part("web server", [sys.executable, "-m", *GRANIAN, *size, *address]),
             part("worker", [*celery, "worker", "--concurrency", "1", "--loglevel", "WARNING"]),
             part("clock", [*celery, "beat", *schedule, "--loglevel", "WARNING"]),
         ]

@@ -1,0 +1,32 @@
+"""`/v1/openapi.json`, made once a process: making it takes a second of CPU, and anybody may ask for it."""
+
+import hashlib
+from functools import cache
+from typing import Any
+
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import get_conditional_response
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.renderers import OpenApiJsonRenderer
+from drf_spectacular.utils import extend_schema
+from drf_spectacular.views import SpectacularJSONAPIView
+from rest_framework.request import Request
+
+
+class OpenApiView(SpectacularJSONAPIView):
+    @extend_schema(exclude=True)
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        document, etag = _document()
+        renderer = request.accepted_renderer
+        headers = {"ETag": etag, "Content-Disposition": f'inline; filename="openapi.{renderer.format}"'}
+        response = HttpResponse(document, content_type=renderer.media_type, headers=headers)
+        return get_conditional_response(request._request, etag=etag, response=response) or response
+
+
+@cache
+def _document() -> tuple[bytes, str]:
+    """The document and its ETag."""
+    schema = SchemaGenerator().get_schema(request=None, public=True)
+    document = OpenApiJsonRenderer().render(schema)
+    return document, f'"{hashlib.sha256(document).hexdigest()[:32]}"'

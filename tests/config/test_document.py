@@ -1,0 +1,52 @@
+"""`/v1/openapi.json` is the committed document, made once however often it is asked for."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from drf_spectacular.generators import SchemaGenerator
+
+from config.api import document
+from tests.system.live import CHECKOUT
+
+pytestmark = pytest.mark.django_db
+
+PATH = "/v1/openapi.json"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_made_yet() -> Iterator[None]:
+    document._document.cache_clear()
+    yield
+    document._document.cache_clear()
+
+
+def test_it_is_the_committed_document(client: Client):
+    assert client.get(PATH).json() == json.loads((CHECKOUT / "docs/openapi.json").read_text())
+
+
+def test_it_is_made_once(client: Client, monkeypatch: pytest.MonkeyPatch):
+    made, make = [], SchemaGenerator.get_schema
+
+    def counted(self: SchemaGenerator, *args: Any, **kwargs: Any) -> Any:
+        made.append(self)
+        return make(self, *args, **kwargs)
+
+    monkeypatch.setattr(SchemaGenerator, "get_schema", counted)
+    answers = [client.get(PATH + query) for query in ("", "", "?lang=de", "?version=2")]
+    assert len({answer.content for answer in answers}) == 1
+    assert len(made) == 1
+
+
+def test_who_has_it_already_is_not_sent_it_again(client: Client):
+    first = client.get(PATH)
+    again = client.get(PATH, headers={"If-None-Match": first["ETag"]})
+    assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
+    assert client.get(PATH, headers={"If-None-Match": '"other"'}).status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["application/json", "application/vnd.oai.openapi+json"])
+def test_it_comes_as_the_type_that_is_asked_for(client: Client, kind: str):
+    assert client.get(PATH, headers={"Accept": kind})["Content-Type"] == kind
