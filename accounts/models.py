@@ -143,6 +143,17 @@ class OneTimeCode(models.Model):
         return f"code of {self.created_at}"
 
 
+class RateCounter(models.Model):
+    """How often somebody tried something in one window of time. Whose it is and of what, only its digest says."""
+
+    key = models.CharField(max_length=64, primary_key=True)
+    count = models.PositiveIntegerField(default=0)
+    ends_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.count} until {self.ends_at}"
+
+
 class Invite(models.Model):
     """An offer of membership to a mail address; the link in the mail accepts it."""
 

@@ -1,8 +1,6 @@
-"""Rate limits: of the API for each key or person, and for each network address that has shown no credentials; and of
-whatever else is counted with `within`."""
+"""Rate limits of the API: for each key or person, and for each network that has shown no credentials."""
 
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import structlog
@@ -44,37 +42,22 @@ def count_refused_credentials(request: HttpRequest) -> None:
 
 
 def _stranger_may_ask(request: HttpRequest) -> bool:
-    return within(f"address:{clients.address(request)}", settings.ANONYMOUS_REQUESTS_PER_MINUTE)
+    return within(f"network:{clients.network(request)}", settings.ANONYMOUS_REQUESTS_PER_MINUTE)
 
 
-def within(who: str, limit: int, window: int = _MINUTE) -> bool:
-    """Count one request of `who`; False if that was more than `limit` in this window. A limit of 0 is none.
-
-    Args:
-        who: whose requests are counted together; also says of what, so that nothing else is counted with them.
-        window: length in seconds; windows begin on the clock, at the full minute or hour.
-    """
+def within(who: str, limit: int) -> bool:
+    """Count one request of `who`; False if that was more than `limit` in this minute. A limit of 0 is none."""
     if not limit:
         return True
-    key = _key(who, window)
+    key = f"limit:{who}:{int(time.time()) // _MINUTE}"
     try:
-        cache.add(key, 0, timeout=2 * window)
+        cache.add(key, 0, timeout=2 * _MINUTE)
         return cache.incr(key) <= limit
     except (RedisError, ValueError) as error:  # ValueError: the counter was evicted in between
         log.warning("requests are not counted", exc_info=error)
         return True  # a lost counter must refuse no record
 
 
-def give_back(who: str, window: int = _MINUTE) -> None:
-    """Take back one request of `who` that `within` counted."""
-    with suppress(RedisError, ValueError):
-        cache.decr(_key(who, window))
-
-
 def seconds_left(window: int = _MINUTE) -> float:
     """Until the next window begins."""
     return window - time.time() % window
-
-
-def _key(who: str, window: int) -> str:
-    return f"limit:{who}:{int(time.time()) // window}"

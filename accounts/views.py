@@ -27,7 +27,7 @@ def ask_for_code(request: HttpRequest) -> HttpResponse:
         return render(request, "accounts/sign_in.html", {"form": form}, status=422)
     email = form.cleaned_data["email"]
     try:
-        codes.request_code(email=email, intent="sign_in", client=clients.address(request))
+        codes.request_code(email=email, intent="sign_in", client=clients.network(request))
     except codes.TooManyRequests as error:
         minutes = -(-error.retry_after // 60)
         form.add_error(None, f"Too many codes were asked for. Try again in {minutes} minutes.")

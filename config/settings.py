@@ -196,10 +196,12 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES
 # Requests a minute under /v1, for each key or person, and for each address without credentials; 0 is no limit.
 REQUESTS_PER_MINUTE = env.int("REQUESTS_PER_MINUTE", default=0)
 ANONYMOUS_REQUESTS_PER_MINUTE = env.int("ANONYMOUS_REQUESTS_PER_MINUTE", default=120)
+# It counts requests and nothing else. Without Redis each process counts for itself, in 8 MB at most: who is counted for
+# a minute is forgotten only when 13,000 others come after.
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
     if REDIS_URL
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 20_000}}
 }
 
 # One-time codes an hour: for one mail address, and from one network address, behind which a whole office may sit.
@@ -227,6 +229,7 @@ X_FRAME_OPTIONS = "DENY"
 
 STATIC_URL = "/static/"
 STATIC_ROOT = env.str("STATIC_ROOT", default="") or None
+FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o755  # of what collectstatic makes, which a web server of another user may serve
 WHITENOISE_USE_FINDERS = STATIC_ROOT is None  # a checkout serves its sources, an image what collectstatic gathered
 
 # An upload is read as a stream with limits of its own (config.api.body); this one bounds the HTML forms.

@@ -48,7 +48,7 @@ class OtpRequestView(_OpenView):
     def post(self, request: Request) -> HttpResponse:
         body = self.body(OtpRequestIn)
         try:
-            codes.request_code(email=body.email, intent=body.intent, client=clients.address(request._request))
+            codes.request_code(email=body.email, intent=body.intent, client=clients.network(request._request))
         except codes.TooManyRequests as error:
             raise ApiError(
                 429, "Too many codes were asked for. Wait, then ask again.", retry_after=error.retry_after

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 
-from accounts import throttling
+from accounts import counters, throttling
 from notices.models import Notice
 from notices.services.reviews import WrongCode
 
 _HOUR = 3600
 _PER_NOTICE = 10
-_PER_CLIENT = 30  # more, because a whole office or a mobile network may sit behind one address
+_PER_NETWORK = 30  # more, because a whole office or a mobile network may sit behind one address
 
 
 class TooManyTries(Exception):
@@ -21,26 +22,27 @@ class TooManyTries(Exception):
 
 
 @contextmanager
-def counted(notice: Notice, client: str) -> Iterator[None]:
+def counted(notice: Notice, network: str) -> Iterator[None]:
     """Try a code within it. The try is counted before, so that tries sent at once cannot outrun the limits, and stays
     counted if it raises WrongCode.
 
     Args:
-        client: network address of whoever tries.
+        network: of whoever tries.
 
     Raises:
-        TooManyTries: for this letter, or from this client, in this hour.
+        TooManyTries: for this letter, or from this network, in this hour.
     """
-    limits = {f"review-code:address:{client}": _PER_CLIENT, f"review-code:notice:{notice.pk}": _PER_NOTICE}
-    if not all(throttling.within(who, limit, _HOUR) for who, limit in limits.items()):
-        raise TooManyTries
+    limits = [(f"review-code:notice:{notice.pk}", _PER_NOTICE), (f"review-code:network:{network}", _PER_NETWORK)]
+    taken = list(takewhile(lambda each: counters.take(*each, _HOUR), limits))
     wrong = False
     try:
+        if len(taken) < len(limits):
+            raise TooManyTries
         yield
     except WrongCode:
         wrong = True
         raise
     finally:
         if not wrong:
-            for who in limits:
-                throttling.give_back(who, _HOUR)
+            for who, _ in taken:
+                counters.give_back(who, _HOUR)

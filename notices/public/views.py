@@ -53,7 +53,7 @@ def letter(request: HttpRequest, address: str) -> HttpResponse:
 def _ask_for_review(request: HttpRequest, notice: Notice, form: ReviewForm) -> HttpResponse:
     said, started = words(notice.language), timezone.now()
     try:
-        with tries.counted(notice, clients.address(request)):
+        with tries.counted(notice, clients.network(request)):
             asked = services.request_review(notice=notice, **form.cleaned_data)
     except WrongCode:
         form.add_error("code", said["wrong_code"])

@@ -76,6 +76,13 @@ def test_zero_is_no_limit(api, settings):
 # ── strangers ──
 
 
+def test_the_addresses_of_an_ipv6_network_are_counted_together(organization, settings):
+    settings.ANONYMOUS_REQUESTS_PER_MINUTE = 3
+    answers = [requests(1, stranger(f"2001:db8:1:2::{number:x}"))[0] for number in range(5)]
+    assert answers == [401] * 3 + [429] * 2
+    assert requests(1, stranger("2001:db8:1:3::1")) == [401]
+
+
 def test_wrong_keys_from_an_address_are_limited(organization, settings):
     settings.ANONYMOUS_REQUESTS_PER_MINUTE = 3
     assert requests(5, stranger()) == [401] * 3 + [429] * 2

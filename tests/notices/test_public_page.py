@@ -340,6 +340,24 @@ def test_from_one_address_thirty_codes_are_guessed_an_hour(letter, reader):
         assert ask(elsewhere, notices[3]).status_code == 200
 
 
+def test_the_addresses_of_an_ipv6_network_guess_together(letter):
+    notices = [letter(decision_id=f"loan-{number}") for number in range(4)]
+    with time_machine.travel(START, tick=False):
+        for number in range(30):
+            guessing = Browser(REMOTE_ADDR=f"2001:db8:1:2::{number:x}")
+            assert ask(guessing, notices[number // 10], right=False).status_code == 422
+        assert ask(Browser(REMOTE_ADDR="2001:db8:1:2:ffff::"), notices[3]).status_code == 429
+        assert ask(Browser(REMOTE_ADDR="2001:db8:1:3::"), notices[3]).status_code == 200
+
+
+def test_whoever_may_not_guess_any_more_uses_up_no_letter(letter, reader):
+    notices = [letter(decision_id=f"loan-{number}") for number in range(4)]
+    with time_machine.travel(START, tick=False):
+        for notice in notices:
+            assert {ask(reader, notice, right=False).status_code for _ in range(10)} <= {422, 429}
+        assert ask(Browser(REMOTE_ADDR="192.0.2.2"), notices[3]).status_code == 200
+
+
 def test_right_codes_and_unfinished_forms_are_not_counted(letter, reader):
     notice = letter()
     with time_machine.travel(START, tick=False):

@@ -174,6 +174,11 @@ def test_the_image_holds_the_program_and_nothing_else(built: Build):
     assert not list(app.rglob("secret_key"))
 
 
+def test_whoever_the_image_runs_as_can_read_the_program(built: Build):
+    app = built.stages[-1].root / "app"
+    assert not [path for path in app.rglob("*") if not path.stat().st_mode & (0o005 if path.is_dir() else 0o004)]
+
+
 @pytest.mark.parametrize(
     "path",
     [".git/config", "var/keys/secret_key", "secrets/secret_key", ".env", "tests/conftest.py", "samples/README.md",

@@ -33,7 +33,7 @@ class Run:
         with self.log.open("wb") as output:
             self.process = subprocess.Popen(
                 ["make", "run"], cwd=self.copy, env=kept | {"PORT": str(self.port), "DATA_DIR": str(self.data)},
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, umask=0o022,
             )  # fmt: skip
         wait_until(lambda: listens(self.port) or self.process.poll() is not None, "the service answers", 120)
         assert self.process.poll() is None, self.output()
@@ -91,9 +91,13 @@ def test_make_run_sets_up_serves_ends_with_ctrl_c_and_starts_again_with_its_data
         assert decisions(client) == SAMPLES
         assert client.ingest(b'{"decision_id": "mine"}').status == 201
         assert client.get("/docs/").status == client.get("/sign-in/").status == 200
+        assert client.request("POST", "/v1/auth/otp/request", b'{"email": "owner@demo.example"}').status == 200
+    wait_until(lambda: list((run.data / "mail").glob("*")), "the worker sends the code")
     assert len(processes_of(run)) > 3
     run.ctrl_c()
     everything_has_ended(run)
+    assert {"db.sqlite3", "celerybeat-schedule", "broker", "keys", "mail"} <= {path.name for path in run.data.iterdir()}
+    assert [path for path in (run.data, *run.data.rglob("*")) if path.stat().st_mode & 0o077] == []
 
     run.start()
     assert shown_key(run) == key

@@ -1,4 +1,4 @@
-"""Clients without credentials who begin a body and hardly go on: whatever they hold, the service shows that it lives."""
+"""Clients without credentials who begin a body and hardly go on: whatever they hold, the service shows it is alive."""
 
 import socket
 from collections.abc import Iterator

@@ -1,0 +1,36 @@
+"""Counters of guesses, in the database: no flood of other addresses, other process or restart makes it forget one."""
+
+import time
+from datetime import UTC, datetime
+
+from django.db.models import F
+from django.utils import timezone
+
+from accounts import digests
+from accounts.models import RateCounter
+
+_PURPOSE = "accounts.RateCounter"
+
+
+def take(who: str, limit: int, window: int) -> bool:
+    """Count one try of `who`; False, and nothing is counted, if this window had `limit` of them.
+
+    Args:
+        who: whose tries are counted together; also says of what, so that nothing else is counted with them.
+        window: length in seconds; windows begin on the clock, at the full minute or hour.
+    """
+    ends_at = datetime.fromtimestamp((int(time.time()) // window + 1) * window, UTC)
+    counter, is_new = RateCounter.objects.get_or_create(pk=_key(who, window), defaults={"ends_at": ends_at})
+    if is_new:
+        RateCounter.objects.filter(ends_at__lte=timezone.now()).delete()
+    # One statement, so that tries sent at once cannot outrun the limit.
+    return bool(RateCounter.objects.filter(pk=counter.pk, count__lt=limit).update(count=F("count") + 1))
+
+
+def give_back(who: str, window: int) -> None:
+    """Take back one try of `who` that `take` counted."""
+    RateCounter.objects.filter(pk=_key(who, window), count__gt=0).update(count=F("count") - 1)
+
+
+def _key(who: str, window: int) -> str:
+    return digests.digest(_PURPOSE, f"{who}:{window}:{int(time.time()) // window}")

@@ -1,0 +1,79 @@
+"""What is counted stays counted while others are counted too, and takes bounded space."""
+
+import tracemalloc
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+from django.core.cache import cache
+
+from accounts import counters, throttling
+from accounts.models import RateCounter
+
+pytestmark = pytest.mark.django_db
+
+START = datetime(2030, 1, 1, 12, 0, 20, tzinfo=UTC)
+HOUR = 3600
+MIB = 2**20
+
+
+@pytest.fixture(autouse=True)
+def _standing_clock() -> Iterator[None]:
+    cache.clear()
+    with time_machine.travel(START, tick=False):
+        yield
+    cache.clear()
+
+
+def flood(others: int) -> None:
+    """Requests of so many other networks."""
+    for number in range(others):
+        throttling.within(f"network:2001:db8:{number // 65536:x}:{number % 65536:x}::/64", 120)
+
+
+def test_an_address_that_had_its_requests_is_not_forgotten_for_ten_thousand_others():
+    assert [throttling.within("network:192.0.2.1", 3) for _ in range(4)] == [True] * 3 + [False]
+    flood(10_000)
+    assert not throttling.within("network:192.0.2.1", 3)
+
+
+def test_no_flood_makes_counters_of_codes_forget_or_the_memory_grow():
+    assert [counters.take("letter", 10, HOUR) for _ in range(11)] == [True] * 10 + [False]
+    flood(20_000)
+    tracemalloc.start()
+    try:
+        flood(60_000)
+        grown, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert grown < 16 * MIB
+    assert not counters.take("letter", 10, HOUR)
+
+
+def test_a_restart_does_not_make_counters_of_codes_forget():
+    assert counters.take("letter", 1, HOUR)
+    cache.clear()
+    assert not counters.take("letter", 1, HOUR)
+
+
+def test_a_window_ends_on_the_clock_and_its_counters_are_deleted():
+    assert counters.take("letter", 1, HOUR)
+    with time_machine.travel(START + timedelta(minutes=59), tick=False):
+        assert not counters.take("letter", 1, HOUR)
+    with time_machine.travel(START + timedelta(minutes=60), tick=False):
+        assert counters.take("letter", 1, HOUR)
+    assert RateCounter.objects.count() == 1
+
+
+def test_a_try_that_is_given_back_or_refused_counts_for_nothing():
+    assert counters.take("letter", 1, HOUR)
+    assert not counters.take("letter", 1, HOUR)
+    counters.give_back("letter", HOUR)
+    assert counters.take("letter", 1, HOUR)
+    counters.give_back("nobody", HOUR)
+
+
+def test_the_database_does_not_say_who_was_counted():
+    counters.take("network:192.0.2.1", 1, HOUR)
+    assert "192.0.2.1" not in str(list(RateCounter.objects.values()))
