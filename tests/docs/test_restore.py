@@ -1,0 +1,79 @@
+"""The guide to backup and restore of SQLite, carried out as it stands, after a crash in the middle of work."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.docs.documents import CHECKOUT, blocks
+from tests.system.live import Server, server
+
+BACKUP, RESTORE = (
+    block.code for block in blocks(CHECKOUT / "docs/operations.md") if block.language == "sh" and "backup" in block.code
+)
+KEPT, LOST = range(60), range(60, 300)
+
+
+@pytest.fixture(params=["database", "filesystem"])
+def crashed(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
+    """A service that was backed up, took more records and then crashed. The guide is followed where its `var` is."""
+    (tmp_path / ".venv").symlink_to(CHECKOUT / ".venv")
+    data = tmp_path / "var"
+    with server(
+        database_url=f"sqlite:///{data}/db.sqlite3", data_dir=data, CUSTODY_VAULT=request.param
+    ) as live, live.client() as client:  # fmt: skip
+        for number in KEPT:
+            assert client.ingest(record(number)).status == 201
+        follow(BACKUP, tmp_path)
+        for number in LOST:
+            assert client.ingest(record(number)).status == 201
+        live.kill()
+        assert (data / "db.sqlite3-wal").stat().st_size > 0
+        yield live
+
+
+def record(number: int) -> bytes:
+    return b'{"decision_id": "loan-%d", "amount": %d.50}' % (number, number)
+
+
+def follow(commands: str, directory: Path) -> None:
+    done = subprocess.run(["bash", "-eu", "-c", commands], cwd=directory, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def integrity(database: Path) -> str:
+    try:
+        with closing(sqlite3.connect(database)) as connection:
+            return str(connection.execute("PRAGMA integrity_check").fetchone()[0])
+    except sqlite3.DatabaseError as error:
+        return str(error)
+
+
+def test_what_was_backed_up_is_restored_whole_and_what_came_later_can_be_sent_again(crashed):
+    follow(RESTORE, crashed.data_dir.parent)
+    assert integrity(crashed.data_dir / "db.sqlite3") == "ok"
+    crashed.manage("migrate")
+    crashed.manage("custody_reconcile", "--adopt")
+    crashed.start()
+    with crashed.client() as client:
+        for number in KEPT:
+            assert client.get(f"/v1/decisions/loan-{number}/record").body == record(number)
+        in_vault = crashed.environment["CUSTODY_VAULT"] == "filesystem"
+        for number in LOST:
+            assert client.ingest(record(number)).status == (200 if in_vault else 201)
+    exposed = [path for path in crashed.data_dir.rglob("*") if path.is_file() and os.stat(path).st_mode & 0o077]
+    assert exposed == []
+
+
+def test_a_copy_over_the_database_that_crashed_is_corrupt_unless_its_wal_is_removed(crashed):
+    database, naive = crashed.data_dir / "db.sqlite3", crashed.data_dir.parent / "naive"
+    naive.mkdir()
+    shutil.copy(crashed.data_dir.parent / "backup/db.sqlite3", naive / "db.sqlite3")
+    assert integrity(naive / "db.sqlite3") == "ok"
+    shutil.copy(f"{database}-wal", naive / "db.sqlite3-wal")
+    assert integrity(naive / "db.sqlite3") != "ok"
