@@ -13,10 +13,11 @@ _IPV6_NETWORK = 64  # what one household or server gets: its addresses are nobod
 def address(request: HttpRequest) -> str:
     """The address a request came from, to show and to record.
 
-    Behind TRUSTED_PROXIES proxies it is the entry of X-Forwarded-For that the outermost of them wrote; what a client
-    puts there itself stands further left and is never believed.
+    Behind TRUSTED_PROXIES proxies it is the entry of CLIENT_ADDRESS_HEADER that the outermost of them wrote; what a
+    client puts there itself stands further left and is never believed.
     """
-    hops = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",") if part.strip()]
+    named = request.headers.get(settings.CLIENT_ADDRESS_HEADER, "")
+    hops = [part.strip() for part in named.split(",") if part.strip()]
     proxies = settings.TRUSTED_PROXIES
     found = str(hops[-proxies] if 0 < proxies <= len(hops) else request.META.get("REMOTE_ADDR", ""))
     if with_port := _WITH_PORT.fullmatch(found):

@@ -189,8 +189,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_SETTINGS": {"persistAuthorization": False, "tryItOutEnabled": True},
 }
 
-# Reverse proxies in front, each of which appends to X-Forwarded-For.
+# Reverse proxies in front, each of which appends the address it was called from to this header. WSGI does not tell
+# X-Forwarded-For from a client's own X_Forwarded_For: a proxy must drop that one, or use a name of one word.
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
+CLIENT_ADDRESS_HEADER = env.str("CLIENT_ADDRESS_HEADER", default="X-Forwarded-For")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
 
 # Requests a minute under /v1, for each key or person, and for each address without credentials; 0 is no limit.
@@ -198,7 +200,7 @@ REQUESTS_PER_MINUTE = env.int("REQUESTS_PER_MINUTE", default=0)
 ANONYMOUS_REQUESTS_PER_MINUTE = env.int("ANONYMOUS_REQUESTS_PER_MINUTE", default=120)
 # It counts requests and nothing else. Without Redis each process counts for itself, in 8 MB at most: who is counted for
 # a minute is forgotten only when 13,000 others come after.
-CACHES = {
+CACHES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
     if REDIS_URL
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 20_000}}

@@ -1,0 +1,42 @@
+"""Whose requests are counted behind a proxy: of a header whose name is one word, no client can send a twin."""
+
+import socket
+from collections.abc import Iterator
+from itertools import cycle
+
+import pytest
+
+from tests.system.live import Server, server
+
+REAL = "198.51.100.7"
+CLAIMS = [
+    "X_Forwarded_For: 203.0.113.{n}",
+    "X-Forwarded-For: 203.0.113.{n}",
+    "Client_Address: 203.0.113.{n}",
+    "Client-Address: 203.0.113.{n}",
+    "ClientAddress: 203.0.113.{n}",  # the proxy adds its own line after it
+]
+
+
+@pytest.fixture(scope="module")
+def live() -> Iterator[Server]:
+    with server(
+        TRUSTED_PROXIES="1", CLIENT_ADDRESS_HEADER="ClientAddress", ANONYMOUS_REQUESTS_PER_MINUTE="5", workers=1
+    ) as running:
+        yield running
+
+
+def status(live: Server, *headers: str) -> int:
+    """The answer to a stranger's request that a proxy passed on, with these lines in it."""
+    lines = ["GET /v1/decisions HTTP/1.1", "Host: 127.0.0.1", "Connection: close", *headers, "", ""]
+    with socket.create_connection(("127.0.0.1", live.port)) as connection:
+        connection.sendall("\r\n".join(lines).encode())
+        return int(connection.makefile("rb").readline().split()[1])
+
+
+def test_a_client_escapes_no_limit_by_any_spelling_of_the_header(live):
+    claims = cycle(CLAIMS)
+    answers = [status(live, next(claims).format(n=n), f"ClientAddress: {REAL}") for n in range(30)]
+    assert set(answers) == {401, 429}
+    assert answers.count(401) <= 10, "two minutes' worth, should one end in between"
+    assert status(live, "ClientAddress: 198.51.100.8") == 401
