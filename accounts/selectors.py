@@ -109,6 +109,14 @@ def caller(member: Member) -> Caller:
     return Caller(member.organization_id, Role(member.role), who, member.pk)
 
 
+def person_behind(actor: Actor) -> str:
+    """The mail address of the member who acts, or whose key does: what a member's key makes is theirs too, or it would
+    pass for a second person. "" for the command line and for keys that were made there."""
+    if actor.kind == "key":
+        return ApiKey.objects.values_list("maker", flat=True).get(key_id=actor.id)
+    return actor.label if actor.kind == "member" else ""
+
+
 def actor(request: HttpRequest) -> Actor:
     """Who is signed in, as the audit trail names them."""
     return Actor("member", str(request.user.pk), str(request.user))

@@ -150,6 +150,7 @@ def settings(row: NoticeSettings) -> dict[str, Any]:
         "default_pack": row.default_pack,
         "placeholders": row.placeholders,
         "require_grants": row.require_grants,
+        "require_other_key": row.require_other_key,
         "at_risk_days": row.at_risk_days,
     }
 

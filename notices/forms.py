@@ -157,11 +157,16 @@ class SettingsForm(forms.ModelForm):
 
     class Meta:
         model = NoticeSettings
-        fields = ["default_pack", "at_risk_days", "require_grants"]
-        labels = {"at_risk_days": "Due soon", "require_grants": "Only holders of an authority grant may approve"}
+        fields = ["default_pack", "at_risk_days", "require_grants", "require_other_key"]
+        labels = {
+            "at_risk_days": "Due soon",
+            "require_grants": "Only holders of an authority grant may approve",
+            "require_other_key": "API keys may not approve what they wrote",
+        }
         help_texts = {
             "at_risk_days": "A notice is due soon when this many days or fewer are left.",
             "require_grants": "API keys and members without a grant cannot approve then.",
+            "require_other_key": "Nor what another key of whoever made them wrote.",
         }
 
     def __init__(self, *args: Any, locked: bool = False, **kwargs: Any) -> None:

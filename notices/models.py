@@ -37,6 +37,9 @@ class NoticeSettings(models.Model):
     require_grants = models.BooleanField(
         default=False, help_text="Only signed-in members with a matching authority grant approve."
     )
+    require_other_key = models.BooleanField(
+        default=False, help_text="An API key does not approve what it, or another key of its maker, wrote."
+    )
     at_risk_days = models.PositiveSmallIntegerField(
         default=7, help_text="A notice is at risk when this many days or fewer are left."
     )
@@ -59,6 +62,9 @@ class Phrase(models.Model):
     withheld = models.BooleanField(default=False, help_text="The field is not printed.")
     owner = models.CharField(max_length=200, blank=True)
     approved_version = models.CharField(max_length=64, blank=True)
+    authors = models.JSONField(
+        default=dict, editable=False, help_text="Who wrote sentence and label as they are, and who withheld the field."
+    )
 
     class Meta:
         constraints = [
@@ -198,6 +204,29 @@ class NoticeRevision(models.Model):
         return f"revision {self.number}"
 
 
+class Contributor(models.Model):
+    """Somebody who had a hand in what a notice says, for ever: what four eyes are judged by."""
+
+    class Part(models.TextChoices):
+        WORDS = "words", "drafted or edited it"
+        PHRASE = "phrase", "wrote a phrase that it uses"
+        WAIVER = "waiver", "said that an element which blocks does not apply"
+
+    notice = models.ForeignKey(Notice, on_delete=models.PROTECT, related_name="contributors", db_index=False)
+    part = models.CharField(max_length=8, choices=Part.choices)
+    actor_kind = models.CharField(max_length=16)
+    actor_id = models.CharField(max_length=64)
+    mail = models.CharField(max_length=254, blank=True, help_text="Of the member behind it, also where it was a key.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["notice", "part", "actor_kind", "actor_id"], name="contributors_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.actor_kind} {self.mail or self.actor_id} {self.get_part_display()}"
+
+
 class Approval(models.Model):
     """Somebody's approval of one revision. It ends editing: what is said after it is a new version."""
 
@@ -209,6 +238,12 @@ class Approval(models.Model):
     basis = models.CharField(max_length=300, help_text="'signed in', or 'asserted by key …': how sure it is.")
     grant = models.ForeignKey(
         AuthorityGrant, on_delete=models.PROTECT, null=True, related_name="approvals", help_text="None: unverified."
+    )
+    words_named = models.BooleanField(
+        null=True, help_text="Whether the approver said which revision they had read. None: from before that was kept."
+    )
+    sender = models.TextField(
+        null=True, help_text="The contact in the letter's head. None: from before it was sealed with the notice."
     )
     actor_kind = models.CharField(max_length=16)
     actor_id = models.CharField(max_length=64)
@@ -224,6 +259,7 @@ class Step(models.Model):
     class Kind(models.TextChoices):
         SUBMITTED = "submitted"
         CHANGES_REQUESTED = "changes_requested"
+        READDRESSED = "readdressed"
         WITHDRAWN = "withdrawn"
 
     notice = models.ForeignKey(Notice, on_delete=models.PROTECT, related_name="steps")

@@ -16,6 +16,7 @@ class Phrasebook:
 
     def __init__(self, phrases: Iterable[Phrase]) -> None:
         self._phrases = {phrase.key: phrase for phrase in phrases}
+        self._used: dict[str, Phrase] = {}
 
     @classmethod
     def of(cls, organization_id: uuid.UUID, language: str) -> "Phrasebook":
@@ -28,7 +29,15 @@ class Phrasebook:
 
     def find(self, *keys: str) -> Phrase | None:
         """The first of the keys that has a phrase."""
-        return next((self._phrases[key] for key in keys if key in self._phrases), None)
+        found = next((self._phrases[key] for key in keys if key in self._phrases), None)
+        if found is not None:
+            self._used[found.key] = found
+        return found
+
+    @property
+    def authors(self) -> list[dict[str, str]]:
+        """Who wrote the phrases that were found so far, as `Phrase.authors` names them."""
+        return [author for phrase in self._used.values() for author in phrase.authors.values()]
 
 
 class BadTable(ValueError):

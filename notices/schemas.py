@@ -139,6 +139,7 @@ class NoticeSettingsIn(RequestBody):
     default_pack: PackId
     placeholders: dict[str, str] = {}
     require_grants: bool = False
+    require_other_key: bool = False
     at_risk_days: Annotated[int, Field(ge=0, le=365), WHOLE] = 7
 
 
@@ -146,6 +147,7 @@ class NoticeSettingsOut(Answer):
     default_pack: str
     placeholders: dict[str, str]
     require_grants: bool
+    require_other_key: bool
     at_risk_days: int
 
 

@@ -29,7 +29,7 @@ def create_api_key(
             name=name,
             role=role,
             created_by=str(actor),
-            maker=_maker(actor),
+            maker=selectors.person_behind(actor),
             expires_at=expires_at,
         )
         audit.record(
@@ -41,13 +41,6 @@ def create_api_key(
             role=role,
         )
     return key, f"{TOKEN_PREFIX}_{key_id}_{secret}"
-
-
-def _maker(actor: Actor) -> str:
-    """Whose key a new one is: what a member's key makes is theirs too, or it would pass for a second person."""
-    if actor.kind == "key":
-        return ApiKey.objects.values_list("maker", flat=True).get(key_id=actor.id)
-    return actor.label if actor.kind == "member" else ""
 
 
 def revoke_api_key(*, key: ApiKey, actor: Actor) -> ApiKey:

@@ -365,8 +365,11 @@ class Pack(_Part):
 
         A maximum is only advice. A notice that is late must still go out, so lateness never blocks either.
         """
-        binding = element.authority in BINDING and element.check not in ("max_items", "sent_before")
-        return binding and self.legal_status == "in_force" and self.in_effect(on)
+        return self.binds(element) and self.legal_status == "in_force" and self.in_effect(on)
+
+    def binds(self, element: Element) -> bool:
+        """Whether the element blocks approval while its law is in force."""
+        return element.authority in BINDING and element.check not in ("max_items", "sent_before")
 
     @property
     def settings(self) -> tuple[str, ...]:

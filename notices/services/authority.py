@@ -3,14 +3,15 @@
 import re
 import unicodedata
 from datetime import date
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.utils import timezone
 
+from accounts import selectors as accounts
 from accounts.callers import Caller
-from accounts.models import ApiKey, Member
+from accounts.models import Member
 from notices import selectors
-from notices.models import AuthorityGrant, Notice
+from notices.models import AuthorityGrant, Contributor, Notice
 from notices.services.common import Refused
 
 
@@ -63,22 +64,38 @@ def _covers(grant: AuthorityGrant, notice: Notice, authority: str, today: date) 
 
 def require_other_eyes(notice: Notice, caller: Caller, approver: str) -> None:
     """Four eyes: nobody approves what they wrote, by whatever door they come. Raises Refused."""
-    written = notice.revisions.filter(author_kind="member")
-    if caller.member_id is not None and written.filter(author_id=caller.actor.id).exists():
-        raise Refused("You wrote or edited this notice; somebody else has to approve it.")
-    # A draft that a key makes is the record's, and nobody's.
-    edits = notice.revisions.filter(author_kind="key", number__gt=1)
-    writers = {*written.values_list("author_label", flat=True), *_makers(notice, edits.values("author_id"))}
-    if any(_names(approver, writer) for writer in writers):
-        raise Refused("The approver wrote or edited this notice; somebody else has to approve it.")
-    if caller.member_id is None and writers & set(_makers(notice, [caller.actor.id])):
-        raise Refused("Whoever made this key wrote or edited this notice; somebody else has to approve it.")
+    person = accounts.person_behind(caller.actor)
+    strict = selectors.settings_of(notice.organization_id).require_other_key
+    for each in notice.contributors.all():
+        theirs = (each.actor_kind, each.actor_id) == (caller.actor.kind, caller.actor.id)
+        if theirs or (person and _folded(person) == _folded(each.mail)):
+            if caller.member_id is not None:
+                raise Refused(f"{_as_their_own(each)}; somebody else has to approve it.")
+            if reason := _against_key(each, strict=strict):
+                raise Refused(reason)
+        if each.mail and _names(approver, each.mail):
+            raise Refused("The approver wrote or edited this notice; somebody else has to approve it.")
 
 
-def _makers(notice: Notice, key_ids: Any) -> list[str]:
-    """The mail addresses of members who made these keys: a key is no second pair of eyes."""
-    keys = ApiKey.objects.filter(organization_id=notice.organization_id, key_id__in=key_ids)
-    return [key.maker for key in keys if key.maker]
+def _as_their_own(each: Contributor) -> str:
+    """What a member did themselves, or a key of theirs did."""
+    if each.actor_kind != "member":
+        return "A key that you made wrote or edited this notice"
+    if each.part == Contributor.Part.PHRASE:
+        return "You wrote a phrase that this notice uses"
+    return "You wrote or edited this notice"
+
+
+def _against_key(each: Contributor, *, strict: bool) -> str:
+    """Why a key cannot approve after what it, its maker or another key of theirs did; "" if it can: what keys wrote, a
+    key may approve as asserted."""
+    if each.part == Contributor.Part.WAIVER:
+        return "This key or its maker said that an element does not apply; somebody else has to approve the notice."
+    if each.actor_kind == "member":
+        return "Whoever made this key wrote or edited this notice; somebody else has to approve it."
+    if strict:
+        return "Your organization lets no key approve what it, or another key of its maker, wrote."
+    return ""
 
 
 def _names(claim: str, address: str) -> bool:

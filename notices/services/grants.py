@@ -7,8 +7,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit
+from accounts import selectors as accounts
 from accounts.callers import Caller
-from accounts.models import ApiKey, Member
+from accounts.models import Member
 from notices.models import AuthorityGrant
 from notices.services.common import Refused
 
@@ -34,7 +35,7 @@ def grant_authority(
     """
     if valid_to is not None and valid_to < valid_from:
         raise Refused("The grant ends before it begins.")
-    if caller.member_id == member.pk or _made_by(caller, member):
+    if accounts.person_behind(caller.actor) == member.user.email:
         raise Refused("Nobody grants authority to themselves; another owner or admin has to.")
     with transaction.atomic():
         made = AuthorityGrant.objects.create(
@@ -59,12 +60,6 @@ def revoke_grant(*, grant: AuthorityGrant, caller: Caller) -> AuthorityGrant:
             grant.revoked_at = now
             _note("authority.revoked", grant, caller)
     return grant
-
-
-def _made_by(caller: Caller, member: Member) -> bool:
-    """Whether the caller is a key that the member has made."""
-    key = ApiKey.objects.filter(key_id=caller.actor.id).first() if caller.actor.kind == "key" else None
-    return key is not None and key.maker == member.user.email
 
 
 def _note(verb: str, grant: AuthorityGrant, caller: Caller) -> None:

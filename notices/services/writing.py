@@ -11,9 +11,10 @@ from config.api import strict_json
 from decisions.models import Decision
 from notices import checklist, clocks, drafting, selectors
 from notices.facts import Facts
-from notices.models import Notice, NoticeRevision
+from notices.models import Contributor, Notice, NoticeRevision
 from notices.packs import Pack
 from notices.phrasebook import Phrasebook
+from notices.services import contributors
 from notices.services.common import Refused, mail_waits, note, require_seen
 
 State = Notice.State
@@ -35,13 +36,8 @@ def draft(
     facts = selectors.facts_of(decision)
     wishes = [language, recipient.get("language"), facts.get("subject.language")]
     language = pack.language_for(*[wish for wish in wishes if isinstance(wish, str)])
-    content = drafting.draft(
-        facts,
-        pack,
-        language,
-        Phrasebook.of(decision.organization_id, language),
-        selectors.placeholders_of(decision.organization),
-    )
+    phrasebook = Phrasebook.of(decision.organization_id, language)
+    content = drafting.draft(facts, pack, language, phrasebook, selectors.placeholders_of(decision.organization))
     due = next(iter(clocks.deadlines(pack, facts, received_at=decision.received_at)), None)
     with transaction.atomic():
         notice = Notice.objects.create(
@@ -57,6 +53,7 @@ def draft(
             created_by=str(caller.actor),
         )
         _revise(notice, 1, content, {}, facts, caller)
+        contributors.add_authors(notice, phrasebook.authors)
         note("notice.drafted", notice, caller.actor, pack=pack.id)
     return notice
 
@@ -90,9 +87,17 @@ def edit(
         require_seen(last, revision)
         exempt = last.not_applicable if not_applicable is None else dict(not_applicable)
         made = _revise(locked, last.number + 1, {**last.content, **changes}, exempt, facts, caller)
+        if _waives(selectors.pack_of(locked), last.not_applicable, exempt):
+            contributors.add(locked, Contributor.Part.WAIVER, caller.actor)
         note("notice.edited", locked, caller.actor, revision=made.number)
     notice.refresh_from_db(fields=["state", "pack_version", "pack_digest", "problems", "holder"])
     return made
+
+
+def _waives(pack: Pack, before: Mapping[str, str], exempt: Mapping[str, str]) -> bool:
+    """Whether an edit says of an element that can block that it does not apply, or gives another reason for that."""
+    said = {name for name, reason in exempt.items() if reason != before.get(name)}
+    return any(element.id in said and pack.binds(element) for element in pack.elements)
 
 
 def set_recipient(*, notice: Notice, recipient: Mapping[str, Any], caller: Caller) -> None:
@@ -167,4 +172,5 @@ def _revise(
     notice.pack_version, notice.pack_digest = pack.version, pack.digest
     notice.problems = len(checklist.problems(selectors.case_of(notice, facts), revision))
     notice.save(update_fields=["state", "holder", "pack_version", "pack_digest", "problems"])
+    contributors.add(notice, Contributor.Part.WORDS, caller.actor)
     return revision

@@ -10,7 +10,7 @@ from notices import selectors
 from notices import services as notices
 from notices.models import Approval
 from tests.conftest import Api
-from tests.notices.conftest import RECORD, acting, approve, done, drafted, edit, refused, send, shown, step, stored
+from tests.notices.conftest import acting, approve, done, drafted, edit, refused, send, shown, step, stored
 
 pytestmark = pytest.mark.django_db
 
@@ -202,13 +202,6 @@ def test_a_key_of_whoever_edited_approves_in_nobodys_name(api, organization, not
     token = done(send(owner, "POST", "auth/api-keys", {"name": "mine"}))["api_key"]
     assert "Whoever made this key" in refused(approve(Api(organization, token), notice, approver="Somebody Else"))
     assert done(approve(api, notice, approver="Somebody Else"))["state"] == "approved"
-
-
-def test_a_draft_that_a_key_made_of_the_record_is_nobodys(organization, api, signed_in):
-    owner = signed_in(Role.OWNER, "maker@bank.example")
-    token = done(send(owner, "POST", "auth/api-keys", {"name": "mine"}))["api_key"]
-    api.ingest(RECORD)
-    done(step(owner, drafted(Api(organization, token)), "approve"))
 
 
 def test_a_key_that_a_member_s_key_made_is_theirs_too(api, notice, signed_in):

@@ -1,0 +1,31 @@
+"""Who had a hand in what a notice says."""
+
+from collections.abc import Iterable, Mapping
+
+from accounts import selectors as accounts
+from accounts.audit import Actor
+from notices.models import Contributor, Notice
+
+
+def add(notice: Notice, part: Contributor.Part, actor: Actor) -> None:
+    """Keep it that the actor, and whoever is behind it, had this part in the notice."""
+    _keep([_row(notice, part, actor.kind, actor.id, accounts.person_behind(actor))])
+
+
+def add_authors(notice: Notice, authors: Iterable[Mapping[str, str]]) -> None:
+    """Keep it who wrote the phrases that the notice uses.
+
+    Args:
+        authors: as `Phrase.authors` names them.
+    """
+    part = Contributor.Part.PHRASE
+    _keep([_row(notice, part, author["kind"], author["id"], author["mail"]) for author in authors])
+
+
+def _row(notice: Notice, part: Contributor.Part, kind: str, actor_id: str, mail: str) -> Contributor:
+    return Contributor(notice=notice, part=part, actor_kind=kind, actor_id=actor_id, mail=mail)
+
+
+def _keep(rows: list[Contributor]) -> None:
+    if rows:
+        Contributor.objects.bulk_create(rows, ignore_conflicts=True)

@@ -1,0 +1,253 @@
+"""Whoever had a hand in the words of a notice counts as a writer, also by a phrase, a key or a waiver."""
+
+import pytest
+
+from accounts import audit
+from accounts.models import Member
+from accounts.roles import Role
+from notices import services as notices
+from notices.models import Approval, Phrase
+from notices.phrasebook import read_table
+from tests.conftest import Api
+from tests.notices.conftest import RECORD, acting, approve, done, drafted, edit, exempt, refused, send, step, stored
+
+pytestmark = pytest.mark.django_db
+
+AUTHOR = "author@bank.example"
+KEY = "events.application.loan_to_value"
+TABLE = "language,key,sentence,label,withheld,owner,approved_version"
+
+
+def phrase(sentence: str = "The loan was {value} of the value.", **fields: object) -> Phrase:
+    return Phrase(**{"language": "en", "key": KEY, "sentence": sentence} | fields)
+
+
+def put(organization, actor, *phrases: Phrase) -> None:
+    notices.put_phrases(organization_id=organization.pk, phrases=phrases, actor=actor)
+
+
+def key_of(maker, api) -> Api:
+    """A key that a member, or a key, made."""
+    return Api(api.organization, done(send(maker, "POST", "auth/api-keys", {"name": "a key"}))["api_key"])
+
+
+def strict(api, **other: bool) -> None:
+    """Settings under which keys do not approve what they wrote."""
+    done(send(api, "PUT", "notice-settings", {"default_pack": "general", "require_other_key": True} | other))
+
+
+@pytest.fixture
+def recorded(api) -> Api:
+    api.ingest(RECORD)
+    return api
+
+
+@pytest.fixture
+def author(organization):
+    return acting(organization, Role.ADMIN, AUTHOR)
+
+
+# ── phrases ──
+
+
+def test_the_author_of_a_phrase_that_the_notice_uses_does_not_approve_it(recorded, signed_in):
+    browser = signed_in(Role.ADMIN, AUTHOR)
+    browser.submit("/admin/notices/phrase/put/", language="en", key=KEY, sentence="The loan was {value} of the value.")
+    notice = drafted(recorded)
+    assert "wrote a phrase" in refused(step(browser, notice, "approve"))
+    assert "somebody else" in refused(approve(recorded, notice, approver=f"Author <{AUTHOR.upper()}>"))
+    assert "Whoever made this key" in refused(approve(key_of(browser, recorded), notice))
+    assert not Approval.objects.exists()
+    assert done(step(signed_in(Role.APPROVER), notice, "approve"))["state"] == "approved"
+
+
+@pytest.mark.parametrize("words", [{"label": "Loan to value", "sentence": ""}, {"withheld": True, "sentence": ""}])
+def test_a_label_and_what_is_withheld_shape_the_notice_as_sentences_do(recorded, author, words):
+    put(recorded.organization, author.actor, phrase(**words))
+    with pytest.raises(notices.Refused, match="wrote a phrase"):
+        notices.approve(notice=stored(recorded, drafted(recorded)), caller=author)
+
+
+def test_phrases_that_the_notice_does_not_use_are_no_words_of_it(recorded, author):
+    put(recorded.organization, author.actor, phrase(key="events.application.income"), phrase(language="de"))
+    assert notices.approve(notice=stored(recorded, drafted(recorded)), caller=author)
+
+
+def test_a_phrase_that_is_removed_or_replaced_after_the_draft_was_its_author_s(recorded, author):
+    other = acting(recorded.organization, Role.OWNER, "other@bank.example")
+    put(recorded.organization, author.actor, phrase())
+    first = drafted(recorded)
+    put(recorded.organization, other.actor, phrase("The loan came to {value} of the value."))
+    second = drafted(recorded)
+    notices.remove_phrase(phrase=Phrase.objects.get(), caller=author)
+    for notice, writer, reader in ((first, author, other), (second, other, author)):
+        with pytest.raises(notices.Refused, match="wrote a phrase"):
+            notices.approve(notice=stored(recorded, notice), caller=writer)
+        assert notices.approve(notice=stored(recorded, notice), caller=reader)
+
+
+def test_each_part_of_a_phrase_is_whoever_s_who_wrote_it(recorded, author):
+    second = acting(recorded.organization, Role.ADMIN, "second@bank.example")
+    third = acting(recorded.organization, Role.ADMIN, "third@bank.example")
+    put(recorded.organization, author.actor, phrase())
+    put(recorded.organization, second.actor, phrase(label="Loan to value"))
+    put(recorded.organization, third.actor, phrase(label="Loan to value", owner="Credit", approved_version="2"))
+    notice = stored(recorded, drafted(recorded))
+    for writer in (author, second):
+        with pytest.raises(notices.Refused, match="wrote a phrase"):
+            notices.approve(notice=notice, caller=writer)
+    assert notices.approve(notice=notice, caller=third)
+
+
+@pytest.mark.parametrize("again", ["{0}", " {0} ", "{0}\r\n"])
+def test_saving_the_same_words_again_makes_nobody_else_their_author(recorded, author, again):
+    second = acting(recorded.organization, Role.ADMIN, "second@bank.example")
+    put(recorded.organization, author.actor, phrase())
+    for actor in (second.actor, audit.COMMAND_LINE):
+        put(recorded.organization, actor, phrase(again.replace("{0}", phrase().sentence)))
+    with pytest.raises(notices.Refused, match="wrote a phrase"):
+        notices.approve(notice=stored(recorded, drafted(recorded)), caller=author)
+    assert notices.approve(notice=stored(recorded, drafted(recorded)), caller=second)
+
+
+def test_a_table_that_an_administrator_imports_on_the_machine_is_no_member_s(recorded, author):
+    rows = read_table([f"{TABLE}\n", f"en,{KEY},The loan was {{value}}.,,,,\n"])
+    put(recorded.organization, audit.COMMAND_LINE, *rows)
+    assert notices.approve(notice=stored(recorded, drafted(recorded)), caller=author)
+
+
+def test_the_author_of_a_phrase_who_left_and_came_back_is_still_its_author(recorded, author):
+    put(recorded.organization, author.actor, phrase())
+    notice = stored(recorded, drafted(recorded))
+    Member.objects.get(pk=author.member_id).delete()
+    with pytest.raises(notices.Refused, match="wrote a phrase"):
+        notices.approve(notice=notice, caller=acting(recorded.organization, Role.APPROVER, AUTHOR))
+
+
+# ── keys ──
+
+
+def test_the_maker_of_the_key_that_drafted_a_notice_is_its_writer(recorded, signed_in):
+    owner = signed_in(Role.OWNER, "maker@bank.example")
+    key = key_of(owner, recorded)
+    notice = drafted(key)
+    assert "key that you made" in refused(step(owner, notice, "approve"))
+    assert "somebody else" in refused(approve(recorded, notice, approver="Maker@Bank.example"))
+    assert done(step(signed_in(Role.APPROVER), notice, "approve"))["state"] == "approved"
+
+
+def test_so_is_the_maker_of_the_key_s_key_even_once_both_are_revoked(recorded, signed_in):
+    owner = signed_in(Role.OWNER, "maker@bank.example")
+    first = key_of(owner, recorded)
+    notice = drafted(key_of(first, recorded))
+    for row in done(owner.get("/v1/auth/api-keys"))["items"]:
+        if row["name"] == "a key":
+            owner.call("DELETE", f"/v1/auth/api-keys/{row['key_id']}")
+    assert "key that you made" in refused(step(owner, notice, "approve"))
+
+
+def test_what_a_key_wrote_it_may_approve_as_asserted(recorded, signed_in):
+    key = key_of(signed_in(Role.OWNER, "maker@bank.example"), recorded)
+    notice = drafted(key)
+    done(edit(key, notice, title="New"))
+    assert done(approve(key, notice))["approval"]["basis"].startswith("asserted by key ")
+
+
+def test_where_the_organization_forbids_it_a_key_approves_nothing_that_it_wrote(recorded, signed_in):
+    strict(recorded)
+    owner = signed_in(Role.OWNER, "maker@bank.example")
+    key, sibling, other = key_of(owner, recorded), key_of(owner, recorded), key_of(signed_in(Role.ADMIN), recorded)
+    for notice in (drafted(key), drafted(recorded)):
+        done(edit(key, notice, title="New"))
+        for same in (key, sibling):
+            assert "Your organization" in refused(approve(same, notice))
+        assert done(approve(other, notice))["state"] == "approved"
+
+
+def test_where_the_organization_forbids_it_a_key_of_nobody_s_approves_nothing_that_it_wrote(recorded):
+    strict(recorded)
+    assert "Your organization" in refused(approve(recorded, drafted(recorded)))
+
+
+def test_the_setting_stands_among_the_settings(recorded, signed_in):
+    assert recorded.get("/v1/notice-settings").json()["require_other_key"] is False
+    strict(recorded, require_grants=True)
+    stands = recorded.get("/v1/notice-settings").json()
+    assert (stands["require_other_key"], stands["require_grants"]) == (True, True)
+    page = "/admin/notices/noticesettings/"
+    owner = signed_in(Role.OWNER)
+    assert "approve what they wrote" in owner.get(page).content.decode()
+    owner.submit(page, default_pack="general", at_risk_days="7", require_other_key="on")
+    stands = recorded.get("/v1/notice-settings").json()
+    assert (stands["require_other_key"], stands["require_grants"]) == (True, False)
+
+
+# ── waivers ──
+
+
+@pytest.fixture
+def lacking(api) -> dict:
+    """A draft under a law that asks for reasons, about a record that has none."""
+    api.ingest({"decision_id": "loan-2", "outcome": {"action": "denied"}})
+    return drafted(api, "loan-2", pack="gdpr_22")
+
+
+def blocking(notice: dict) -> dict[str, str]:
+    missing = [each["id"] for each in notice["elements"] if each["blocks"] and each["result"] == "missing"]
+    assert missing
+    return dict.fromkeys(missing, "It went out before.")
+
+
+def test_a_key_that_waived_what_blocks_cannot_approve_that_notice(api, lacking, signed_in):
+    owner = signed_in(Role.OWNER, "maker@bank.example")
+    key, sibling = key_of(owner, api), key_of(owner, api)
+    done(exempt(key, lacking, **blocking(lacking)))
+    assert "does not apply" in refused(approve(key, lacking))
+    assert "does not apply" in refused(approve(sibling, lacking))
+    assert "key that you made" in refused(step(owner, lacking, "approve"))
+    assert "somebody else" in refused(approve(api, lacking, approver="maker@bank.example"))
+    assert done(approve(api, lacking))["state"] == "approved"
+
+
+def test_a_key_of_nobody_s_that_waived_cannot_approve_either(api, lacking, signed_in):
+    done(exempt(api, lacking, **blocking(lacking)))
+    done(edit(signed_in(Role.EDITOR), lacking, title="New"))
+    assert "does not apply" in refused(approve(api, lacking))
+
+
+def test_a_waiver_with_another_reason_is_another_waiver(api, lacking, signed_in):
+    waived = blocking(lacking)
+    done(exempt(signed_in(Role.EDITOR), lacking, **waived))
+    done(exempt(api, lacking, **waived | {next(iter(waived)): "Because I say so."}))
+    assert "does not apply" in refused(approve(api, lacking))
+
+
+def test_a_key_that_took_a_waiver_over_unchanged_may_approve(api, lacking, signed_in):
+    waived = blocking(lacking)
+    done(exempt(signed_in(Role.EDITOR), lacking, **waived))
+    done(edit(api, lacking, title="New"))
+    done(exempt(api, lacking, **waived))
+    assert done(approve(api, lacking))["state"] == "approved"
+
+
+def test_what_only_warns_is_waived_without_consequence(api, lacking, signed_in):
+    done(exempt(signed_in(Role.EDITOR), lacking, **blocking(lacking)))
+    advice = next(each["id"] for each in lacking["elements"] if not each["blocks"])
+    kept = blocking(lacking)
+    done(exempt(api, lacking, **kept | {advice: "Not here."}))
+    assert done(approve(api, lacking))["state"] == "approved"
+
+
+# ── how it is counted ──
+
+
+def test_whoever_edits_a_hundred_times_is_counted_once(api, notice, signed_in):
+    second = signed_in(Role.EDITOR, "second@bank.example")
+    for number in range(5):
+        done(edit(api, notice, title=f"Title {number}"))
+        done(edit(second, notice, title=f"Other title {number}"))
+    rows = stored(api, notice).contributors
+    assert sorted(rows.values_list("part", "actor_kind", "mail")) == [
+        ("words", "key", ""),
+        ("words", "member", "second@bank.example"),
+    ]
