@@ -8,6 +8,8 @@ from notices import checklist, clocks, readability, selectors
 from notices.models import AuthorityGrant, Delivery, Notice, NoticeRevision, NoticeSettings, ReviewRequest, Step
 from notices.packs import Pack
 
+_WORDS_NOT_NAMED = "Words not named: the approval did not say which revision had been read."
+
 
 def summary(notice: Notice) -> dict[str, Any]:
     """A notice as lists show it."""
@@ -181,6 +183,8 @@ def _approval(notice: Notice) -> dict[str, Any] | None:
         "basis": approval.basis,
         "grant_id": str(approval.grant_id) if approval.grant_id else None,
         "verified": approval.grant_id is not None,
+        "words_named": approval.words_named,
+        "remark": _WORDS_NOT_NAMED if approval.words_named is False else "",
         "approved_at": rfc3339(approval.created_at),
         "revision": approval.revision.number,
     }

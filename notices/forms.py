@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 
 from accounts.models import Member
+from notices.letters import recipient as recipients
 from notices.models import AuthorityGrant, Delivery, NoticeSettings, Phrase, languages
 from notices.packs import packs
 from notices.phrasebook import BadTable, read_table
@@ -70,17 +71,25 @@ class RecipientForm(ActionForm):
 
     PARTS = ("name", "address", "email", "reference")
 
-    recipient_name = forms.CharField(label="Recipient's name", required=False, max_length=300)
+    recipient_name = forms.CharField(label="Recipient's name", required=False, max_length=recipients.LONGEST_LINE)
     recipient_address = forms.CharField(
-        label="Recipient's postal address", required=False, max_length=1000, widget=forms.Textarea(attrs={"rows": 3})
+        label="Recipient's postal address",
+        required=False,
+        max_length=1000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=f"With the name at most {recipients.MOST_LINES} lines of {recipients.LONGEST_LINE} characters.",
     )
     recipient_email = forms.EmailField(label="Recipient's e-mail address", required=False)
     recipient_reference = forms.CharField(
         label="Reference",
         required=False,
-        max_length=300,
+        max_length=recipients.LONGEST_REFERENCE,
         help_text="Fixed once the notice is approved.",
     )
+
+    def clean(self) -> None:
+        if not self.errors and (problem := recipients.problem(self.told(self.cleaned_data))):
+            self.add_error("recipient_address", problem)
 
     @staticmethod
     def shown(recipient: Mapping[str, Any]) -> dict[str, Any]:

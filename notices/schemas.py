@@ -1,11 +1,12 @@
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from config.api.numbers import WHOLE
 from config.api.pagination import Page
 from config.api.times import DayInBody, MomentInBody
 from config.api.views import Answer, QueryString, RequestBody, Text
+from notices.letters import recipient
 from notices.packs import directories
 
 PackId = Annotated[str, Field(json_schema_extra={"enum": [path.name for path in directories()]})]
@@ -13,11 +14,20 @@ Named = Annotated[str, Field(min_length=1, max_length=256)]
 Reason = Annotated[str, Field(min_length=1, max_length=4000, pattern=r"\S")]
 
 
+def _no_longer_than_an_address(told: dict[str, Any]) -> dict[str, Any]:
+    if problem := recipient.problem(told):
+        raise ValueError(problem)
+    return told
+
+
+Recipient = Annotated[dict[str, Any], AfterValidator(_no_longer_than_an_address)]
+
+
 class NoticeDraftIn(RequestBody):
     private: ClassVar = frozenset({"recipient"})
 
     pack: PackId | None = None
-    recipient: dict[str, Any] = {}
+    recipient: Recipient = {}
 
 
 class StatementItem(BaseModel):
@@ -53,11 +63,12 @@ class NoticeEditIn(RequestBody):
 
 
 class RecipientIn(RequestBody):
-    """The addressee: `name`, `address`, `email`, `reference` and `language` are used where they are there."""
+    """The addressee: `name`, `address`, `email`, `reference` and `language` are used where they are there. Name and
+    address have at most 8 lines of 80 characters, both together. After the approval only they and `email` change."""
 
     private: ClassVar = frozenset({"recipient"})
 
-    recipient: dict[str, Any]
+    recipient: Recipient
 
 
 class NotApplicableIn(RequestBody):
@@ -69,6 +80,8 @@ class NotApplicableIn(RequestBody):
 
 
 class NoticeApproveIn(RequestBody):
+    """`revision` is the one that was read. Without it the current one is approved, marked as *words not named*."""
+
     private: ClassVar = frozenset({"comment"})
 
     approver: Annotated[str, Field(max_length=300)] = ""
@@ -119,6 +132,10 @@ class NoticeQuery(Page):
     due: Annotated[
         Literal["overdue", "at_risk"] | None, Field(description="Not delivered, and late or soon to be.")
     ] = None
+
+
+class HistoryQuery(Page):
+    limit: Annotated[int, Field(ge=1, le=50, description="Revisions and steps a page, as many of each.")] = 20
 
 
 class ReviewRequestQuery(Page):
@@ -206,6 +223,8 @@ class ApprovalOut(Answer):
     basis: str
     grant_id: str | None
     verified: bool
+    words_named: bool | None
+    remark: str
     approved_at: str
     revision: int
 
@@ -267,6 +286,7 @@ class HistoryOut(Answer):
     notice_id: str
     revisions: list[RevisionOut]
     steps: list[StepOut]
+    next_cursor: str | None
 
 
 class DeliveryOut(Answer):

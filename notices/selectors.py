@@ -17,7 +17,7 @@ from decisions.models import Decision
 from notices import checklist, clocks
 from notices.drafting import withholding
 from notices.facts import Facts
-from notices.letters import Letter
+from notices.letters import Letter, recipient
 from notices.models import Notice, NoticeRevision, NoticeSettings, ReviewRequest, ReviewRequestQuerySet
 from notices.packs import Pack, packs
 from notices.packs.models import Purpose
@@ -46,6 +46,11 @@ def settings_of(organization_id: uuid.UUID) -> NoticeSettings:
     """The organization's notice settings, the defaults if it has made none."""
     found = NoticeSettings.objects.filter(organization_id=organization_id).first()
     return found or NoticeSettings(organization_id=organization_id)
+
+
+def contact_of(organization_id: uuid.UUID) -> str:
+    """What the head of a letter says of its sender: address and contact as the settings have them today."""
+    return str(settings_of(organization_id).placeholders.get("contact", ""))
 
 
 def placeholders_of(organization: Organization) -> dict[str, str]:
@@ -241,8 +246,9 @@ def letter(notice: Notice) -> Letter:
     said = sealed["letter"]
     return Letter(
         organization=said["organization"],
-        sender=settings_of(notice.organization_id).placeholders.get("contact", ""),
-        recipient=notice.recipient,
+        # Notices of before the contact was sealed with them have today's.
+        sender=said["sender"] if "sender" in said else contact_of(notice.organization_id),
+        recipient=recipient.printed(notice.recipient),
         content=said["content"],
         dated=notice.approval.created_at.date(),
         mark="withdrawn" if notice.state == Notice.State.WITHDRAWN else "",
@@ -267,8 +273,8 @@ def public_address(notice: Notice) -> str:
 def _draft_letter(notice: Notice) -> Letter:
     return Letter(
         organization=notice.organization.name,
-        sender=settings_of(notice.organization_id).placeholders.get("contact", ""),
-        recipient=notice.recipient,
+        sender=contact_of(notice.organization_id),
+        recipient=recipient.printed(notice.recipient),
         content=current_revision(notice).content,
         dated=timezone.now().date(),
         mark="withdrawn" if notice.state == Notice.State.WITHDRAWN else "draft",

@@ -1,7 +1,7 @@
 from django.urls import path
 
 from config.api import converters  # noqa: F401 - registers `any` and `id`
-from notices.api import delivery, grants, reviews, settings, verdicts, writing
+from notices.api import delivery, grants, history, reviews, settings, verdicts, writing
 
 urlpatterns = [
     path("decisions/<any:decision_id>/notices", writing.DraftView.as_view()),
@@ -10,7 +10,7 @@ urlpatterns = [
     path("notices/<str:notice_id>/checklist", writing.ChecklistView.as_view()),
     path("notices/<str:notice_id>/not-applicable", writing.NotApplicableView.as_view()),
     path("notices/<str:notice_id>/recipient", writing.RecipientView.as_view()),
-    path("notices/<str:notice_id>/history", writing.HistoryView.as_view()),
+    path("notices/<str:notice_id>/history", history.HistoryView.as_view()),
     path("notices/<str:notice_id>/versions", writing.NewVersionView.as_view()),
     path("notices/<str:notice_id>/submit", verdicts.SubmitView.as_view()),
     path("notices/<str:notice_id>/approve", verdicts.ApproveView.as_view()),

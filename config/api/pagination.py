@@ -44,6 +44,32 @@ def paginate(rows: QuerySet[Row], page: Page, *, moment: str, show: Callable[[Ro
     }
 
 
+def positions(page: Page, lists: int) -> list[int]:
+    """Where several lists that are paged together, each by a number that grows, were left: 0 at their beginnings.
+
+    Raises:
+        Invalid: the cursor is not one of ours.
+    """
+    if not page.cursor:
+        return [0] * lists
+    try:
+        found = json.loads(base64.urlsafe_b64decode(page.cursor + "=" * (-len(page.cursor) % 4)))
+        if not isinstance(found, list) or len(found) != lists or not all(_is_position(each) for each in found):
+            raise ValueError("no positions")
+    except (ValueError, RecursionError):
+        raise _bad_cursor(page.cursor) from None
+    return found
+
+
+def cursor_at(*numbers: int) -> str:
+    """The cursor that `positions` reads."""
+    return base64.urlsafe_b64encode(json.dumps(numbers).encode()).decode().rstrip("=")
+
+
+def _is_position(found: Any) -> bool:
+    return isinstance(found, int) and not isinstance(found, bool) and 0 <= found < 2**63
+
+
 def _encode(at: datetime, key: Any) -> str:
     return base64.urlsafe_b64encode(json.dumps([at.isoformat(), str(key)]).encode()).decode().rstrip("=")
 

@@ -27,6 +27,8 @@ from notices.models import Notice
 from notices.packs import packs
 from notices.schemas import LetterQuery
 
+_UNNAMED = "Look at the notice again: the page did not say which revision it showed."
+
 
 @admin.register(Notice)
 class NoticeAdmin(ReadOnlyAdmin):
@@ -128,9 +130,7 @@ class NoticeAdmin(ReadOnlyAdmin):
         who = caller(request, action.permission)
         form = action.new_form(request.POST)
         if not form.is_valid():
-            problem = "Not done yet: see the field below."
-            if "revision" in form.errors:
-                problem = "Look at the notice again: the page did not say which revision it showed."
+            problem = _UNNAMED if "revision" in form.errors else "Not done yet: see the field below."
             return self._review(request, notice, problem, 422, {name: form})
         try:
             shown, said = action.run(notice, who, form.cleaned_data)
@@ -168,6 +168,8 @@ class NoticeAdmin(ReadOnlyAdmin):
         editor = Editor(notice, request.POST)
         if reason:
             return self._editor(request, editor, f"{reason} What you typed is not saved.", 409)
+        if not editor.names_revision:
+            return self._editor(request, editor, _UNNAMED, 422)
         if not editor.is_valid():
             return self._editor(request, editor, "Nothing is saved yet: see below.", 422)
         try:
@@ -181,17 +183,13 @@ class NoticeAdmin(ReadOnlyAdmin):
 
     def compare(self, request: HttpRequest, pk: str) -> HttpResponse:
         notice = self._notice(request, pk)
-        rows = notice.revisions.defer("content", "cited").order_by("number")
-        revisions = {str(row.number): row for row in rows}
-        last = len(revisions)
-        before = revisions.get(request.GET.get("a", ""), revisions[str(max(last - 1, 1))])
-        after = revisions.get(request.GET.get("b", ""), revisions[str(last)])
+        before, after = comparing.chosen(notice, request.GET.get("a", ""), request.GET.get("b", ""))
         return self.page(
             request,
             "notices/compare.html",
             f"Compare revisions of the notice about {notice.decision.decision_id}",
             notice=notice,
-            revisions=revisions.values(),
+            revisions=comparing.offered(notice, before, after),
             before=before,
             after=after,
             differences=comparing.compare(before, after),

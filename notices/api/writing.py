@@ -13,7 +13,6 @@ from notices import answers, selectors, services
 from notices.api.common import NOTICE_ID, OneNoticeView, named_pack, not_one_of, refusals
 from notices.schemas import (
     ChecklistOut,
-    HistoryOut,
     NotApplicableIn,
     NoticeDraftIn,
     NoticeEditIn,
@@ -149,27 +148,6 @@ class ChecklistView(OneNoticeView):
     )
     def get(self, request: Request, notice_id: str) -> HttpResponse:
         return answer(answers.checked(self.notice(request, notice_id)))
-
-
-class HistoryView(OneNoticeView):
-    permissions = {"GET": Permission.READ_DECISIONS}
-
-    @extend_schema(
-        operation_id="get_notice_history",
-        summary="Every revision of a notice, and every step on its way, oldest first.",
-        tags=["extension"],
-        parameters=[NOTICE_ID],
-        responses=openapi.answers({200: HistoryOut}, errors=[401, 403, 404]),
-    )
-    def get(self, request: Request, notice_id: str) -> HttpResponse:
-        notice = self.notice(request, notice_id)
-        return answer(
-            {
-                "notice_id": str(notice.pk),
-                "revisions": [answers.revision(row) for row in notice.revisions.order_by("number")],
-                "steps": [answers.step(row) for row in notice.steps.select_related("revision").order_by("pk")],
-            }
-        )
 
 
 class NewVersionView(OneNoticeView):

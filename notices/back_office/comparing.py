@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from notices.back_office.review import SECTIONS, TEXTS
-from notices.models import NoticeRevision
+from notices.models import Notice, NoticeRevision
 
 _WORDS = re.compile(r"\s+|\S+")
 _MOST_COMPARED = 20_000  # characters of one changed passage; comparing words takes the square of their number
 _AROUND = 2  # lines
+_MOST_OFFERED = 100  # revisions to choose from; the history leads to every other one
 _FIELDS = {"title": "Title", **SECTIONS, **TEXTS, "human_review_available": "Review by a human"}
 
 
@@ -26,6 +27,24 @@ class Difference(NamedTuple):
 
     label: str
     pieces: list[Piece]
+
+
+def chosen(notice: Notice, a: str, b: str) -> tuple[NoticeRevision, NoticeRevision]:
+    """The two revisions of these numbers; without them the last one, and the one before the other."""
+    after = _revision(notice, b) or notice.revisions.order_by("-number")[0]
+    before = _revision(notice, a) or _revision(notice, str(after.number - 1)) or after
+    return before, after
+
+
+def offered(notice: Notice, *shown: NoticeRevision) -> list[NoticeRevision]:
+    """Revisions to choose from, without their words: the newest, and those that are shown."""
+    newest = notice.revisions.defer("content", "cited").order_by("-number")[:_MOST_OFFERED]
+    found = {row.number: row for row in (*shown, *newest)}
+    return [found[number] for number in sorted(found)]
+
+
+def _revision(notice: Notice, number: str) -> NoticeRevision | None:
+    return notice.revisions.filter(number=int(number)).first() if re.fullmatch("[0-9]{1,9}", number) else None
 
 
 def compare(before: NoticeRevision, after: NoticeRevision) -> list[Difference]:

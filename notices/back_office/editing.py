@@ -87,6 +87,7 @@ class Editor:
     def __init__(self, notice: Notice, entered: Any = None) -> None:
         self.notice = notice
         self.revision = selectors.current_revision(notice)
+        self.names_revision = entered is None or _seen(entered) is not None
         self.seen = _seen(entered) or self.revision.number
         content = self.revision.content
         self.words = WordsForm(entered, initial=content)

@@ -1,24 +1,24 @@
 """The review page of a notice: every sentence beside the record field behind it, and what can be done about it."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts.back_office import caller, label_of, may, refusal
+from accounts.back_office import caller, may, refusal
 from accounts.roles import Permission
 from config.faults import Fault
 from notices import checklist, clocks, readability, selectors, services
+from notices.back_office import history
 from notices.back_office.actions import offers
 from notices.back_office.shown import time_left
 from notices.checklist import CHECK, MISSING, NOT_APPLICABLE, PRESENT, Citation, Item
 from notices.facts import Facts, Scalar
 from notices.forms import ActionForm, ReasonForm
-from notices.models import Delivery, Notice, NoticeRevision, Step
+from notices.models import Delivery, Notice, NoticeRevision
 
 SECTIONS = {
     "decision_summary": "What was decided",
@@ -31,11 +31,6 @@ TEXTS = {
     "rights": "Rights",
     "how_to_request_review": "How to ask for a review",
     "deadline_note": "Deadlines",
-}
-_STEPS = {
-    Step.Kind.SUBMITTED: "sent it to review",
-    Step.Kind.CHANGES_REQUESTED: "asked for changes",
-    Step.Kind.WITHDRAWN: "withdrew it",
 }
 _RESULTS = {CHECK: "still open", PRESENT: "present", NOT_APPLICABLE: "does not apply"}
 
@@ -53,16 +48,6 @@ class Sentence:
     value: str
     mark: str
     before: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One line of a notice's history."""
-
-    at: datetime
-    who: str
-    what: str
-    why: str = ""
 
 
 def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]) -> dict[str, Any]:
@@ -85,7 +70,7 @@ def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]
         "texts": [(label, revision.content.get(name)) for name, label in TEXTS.items()],
         "review_offered": revision.content.get("human_review_available"),
         "readability": readability.measure(revision.content, notice.language),
-        "history": sorted(_history(notice, deliveries), key=lambda event: event.at),
+        "history": history.page(notice, before=request.GET.get("before", "")),
         "deliveries": [(each, _return_form(each)) for each in deliveries],
         "reason_against_return": refusal(request, Permission.DRAFT_NOTICES),
         "requests": notice.review_requests.with_answer(),
@@ -194,22 +179,3 @@ def _return_form(delivery: Delivery) -> ReasonForm | None:
     form = ReasonForm(auto_id=f"return-{delivery.pk}-%s")
     form.fields["reason"].label = "Why it came back"
     return form
-
-
-def _history(notice: Notice, deliveries: Iterable[Delivery]) -> Iterator[Event]:
-    for row in notice.revisions.defer("content", "cited").order_by("number"):
-        what = "drafted it" if row.number == 1 else f"edited it: revision {row.number}"
-        yield Event(row.created_at, row.author_label, what, " ".join(row.not_applicable.values()))
-    for step in notice.steps.all():
-        yield Event(step.created_at, step.actor_label, _STEPS[Step.Kind(step.kind)], step.reason)
-    approval = getattr(notice, "approval", None)
-    if approval:
-        sure = "by an authority grant" if approval.grant_id else f"{approval.basis}, without a grant"
-        what = f"approved it as {approval.authority} ({sure})"
-        yield Event(approval.created_at, approval.approver, what, approval.comment)
-    for delivery in deliveries:
-        if delivery.delivered_at:
-            what = f"delivered it: {delivery.get_channel_display().lower()}"
-            yield Event(delivery.delivered_at, label_of(delivery.recorded_by), what)
-        if delivery.returned_at:
-            yield Event(delivery.returned_at, "The letter", "came back", delivery.returned_because)

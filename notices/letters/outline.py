@@ -3,23 +3,17 @@
 People edit content and recipient freely, so everything here is read with care: what has the wrong type is not printed.
 """
 
-import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from notices.letters import recipient
 from notices.letters.letter import Letter
+from notices.letters.readable import lines, readable
 from notices.letters.words import Words, language_of, languages
 from notices.packs import base_language
 from notices.wording import wording
-
-# Control characters, surrogates, private use and noncharacters: nobody can read them, and neither XML nor PDF/A takes
-# them.
-_UNREADABLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000f0000-\U0010ffff]"
-)
-REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +65,12 @@ def outline(letter: Letter) -> Outline:
         words=words,
         organization=Line(readable(letter.organization)),
         sender=_lines(letter.sender),
-        recipient=[*_lines(letter.recipient.get("name")), *_address(letter.recipient.get("address"))],
+        recipient=[Line(line) for line in recipient.address_lines(letter.recipient)],
         facts=list(_facts(letter, language, words)),
         title=Line(readable(letter.content.get("title")) or words["title"]),
         sections=[each for each in _sections(letter.content, words, numbers) if each.items or each.paragraphs],
         sources=list(numbers),
     )
-
-
-def readable(value: Any) -> str:
-    """A value as text that can be printed: "" for what is no text, and a replacement for what nobody can read."""
-    if not isinstance(value, str):
-        return ""
-    return _UNREADABLE.sub(REPLACEMENT, "\n".join(value.splitlines())).strip()
 
 
 def _sections(content: Mapping[str, Any], words: Words, numbers: dict[str, int]) -> Iterator[Section]:
@@ -118,13 +105,7 @@ def _items(values: Any) -> list[Line]:
 
 
 def _lines(value: Any) -> list[Line]:
-    """Text as its lines, without the empty ones."""
-    return _items(readable(value).split("\n"))
-
-
-def _address(value: Any) -> Iterable[Line]:
-    for each in value if isinstance(value, list) else [value]:
-        yield from _lines(each)
+    return [Line(line) for line in lines(value)]
 
 
 def _facts(letter: Letter, language: str, words: Words) -> Iterator[tuple[str, str, Line]]:

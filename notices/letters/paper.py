@@ -10,8 +10,8 @@ from typing import Any, Literal
 from config.faults import Fault
 from notices.letters import tagging
 from notices.letters.letter import Letter
-from notices.letters.outline import REPLACEMENT
 from notices.letters.page import document, style
+from notices.letters.readable import REPLACEMENT
 
 Paper = Literal["a4", "letter"]
 

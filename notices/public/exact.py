@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from notices import letters
 from notices.letters import Letter
-from notices.letters.outline import readable
+from notices.letters.readable import readable
 
 _LEFT_OUT = "…"
 
@@ -13,7 +13,8 @@ _LEFT_OUT = "…"
 def html_digest(letter: Letter) -> str:
     """SHA-256 (hex) of the HTML form of a letter as it is given out today, but never marked as withdrawn.
 
-    After a change of the sender's contact, or of how letters look, files from before are not confirmed as a whole.
+    After a change of how letters look, files from before are not confirmed as a whole; nor, where the contact was not
+    sealed with the notice yet, after a change of the sender's contact.
 
     Recipient, reference and code are left out, or whoever has the proof alone could try names against the digest.
     `exactly` in static/notices/verify.js leaves the same out of a reader's file.

@@ -47,6 +47,8 @@ def deliver(
             if mail_waits(locked):
                 raise Refused("A mail of this letter waits to go out already.")
             letters.require_fits(locked.approval.revision.content)
+            if too_long := letters.recipient.problem(locked.recipient):
+                raise Refused(too_long)
             made = Delivery(address=_mail_address(locked, address))
         else:
             moment = delivered_at or now

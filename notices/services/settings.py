@@ -79,7 +79,7 @@ def _author(actor: Actor) -> dict[str, str] | None:
 
 
 def _authors(phrase: Phrase, before: Phrase | None, author: dict[str, str] | None) -> dict[str, dict[str, str]]:
-    """Who wrote each part of a phrase: whoever changed it last. Saving the same words again makes nobody their author."""
+    """Who wrote each part of a phrase: whoever changed it last. To save the same words again is not to write them."""
     found = {}
     for part in ("sentence", "label", "withheld"):
         same = before is not None and _words(getattr(before, part)) == _words(getattr(phrase, part))

@@ -6,6 +6,7 @@ from accounts.audit import Actor
 from accounts.callers import Caller
 from notices import checklist, selectors
 from notices.facts import Facts
+from notices.letters import recipient as recipients
 from notices.models import Approval, Notice, NoticeRevision, Step
 from notices.services import authority as authority_rules
 from notices.services.common import Refused, note, require_seen
@@ -84,7 +85,7 @@ def approve(
     """Approve one revision. The only way to do so, for people and machines, for one notice and for many.
 
     Args:
-        revision: the one that was looked at; the current one if not given.
+        revision: the one that was looked at. Without it the current one is approved, marked as words not named.
         approver, authority: who approves and by what authority. From a key they are claims, recorded as such; a
             member's default to their own.
 
@@ -101,12 +102,15 @@ def approve(
             notice=locked,
             revision=current,
             comment=comment,
+            words_named=revision is not None,
+            sender=selectors.contact_of(locked.organization_id),
             actor_kind=caller.actor.kind,
             actor_id=caller.actor.id,
             **claim._asdict(),
         )
         Notice.objects.filter(pk=locked.pk).update(state=State.APPROVED, holder=None)
-        note("notice.approved", locked, caller.actor, revision=current.number, basis=claim.basis)
+        named = approval.words_named
+        note("notice.approved", locked, caller.actor, revision=current.number, basis=claim.basis, words_named=named)
         _take_the_place_of(locked, caller.actor)
     seal_approved(notice_id=locked.pk)  # what this cannot seal, beat does: the approval stands
     return approval
@@ -171,6 +175,8 @@ def _approvable(
             f"{case.pack.version}. Edit the notice, so that it is checked under the new one."
         )
     problems = checklist.problems(case, revision)
+    if too_long := recipients.problem(notice.recipient):
+        problems.append(too_long)
     if problems:
         raise Refused(f"The notice cannot be approved yet. {' '.join(problems)}")
     claim = authority_rules.claim(notice, caller, approver, authority)

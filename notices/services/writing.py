@@ -11,13 +11,16 @@ from config.api import strict_json
 from decisions.models import Decision
 from notices import checklist, clocks, drafting, selectors
 from notices.facts import Facts
-from notices.models import Contributor, Notice, NoticeRevision
+from notices.letters import recipient as recipients
+from notices.models import Contributor, Notice, NoticeRevision, Step
 from notices.packs import Pack
 from notices.phrasebook import Phrasebook
 from notices.services import contributors
 from notices.services.common import Refused, mail_waits, note, require_seen
 
 State = Notice.State
+_ADDRESS = {"name", "address", "email", "e-mail"}
+"""What of a recipient may change after the approval."""
 
 
 def draft(
@@ -102,21 +105,45 @@ def _waives(pack: Pack, before: Mapping[str, str], exempt: Mapping[str, str]) ->
 
 def set_recipient(*, notice: Notice, recipient: Mapping[str, Any], caller: Caller) -> None:
     """Say to whom the letter goes. It is no edit of what the notice says, so an approval stands, and a letter that came
-    back can be sent anew; but the reference, which is sealed with the words, stays as it was approved.
+    back can be sent anew: then name and address alone change, and the history says who changed which of them.
 
     Raises:
         Refused
     """
+    if too_long := recipients.problem(recipient):
+        raise Refused(too_long)
     with transaction.atomic():
         locked = Notice.objects.select_for_update().get(pk=notice.pk)
         if locked.state == State.WITHDRAWN:
             raise Refused(locked.standing)
-        if locked.state in Notice.FINISHED and recipient.get("reference") != locked.recipient.get("reference"):
-            raise Refused("The recipient's reference was approved with the notice and stays as it is.")
         if mail_waits(locked):  # else one person's letter goes to another's mailbox
             raise Refused("A mail of this letter waits to go out. Change the recipient once it has.")
+        before = locked.recipient
+        changed = {name for name in {*before, *recipient} if before.get(name) != recipient.get(name)}
+        if locked.state in Notice.FINISHED:
+            _readdress(locked, changed, caller)
+        else:
+            note("notice.recipient_set", locked, caller.actor)
         Notice.objects.filter(pk=locked.pk).update(recipient=dict(recipient))
-        note("notice.recipient_set", locked, caller.actor)
+
+
+def _readdress(locked: Notice, changed: set[str], caller: Caller) -> None:
+    """Keep it that an approved letter goes elsewhere. What it said before and says now is private. Raises Refused."""
+    if not changed <= _ADDRESS:
+        raise Refused(
+            "Once the notice is approved, only name, address and e-mail address of its recipient can change; "
+            "reference, language and all else stay as they were approved."
+        )
+    told = sorted(changed)
+    if told:
+        Step.objects.create(
+            notice=locked,
+            revision_id=locked.approval.revision_id,
+            kind=Step.Kind.READDRESSED,
+            reason=", ".join(told),
+            actor_label=caller.actor.label,
+        )
+    note("notice.recipient_set", locked, caller.actor, changed=told)
 
 
 def new_version(*, notice: Notice, caller: Caller) -> Notice:

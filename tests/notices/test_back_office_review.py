@@ -309,13 +309,13 @@ def test_a_draft_is_made_on_the_page_of_a_decision(api, signed_in):
     assert Notice.objects.count() == 1
 
 
-def test_a_draft_about_a_reconsideration_goes_to_whom_the_letter_about_the_decision_went(api, signed_in):
+def test_a_draft_about_a_reconsideration_goes_to_whom_the_letter_about_the_decision_went(api, api_for, signed_in):
     done(api.ingest(RECORD))
     person = {"name": "Example Person", "address": ["2 Example Street"], "reference": "person 7"}
     first = drafted(api, pack="ca_qc_12_1", language="fr", recipient=person)
     missing = [item["id"] for item in first["elements"] if item["result"] == "missing" and item["blocks"]]
     done(exempt(api, first, **dict.fromkeys(missing, "Told in another letter.")))
-    done(approve(api, first))
+    done(approve(api_for(api.organization), first))
     drafted(api, recipient={"name": "Somebody Else"})
     again = reconsider(api, reconsider(api)["decision_id"])["decision_id"]
     decision = Decision.objects.get(decision_id=again)

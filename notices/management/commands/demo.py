@@ -136,7 +136,7 @@ class Command(BaseCommand):
         notices.submit(notice=made["synthetic-insurance-03"], caller=shell)
         for decision_id in (APPROVED, DELIVERED):
             notice = made[decision_id]
-            notices.approve(notice=notice, caller=operator, authority="complaints officer")
+            notices.approve(notice=notice, caller=operator, revision=1, authority="complaints officer")
         notices.deliver(notice=made[DELIVERED], channel=Delivery.Channel.POST, caller=shell, reference="EX-0001")
 
     def _key(self, organization: Organization) -> str:

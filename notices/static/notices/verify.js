@@ -174,14 +174,19 @@ async function showsLetter(file, { content }, htmlDigest) {
   return shownSentences(text) === approvedSentences(content) ? null : false;
 }
 
+/** A line of an address as notices/letters/recipient.py bounds it: characters, of which markup spells some longer. */
+const LINE = "(?:&(?:amp|lt|gt|quot|#x27);|[^<&]){1,80}";
+const RECIPIENT = new RegExp(`(<p class="recipient">)(?:<span dir="(?:ltr|rtl)">${LINE}</span>){1,8}`, "u");
+const REFERENCE = new RegExp(`(<div class="reference"><dt>[^<]*</dt><dd dir=)"(?:ltr|rtl)">${LINE}`, "u");
+
 /**
  * An HTML letter without what notices/public/exact.py leaves out of its digest, as long as that has no markup and is no
  * longer than an address: in more space a forger could write a letter of their own above the genuine one.
  */
 function exactly(html) {
   return html
-    .replace(/(<p class="recipient">)(<span dir="(ltr|rtl)">[^<]{1,80}<\/span>){1,8}/, "$1")
-    .replace(/(<div class="reference"><dt>[^<]*<\/dt><dd dir=)"(ltr|rtl)">[^<]{1,80}/, '$1"ltr">…')
+    .replace(RECIPIENT, "$1")
+    .replace(REFERENCE, '$1"ltr">…')
     .replace(/(<strong class="code">)[A-Z2-7]{4}-[A-Z2-7]{4}/, "$1…");
 }
 

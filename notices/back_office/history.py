@@ -1,0 +1,127 @@
+"""The history of a notice: who did what, when and why; page by page, for a notice may have thousands of revisions."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db.models import Q, QuerySet
+
+from accounts.back_office import label_of
+from notices.models import Approval, Delivery, Notice, NoticeRevision, Step
+
+A_PAGE = 50
+_STEPS = {
+    Step.Kind.SUBMITTED: "sent it to review",
+    Step.Kind.CHANGES_REQUESTED: "asked for changes",
+    Step.Kind.READDRESSED: "changed to whom the approved letter goes",
+    Step.Kind.WITHDRAWN: "withdrew it",
+}
+_CURSOR = re.compile(r"([0-9T:.+-]{19,40})_([0-9])_([0-9]{1,18})")
+
+
+class Place(NamedTuple):
+    """Where an event stands among all: what happened at the same moment is told in the order of the sources."""
+
+    at: datetime
+    source: int
+    pk: int
+
+    def cursor(self) -> str:
+        return f"{self.at.isoformat()}_{self.source}_{self.pk}"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of a notice's history; `compare` is the number of a revision that has one before it."""
+
+    place: Place
+    who: str
+    what: str
+    why: str = ""
+    compare: int | None = None
+
+    @property
+    def at(self) -> datetime:
+        return self.place.at
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A page of the history, oldest first; `earlier` is the cursor of the page before it, or ""."""
+
+    events: list[Event]
+    earlier: str
+    newest: bool
+
+
+def page(notice: Notice, *, before: str = "") -> Timeline:
+    """The newest events, or the newest before those of another page.
+
+    Args:
+        before: that page's `earlier`. What is no cursor counts as none.
+    """
+    place = _place(before)
+    found = [event for source in range(len(_SOURCES)) for event in _events(notice, source, place)]
+    found.sort(key=lambda event: event.place)
+    shown = found[-A_PAGE:]
+    return Timeline(shown, shown[0].place.cursor() if len(found) > A_PAGE else "", newest=place is None)
+
+
+def _events(notice: Notice, source: int, before: Place | None) -> Iterator[Event]:
+    """The newest events of one source; one more than a page has tells that there are others."""
+    rows, moment, told = _SOURCES[source]
+    found = rows(notice).filter(**{f"{moment}__isnull": False})
+    if before:
+        earlier = Q(**{f"{moment}__lt": before.at})
+        if source < before.source:
+            earlier |= Q(**{moment: before.at})
+        elif source == before.source:
+            earlier |= Q(**{moment: before.at}, pk__lt=before.pk)
+        found = found.filter(earlier)
+    for row in found.order_by(f"-{moment}", "-pk")[: A_PAGE + 1]:
+        yield Event(Place(getattr(row, moment), source, row.pk), *told(row))
+
+
+def _revised(row: NoticeRevision) -> tuple[Any, ...]:
+    why = " ".join(row.not_applicable.values())
+    if row.number == 1:
+        return row.author_label, "drafted it", why
+    return row.author_label, f"edited it: revision {row.number}", why, row.number
+
+
+def _stepped(row: Step) -> tuple[Any, ...]:
+    return row.actor_label, _STEPS[Step.Kind(row.kind)], row.reason
+
+
+def _approved(row: Approval) -> tuple[Any, ...]:
+    sure = "by an authority grant" if row.grant_id else f"{row.basis}, without a grant"
+    named = "; words not named" if row.words_named is False else ""
+    return row.approver, f"approved it as {row.authority} ({sure}{named})", row.comment
+
+
+def _delivered(row: Delivery) -> tuple[Any, ...]:
+    return label_of(row.recorded_by), f"delivered it: {row.get_channel_display().lower()}"
+
+
+def _came_back(row: Delivery) -> tuple[Any, ...]:
+    return "The letter", "came back", row.returned_because
+
+
+_SOURCES: list[tuple[Callable[[Notice], QuerySet[Any]], str, Callable[[Any], tuple[Any, ...]]]] = [
+    (lambda notice: notice.revisions.defer("content", "cited"), "created_at", _revised),
+    (lambda notice: notice.steps.all(), "created_at", _stepped),
+    (lambda notice: Approval.objects.filter(notice=notice), "created_at", _approved),
+    (lambda notice: notice.deliveries.all(), "delivered_at", _delivered),
+    (lambda notice: notice.deliveries.all(), "returned_at", _came_back),
+]
+
+
+def _place(cursor: str) -> Place | None:
+    match = _CURSOR.fullmatch(cursor)
+    try:
+        at = datetime.fromisoformat(match.group(1)) if match else None
+    except ValueError:
+        return None
+    return Place(at, int(match.group(2)), int(match.group(3))) if match and at and at.tzinfo else None

@@ -1,0 +1,214 @@
+"""The history of a notice comes page by page, however long it is, and no page reads the words of all revisions."""
+
+import tracemalloc
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.roles import Role
+from notices.back_office import history
+from notices.models import NoticeRevision, Step
+from tests.notices.conftest import approve, done, edit, exempt, shown, step, stored
+from tests.notices.test_back_office import page
+
+pytestmark = pytest.mark.django_db
+
+MANY = 2000
+
+
+def pages(api, notice, **query) -> list[dict]:
+    """Every page of the history, in order."""
+    found, cursor = [], ""
+    while cursor is not None:
+        found.append(done(api.get(f"/v1/notices/{notice['notice_id']}/history", cursor=cursor, **query)))
+        cursor = found[-1]["next_cursor"]
+    return found
+
+
+def all_of(found: list[dict], name: str) -> list[dict]:
+    return [each for part in found for each in part[name]]
+
+
+def revise(api, notice, count: int, words: str = "") -> None:
+    """As many revisions as after years of edits."""
+    first = NoticeRevision.objects.get(number=1)
+    content = first.content | ({"deadline_note": words} if words else {})
+    NoticeRevision.objects.bulk_create(
+        NoticeRevision(
+            notice=first.notice,
+            number=number,
+            content=content,
+            digest=first.digest,
+            cited=first.cited,
+            author_kind="key",
+            author_id="x",
+            author_label=f"editor {number}",
+        )
+        for number in range(2, count + 1)
+    )
+
+
+@pytest.fixture
+def long(api, notice) -> dict:
+    revise(api, notice, MANY)
+    return notice
+
+
+def test_each_revision_and_step_is_on_one_page_oldest_first(api, notice, signed_in):
+    reviewer = signed_in(Role.APPROVER)
+    for number in range(2, 8):
+        done(edit(api, notice, title=str(number)))
+        for _ in range(2):
+            done(step(api, notice, "submit"))
+            done(step(reviewer, notice, "request-changes", {"reason": "Once more."}))
+    for limit in (1, 2, 3, 5, 50):
+        found = pages(api, notice, limit=limit)
+        assert [each["revision"] for each in all_of(found, "revisions")] == list(range(1, 8))
+        assert [each["kind"] for each in all_of(found, "steps")] == ["submitted", "changes_requested"] * 12
+        assert all(max(len(part["revisions"]), len(part["steps"])) <= limit for part in found)
+
+
+def test_a_short_history_is_one_page_as_it_ever_was(api, approved):
+    found = shown(api, approved, "/history")
+    assert (len(found["revisions"]), found["steps"], found["next_cursor"]) == (1, [], None)
+
+
+def test_what_is_added_meanwhile_comes_at_the_end(api, notice):
+    for number in range(3):
+        done(edit(api, notice, title=str(number)))
+    path = f"/v1/notices/{notice['notice_id']}/history"
+    first = done(api.get(path, limit=2))
+    done(edit(api, notice, title="meanwhile"))
+    second = done(api.get(path, limit=50, cursor=first["next_cursor"]))
+    assert [each["revision"] for each in second["revisions"]] == [3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("limit", "0"), ("limit", "51"), ("cursor", "x"), ("cursor", "WzFd"), ("cursor", "WyJhIiwiYiJd"), ("page", "2")],
+)
+def test_what_is_no_page_is_refused(api, notice, name, value):
+    answer = api.get(f"/v1/notices/{notice['notice_id']}/history", **{name: value})
+    assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["query", name])
+
+
+@pytest.mark.parametrize(
+    "cursor", ["WzAsIC0xXQ", "W3RydWUsIDBd", "WzAsIDk5OTk5OTk5OTk5OTk5OTk5OTk5XQ", "e30", "W" * 200]
+)
+def test_a_cursor_that_was_made_up_is_refused(api, notice, cursor):
+    assert api.get(f"/v1/notices/{notice['notice_id']}/history", cursor=cursor).status_code == 422
+
+
+def test_a_long_history_takes_as_many_queries_a_page_as_a_short_one(api, notice):
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as made:
+            done(api.get(f"/v1/notices/{notice['notice_id']}/history"))
+        return len(made)
+
+    few = queries()
+    revise(api, notice, MANY)
+    assert queries() == few
+
+
+def memory(ask) -> int:
+    tracemalloc.start()
+    try:
+        ask()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_no_page_reads_the_words_of_all_revisions(api, notice, signed_in):
+    """Each revision has 50 kB of words: all of them would be 20 MB."""
+    revise(api, notice, 400, "words " * 8000)
+    notice_id, browser = notice["notice_id"], signed_in(Role.APPROVER)
+    asked = {
+        "notice": lambda: api.get(f"/v1/notices/{notice_id}"),
+        "history": lambda: api.get(f"/v1/notices/{notice_id}/history", limit=1),
+        "letter": lambda: api.get(f"/v1/notices/{notice_id}/letter", format="text"),
+        "edit": lambda: edit(api, notice, title="New"),
+        "page": lambda: browser.get(page(notice)),
+        "compare": lambda: browser.get(page(notice, "compare-notice")),
+        "approve": lambda: done(approve(api, notice)),
+    }
+    for name, ask in asked.items():
+        ask()
+        if name != "approve":
+            assert memory(ask) < 12_000_000, name
+
+
+# ── in the back office ──
+
+
+def told(browser, address: str) -> tuple[list[str], str | None]:
+    """What a page of the history tells, and the address of the page before it."""
+    text = browser.get(address).content.decode()
+    part = text.partition('id="notice-history-title"')[2]
+    lines = [line for line in part.partition("</ol>")[0].split("<li>")[1:]]
+    earlier = part.partition('">Earlier</a>')
+    return lines, earlier[0].rpartition('href="')[2].replace("&amp;", "&") if earlier[1] else None
+
+
+def test_the_history_is_told_page_by_page_and_nothing_twice(api, long, signed_in):
+    browser, address, found = signed_in(Role.EDITOR), page(long), []
+    while address:
+        lines, address = told(browser, address)
+        assert len(lines) <= history.A_PAGE
+        found = [*lines, *found]
+    assert len(found) == MANY
+    assert "drafted it" in found[0]
+    assert all(f"revision {number}\n" in line for number, line in enumerate(found[1:], start=2))
+
+
+def test_what_happened_in_one_moment_is_told_once_across_pages(api, notice, signed_in):
+    revise(api, notice, 120)
+    rows = [
+        Step(
+            notice=stored(api, notice),
+            revision=NoticeRevision.objects.get(number=1),
+            kind="submitted",
+            actor_label=str(n),
+        )
+        for n in range(120)
+    ]
+    Step.objects.bulk_create(rows)
+    now = timezone.now()
+    Step.objects.update(created_at=now)
+    NoticeRevision.objects.update(created_at=now)
+    browser, address, found = signed_in(Role.EDITOR), page(notice), []
+    while address:
+        lines, address = told(browser, address)
+        found += lines
+    assert (len(found), len(set(found))) == (240, 240)
+
+
+@pytest.mark.parametrize("cursor", ["x", "2026-01-01_0_1", "2026-13-01T00:00:00+00:00_0_1", "2026-01-01T00:00:00_0_1"])
+def test_a_made_up_place_in_the_history_is_the_newest_page(notice, signed_in, cursor):
+    lines, earlier = told(signed_in(Role.EDITOR), f"{page(notice)}?before={cursor}")
+    assert (len(lines), earlier) == (1, None)
+
+
+def test_an_edit_leads_to_what_it_changed(api, notice, signed_in):
+    for title in ("Second", "Third", "Fourth"):
+        done(edit(api, notice, title=title))
+    browser = signed_in(Role.EDITOR)
+    lines, _ = told(browser, page(notice))
+    link = lines[2].partition('href="')[2].partition('"')[0]
+    changed = browser.get(link).content.decode()
+    assert "<del>Second</del>" in changed
+    assert "<ins>Third</ins>" in changed
+
+
+def test_of_many_revisions_the_newest_and_those_shown_are_offered_to_compare(api, long, signed_in):
+    text = signed_in(Role.EDITOR).get(f"{page(long, 'compare-notice')}?a=7&b=1990").content.decode()
+    assert text.count("<option") == 2 * 101
+    assert '<option value="7" selected>' in text
+    assert '<option value="1990" selected>' in text
+
+
+def test_reasons_of_what_does_not_apply_stand_in_the_history(api, notice, signed_in):
+    done(exempt(api, notice, inputs="None were used."))
+    assert "None were used." in "".join(told(signed_in(Role.EDITOR), page(notice))[0])

@@ -1,0 +1,78 @@
+"""An approval says which revision was read, or is marked as one that did not."""
+
+import json
+
+import pytest
+
+from accounts.roles import Role
+from custody import selectors as custody
+from custody.models import Entry
+from notices import services
+from notices.models import Approval
+from tests.notices.conftest import acting, approve, done, shown, step, stored
+from tests.notices.test_back_office import do, page
+from tests.notices.test_back_office_editing import form as filled_form
+from tests.people import events
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_approval_without_a_revision_is_marked_words_not_named(api, notice):
+    approval = done(approve(api, notice))["approval"]
+    assert approval["words_named"] is False
+    assert approval["remark"].startswith("Words not named")
+    assert shown(api, notice)["approval"] == approval
+    (event,) = events("notice.approved")
+    assert (event.detail["revision"], event.detail["words_named"]) == (1, False)
+
+
+def test_one_with_it_is_not(api, notice):
+    approval = done(approve(api, notice, revision=1))["approval"]
+    assert (approval["words_named"], approval["remark"]) == (True, "")
+    (event,) = events("notice.approved")
+    assert event.detail["words_named"] is True
+
+
+def test_null_is_no_revision(api, notice):
+    assert done(approve(api, notice, revision=None))["approval"]["words_named"] is False
+
+
+def test_the_mark_is_sealed_and_stands_in_the_history(api, notice, signed_in):
+    done(approve(api, notice))
+    entry = Entry.objects.get(pk=shown(api, notice)["custody_record_id"])
+    assert json.loads(custody.opened(entry).payload)["approval"]["words_named"] is False
+    assert "words not named" in signed_in(Role.EDITOR).get(page(notice)).content.decode()
+
+
+def test_the_form_sends_it_and_without_it_approves_nothing(api, notice, signed_in):
+    browser = signed_in(Role.APPROVER)
+    assert do(browser, notice, "approve", revision="").status_code == 422
+    assert not Approval.objects.exists()
+    assert do(browser, notice, "approve").status_code == 302
+    assert shown(api, notice)["approval"]["words_named"] is True
+
+
+@pytest.mark.parametrize("name", ["approve", "request-changes", "submit", "hold", "recipient", "withdraw"])
+def test_every_form_of_the_page_has_to_send_it(api, notice, signed_in, name):
+    if name == "request-changes":
+        done(step(api, notice, "submit"))
+    before = shown(api, notice)
+    answer = do(signed_in(Role.OWNER, "another@bank.example"), notice, name, revision="", reason="Because.")
+    assert (answer.status_code, shown(api, notice)) == (422, before)
+
+
+def test_an_edit_in_the_form_without_it_is_not_saved(api, notice, signed_in):
+    browser = signed_in(Role.EDITOR)
+    form = filled_form(browser, notice)
+    for unnamed in ("", "x"):
+        answer = browser.post(page(notice, "edit-notice"), form | {"title": "Unseen", "revision": unnamed})
+        assert (answer.status_code, "which revision it showed" in answer.content.decode()) == (422, True)
+    assert shown(api, notice)["revision"] == 1
+    assert browser.post(page(notice, "edit-notice"), form | {"title": "Seen"}).status_code == 302
+
+
+def test_an_approval_from_before_marks_were_kept_says_that_nobody_knows(api, notice, organization):
+    services.approve(notice=stored(api, notice), caller=acting(organization, Role.APPROVER, "a@bank.example"))
+    Approval.objects.update(words_named=None)
+    approval = shown(api, notice)["approval"]
+    assert (approval["words_named"], approval["remark"]) == (None, "")
