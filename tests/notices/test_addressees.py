@@ -136,10 +136,7 @@ def sent(recorded) -> dict:
     return done(approve(recorded, drafted(recorded, recipient=REFERENCE)))
 
 
-@pytest.mark.parametrize(
-    "other",
-    [{"reference": "A-2"}, {"reference": None}, {"language": "fr"}, {"remark": "Pay 500 EUR."}, {"language": 5}],
-)
+@pytest.mark.parametrize("other", [{"reference": "A-2"}, {"reference": None}, {"language": 5}, {"remark": "Pay."}])
 def test_only_name_and_address_change(recorded, sent, other):
     assert "only name, address" in refused(readdress(recorded, sent, REFERENCE | other))
     assert shown(recorded, sent)["recipient"] == REFERENCE

@@ -1,5 +1,6 @@
 """The history of a notice comes page by page, however long it is, and no page reads the words of all revisions."""
 
+import base64
 import tracemalloc
 
 import pytest
@@ -10,7 +11,7 @@ from django.utils import timezone
 from accounts.roles import Role
 from notices.back_office import history
 from notices.models import NoticeRevision, Step
-from tests.notices.conftest import approve, done, edit, exempt, shown, step, stored
+from tests.notices.conftest import approve, done, edit, exempt, shown, step
 from tests.notices.test_back_office import page
 
 pytestmark = pytest.mark.django_db
@@ -94,10 +95,9 @@ def test_what_is_no_page_is_refused(api, notice, name, value):
     assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["query", name])
 
 
-@pytest.mark.parametrize(
-    "cursor", ["WzAsIC0xXQ", "W3RydWUsIDBd", "WzAsIDk5OTk5OTk5OTk5OTk5OTk5OTk5XQ", "e30", "W" * 200]
-)
-def test_a_cursor_that_was_made_up_is_refused(api, notice, cursor):
+@pytest.mark.parametrize("made_up", ["[0, -1]", "[true, 0]", "[0, 99999999999999999999]", "[0]", "{}", "[[], []]", "["])
+def test_a_cursor_that_was_made_up_is_refused(api, notice, made_up):
+    cursor = base64.urlsafe_b64encode(made_up.encode()).decode()
     assert api.get(f"/v1/notices/{notice['notice_id']}/history", cursor=cursor).status_code == 422
 
 
@@ -147,7 +147,7 @@ def told(browser, address: str) -> tuple[list[str], str | None]:
     """What a page of the history tells, and the address of the page before it."""
     text = browser.get(address).content.decode()
     part = text.partition('id="notice-history-title"')[2]
-    lines = [line for line in part.partition("</ol>")[0].split("<li>")[1:]]
+    lines = part.partition("</ol>")[0].split("<li>")[1:]
     earlier = part.partition('">Earlier</a>')
     return lines, earlier[0].rpartition('href="')[2].replace("&amp;", "&") if earlier[1] else None
 
@@ -165,16 +165,9 @@ def test_the_history_is_told_page_by_page_and_nothing_twice(api, long, signed_in
 
 def test_what_happened_in_one_moment_is_told_once_across_pages(api, notice, signed_in):
     revise(api, notice, 120)
-    rows = [
-        Step(
-            notice=stored(api, notice),
-            revision=NoticeRevision.objects.get(number=1),
-            kind="submitted",
-            actor_label=str(n),
-        )
-        for n in range(120)
-    ]
-    Step.objects.bulk_create(rows)
+    first = NoticeRevision.objects.get(number=1)
+    steps = (Step(notice=first.notice, revision=first, kind="submitted", actor_label=str(n)) for n in range(120))
+    Step.objects.bulk_create(steps)
     now = timezone.now()
     Step.objects.update(created_at=now)
     NoticeRevision.objects.update(created_at=now)
