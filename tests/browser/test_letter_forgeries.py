@@ -115,3 +115,31 @@ def test_text_that_a_letter_prints_otherwise_than_it_was_written_is_no_forgery(s
 def test_what_is_longer_than_an_address_is_not_taken_for_one(opened, letter, lie):
     forged = altered(letter.files["html"], b"Avery Example", lie.encode())
     expect(choose(opened(), forged)).to_have_text(PROVED)
+
+
+AN_ADDRESS = '</span><span dir="ltr">'.join(["x" * 80] * 7)
+"""In the place of the name, above the one line of the address."""
+
+
+@pytest.mark.parametrize(
+    "line", ["y" * 80, "&amp;" * 80, "&lt;&gt;&quot;&#x27;" * 20, "\N{MUSICAL SYMBOL G CLEF}" * 80, "é" * 80]
+)
+def test_an_address_as_long_as_the_service_takes_one_is_left_to_the_reader(opened, letter, line):
+    """Characters count, not how markup or a script spell them."""
+    page = opened()
+    whole = AN_ADDRESS.replace("x" * 80, line).encode()
+    expect(choose(page, altered(letter.files["html"], b"Avery Example", whole))).to_have_text(GENUINE)
+
+
+@pytest.mark.parametrize(
+    "line", ["y" * 81, "&amp;" * 81, "\N{MUSICAL SYMBOL G CLEF}" * 81, f"{'y' * 80}</span><span dir=ltr>Granted"]
+)
+def test_one_character_more_is_not(opened, letter, line):
+    page = opened()
+    expect(choose(page, altered(letter.files["html"], b"Avery Example", line.encode()))).to_have_text(PROVED)
+
+
+@pytest.mark.parametrize("line", ["&Granted;", "&nbsp;Granted", "&#71;ranted", "A & B"])
+def test_what_the_letter_never_spells_like_that_is_not_an_address(opened, letter, line):
+    page = opened()
+    expect(choose(page, altered(letter.files["html"], b"Avery Example", line.encode()))).to_have_text(PROVED)
