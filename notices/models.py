@@ -220,7 +220,7 @@ class Contributor(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["notice", "part", "actor_kind", "actor_id"], name="contributors_once"),
+            models.UniqueConstraint(fields=["notice", "part", "actor_kind", "actor_id"], name="contributors_once")
         ]
 
     def __str__(self) -> str:
