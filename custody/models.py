@@ -6,6 +6,20 @@ from django.db.models import Q
 from accounts.models import Organization
 
 
+class Installation(models.Model):
+    """Which installation this is: one row, made with the first vault outside the database, and marked on each of them,
+    so that neither an empty directory nor another installation's disk is taken for the vault."""
+
+    only = models.BooleanField(primary_key=True, default=True, editable=False)
+    uid = models.UUIDField(default=uuid.uuid4, editable=False)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(only=True), name="one_installation")]
+
+    def __str__(self) -> str:
+        return str(self.uid)
+
+
 class Key(models.Model):
     """A key of an organization that local files hold: its identity, and for signing keys the public half.
 

@@ -86,14 +86,14 @@ class Opened:
 
 
 def reference(keys: Keyring, identity: str) -> bytes:
-    """The 32-byte keyed reference of a decision id: equal for equal ids, and saying nothing else about them."""
+    """The 32-byte keyed reference of an identity: equal for equal ones, and saying nothing else about them."""
     return hmac.digest(keys.index_key, identity.encode(), "sha256")
 
 
 def record_id(ref: bytes) -> uuid.UUID:
-    """The record id of a decision id: a UUID version 8 (RFC 9562) from its reference.
+    """The record id of an identity: a UUID version 8 (RFC 9562) from its reference.
 
-    Because it is determined by the decision id, no id can ever have two records: not in two processes, not after
+    Because it is determined by the identity, no id can ever have two records: not in two processes, not after
     the database was restored from an older dump.
     """
     octets = ref[:16]
@@ -114,7 +114,7 @@ def seal(
     """Seal one record in memory.
 
     Args:
-        identity: the decision id.
+        identity: as `kinds.identity` spells it; of a decision or reconsideration its `decision_id`.
         payload: the exact bytes received: one JSON object that `strict_json.read` accepts.
         content: what it returned for them, numbers as their spelling.
         received_at: aware, UTC.

@@ -1,22 +1,19 @@
 """Reading what is in custody: records, receipts, public keys, and proofs of single fields."""
 
-import json
+import hashlib
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
 from config.api.times import rfc3339
-from custody import envelope, fields, sealing, vaults
+from custody import envelope, fields, sealing, statements, vaults
 from custody.fields import Disclosure
 from custody.keys import keyring
-from custody.models import Entry, Key, SealedObject, object_key
+from custody.models import Entry, SealedObject, object_key
 from custody.sealing import Damaged, Opened, Sealed
+from custody.statements import Claims
 from custody.vaults import VaultUnavailable
 
 
@@ -49,14 +46,6 @@ class Receipt:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Claims:
-    """What a verified statement says about how a record came in."""
-
-    kind: str
-    received_at: datetime
-
-
 def receipt_of(source: Sealed | Entry, payload_salt: bytes) -> Receipt:
     """The receipt of a record that was sealed just now, or of a custody row."""
     return Receipt(
@@ -83,23 +72,43 @@ def receipt(entry: Entry) -> Receipt:
 
 
 def opened(entry: Entry) -> Opened:
-    """The record decrypted, byte for byte as it was received, checked against the signed commitment.
+    """The record decrypted, byte for byte as it was received, under a statement whose signature verifies and which says
+    what the row's columns say.
 
     Raises: as `receipt`; a reserved record is readable all the same.
     """
-    found = sealing.unseal(keyring(entry.organization_id), entry.record_id, _body(entry))
+    return opened_from(_body(entry), entry)
+
+
+def opened_from(body: bytes, entry: Entry) -> Opened:
+    """The record of a row, from a sealed object found elsewhere than in its vault. Raises Damaged."""
+    found = sealing.unseal(keyring(entry.organization_id), entry.record_id, body)
     header = found.header
     if (header.statement, header.signature, header.key_id) != (
         bytes(entry.statement), bytes(entry.signature), entry.key_id,
     ):  # fmt: skip
         raise Damaged("the custody row and the sealed object do not hold the same statement")
-    _require_subject(header.statement, entry.record_id, found)
+    _require_committed(found, statements.verified_row(entry))
     return found
 
 
-def _require_subject(statement: bytes, record_id: uuid.UUID, found: Opened) -> None:
-    commitment = sealing.payload_commitment(found.secrets.payload_salt, found.payload).hex()
-    if json.loads(statement)["subject"] != [{"name": record_id.urn, "digest": {"hmac-sha256": commitment}}]:
+def statement_digest(entry: Entry) -> bytes:
+    """SHA-256 of the record's statement, by which what builds on it names it. The vault is not needed for it.
+
+    Raises:
+        Damaged: the statement is not what was signed, or the row says something else.
+    """
+    statements.verified_row(entry)
+    return hashlib.sha256(bytes(entry.statement)).digest()
+
+
+def identifies(identity: str, entry: Entry) -> bool:
+    """Whether a record's id comes from this identity, as `kinds.identity` spells it."""
+    return sealing.record_id(sealing.reference(keyring(entry.organization_id), identity)) == entry.record_id
+
+
+def _require_committed(found: Opened, claims: Claims) -> None:
+    if sealing.payload_commitment(found.secrets.payload_salt, found.payload).hex() != claims.payload_commitment:
         raise Damaged("the record is not the one that was signed")
 
 
@@ -117,25 +126,10 @@ def disclosures(entry: Entry, paths: Sequence[str]) -> list[Disclosure]:
 
 
 def verified_claims(organization_id: uuid.UUID, record_id: uuid.UUID, found: Opened) -> Claims:
-    """The claims of an object's statement, once its signature verifies under one of the organization's keys.
-
-    Raises:
-        Damaged: it does not, or the statement is about another organization, another record or other bytes.
-    """
-    header = found.header
-    try:
-        key = Key.objects.get(organization_id=organization_id, key_id=header.key_id, purpose=Key.Purpose.SIGNING)
-        public = serialization.load_pem_public_key(key.public_pem.encode())
-        if not isinstance(public, Ed25519PublicKey):
-            raise Damaged("the signing key is of an unknown algorithm")
-        public.verify(header.signature, envelope.pre_authentication_encoding(header.statement))
-    except (Key.DoesNotExist, InvalidSignature):
-        raise Damaged("the statement's signature does not verify") from None
-    predicate = json.loads(header.statement)["predicate"]
-    if predicate["organization"] != str(organization_id):
-        raise Damaged("the statement is about another organization")
-    _require_subject(header.statement, record_id, found)
-    return Claims(predicate["kind"], datetime.fromisoformat(predicate["receivedAt"]))
+    """What an object's own statement claims, for the row that is made from it. Raises Damaged."""
+    claims = statements.verified(organization_id, record_id, found.header)
+    _require_committed(found, claims)
+    return claims
 
 
 def _body(entry: Entry) -> bytes:

@@ -22,7 +22,7 @@ from decisions.back_office import panels
 from decisions.forms import ReviewForm
 from decisions.models import Decision, Reconsideration
 from decisions.report_csv import report_csv
-from decisions.selectors import history
+from decisions.selectors import history, record_of
 
 _NUMBER = re.compile("[0-9]{1,9}")
 
@@ -123,14 +123,14 @@ class DecisionAdmin(ReadOnlyAdmin):
         """The record, byte for byte as it was received."""
         found = self._decision(request, pk)
         try:
-            return _download(f"record-{found.pk}.json", custody.opened(found.record).payload)
+            return _download(f"record-{found.pk}.json", custody.opened(record_of(found)).payload)
         except Fault as error:
             return self._failed(request, found, error)
 
     def receipt(self, request: HttpRequest, pk: str) -> HttpResponse:
         found = self._decision(request, pk)
         try:
-            shown = {"decision_id": found.decision_id, **custody.receipt(found.record).as_json()}
+            shown = {"decision_id": found.decision_id, **custody.receipt(record_of(found)).as_json()}
             return _download(f"receipt-{found.pk}.json", json.dumps(shown, ensure_ascii=False).encode())
         except Fault as error:
             return self._failed(request, found, error)
@@ -192,7 +192,7 @@ class DecisionAdmin(ReadOnlyAdmin):
         """What is shown of the record: all of it, or the part that the address names. None if it cannot be read."""
         start = request.GET.get("from", "")
         try:
-            payload = custody.opened(found.record).payload
+            payload = custody.opened(record_of(found)).payload
             return record_tree.part(payload, request.GET.get("at", ""), int(start) if _NUMBER.fullmatch(start) else 0)
         except KeyError:
             raise Http404 from None

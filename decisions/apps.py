@@ -11,8 +11,8 @@ class DecisionsConfig(AppConfig):
         from decisions.back_office import charts
         from decisions.models import Decision
 
-        kinds.register(records.KIND, records.index_row)
-        kinds.register(reconsiderations.KIND, reconsiderations.index_row)
+        kinds.register(records.KIND, records.index_row, ids_of_callers=True)
+        kinds.register(reconsiderations.KIND, reconsiderations.index_row, ids_of_callers=True)
         back_office.register_charts(charts)
         back_office.register_page("record", Decision)
         for kind in (records.KIND, reconsiderations.KIND):

@@ -4,7 +4,6 @@
 these functions alone: they are not stored, logged, queued or repeated.
 """
 
-import hashlib
 import json
 import uuid
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from custody.kinds import Indexing
 from custody.services import Status, Submission, Taken, take
 from decisions import commitments, records
 from decisions.models import Decision
+from decisions.selectors import record_of
 
 log = structlog.get_logger("decisions")
 
@@ -84,7 +84,7 @@ def reconsider(
 
     Raises:
         AlreadyRecorded
-        Fault: the organization's keys cannot be used, and nothing was recorded.
+        Fault: the organization's keys cannot be used, or the decision's row is damaged; nothing was recorded.
     """
     decision_id = f"reconsideration-{idempotency_key or uuid.uuid4()}"
     if idempotency_key:
@@ -94,7 +94,7 @@ def reconsider(
             raise AlreadyRecorded(before.pk)
     rationale = commitments.commit(review.rationale)
     evidence = [commitments.commit(reference) for reference in review.evidence_considered]
-    parent = hashlib.sha256(bytes(decision.record.statement)).digest()
+    parent = custody.statement_digest(record_of(decision))
     payload = _payload(decision_id, decision, parent, review, rationale, evidence)
     (taken,) = take(
         organization_id=decision.organization_id,
@@ -140,7 +140,7 @@ def check(
     """
     if decision.kind != KIND:
         raise NotAReconsideration
-    content = json.loads(custody.opened(decision.record).payload)
+    content = json.loads(custody.opened(record_of(decision)).payload)
     committed = content["evidence_considered"]
     return (
         None if rationale is None else commitments.matches(content["rationale"], rationale),

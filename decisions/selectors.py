@@ -5,6 +5,9 @@ from django.db.models import QuerySet
 from django.http import Http404
 
 from config.api.times import rfc3339
+from custody import selectors as custody
+from custody.models import Entry
+from custody.sealing import Damaged
 from decisions.models import Decision
 from decisions.schemas import DecisionQuery
 
@@ -41,6 +44,22 @@ def decision(organization_id: uuid.UUID, decision_id: str) -> Decision:
     if found is None:
         raise Http404("There is no decision of this id in your organization.")
     return found
+
+
+def record_of(decision: Decision) -> Entry:
+    """The custody row behind an index row, once the index row says what the record's id and the custody row say. What
+    the custody row says is checked when the record is read.
+
+    Raises:
+        Damaged: it points to another record, or was changed.
+    """
+    record = decision.record
+    said = (decision.organization_id, decision.kind, decision.received_at)
+    if said != (record.organization_id, record.kind, record.received_at):
+        raise Damaged("the index row says something else than the custody row")
+    if not custody.identifies(decision.decision_id, record):
+        raise Damaged("the index row names another record")
+    return record
 
 
 def shown(decision: Decision) -> dict[str, Any]:

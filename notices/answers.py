@@ -44,9 +44,17 @@ def detail(notice: Notice) -> dict[str, Any]:
         "approval": _approval(notice),
         "delivered_at": rfc3339(delivered_at),
         "custody_record_id": str(sealed.pk) if sealed else None,
-        "letter_digest": sealed.letter_digest if sealed else None,
+        "letter_digest": _letter_digest(notice) if sealed else None,
         "public_address": selectors.public_address(notice) if sealed else None,
     }
+
+
+def _letter_digest(notice: Notice) -> str | None:
+    """As it was sealed; None while that cannot be read."""
+    try:
+        return str(selectors.sealed_content(notice)["letter_digest"])
+    except Fault:
+        return None
 
 
 def _against_the_record(notice: Notice, revision: NoticeRevision) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 import uuid
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -12,8 +13,10 @@ from accounts.models import Organization
 from config.api import strict_json
 from config.faults import Fault
 from custody import selectors as custody
+from custody.sealing import Damaged
 from custody.vaults import VaultUnavailable
 from decisions.models import Decision
+from decisions.selectors import record_of
 from notices import checklist, clocks
 from notices.drafting import withholding
 from notices.facts import Facts
@@ -39,7 +42,7 @@ class OtherWordsSealed(Fault):
 
 def facts_of(decision: Decision) -> Facts:
     """The record behind a decision, from custody. Raises Fault if it cannot be read."""
-    return Facts(custody.opened(decision.record).payload)
+    return Facts(custody.opened(record_of(decision)).payload)
 
 
 def settings_of(organization_id: uuid.UUID) -> NoticeSettings:
@@ -240,7 +243,7 @@ def letter(notice: Notice) -> Letter:
         return _draft_letter(notice)
     if not hasattr(notice, "sealed"):
         raise VaultUnavailable("the approved notice is on its way into custody")
-    sealed = strict_json.read(custody.opened(notice.sealed.record).payload)
+    sealed = sealed_content(notice)
     if sealed["revision"]["digest"] != notice.approval.revision.digest:
         raise OtherWordsSealed
     said = sealed["letter"]
@@ -250,7 +253,7 @@ def letter(notice: Notice) -> Letter:
         sender=said["sender"] if "sender" in said else contact_of(notice.organization_id),
         recipient=recipient.printed(notice.recipient),
         content=said["content"],
-        dated=notice.approval.created_at.date(),
+        dated=approved_on(sealed),
         mark="withdrawn" if notice.state == Notice.State.WITHDRAWN else "",
         address=public_address(notice),
         review_code=sealed["review_code"] if said["content"]["human_review_available"] else "",
@@ -258,6 +261,19 @@ def letter(notice: Notice) -> Letter:
         notice_id=str(notice.pk),
         locale=locale_of(notice),
     )
+
+
+def sealed_content(notice: Notice) -> dict[str, Any]:
+    """What was sealed when the notice was approved. Raises Fault if it cannot be read."""
+    sealed: dict[str, Any] = strict_json.read(custody.opened(notice.sealed.record).payload)
+    if (sealed["notice_id"], sealed["about"]["record_id"]) != (str(notice.pk), str(notice.decision_id)):
+        raise Damaged("the row of the sealed notice points to another notice's record")
+    return sealed
+
+
+def approved_on(sealed: dict[str, Any]) -> date:
+    """The day of the approval, by what was sealed."""
+    return datetime.fromisoformat(sealed["letter"]["approved_at"]).date()
 
 
 def locale_of(notice: Notice) -> str:

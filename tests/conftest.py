@@ -23,6 +23,7 @@ from accounts.models import Organization  # noqa: E402
 from accounts.roles import Role  # noqa: E402
 from custody import vaults  # noqa: E402
 from custody.keys import keyring  # noqa: E402
+from custody.services import mark_vault  # noqa: E402
 from tests.browser.chromium import chromium  # noqa: E402
 from tests.people import Browser, add_person, sign_in  # noqa: E402
 from tests.smtp_server import MailServer, mail_server  # noqa: E402
@@ -126,13 +127,14 @@ def smtp(settings: Any) -> Iterator[MailServer]:
 
 
 @pytest.fixture
-def filesystem_vault(settings: Any, tmp_path: Path) -> Iterator[Path]:
+def filesystem_vault(db: None, settings: Any, tmp_path: Path) -> Iterator[Path]:
     """Custody in a filesystem vault of this test's own. Yields its root."""
     settings.CUSTODY_VAULT = "filesystem"
     vault = vaults.vault("filesystem")
-    before, vault.root = vault.root, tmp_path
+    before, vault.root, vault.installation = vault.root, tmp_path, None
+    mark_vault()
     yield tmp_path
-    vault.root = before
+    vault.root, vault.installation = before, None
 
 
 @pytest.fixture
@@ -207,6 +209,11 @@ def _no_limits(settings: Any) -> None:
     """All tests of a process come from one address within the same minutes; tests of limits set their own."""
     settings.ANONYMOUS_REQUESTS_PER_MINUTE = 0
     settings.CODES_PER_HOUR = settings.CODES_PER_HOUR_AND_CLIENT = 10_000
+
+
+@pytest.fixture(autouse=True)
+def _every_probe_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vaults, "_PROBE_SECONDS", 0)
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,22 @@
 """Taking custody of records, and finishing what a crash or an outage left unfinished."""
 
-from custody.services.reconciling import adopt_orphans, reconcile
+from custody.services.marking import NotThisVault, mark_vault
+from custody.services.mending import Found, mend, outside_the_database
+from custody.services.reconciling import adopt_orphans, recall, reconcile
 from custody.services.taking import LEASE, Status, Submission, Taken, take
 
-__all__ = ["LEASE", "Status", "Submission", "Taken", "adopt_orphans", "reconcile", "take"]
+__all__ = [
+    "LEASE",
+    "Found",
+    "NotThisVault",
+    "Status",
+    "Submission",
+    "Taken",
+    "adopt_orphans",
+    "mark_vault",
+    "mend",
+    "outside_the_database",
+    "recall",
+    "reconcile",
+    "take",
+]

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 import structlog
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from config.api import strict_json
 from config.api.strict_json import spelling
@@ -16,7 +16,7 @@ from custody.insertion import NewRecord
 from custody.keys import keyring
 from custody.kinds import Indexing
 from custody.models import Entry, SealedObject, object_key
-from custody.vaults import ObjectMissing, VaultUnavailable
+from custody.vaults import ObjectMissing, Vault, VaultUnavailable
 
 log = structlog.get_logger("custody")
 
@@ -55,21 +55,41 @@ def with_bodies(entries: Sequence[Entry]) -> list[Unfinished]:
 def finish(unfinished: Sequence[Unfinished]) -> set[uuid.UUID]:
     """Put the objects and mark their records stored. Returns the ids that were; the others stay reserved or, where
     the vault already held another object under the key, were settled by that object."""
+    targets = {each.vault: vaults.vault(each.vault) for each in unfinished}
+
+    def put(each: Unfinished) -> _Put:
+        return _put(targets[each.vault], each)
+
     if len(unfinished) > 1:
         with ThreadPoolExecutor(_PARALLEL_PUTS) as pool:
-            results = list(pool.map(_put, unfinished))
+            results = list(pool.map(put, unfinished))
     else:
-        results = [_put(each) for each in unfinished]
-    stored = [each for each, result in zip(unfinished, results, strict=True) if result is _Put.STORED]
-    for each, result in zip(unfinished, results, strict=True):
-        if result is _Put.OTHER_OBJECT:
+        results = [put(each) for each in unfinished]
+    outcomes = list(zip(unfinished, results, strict=True))
+    stored: set[uuid.UUID] = set()
+    for name in targets:
+        stored |= _mark_stored(name, [each for each, put in outcomes if each.vault == name and put is _Put.STORED])
+    for each in (each for each, put in outcomes if put is _Put.OTHER_OBJECT):
+        try:
             adopt(each)
+        except IntegrityError as error:  # it contradicts the index: it waits, and stops no other
+            log.error("object in the vault cannot be adopted", record_id=str(each.record_id), exc_info=error)
+    return stored
+
+
+def _mark_stored(name: str, put: Sequence[Unfinished]) -> set[uuid.UUID]:
+    """Say that these lie in this vault, and drop their waiting copies: only where the row says so too by now, and where
+    the copy is not itself what the vault keeps. Returns the ids of those that are stored there."""
+    ids = {each.record_id for each in put}
+    entries = Entry.objects.filter(pk__in=ids, vault=name)
     with transaction.atomic():
-        Entry.objects.filter(pk__in=[each.record_id for each in stored], state=Entry.State.RESERVED).update(
-            state=Entry.State.STORED, lease_until=None
-        )
-        SealedObject.objects.filter(key__in=[each.key for each in stored]).delete()
-    return {each.record_id for each in stored}
+        updated = entries.filter(state=Entry.State.RESERVED).update(state=Entry.State.STORED, lease_until=None)
+        if updated != len(ids):  # somebody else was faster, or has moved one to another vault
+            stored = entries.filter(state=Entry.State.STORED).select_for_update()
+            ids = set(stored.values_list("pk", flat=True))
+        if not vaults.vault(name).transactional:
+            SealedObject.objects.filter(key__in=[each.key for each in put if each.record_id in ids]).delete()
+    return ids
 
 
 class _Put(StrEnum):
@@ -78,23 +98,25 @@ class _Put(StrEnum):
     UNAVAILABLE = "unavailable"
 
 
-def _put(each: Unfinished) -> _Put:
-    """Runs in threads: touches the vault alone."""
-    vault = vaults.vault(each.vault)
+def _put(vault: Vault, each: Unfinished) -> _Put:
+    """Runs in threads: touches the vault alone.
+
+    What is there is read back and compared: "exists" may be our own earlier attempt whose answer was lost, and the copy
+    in the database is given up on nobody's word.
+    """
     try:
-        # "Exists" may be our own earlier attempt whose answer was lost: compare before judging.
-        if vault.put_new(each.key, each.body) or vault.get(each.key) == each.body:
-            return _Put.STORED
+        vault.put_new(each.key, each.body)
+        return _Put.STORED if vault.get(each.key) == each.body else _Put.OTHER_OBJECT
     except (VaultUnavailable, ObjectMissing) as error:
         log.warning("vault unavailable", vault=each.vault, reason=str(error))
         return _Put.UNAVAILABLE
-    return _Put.OTHER_OBJECT
 
 
 def adopt(each: Unfinished) -> bool:
     """Let the object in the vault be the record: it was acknowledged once, and the database has forgotten it.
 
-    Its statement, signature, time and content replace what was reserved, or become the missing row.
+    Its statement, signature, time and content replace what was reserved, or become the missing row. A record that is
+    stored is never replaced.
     """
     keys = keyring(each.organization_id)
     try:
@@ -113,7 +135,10 @@ def adopt(each: Unfinished) -> bool:
     stored = {"vault": each.vault, "state": Entry.State.STORED, "lease_until": None}
     index = kinds.index_row(Indexing(record_id=each.record_id, content=content, source="vault", **identity))
     with transaction.atomic():
-        Entry.objects.update_or_create(pk=each.record_id, defaults={**identity, **sealed, **stored})
+        known = Entry.objects.select_for_update().filter(pk=each.record_id).first()
+        if known and (known.state, known.vault) != (Entry.State.RESERVED, each.vault):
+            return False
+        Entry(record_id=each.record_id, **identity, **sealed, **stored).save(force_insert=not known)
         index.save()
         if not vaults.vault(each.vault).transactional:  # there the sealed object is the record, not a waiting copy
             SealedObject.objects.filter(key=each.key).delete()

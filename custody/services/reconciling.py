@@ -9,7 +9,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import Organization
-from custody import vaults
+from custody import sealing, vaults
+from custody.keys import keyring
 from custody.models import Entry
 from custody.services.finishing import Unfinished, adopt, finish, with_bodies
 from custody.services.taking import LEASE
@@ -50,6 +51,21 @@ def adopt_orphans(organization: Organization) -> int:
             log.error("objects build on records that are not here", record_ids=[str(each.record_id) for each in early])
             break
     return adopted
+
+
+def recall(*, organization_id: uuid.UUID, identity: str) -> None:
+    """Bring one record back, if the current vault has it and the database has forgotten it.
+
+    Args:
+        identity: what its id was made from.
+
+    Raises:
+        VaultUnavailable
+    """
+    record_id = sealing.record_id(sealing.reference(keyring(organization_id), identity))
+    lost = Unfinished(organization_id, record_id, settings.CUSTODY_VAULT, b"")
+    if not Entry.objects.filter(pk=record_id).exists() and vaults.current().has(lost.key):
+        adopt(lost)
 
 
 def _orphans(organization: Organization) -> Iterator[Unfinished]:

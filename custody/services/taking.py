@@ -38,7 +38,8 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One record to take: its exact bytes, and what `strict_json.read` made of them, numbers as their spelling."""
+    """One record to take: its exact bytes, and what `strict_json.read` made of them, numbers as their spelling.
+    `identity` names it among the records of its kind."""
 
     kind: str
     identity: str
@@ -104,7 +105,7 @@ def _seal_all(keys: Keyring, submissions: Sequence[Submission]) -> list[Sealed]:
         sealing.seal(
             keys,
             kind=each.kind,
-            identity=each.identity,
+            identity=kinds.identity(each.kind, each.identity),
             payload=each.payload,
             content=each.content,
             received_at=now,

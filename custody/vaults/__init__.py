@@ -1,5 +1,7 @@
 """Where sealed objects lie. A vault is create-only: an object, once put, is never replaced."""
 
+import math
+import time
 from collections.abc import Iterator
 from functools import cache
 from typing import Protocol
@@ -15,11 +17,33 @@ _VAULTS = {
 }
 
 
+PROBE_BYTES = 4096
+"""As large as a usual record, so that a disk that takes no record takes no probe."""
+
+
 class VaultUnavailable(Fault):
     """The vault is down, full or refuses: nothing acknowledged is lost, and trying again later is safe."""
 
     status = 503
     sentence = "The vault does not answer right now. Nothing acknowledged is lost; repeat the same request."
+
+
+class VaultNotMarked(VaultUnavailable):
+    """What is at the vault's place has no marker: a disk that is not mounted, or a root that nobody has made yet."""
+
+    sentence = (
+        "The vault is not in place. Nothing acknowledged is lost; an administrator must mount its disk. "
+        "Then repeat the same request."
+    )
+
+
+class VaultOfAnother(VaultUnavailable):
+    """The marker is another installation's."""
+
+    sentence = (
+        "Another installation's vault is in the place of this one's. Nothing acknowledged is lost; an administrator "
+        "must mount the right disk. Then repeat the same request."
+    )
 
 
 class ObjectMissing(Fault):
@@ -43,6 +67,9 @@ class Vault(Protocol):
     def get(self, key: str) -> bytes:
         """Raises ObjectMissing."""
 
+    def has(self, key: str) -> bool:
+        """Whether there is an object of this key."""
+
     def delete(self, key: str) -> None:
         """Remove every version; a missing object is no error."""
 
@@ -52,10 +79,22 @@ class Vault(Protocol):
     def discard_drafts(self) -> None:
         """Remove what puts that never finished have left behind."""
 
+    def probe(self) -> None:
+        """Write something as large as a usual record, and remove it."""
 
-@cache
+    def identify(self) -> None:
+        """Learn from the database what the other methods need: they run in threads that have no connection to it."""
+
+
 def vault(name: str) -> Vault:
     """The vault of this name, as `Entry.vault` and the setting CUSTODY_VAULT name it."""
+    found = _made(name)
+    found.identify()
+    return found
+
+
+@cache
+def _made(name: str) -> Vault:
     made: Vault = import_string(_VAULTS[name])()
     return made
 
@@ -69,9 +108,22 @@ def names() -> list[str]:
     return list(_VAULTS)
 
 
+def external() -> list[str]:
+    """The vaults whose objects do not lie in the database."""
+    return [name for name in _VAULTS if not _made(name).transactional]
+
+
+_PROBE_SECONDS = 1
+_last_success = -math.inf
+
+
 def probe() -> None:
-    """Raises VaultUnavailable unless the current vault answers. Used by /readyz."""
-    try:
-        current().get("0/0")
-    except ObjectMissing:
+    """Raises VaultUnavailable unless the current vault can be written. Used by /readyz.
+
+    A success counts for a second: anybody may ask, and each answer would cost a write to the disk.
+    """
+    global _last_success
+    if time.monotonic() - _last_success < _PROBE_SECONDS:
         return
+    current().probe()
+    _last_success = time.monotonic()

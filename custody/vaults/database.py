@@ -1,9 +1,11 @@
+import os
+import secrets
 from collections.abc import Iterator
 
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
 
 from custody.models import SealedObject
-from custody.vaults import ObjectMissing, VaultUnavailable
+from custody.vaults import PROBE_BYTES, ObjectMissing, VaultUnavailable
 
 
 class DatabaseVault:
@@ -30,6 +32,12 @@ class DatabaseVault:
             raise VaultUnavailable("the database does not answer") from error
         return bytes(body)
 
+    def has(self, key: str) -> bool:
+        try:
+            return SealedObject.objects.filter(key=key).exists()
+        except DatabaseError as error:
+            raise VaultUnavailable("the database does not answer") from error
+
     def delete(self, key: str) -> None:
         SealedObject.objects.filter(key=key).delete()
 
@@ -39,3 +47,16 @@ class DatabaseVault:
 
     def discard_drafts(self) -> None:
         """Nothing to do: a transaction that did not commit left nothing."""
+
+    def probe(self) -> None:
+        """Committed, for what is rolled back need never reach the disk."""
+        key = f"probe/{secrets.token_hex(8)}"
+        try:
+            with transaction.atomic():
+                self.put_new(key, os.urandom(PROBE_BYTES))
+                self.delete(key)
+        except DatabaseError as error:
+            raise VaultUnavailable("the database does not store") from error
+
+    def identify(self) -> None:
+        """Nothing to learn: whoever reaches the database has the right one."""

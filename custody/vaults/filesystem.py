@@ -1,18 +1,24 @@
 import os
 import re
 import secrets
+import stat
 import time
+import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from django.conf import settings
 
 from config.secret_files import fsync_directory
-from custody.vaults import ObjectMissing, VaultUnavailable
+from custody.models import Installation
+from custody.vaults import PROBE_BYTES, ObjectMissing, VaultNotMarked, VaultOfAnother, VaultUnavailable
 
+MARKER = "MARKER"
 _KEY = re.compile(r"[0-9a-z]+(/[0-9a-z]+)+")
 _DRAFT_PREFIX = ".draft-"
 _DRAFT_SECONDS = 3600  # far longer than any put takes
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
 class FilesystemVault:
@@ -20,84 +26,189 @@ class FilesystemVault:
 
     An object appears by `link`, which is atomic and never replaces; it is on disk (file and directory entry synced)
     before `put_new` returns, whether this call or an earlier one that never answered created it.
+
+    Only `mark` makes the root. All other work opens it, sees this installation's marker in it, and reaches files by
+    that descriptor: what begins on the marked disk ends there, whatever is mounted or unmounted meanwhile.
     """
 
     transactional = False
 
     def __init__(self, root: Path | None = None) -> None:
         self.root: Path = root or settings.DATA_DIR / "vault"
-        self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.installation: uuid.UUID | None = None
+
+    def identify(self) -> None:
+        if self.installation is None:
+            self.installation = Installation.objects.values_list("uid", flat=True).first()
+
+    def mark(self, installation: uuid.UUID) -> None:
+        """Make the root, if it is not there, and its marker, in the place of any other."""
+        draft = self.root / f"{_DRAFT_PREFIX}{MARKER}"
+        self.root.mkdir(mode=0o700, exist_ok=True)
+        draft.unlink(missing_ok=True)
+        with open(os.open(draft, _NEW_FILE, 0o600), "wb") as file:
+            file.write(_marker_of(installation))
+            file.flush()
+            os.fsync(file.fileno())
+        draft.rename(self.root / MARKER)
+        fsync_directory(self.root)
+        fsync_directory(self.root.parent)
+
+    def require_marker(self) -> None:
+        """Raises VaultNotMarked, VaultOfAnother, VaultUnavailable."""
+        with self._marked_root("read"):
+            pass
 
     def put_new(self, key: str, body: bytes) -> bool:
-        path = self._path(key)
-        draft = path.with_name(f"{_DRAFT_PREFIX}{path.name}-{secrets.token_hex(4)}")
-        try:
-            self._make_directory(path.parent)
+        directory, _, name = _checked(key).rpartition("/")
+        draft = f"{directory}/{_DRAFT_PREFIX}{name}-{secrets.token_hex(4)}"
+        with self._marked_root("write") as root:
+            _make_directories(directory, root)
             try:
-                self._write(draft, body)
-                created = self._link(draft, path)
+                _write(os.open(draft, _NEW_FILE, 0o600, dir_fd=root), body)
+                created = _link(draft, key, root)
             finally:
-                draft.unlink(missing_ok=True)
-            fsync_directory(path.parent)
-        except OSError as error:
-            raise VaultUnavailable(f"the filesystem vault cannot write ({error.strerror})") from error
+                _unlink(draft, root)
+            _fsync(directory, root)
         return created
 
     def get(self, key: str) -> bytes:
-        try:
-            return self._path(key).read_bytes()
-        except FileNotFoundError:
-            if not self.root.is_dir():
-                raise VaultUnavailable("the filesystem vault's directory is gone") from None
-            raise ObjectMissing(key) from None
-        except OSError as error:
-            raise VaultUnavailable(f"the filesystem vault cannot read ({error.strerror})") from error
+        _checked(key)
+        with self._marked_root("read") as root:
+            try:
+                return _read(key, root)
+            except FileNotFoundError:
+                raise ObjectMissing(key) from None
+
+    def has(self, key: str) -> bool:
+        _checked(key)
+        with self._marked_root("read") as root:
+            return _exists(key, root)
 
     def delete(self, key: str) -> None:
-        path = self._path(key)
-        try:
-            path.unlink(missing_ok=True)
-            if path.parent.is_dir():
-                fsync_directory(path.parent)
-        except OSError as error:
-            raise VaultUnavailable(f"the filesystem vault cannot delete ({error.strerror})") from error
+        directory = _checked(key).rpartition("/")[0]
+        with self._marked_root("delete") as root:
+            _unlink(key, root)
+            if _exists(directory, root):
+                _fsync(directory, root)
 
     def list(self, prefix: str) -> Iterator[str]:
-        for directory, _, files in os.walk(self.root / prefix):
-            for name in files:
-                if not name.startswith("."):
-                    yield str((Path(directory) / name).relative_to(self.root))
+        with self._marked_root("list") as root:
+            if not _exists(prefix, root):
+                return
+            for directory, _, names, _ in os.fwalk(prefix, onerror=_raise, dir_fd=root):
+                yield from (f"{directory.rstrip('/')}/{name}" for name in names if not name.startswith("."))
 
     def discard_drafts(self) -> None:
         oldest = time.time() - _DRAFT_SECONDS
-        for draft in self.root.rglob(f"{_DRAFT_PREFIX}*"):
-            if draft.stat().st_mtime < oldest:
-                draft.unlink(missing_ok=True)
+        with self._marked_root("list") as root:
+            for _, _, names, directory in os.fwalk(".", onerror=_raise, dir_fd=root):
+                for draft in (name for name in names if name.startswith(_DRAFT_PREFIX)):
+                    with suppress(FileNotFoundError):
+                        if os.stat(draft, dir_fd=directory).st_mtime < oldest:
+                            _unlink(draft, directory)
 
-    def _path(self, key: str) -> Path:
-        if not _KEY.fullmatch(key):
-            raise ValueError("a vault key is made of lowercase letters, digits and slashes")
-        return self.root / key
+    def probe(self) -> None:
+        draft = f"{_DRAFT_PREFIX}probe-{secrets.token_hex(4)}"
+        with self._marked_root("write") as root:
+            opened = os.open(draft, _NEW_FILE, 0o600, dir_fd=root)
+            _unlink(draft, root)  # at once, so that a process that ends here leaves nothing
+            _write(opened, os.urandom(PROBE_BYTES))
 
-    def _make_directory(self, directory: Path) -> None:
-        """Create a shard and make its name durable: a synced file in a directory that a power cut forgets is lost."""
-        if directory.is_dir():
-            return
-        self._make_directory(directory.parent)
-        directory.mkdir(mode=0o700, exist_ok=True)
-        fsync_directory(directory.parent)
-
-    @staticmethod
-    def _link(draft: Path, path: Path) -> bool:
+    @contextmanager
+    def _marked_root(self, use: str) -> Iterator[int]:
+        """The root's descriptor, once this installation's marker was seen through it."""
         try:
-            os.link(draft, path)
-        except FileExistsError:
-            return False
-        return True
+            root = _open_root(self.root)
+            try:
+                self._require_marker(root)
+                yield root
+            finally:
+                os.close(root)
+        except OSError as error:
+            raise VaultUnavailable(f"the filesystem vault cannot {use} ({error.strerror})") from error
 
-    @staticmethod
-    def _write(path: Path, body: bytes) -> None:
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(body)
-            file.flush()
-            os.fsync(file.fileno())
+    def _require_marker(self, root: int) -> None:
+        try:
+            found = _read(MARKER, root)
+        except FileNotFoundError:
+            raise VaultNotMarked("the filesystem vault has no marker") from None
+        if self.installation is None or found != _marker_of(self.installation):
+            raise VaultOfAnother("the filesystem vault's marker is another installation's")
+
+
+def _marker_of(installation: uuid.UUID) -> bytes:
+    return f"This is the vault of the decision-record service's installation {installation}.\n".encode()
+
+
+def _checked(key: str) -> str:
+    if not _KEY.fullmatch(key):
+        raise ValueError("a vault key is made of lowercase letters, digits and slashes")
+    return key
+
+
+def _open_root(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        raise VaultNotMarked("the filesystem vault's directory is gone") from None
+
+
+def _make_directories(directory: str, root: int) -> None:
+    """Create a shard and make its name durable: a synced file in a directory that a power cut forgets is lost."""
+    if _exists(directory, root):
+        return
+    parent = directory.rpartition("/")[0]
+    if parent:
+        _make_directories(parent, root)
+    with suppress(FileExistsError):
+        os.mkdir(directory, 0o700, dir_fd=root)
+    _fsync(parent or ".", root)
+
+
+def _exists(path: str, root: int) -> bool:
+    try:
+        os.stat(path, dir_fd=root)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _read(path: str, root: int) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY, dir_fd=root)
+    try:
+        return b"".join(iter(lambda: os.read(descriptor, 2**20), b""))
+    finally:
+        os.close(descriptor)
+
+
+def _write(descriptor: int, body: bytes) -> None:
+    with open(descriptor, "wb") as file:
+        file.write(body)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _link(draft: str, path: str, root: int) -> bool:
+    try:
+        os.link(draft, path, src_dir_fd=root, dst_dir_fd=root)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _unlink(path: str, root: int) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(path, dir_fd=root)
+
+
+def _fsync(directory: str, root: int) -> None:
+    descriptor = os.open(directory, os.O_RDONLY, dir_fd=root)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _raise(error: OSError) -> None:
+    raise error

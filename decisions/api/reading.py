@@ -69,7 +69,7 @@ class RecordView(OneDecisionView):
     )
     def get(self, request: Request, decision_id: str) -> HttpResponse:
         found = self.decision(request, decision_id)
-        return HttpResponse(custody.opened(found.record).payload, content_type=JSON)
+        return HttpResponse(custody.opened(selectors.record_of(found)).payload, content_type=JSON)
 
 
 class ReceiptView(OneDecisionView):
@@ -85,4 +85,4 @@ class ReceiptView(OneDecisionView):
 
 
 def _receipt(decision: Decision) -> dict[str, Any]:
-    return {"decision_id": decision.decision_id, **custody.receipt(decision.record).as_json()}
+    return {"decision_id": decision.decision_id, **custody.receipt(selectors.record_of(decision)).as_json()}

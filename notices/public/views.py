@@ -1,4 +1,4 @@
-from datetime import datetime
+from datetime import date
 from typing import Any
 
 import structlog
@@ -71,8 +71,8 @@ def _ask_for_review(request: HttpRequest, notice: Notice, form: ReviewForm) -> H
     context = {
         **_frame(notice),
         "number": f"R-{asked.pk}",
-        "received": _day(asked.received_at, notice),
-        "due": asked.due_at and _day(asked.due_at, notice),
+        "received": _day(asked.received_at.date(), notice),
+        "due": asked.due_at and _day(asked.due_at.date(), notice),
         "is_new": asked.received_at >= started,
         "is_mailed": bool(asked.email),
     }
@@ -82,30 +82,41 @@ def _ask_for_review(request: HttpRequest, notice: Notice, form: ReviewForm) -> H
 def _letter(
     request: HttpRequest, notice: Notice, form: ReviewForm | None, *, status: int = 200, retry_after: int | None = None
 ) -> HttpResponse:
-    keys = Key.objects.filter(organization_id=notice.organization_id, purpose=Key.Purpose.SIGNING).order_by("pk")
-    language = base_language(notice.language)
-    context = {
-        **_frame(notice),
-        "state": _state(notice),
-        "approved": _day(notice.approval.created_at, notice),
-        "spoken": Locale(language).get_display_name(language),
-        "framework": notice.approval.revision.content["framework"],
-        "headings": languages()[language],
-        "form": form,
-        "published": {
-            "digest": notice.sealed.letter_digest,
-            "html_digest": _html_digest(notice),
-            "keys": [{"id": key.key_id, "pem": key.public_pem} for key in keys],
-        },
-    }
+    context = {**_frame(notice), "state": _state(notice), "form": form}
+    try:
+        context |= _confirmed(notice)
+    except Fault as error:  # nothing is confirmed but what takes a letter's validity away
+        log.error("a sealed notice cannot be read", notice=str(notice.pk), exc_info=error)
+        if context["state"] == "in_force":
+            context["state"] = "unreadable"
+        if status == 200:
+            status = error.status
+            retry_after = RETRY_AFTER_SECONDS if status == 503 else None
     response = _answer(request, "letter", context, status=status)
     if retry_after:
         response["Retry-After"] = str(retry_after)
     return response
 
 
+def _confirmed(notice: Notice) -> dict[str, Any]:
+    """What the page says of the letter, from the sealed notice alone: rows of the database can be changed. Raises Fault."""
+    sealed, language = selectors.sealed_content(notice), base_language(notice.language)
+    keys = Key.objects.filter(organization_id=notice.organization_id, purpose=Key.Purpose.SIGNING).order_by("pk")
+    return {
+        "approved": _day(selectors.approved_on(sealed), notice),
+        "spoken": Locale(language).get_display_name(language),
+        "framework": sealed["letter"]["content"]["framework"],
+        "headings": languages()[language],
+        "published": {
+            "digest": sealed["letter_digest"],
+            "html_digest": _html_digest(notice),
+            "keys": [{"id": key.key_id, "pem": key.public_pem} for key in keys],
+        },
+    }
+
+
 def _html_digest(notice: Notice) -> str:
-    """Empty while the letter cannot be read: its proof can be checked without."""
+    """Empty if other words are approved now than those that were sealed: the proof can be checked without."""
     try:
         return html_digest(selectors.letter(notice))
     except Fault as error:
@@ -140,5 +151,5 @@ def _state(notice: Notice) -> str:
     return "in_force" if notice.state in Notice.FINISHED else "withdrawn"
 
 
-def _day(moment: datetime, notice: Notice) -> str:
-    return wording(base_language(notice.language), selectors.locale_of(notice)).day(moment.date())
+def _day(day: date, notice: Notice) -> str:
+    return wording(base_language(notice.language), selectors.locale_of(notice)).day(day)

@@ -16,7 +16,8 @@ from config.faults import Fault
 from custody import selectors as custody
 from custody.envelope import envelope
 from custody.kinds import Indexing
-from custody.services import Status, Submission, take
+from custody.services import Status, Submission, recall, take
+from decisions.selectors import record_of
 from notices import checklist, selectors
 from notices.models import Approval, Notice, SealedNotice
 
@@ -43,6 +44,10 @@ def seal_approved(*, notice_id: uuid.UUID | None = None) -> int:
 
 
 def _seal(notice: Notice) -> None:
+    # Earlier versions sealed notices under their bare id. What an older database has forgotten of them stays the record.
+    recall(organization_id=notice.organization_id, identity=str(notice.pk))
+    if SealedNotice.objects.filter(notice=notice).exists():
+        return
     payload = dump(_record(notice, notice.approval))
     submission = Submission(
         kind=KIND,
@@ -50,7 +55,7 @@ def _seal(notice: Notice) -> None:
         payload=payload,
         content=strict_json.read(payload, number=spelling, integer=spelling),
         source="notices",
-        parents=[hashlib.sha256(bytes(notice.decision.record.statement)).digest()],
+        parents=[custody.statement_digest(record_of(notice.decision))],
     )
     (taken,) = take(organization_id=notice.organization_id, submissions=[submission])
     if taken.status is Status.CONFLICT:  # an older database was restored: `selectors.letter` says what to do
@@ -98,7 +103,7 @@ def _letter(notice: Notice, approval: Approval) -> dict[str, Any]:
     content = approval.revision.content
     facts = selectors.facts_of(notice.decision)
     found = {source: facts.find(source).path for source in checklist.sources(content)}
-    record = notice.decision.record
+    record = record_of(notice.decision)
     proofs = custody.disclosures(record, list(dict.fromkeys(found.values())))
     return {
         "type": "decision-record-letter/1",

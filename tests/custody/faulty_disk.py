@@ -13,6 +13,13 @@ _BY_PATH = ("open", "mkdir", "link", "unlink", "stat")
 _BY_DESCRIPTOR = ("fsync", "close")
 
 
+def _is_below(root: Path, path: Any, options: dict[str, Any]) -> bool:
+    """Whether a call is about a file of `root`, named by its path or by the descriptor of a directory."""
+    descriptor = options.get("dir_fd", options.get("src_dir_fd"))
+    above = "" if descriptor is None else os.readlink(f"/proc/self/fd/{descriptor}")
+    return os.path.join(above, path).startswith(str(root))
+
+
 class FaultyDisk:
     """Counts the calls below `root` and lets one of them fail.
 
@@ -23,7 +30,6 @@ class FaultyDisk:
     def __init__(self, root: Path, fail_at: int | None, error: int) -> None:
         self.root, self.fail_at, self.error = root, fail_at, error
         self.calls: list[str] = []
-        self._ours: set[int] = set()
 
     @property
     def failed(self) -> bool:
@@ -31,18 +37,13 @@ class FaultyDisk:
 
     def wrap(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def by_path(path: Any, *args: Any, **options: Any) -> Any:
-            if not str(path).startswith(str(self.root)):
-                return real(path, *args, **options)
-            self._call(name)
-            result = real(path, *args, **options)
-            if name == "open":
-                self._ours.add(result)
-            return result
+            if _is_below(self.root, path, options):
+                self._call(name)
+            return real(path, *args, **options)
 
         def by_descriptor(descriptor: int) -> None:
-            if descriptor in self._ours:
+            if _is_below(self.root, "", {"dir_fd": descriptor}):
                 if name == "close":
-                    self._ours.discard(descriptor)
                     real(descriptor)  # a close that fails has closed all the same
                     return self._call(name)
                 self._call(name)
@@ -72,7 +73,7 @@ def full_disk(root: Path) -> Iterator[None]:
     real = os.open
 
     def onto_the_full_device(path: Any, flags: int, *args: Any, **options: Any) -> int:
-        full = flags & os.O_CREAT and str(path).startswith(str(root))
+        full = flags & os.O_CREAT and _is_below(root, path, options)
         if full:
             os.close(real(path, flags, *args, **options))
             return real("/dev/full", os.O_WRONLY)

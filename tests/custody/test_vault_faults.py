@@ -10,6 +10,7 @@ import time_machine
 
 from custody import services, vaults
 from custody.models import Entry, SealedObject
+from custody.services import mark_vault
 from decisions.models import Decision
 from tests.custody.faulty_disk import faulty_disk, full_disk
 
@@ -34,8 +35,8 @@ def fresh_root(filesystem_vault):
 
     def empty():
         root = filesystem_vault / f"vault{next(numbers)}"
-        root.mkdir()
         vaults.current().root = root
+        mark_vault(force=True)
         return root
 
     return empty

@@ -157,6 +157,7 @@ def server(
         started = Server(Path(directory), {"DATA_DIR": str(data), "DATABASE_URL": url, **environment}, workers)
         started.log = log or started.log
         started.manage("migrate", "--verbosity", "0")
+        started.manage("custody_create_vault", "--verbosity", "0")
         slug = started.manage("create_organization", "Live Bank", "--owner", "owner@live.example")
         started.key = started.manage("create_api_key", "--organization", slug, "--name", "test", "--role", "owner")
         started.start()

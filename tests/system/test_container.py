@@ -115,6 +115,7 @@ def services(built: Build) -> Iterator[Running]:
 def test_the_services_start_in_order_work_together_and_end_when_told(services: Running):
     migrated = services.start("migrate").wait(60)
     assert migrated == 0, services.log("migrate").read_text()
+    services.run("web", "python", "manage.py", "custody_create_vault")
     for service in ("web", "worker", "beat"):
         services.start(service)
     client = Client(services.port, "")

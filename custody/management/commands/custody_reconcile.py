@@ -1,14 +1,20 @@
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.models import Organization
+from config.progress import progress
 from custody import services
+from custody.services import Found
+from custody.vaults import VaultUnavailable
 
 
 class Command(BaseCommand):
     help = (
-        "Finish records that a crash or an outage left reserved; with --adopt, also bring back rows the vault proves."
+        "Finish records that a crash or an outage left reserved, and look for stored ones that their vault lacks; with "
+        "--from, put those back; with --adopt, also bring back rows the vault proves."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -17,12 +23,46 @@ class Command(BaseCommand):
             action="store_true",
             help="walk the whole vault for objects without a row, as after the restore of an older database",
         )
+        parser.add_argument(
+            "--from",
+            dest="stray",
+            metavar="DIRECTORY",
+            type=Path,
+            help="a directory with objects of this vault, as one that was written while the disk was not mounted",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         finished, remaining = services.reconcile()
         self.stdout.write(f"{finished} finished, {remaining} waiting for their vault")
-        if options["adopt"]:
-            adopted = sum(services.adopt_orphans(organization) for organization in Organization.objects.iterator())
-            self.stdout.write(f"{adopted} adopted from the vault")
+        try:
+            if options["adopt"]:
+                adopted = sum(services.adopt_orphans(organization) for organization in Organization.objects.iterator())
+                self.stdout.write(f"{adopted} adopted from the vault")
+            missing = self._mend(options["stray"])
+        except VaultUnavailable as error:
+            raise CommandError(f"The vault does not answer: {error}.") from error
         if remaining:
             raise CommandError("The vault does not answer; run this again when it does.")
+        if missing:
+            raise CommandError(
+                "Records are missing from their vault. If another disk has them, run this again with --from and its "
+                "directory; else restore the vault from a backup."
+            )
+
+    def _mend(self, stray: Path | None) -> int:
+        """How many records are missing after it."""
+        if stray and not stray.is_dir():
+            raise CommandError(f"{stray} is no directory.")
+        total = services.outside_the_database().count()
+        if not total:
+            return 0
+        found: Counter[Found] = Counter()
+        with progress("Looking for records in their vault", total) as advance:
+            for record_id, each in services.mend(stray=stray):
+                found[each] += 1
+                advance(1)
+                if each is Found.MISSING:
+                    self.stdout.write(f"{record_id} is missing from its vault")
+        if found[Found.MENDED]:
+            self.stdout.write(f"{found[Found.MENDED]} put back into their vault")
+        return found[Found.MISSING]

@@ -1,0 +1,61 @@
+"""Making a vault's root, with the marker that tells it from an empty directory and from another installation's."""
+
+import re
+from pathlib import Path
+from typing import cast
+
+from accounts.models import Organization
+from custody import vaults
+from custody.models import Entry, Installation, object_key
+from custody.vaults import VaultNotMarked, VaultOfAnother
+from custody.vaults.filesystem import FilesystemVault
+
+_ORGANIZATION = re.compile("[0-9a-f]{32}")
+
+
+class NotThisVault(Exception):
+    """What is at the vault's place does not look like this installation's vault. The message says why."""
+
+
+def mark_vault(*, force: bool = False) -> Path | None:
+    """Make the root of the filesystem vault, if it is missing, and its marker.
+
+    Args:
+        force: also where the disk is another than the database remembers.
+
+    Returns:
+        The root, if it was marked now; None if it had this installation's marker.
+
+    Raises:
+        NotThisVault: it has another installation's marker, or records of organizations that are not here, or lacks
+            records that the database says are in it, as a disk that is not mounted does.
+        VaultUnavailable: it cannot be read.
+        OSError: it cannot be written.
+    """
+    vault = cast(FilesystemVault, vaults.vault("filesystem"))
+    try:
+        vault.require_marker()
+    except (VaultNotMarked, VaultOfAnother) as error:
+        if not force:
+            _require_ours(vault.root, error)
+        installation, _ = Installation.objects.get_or_create(only=True)
+        vault.mark(installation.uid)
+        return vault.root
+    return None
+
+
+def _require_ours(root: Path, found: VaultNotMarked | VaultOfAnother) -> None:
+    if isinstance(found, VaultOfAnother):
+        raise NotThisVault("It has the marker of another installation.")
+    strangers = _organizations_in(root) - {id.hex for id in Organization.objects.values_list("pk", flat=True)}
+    if strangers:
+        raise NotThisVault(f"It holds records of {len(strangers)} organizations that this database does not know.")
+    stored = Entry.objects.filter(vault="filesystem", state=Entry.State.STORED)
+    keys = [object_key(*ids) for ids in stored.values_list("organization_id", "pk").iterator()]
+    missing = sum(not (root / key).is_file() for key in keys)
+    if missing:
+        raise NotThisVault(f"It lacks {missing} of the {len(keys)} records that the database says are in it.")
+
+
+def _organizations_in(root: Path) -> set[str]:
+    return {path.name for path in root.iterdir() if _ORGANIZATION.fullmatch(path.name)} if root.is_dir() else set()

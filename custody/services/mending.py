@@ -1,0 +1,65 @@
+"""Looking for stored records in their vaults, and putting back those that went astray."""
+
+import uuid
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+
+import structlog
+from django.db.models import QuerySet
+
+from custody import selectors, vaults
+from custody.models import Entry, SealedObject, object_key
+from custody.sealing import Damaged
+from custody.services.finishing import Unfinished, finish
+
+log = structlog.get_logger("custody")
+
+
+class Found(StrEnum):
+    THERE = "in its vault"
+    MENDED = "put back into its vault"
+    MISSING = "missing from its vault"
+
+
+def outside_the_database() -> QuerySet[Entry]:
+    """The records that are stored in vaults outside the database."""
+    return Entry.objects.filter(state=Entry.State.STORED, vault__in=vaults.external())
+
+
+def mend(*, stray: Path | None = None) -> Iterator[tuple[uuid.UUID, Found]]:
+    """Look for the object of each stored record outside the database, and put back what is missing: from a waiting copy,
+    or from where it was put while the vault's disk was not in place.
+
+    Args:
+        stray: a directory with objects as in a vault. Only what opens as a record, under the signed statement that its
+            row has too, is taken from there.
+
+    Raises:
+        VaultUnavailable
+    """
+    for record_id, organization_id, name in outside_the_database().values_list("pk", "organization_id", "vault").iterator():
+        key = object_key(organization_id, record_id)
+        if vaults.vault(name).has(key):
+            yield record_id, Found.THERE
+        else:
+            yield record_id, Found.MENDED if _put_back(Entry.objects.get(pk=record_id), key, stray) else Found.MISSING
+
+
+def _put_back(entry: Entry, key: str, stray: Path | None) -> bool:
+    for body in _copies(key, stray):
+        try:
+            selectors.opened_from(body, entry)
+        except Damaged as error:
+            log.error("a copy is not the record", record_id=str(entry.pk), reason=str(error))
+        else:
+            return bool(finish([Unfinished(entry.organization_id, entry.pk, entry.vault, body)]))
+    return False
+
+
+def _copies(key: str, stray: Path | None) -> Iterator[bytes]:
+    waiting = SealedObject.objects.filter(key=key).first()
+    if waiting:
+        yield bytes(waiting.body)
+    if stray and (stray / key).is_file():
+        yield (stray / key).read_bytes()

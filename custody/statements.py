@@ -1,0 +1,62 @@
+"""Reading a signed statement: nothing that it says is believed before its signature verifies."""
+
+import json
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from custody import envelope
+from custody.models import Entry, Key
+from custody.sealing import Damaged, SealedHeader
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a verified statement says about how a record came in, and to which bytes it commits."""
+
+    kind: str
+    received_at: datetime
+    payload_commitment: str
+
+
+def verified(organization_id: uuid.UUID, record_id: uuid.UUID, signed: Entry | SealedHeader) -> Claims:
+    """The claims of a statement that one of the organization's keys has signed.
+
+    Raises:
+        Damaged: none has, or it is about another organization or another record.
+    """
+    statement = bytes(signed.statement)
+    try:
+        public = _public_key(organization_id, signed.key_id)
+        public.verify(bytes(signed.signature), envelope.pre_authentication_encoding(statement))
+    except (Key.DoesNotExist, InvalidSignature):
+        raise Damaged("the statement's signature does not verify") from None
+    said = json.loads(statement)
+    (subject,), predicate = said["subject"], said["predicate"]
+    if (predicate["organization"], subject["name"]) != (str(organization_id), record_id.urn):
+        raise Damaged("the statement is about another record")
+    received_at = datetime.fromisoformat(predicate["receivedAt"])
+    return Claims(predicate["kind"], received_at, subject["digest"]["hmac-sha256"])
+
+
+def verified_row(entry: Entry) -> Claims:
+    """The claims of a custody row's statement, once its columns say the same. Raises Damaged."""
+    claims = verified(entry.organization_id, entry.record_id, entry)
+    if (claims.kind, claims.received_at) != (entry.kind, entry.received_at):
+        raise Damaged("the custody row says something else than its statement")
+    return claims
+
+
+@lru_cache(maxsize=1024)
+def _public_key(organization_id: uuid.UUID, key_id: str) -> Ed25519PublicKey:
+    """A signing key of the organization, also a retired one: an id always means the same key."""
+    key = Key.objects.get(organization_id=organization_id, key_id=key_id, purpose=Key.Purpose.SIGNING)
+    public = serialization.load_pem_public_key(key.public_pem.encode())
+    if not isinstance(public, Ed25519PublicKey):
+        raise Damaged("the signing key is of an unknown algorithm")
+    return public
