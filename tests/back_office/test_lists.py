@@ -277,9 +277,9 @@ def test_reconsiderations_have_a_list_of_their_own_with_the_time_they_took(api, 
     decide(api, "loan-1", decided_at="2026-01-02T03:04:05Z")
     decide(api, "loan-2")
     recorded = reconsider(api, "loan-1").json()["decision_id"]
+    reconsider(api, recorded, outcome="upheld", reviewer="B. Reader")
     Decision.objects.filter(decision_id="loan-1").update(received_at=datetime(2026, 1, 3, tzinfo=UTC))
     Decision.objects.filter(decision_id=recorded).update(received_at=datetime(2026, 1, 7, 3, 4, 5, tzinfo=UTC))
-    reconsider(api, recorded, outcome="upheld", reviewer="B. Reader")
     browser = signed_in(Role.AUDITOR)
     path = "/admin/decisions/reconsideration/"
     assert found(browser, path, review_outcome="overturned") == [recorded]

@@ -124,11 +124,33 @@ def test_the_digest_of_the_html_file_tells_nothing_of_the_person_and_outlives_wi
     assert shown_digest(reader, notice) == shown
 
 
-def test_the_page_confirms_a_letter_that_cannot_be_read(api, letter, reader, filesystem_vault):
+def assert_confirms_nothing(reader: Browser, notice: Notice, status: int):
+    answer = reader.get(path(notice))
+    text = answer.content.decode()
+    assert (answer.status_code, answer.get("Retry-After")) == (status, "5" if status == 503 else None)
+    assert "Cannot be checked at the moment" in text
+    for told in ("In force", "Approved on", notice.sealed.letter_digest, "html_digest", "<script"):
+        assert told not in text
+    assert "<form" in text, "a review can still be asked for"
+
+
+def test_the_page_confirms_nothing_of_a_letter_that_cannot_be_read(letter, reader, filesystem_vault):
     notice = letter()
+    filesystem_vault.rename(filesystem_vault.with_suffix(".away"))
+    assert_confirms_nothing(reader, notice, 503)
+    filesystem_vault.with_suffix(".away").rename(filesystem_vault)
+    assert "In force" in page(reader, notice)
     for file in filesystem_vault.rglob(notice.sealed.pk.hex):
         file.unlink()
-    assert shown_digest(reader, notice) == ""
+    assert_confirms_nothing(reader, notice, 500)
+
+
+def test_a_letter_that_was_taken_back_says_so_even_if_it_cannot_be_read(api, letter, reader, filesystem_vault):
+    notice = letter()
+    done(step(api, {"notice_id": notice.pk}, "withdraw", {"reason": "wrong"}))
+    for file in filesystem_vault.rglob(notice.sealed.pk.hex):
+        file.unlink()
+    assert "Withdrawn" in reader.get(path(notice)).content.decode()
 
 
 def test_a_request_for_review_is_one_step_from_the_top(letter, reader):
@@ -181,12 +203,6 @@ def test_no_page_is_stored_indexed_framed_or_told_to_other_sites(letter, reader,
     assert policy["default-src"] == "'none'"
     assert policy["script-src"] == policy["style-src"] == "'self'"
     assert "connect-src" not in policy, "nothing may be sent or fetched by a script"
-
-
-def test_the_page_needs_no_vault(letter, reader, filesystem_vault):
-    notice = letter()
-    filesystem_vault.rename(filesystem_vault.with_suffix(".away"))
-    assert notice.sealed.letter_digest in page(reader, notice)
 
 
 def test_visiting_the_page_makes_no_session(letter, reader):
