@@ -28,6 +28,7 @@ class Indexing:
 IndexRow = Callable[[Indexing], Model]
 """Makes the unsaved index row of a record; its primary key is the record id."""
 
+
 @dataclass(frozen=True, slots=True)
 class _Kind:
     index_row: IndexRow

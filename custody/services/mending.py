@@ -28,8 +28,8 @@ def outside_the_database() -> QuerySet[Entry]:
 
 
 def mend(*, stray: Path | None = None) -> Iterator[tuple[uuid.UUID, Found]]:
-    """Look for the object of each stored record outside the database, and put back what is missing: from a waiting copy,
-    or from where it was put while the vault's disk was not in place.
+    """Look for the object of each stored record outside the database, and put back what is missing: from a waiting
+    copy, or from where it was put while the vault's disk was not in place.
 
     Args:
         stray: a directory with objects as in a vault. Only what opens as a record, under the signed statement that its
@@ -38,7 +38,9 @@ def mend(*, stray: Path | None = None) -> Iterator[tuple[uuid.UUID, Found]]:
     Raises:
         VaultUnavailable
     """
-    for record_id, organization_id, name in outside_the_database().values_list("pk", "organization_id", "vault").iterator():
+    for record_id, organization_id, name in (
+        outside_the_database().values_list("pk", "organization_id", "vault").iterator()
+    ):
         key = object_key(organization_id, record_id)
         if vaults.vault(name).has(key):
             yield record_id, Found.THERE

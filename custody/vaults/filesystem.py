@@ -1,7 +1,6 @@
 import os
 import re
 import secrets
-import stat
 import time
 import uuid
 from collections.abc import Iterator

@@ -99,7 +99,7 @@ def _letter(
 
 
 def _confirmed(notice: Notice) -> dict[str, Any]:
-    """What the page says of the letter, from the sealed notice alone: rows of the database can be changed. Raises Fault."""
+    """What the page says of the letter, by the sealed notice: rows of the database can be changed. Raises Fault."""
     sealed, language = selectors.sealed_content(notice), base_language(notice.language)
     keys = Key.objects.filter(organization_id=notice.organization_id, purpose=Key.Purpose.SIGNING).order_by("pk")
     return {

@@ -44,7 +44,7 @@ def seal_approved(*, notice_id: uuid.UUID | None = None) -> int:
 
 
 def _seal(notice: Notice) -> None:
-    # Earlier versions sealed notices under their bare id. What an older database has forgotten of them stays the record.
+    # Earlier versions sealed a notice under its bare id: if a restored database has forgotten that, it is the record.
     recall(organization_id=notice.organization_id, identity=str(notice.pk))
     if SealedNotice.objects.filter(notice=notice).exists():
         return

@@ -17,7 +17,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--force", action="store_true", help="also where another vault, or not all of this one, seems to be in its place"
+            "--force",
+            action="store_true",
+            help="also where another vault, or not all of this one, seems to be in its place",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
