@@ -42,13 +42,9 @@ class FilesystemVault:
 
     def mark(self, installation: uuid.UUID) -> None:
         """Make the root, if it is not there, and its marker, in the place of any other."""
-        draft = self.root / f"{_DRAFT_PREFIX}{MARKER}"
+        draft = self.root / f"{_DRAFT_PREFIX}{MARKER}-{secrets.token_hex(4)}"
         self.root.mkdir(mode=0o700, exist_ok=True)
-        draft.unlink(missing_ok=True)
-        with open(os.open(draft, _NEW_FILE, 0o600), "wb") as file:
-            file.write(_marker_of(installation))
-            file.flush()
-            os.fsync(file.fileno())
+        _write(os.open(draft, _NEW_FILE, 0o600), _marker_of(installation))
         draft.rename(self.root / MARKER)
         fsync_directory(self.root)
         fsync_directory(self.root.parent)

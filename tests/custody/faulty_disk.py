@@ -27,8 +27,8 @@ class FaultyDisk:
         calls: the names of the calls made so far, in order.
     """
 
-    def __init__(self, root: Path, fail_at: int | None, error: int) -> None:
-        self.root, self.fail_at, self.error = root, fail_at, error
+    def __init__(self, root: Path, fail_at: int | None, fault: Callable[[], None]) -> None:
+        self.root, self.fail_at, self.fault = root, fail_at, fault
         self.calls: list[str] = []
 
     @property
@@ -54,13 +54,35 @@ class FaultyDisk:
     def _call(self, name: str) -> None:
         self.calls.append(name)
         if len(self.calls) - 1 == self.fail_at:
-            raise OSError(self.error, os.strerror(self.error))
+            self.fault()
 
 
 @contextmanager
 def faulty_disk(root: Path, fail_at: int | None = None, error: int = errno.EIO) -> Iterator[FaultyDisk]:
     """Let call number `fail_at` (from 0) below `root` fail with `error`, and only that one."""
-    disk = FaultyDisk(root, fail_at, error)
+
+    def fault() -> None:
+        raise OSError(error, os.strerror(error))
+
+    with _watched(FaultyDisk(root, fail_at, fault)) as disk:
+        yield disk
+
+
+@contextmanager
+def disk_lost(root: Path, at: int, to: Path) -> Iterator[FaultyDisk]:
+    """Let the disk at `root` be away from call number `at` on: it goes on as `to`, and an empty directory is in its
+    place, as below a mount point."""
+
+    def fault() -> None:
+        root.rename(to)
+        root.mkdir()
+
+    with _watched(FaultyDisk(root, at, fault)) as disk:
+        yield disk
+
+
+@contextmanager
+def _watched(disk: FaultyDisk) -> Iterator[FaultyDisk]:
     with pytest.MonkeyPatch.context() as patch:
         for name in (*_BY_PATH, *_BY_DESCRIPTOR):
             patch.setattr(os, name, disk.wrap(name, getattr(os, name)))
