@@ -1,14 +1,21 @@
 """`/healthz` says the process lives, `/readyz` which of the parts it needs does not answer."""
 
+import errno
+import itertools
 import shutil
 import uuid
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 import redis
+from django.db import DatabaseError, connection, transaction
 
-from custody.models import Key
+from custody.models import Key, SealedObject
+from custody.vaults import PROBE_BYTES
+from custody.vaults.filesystem import MARKER
 from tests import throwaway
+from tests.custody.faulty_disk import faulty_disk, full_disk
 from tests.system.live import server
 
 PARTS = {"database", "broker", "vault", "keys"}
@@ -55,6 +62,64 @@ def test_a_key_file_that_is_gone_makes_the_service_unready(client, api, settings
 def test_a_vault_whose_directory_is_gone_makes_the_service_unready(client, api, filesystem_vault):
     assert unready(client.get("/readyz")) == set()
     shutil.rmtree(filesystem_vault)
+    assert unready(client.get("/readyz")) == {"vault"}
+
+
+@contextmanager
+def a_full_database():
+    """SQLite may make its file no larger, and nothing fits into what is there."""
+    with connection.cursor() as cursor:
+        (pages,) = cursor.execute("PRAGMA page_count").fetchone()
+        cursor.execute(f"PRAGMA max_page_count = {pages}")
+        with suppress(DatabaseError):
+            for number in itertools.count():
+                with transaction.atomic():
+                    SealedObject.objects.create(key=f"filling/{number}", body=bytes(PROBE_BYTES))
+        yield
+        cursor.execute("PRAGMA max_page_count = 1073741823")
+
+
+@contextmanager
+def a_database_that_can_only_be_read():
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SET LOCAL transaction_read_only = on")  # until the test's own transaction ends
+            yield
+        else:
+            cursor.execute("PRAGMA query_only = on")
+            yield
+            cursor.execute("PRAGMA query_only = off")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor == "postgresql", reason="its full disk ends the server")
+def test_a_full_database_makes_the_service_unready(client, api):
+    api.ingest({"decision_id": "x"})
+    with a_full_database():
+        assert unready(client.get("/readyz")) == {"vault"}
+    assert unready(client.get("/readyz")) == set()
+
+
+@pytest.mark.django_db
+def test_a_database_that_can_only_be_read_makes_the_service_unready(client):
+    with a_database_that_can_only_be_read():
+        assert unready(client.get("/readyz")) == {"vault"}
+
+
+@pytest.mark.django_db
+def test_a_disk_that_takes_no_more_makes_the_service_unready_until_it_does(client, filesystem_vault):
+    with full_disk(filesystem_vault):
+        assert unready(client.get("/readyz")) == {"vault"}
+    with faulty_disk(filesystem_vault) as disk:
+        assert unready(client.get("/readyz")) == set()
+    with faulty_disk(filesystem_vault, disk.calls.index("unlink"), errno.EROFS):
+        assert unready(client.get("/readyz")) == {"vault"}
+    assert unready(client.get("/readyz")) == set()
+
+
+@pytest.mark.django_db
+def test_a_vault_without_its_marker_makes_the_service_unready(client, filesystem_vault):
+    (filesystem_vault / MARKER).unlink()
     assert unready(client.get("/readyz")) == {"vault"}
 
 

@@ -1,0 +1,141 @@
+"""Records that were acknowledged onto another disk, while the vault's was not mounted, are found and put back."""
+
+import shutil
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from custody import vaults
+from custody.models import Entry, SealedObject, object_key
+from custody.vaults.filesystem import MARKER
+
+pytestmark = pytest.mark.django_db
+
+
+def object_of(root, entry):
+    return root / object_key(entry.organization_id, entry.pk)
+
+
+def goes_astray(root, stray, entry):
+    """Its object lies as an earlier version left it: in a root that it had made on the wrong disk."""
+    target = object_of(stray, entry)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(object_of(root, entry), target)
+
+
+@pytest.fixture
+def stray(tmp_path_factory):
+    return tmp_path_factory.mktemp("stray")
+
+
+@pytest.fixture
+def receipts(api, filesystem_vault, stray):
+    """Of 25 records, 20 of which lie astray: by number."""
+    receipts = {number: api.ingest({"decision_id": f"loan-{number}"}).json() for number in range(25)}
+    for number in range(5, 25):
+        goes_astray(filesystem_vault, stray, Entry.objects.get(pk=receipts[number]["record_id"]))
+    return receipts
+
+
+def reconcile(*arguments, capsys):
+    call_command("custody_reconcile", *arguments)
+    return capsys.readouterr().out
+
+
+def is_readable(api, receipts, number):
+    answers = [api.get(f"/v1/decisions/loan-{number}/{part}") for part in ("record", "receipt")]
+    return [answer.status_code for answer in answers] == [200, 200] and answers[1].json() == receipts[number]
+
+
+def test_what_lies_astray_is_named_and_nothing_is_invented(api, receipts, capsys):
+    with pytest.raises(CommandError, match="missing from their vault"):
+        reconcile(capsys=capsys)
+    told = capsys.readouterr().out
+    assert [number for number in receipts if receipts[number]["record_id"] in told] == list(range(5, 25))
+    assert not is_readable(api, receipts, 5)
+
+
+def test_what_lies_astray_is_put_back_and_served_with_its_first_receipt(api, receipts, stray, capsys):
+    before = sorted(path for path in stray.rglob("*") if path.is_file())
+    assert "20 put back into their vault" in reconcile("--from", str(stray), capsys=capsys)
+    assert all(is_readable(api, receipts, number) for number in receipts)
+    assert [api.ingest({"decision_id": f"loan-{number}"}).status_code for number in receipts] == [200] * 25
+    assert reconcile(capsys=capsys) == "0 finished, 0 waiting for their vault\n"
+    assert sorted(path for path in stray.rglob("*") if path.is_file()) == before, "it is copied, not moved"
+
+
+def test_what_is_in_the_vault_is_not_replaced(api, filesystem_vault, receipts, stray, capsys):
+    shutil.copytree(filesystem_vault, stray, dirs_exist_ok=True)
+    entry = Entry.objects.get(pk=receipts[0]["record_id"])
+    object_of(stray, entry).write_bytes(b"other")
+    reconcile("--from", str(stray), capsys=capsys)
+    assert is_readable(api, receipts, 0)
+
+
+@pytest.mark.parametrize("copy", ["damaged", "of another record", "of another organization", "empty"])
+def test_only_the_record_of_the_row_is_put_back(api, other_api, filesystem_vault, receipts, stray, capsys, copy):
+    wrong, other = (Entry.objects.get(pk=receipts[number]["record_id"]) for number in (5, 6))
+    theirs = Entry.objects.get(pk=other_api.ingest({"decision_id": "loan-5"}).json()["record_id"])
+    body = object_of(stray, wrong).read_bytes()
+    content = {
+        "damaged": body[:-1] + bytes([body[-1] ^ 1]),
+        "of another record": object_of(stray, other).read_bytes(),
+        "of another organization": object_of(filesystem_vault, theirs).read_bytes(),
+        "empty": b"",
+    }[copy]
+    object_of(stray, wrong).write_bytes(content)
+    with pytest.raises(CommandError, match="missing from their vault"):
+        reconcile("--from", str(stray), capsys=capsys)
+    told = capsys.readouterr().out
+    assert "19 put back" in told
+    assert f"{wrong.pk} is missing" in told
+    assert not object_of(filesystem_vault, wrong).exists()
+
+
+def test_what_the_database_does_not_know_is_left_where_it_is(api, filesystem_vault, receipts, stray, capsys):
+    unknown = stray / api.organization.id.hex / "records" / "00" / ("0" * 32)
+    unknown.parent.mkdir(parents=True, exist_ok=True)
+    unknown.write_bytes(b"x")
+    reconcile("--from", str(stray), capsys=capsys)
+    assert not (filesystem_vault / unknown.relative_to(stray)).exists()
+
+
+def test_a_copy_that_still_waits_in_the_database_is_put_back_without_being_asked(api, filesystem_vault, capsys):
+    receipt = api.ingest({"decision_id": "loan-1"}).json()
+    entry = Entry.objects.get()
+    SealedObject.objects.create(
+        key=object_key(entry.organization_id, entry.pk), body=object_of(filesystem_vault, entry).read_bytes()
+    )
+    object_of(filesystem_vault, entry).unlink()
+    assert "1 put back into their vault" in reconcile(capsys=capsys)
+    assert api.get("/v1/decisions/loan-1/receipt").json() == receipt
+    assert not SealedObject.objects.exists()
+
+
+def test_records_of_the_database_vault_are_not_looked_for_elsewhere(api, capsys):
+    api.ingest({"decision_id": "loan-1"})
+    assert reconcile(capsys=capsys) == "0 finished, 0 waiting for their vault\n"
+
+
+def test_while_the_vault_is_not_in_place_nothing_is_put_anywhere(receipts, filesystem_vault, stray, capsys):
+    (filesystem_vault / MARKER).unlink()
+    before = sorted(filesystem_vault.rglob("*"))
+    with pytest.raises(CommandError, match="no marker"):
+        reconcile("--from", str(stray), capsys=capsys)
+    assert sorted(filesystem_vault.rglob("*")) == before
+
+
+def test_a_directory_that_is_not_there_is_said(filesystem_vault, stray, capsys):
+    with pytest.raises(CommandError, match="is no directory"):
+        reconcile("--from", str(stray / "nowhere"), capsys=capsys)
+
+
+def test_the_whole_way_from_a_disk_that_was_never_marked(api, filesystem_vault, receipts, stray, capsys):
+    """As on a service that an earlier version ran: both disks have records, and neither has a marker."""
+    (filesystem_vault / MARKER).unlink()
+    vaults.vault("filesystem").installation = None
+    with pytest.raises(CommandError, match="lacks 20 of the 25 records"):
+        call_command("custody_create_vault")
+    call_command("custody_create_vault", "--force")
+    reconcile("--from", str(stray), capsys=capsys)
+    assert all(is_readable(api, receipts, number) for number in receipts)
