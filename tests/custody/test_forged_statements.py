@@ -1,0 +1,95 @@
+"""A statement is believed for its signature alone: what was replaced in object and row alike is not served."""
+
+import hashlib
+import json
+
+import pytest
+
+from custody import selectors, statements
+from custody.models import Entry, Key, SealedObject
+from custody.sealing import Damaged
+from decisions.models import Decision
+from tests.custody.forging import FORGERIES
+from tests.reconsiderations.conftest import reconsider
+
+pytestmark = pytest.mark.django_db
+
+RECORD = {"decision_id": "loan-1", "outcome": {"action": "denied"}}
+
+
+@pytest.fixture
+def entry(api, each_vault):
+    return Entry.objects.get(pk=api.ingest(RECORD).json()["record_id"])
+
+
+def assert_refused_everywhere(api):
+    answers = [
+        api.get("/v1/decisions/loan-1/record"),
+        api.get("/v1/decisions/loan-1/receipt"),
+        reconsider(api),
+    ]
+    for answer in answers:
+        assert answer.status_code == 500
+        assert set(answer.json()) == {"detail"}
+        assert "damaged" in answer.json()["detail"]
+    assert not Decision.objects.exclude(first=None).exists()
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_a_forged_row_and_object_are_not_served(api, entry, forgery):
+    FORGERIES[forgery](entry)
+    assert_refused_everywhere(api)
+    assert api.ingest(RECORD).status_code == 500, "a replay is answered with a receipt, so it is read too"
+
+
+@pytest.mark.parametrize(("column", "value"), [("kind", "reconsideration"), ("received_at", "2020-01-01T00:00:00Z")])
+def test_an_index_row_that_says_something_else_is_noticed(api, entry, column, value):
+    Decision.objects.filter(pk=entry.pk).update(**{column: value})
+    assert_refused_everywhere(api)
+
+
+@pytest.mark.parametrize("column", ["kind", "received_at"])
+def test_rows_that_agree_on_something_else_are_noticed(api, entry, column):
+    value = {"kind": "reconsideration", "received_at": "2020-01-01T00:00:00Z"}[column]
+    for rows in (Entry.objects.filter(pk=entry.pk), Decision.objects.filter(pk=entry.pk)):
+        rows.update(**{column: value})
+    assert_refused_everywhere(api)
+
+
+def test_a_decision_id_that_points_to_another_record_is_noticed(api, entry):
+    """Both records are genuine; one is shown under the other's id."""
+    api.ingest(RECORD | {"decision_id": "loan-2", "outcome": {"action": "approved"}})
+    for old, new in (("loan-1", "swapped"), ("loan-2", "loan-1"), ("swapped", "loan-2")):
+        Decision.objects.filter(decision_id=old).update(decision_id=new)
+    assert_refused_everywhere(api)
+
+
+def test_another_organizations_row_shows_nothing_of_a_record(api, other_api, entry):
+    Decision.objects.filter(pk=entry.pk).update(organization_id=other_api.organization.id)
+    assert other_api.get("/v1/decisions/loan-1/record").status_code == 500
+
+
+def test_a_record_that_still_waits_for_its_vault_is_verified_too(api, organization, entry):
+    """Its object lies in our database, where row and object are in one hand."""
+    Entry.objects.filter(pk=entry.pk).update(signature=b"", statement=b"{}", state=Entry.State.RESERVED)
+    with pytest.raises(Damaged):
+        selectors.opened(Entry.objects.get(pk=entry.pk))
+    with pytest.raises(Damaged):
+        selectors.statement_digest(Entry.objects.get(pk=entry.pk))
+
+
+def test_what_was_signed_with_a_key_that_is_retired_stays_readable(api, entry):
+    Key.objects.filter(purpose="signing").update(retired_at="2026-01-01T00:00:00Z")
+    statements._public_key.cache_clear()
+    assert selectors.opened(entry).payload == json.dumps(RECORD).encode()
+
+
+def test_the_statement_of_an_untouched_record_is_named_by_its_digest(entry):
+    assert selectors.statement_digest(entry) == hashlib.sha256(bytes(entry.statement)).digest()
+
+
+def test_a_signing_key_is_asked_for_once(entry, django_assert_num_queries):
+    reads = 1 if SealedObject.objects.exists() else 0  # of the object, from the database vault
+    selectors.opened(entry)
+    with django_assert_num_queries(reads):
+        selectors.opened(entry)
