@@ -123,6 +123,25 @@ def test_a_vault_that_is_away_means_503_and_its_records_are_finished_when_it_is_
         assert client.get("/readyz").status == 200
 
 
+def test_a_vault_whose_disk_is_not_mounted_is_made_anew_by_no_put_and_no_start():
+    with server(CUSTODY_VAULT="filesystem") as live:
+        vault, elsewhere = live.data_dir / "vault", live.data_dir / "elsewhere"
+        with live.client() as client:
+            receipts = {0: accept(client, 0)}
+        vault.rename(elsewhere)
+        live.kill()
+        live.start()
+        with live.client() as client:
+            assert client.get("/readyz").json()["vault"] == "failing"
+            assert all(refused_for_now(client.ingest(record(number))) for number in range(1, 21))
+            assert not vault.exists()
+            elsewhere.rename(vault)
+            assert [client.ingest(record(number)).status for number in range(1, 21)] == [200] * 20
+            receipts |= {number: client.get(f"/v1/decisions/loan-{number}/receipt").json() for number in range(1, 21)}
+            kept(client, receipts)
+            assert client.get("/readyz").status == 200
+
+
 def test_a_log_that_nobody_reads_any_more_refuses_no_record(tmp_path):
     pipe = tmp_path / "log"
     os.mkfifo(pipe)
