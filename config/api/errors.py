@@ -7,7 +7,7 @@ import structlog
 from django.core.exceptions import PermissionDenied
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpResponse
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from rest_framework import exceptions
 from rest_framework.views import set_rollback
@@ -19,6 +19,7 @@ from config.faults import Fault
 log = structlog.get_logger("api")
 
 RETRY_AFTER_SECONDS = 5
+_LONGEST_ECHO = 4096  # characters
 
 
 class ApiError(Exception):
@@ -49,23 +50,43 @@ class Invalid(Exception):
         self.problems = list(problems)
 
 
-def invalid_json(error: InvalidJSON, *, private: bool = False) -> Invalid:
-    """A body that is no acceptable JSON, in pydantic's terms; `loc` ends with the character offset.
+def invalid_json(error: InvalidJSON, *, private: type[BaseModel] | None = None) -> Invalid:
+    """A body that is no acceptable JSON, in pydantic's terms; `loc` is the path of the value that is refused, or ends
+    with the character offset where the bytes are no JSON at all.
 
     Args:
-        private: whether no key of it may be echoed either.
+        private: the model of a body of which no key may be echoed but its own fields' names.
     """
     reason = error.general if private else error.reason
+    where = [error.position] if error.path is None else _told(error.path, private)
     return Invalid(
         [
             {
                 "type": "json_invalid",
-                "loc": ["body", error.position],
+                "loc": ["body", *where],
                 "msg": f"JSON decode error: {reason}",
                 "ctx": {"error": reason},
             }
         ]
     )
+
+
+def _told(path: Sequence[str | int], private: type[BaseModel] | None) -> list[str | int]:
+    """As much of a path as an answer may repeat: not beyond a private key, nor more than anybody would read."""
+    known = _names(private) if private else None
+    told, room = [], _LONGEST_ECHO
+    for step in path:
+        room -= len(str(step))
+        if room < 0 or (known is not None and isinstance(step, str) and step not in known):
+            break
+        told.append(step)
+    return told
+
+
+def _names(model: type[BaseModel]) -> set[str]:
+    """The names of all fields of a model, at any depth."""
+    schema = model.model_json_schema()
+    return {name for part in (schema, *schema.get("$defs", {}).values()) for name in part.get("properties", ())}
 
 
 def invalid_model(error: ValidationError, where: str, private: Iterable[str] = ()) -> Invalid:
@@ -86,6 +107,7 @@ def _problem(found: ErrorDetails, where: str, hidden: frozenset[str]) -> dict[st
         found["loc"]
         and isinstance(echoed, str | int | float | bool)
         and not hidden.intersection(map(str, found["loc"]))
+        and not (isinstance(echoed, str) and len(echoed) > _LONGEST_ECHO)
     ):
         problem["input"] = echoed
     if found.get("ctx"):

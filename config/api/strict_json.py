@@ -7,8 +7,9 @@ unpredictable, and RFC 7493 (I-JSON) forbids.
 
 import json
 import math
+import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import Any
 
@@ -16,6 +17,9 @@ MAX_DEPTH = 64
 MAX_BYTES = 2**20
 _MAX_EXPONENT_DIGITS = 9
 _MAX_DIGITS = 300  # a double reaches 308 before the point, so a shorter number without an exponent is in range
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SUSPECT_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")  # of NUL or half a surrogate pair
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"|([\[{])|([\]}])', re.DOTALL)
 
 
 class InvalidJSON(ValueError):
@@ -25,6 +29,7 @@ class InvalidJSON(ValueError):
         reason: what is wrong, in words, without repeating values of the document.
         position: character offset of the fault where one is known, else 0.
         general: the reason without a key of the document.
+        path: keys and list positions that lead to a value which is refused; None where the bytes are no JSON.
     """
 
     def __init__(self, reason: str, position: int = 0, general: str = "") -> None:
@@ -32,9 +37,16 @@ class InvalidJSON(ValueError):
         self.reason = reason
         self.position = position
         self.general = general or reason
+        self.path: tuple[str | int, ...] | None = None
 
 
-def read(data: bytes, *, number: Callable[[str], Any] = float, integer: Callable[[str], Any] = int) -> Any:
+def read(
+    data: bytes,
+    *,
+    number: Callable[[str], Any] = float,
+    integer: Callable[[str], Any] = int,
+    nul: bool = True,
+) -> Any:
     """Parse one JSON document strictly.
 
     Args:
@@ -42,13 +54,14 @@ def read(data: bytes, *, number: Callable[[str], Any] = float, integer: Callable
         number: makes a value from the spelling of a number that has a fraction or an exponent: `Decimal` where no
             digit may be lost.
         integer: the same for the others. `spelling` for both leaves numbers as they stand, as bytes.
+        nul: whether texts and keys may contain U+0000, which a column of PostgreSQL cannot hold.
 
     Returns:
         The document as dict, list, str, bool, None and what `number` and `integer` made.
 
     Raises:
-        InvalidJSON: not UTF-8, not JSON, a duplicate key, NaN or Infinity, a number no double can hold, a NUL or
-            lone surrogate in a text, or more than 64 levels of nesting.
+        InvalidJSON: not UTF-8, not JSON, a duplicate key, NaN or Infinity, a number no double can hold, a lone
+            surrogate in a text, or more than 64 levels of nesting.
     """
     try:
         text = data.decode("utf-8")
@@ -57,10 +70,11 @@ def read(data: bytes, *, number: Callable[[str], Any] = float, integer: Callable
     document = _parse(text, number=number if number is spelling else _in_range(number), integer=integer)
     # Both walks are needed for few documents: depth cannot exceed the count of opening brackets, and only an escape
     # can smuggle in a NUL or half a surrogate pair.
-    if text.count("{") + text.count("[") > MAX_DEPTH:
-        _check_depth(document)
-    if "\\u" in text:
-        _check_texts(document)
+    if text.count("{") + text.count("[") > MAX_DEPTH and _is_too_deep(document):
+        raise _too_deep(text)
+    if _SUSPECT_ESCAPE.search(text):
+        for fault in _faults(document, nul=nul):
+            raise fault
     return document
 
 
@@ -76,21 +90,59 @@ def _parse(text: str, *, number: Callable[[str], Any], integer: Callable[[str], 
     except json.JSONDecodeError as error:
         raise InvalidJSON(error.msg, error.pos) from None
     except RecursionError:
-        raise InvalidJSON(f"nested deeper than {MAX_DEPTH} levels") from None
-    except InvalidJSON:
-        raise
-    except ValueError:  # CPython refuses to convert integers of more than 4,300 digits
-        raise InvalidJSON("a number has too many digits") from None
+        raise _too_deep(text) from None
+    except ValueError:  # a value is refused: InvalidJSON, or an integer of more than 4,300 digits
+        raise _located(text) from None
+
+
+def _located(text: str) -> InvalidJSON:
+    """The first value of a document that is refused, with its path. The document is parsed once more, with what is
+    wrong left in its place."""
+
+    def keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        try:
+            return _unique_keys(pairs)
+        except InvalidJSON as fault:
+            return {**dict(pairs), _repeated(pairs): fault}
+
+    number = _kept(_check_range)
+    try:
+        document = json.loads(
+            text,
+            object_pairs_hook=keys,
+            parse_float=number,
+            parse_int=number,
+            parse_constant=_kept(_refuse_constant),
+        )
+    except json.JSONDecodeError as error:
+        return InvalidJSON(error.msg, error.pos)
+    except RecursionError:
+        return _too_deep(text)
+    return next(_faults(document))
+
+
+def _kept(check: Callable[[str], None]) -> Callable[[str], InvalidJSON | None]:
+    def keep(spelled: str) -> InvalidJSON | None:
+        try:
+            check(spelled)
+        except InvalidJSON as fault:
+            return fault
+        return None
+
+    return keep
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        repeated = Counter(key for key, _ in pairs).most_common(1)[0][0]
         # An escaped spelling keeps half a surrogate pair or a control character out of the answer.
-        reason = f"the key {json.dumps(repeated[:64])} appears twice in one object"
+        reason = f"the key {json.dumps(_repeated(pairs)[:64])} appears twice in one object"
         raise InvalidJSON(reason, general="a key appears twice in one object")
     return found
+
+
+def _repeated(pairs: list[tuple[str, Any]]) -> str:
+    return Counter(key for key, _ in pairs).most_common(1)[0][0]
 
 
 def spelling(number: str) -> bytes:
@@ -110,7 +162,10 @@ def _in_range(number: Callable[[str], Any]) -> Callable[[str], Any]:
 
 def _check_range(spelled: str) -> None:
     if spelled.lstrip("-").isdigit():
-        int(spelled)  # CPython refuses integers of more than 4,300 digits
+        try:
+            int(spelled)
+        except ValueError:  # CPython refuses integers of more than 4,300 digits
+            raise InvalidJSON("a number has too many digits") from None
     elif math.isinf(float(spelled)):
         raise InvalidJSON("a number is too large for a double")
     if len(spelled.lower().partition("e")[2].lstrip("+-0")) > _MAX_EXPONENT_DIGITS:
@@ -121,31 +176,57 @@ def _refuse_constant(name: str) -> None:
     raise InvalidJSON(f"{name} is not a JSON number")
 
 
+def _is_too_deep(document: Any) -> bool:
+    level = [document]
+    for _ in range(MAX_DEPTH):
+        level = [child for node in level for child in _children(node) if isinstance(child, dict | list)]
+    return bool(level)
+
+
 def _children(node: Any) -> list[Any]:
     if isinstance(node, dict):
         return list(node.values())
     return node if isinstance(node, list) else []
 
 
-def _check_depth(document: Any) -> None:
-    level = [document]
-    for _ in range(MAX_DEPTH):
-        level = [child for node in level for child in _children(node) if isinstance(child, dict | list)]
-    if level:
-        raise InvalidJSON(f"nested deeper than {MAX_DEPTH} levels")
+def _too_deep(text: str) -> InvalidJSON:
+    depth, position = 0, 0
+    for found in _BRACKET.finditer(text):
+        depth += bool(found[1]) - bool(found[2])
+        if depth > MAX_DEPTH:
+            position = found.start()
+            break
+    return InvalidJSON(f"nested deeper than {MAX_DEPTH} levels", position)
 
 
-def _check_texts(document: Any) -> None:
-    pending = [document]
-    while pending:
-        node = pending.pop()
-        pending.extend(_children(node))
-        for text in node if isinstance(node, dict) else [node]:
-            if isinstance(text, str):
-                if "\x00" in text:
-                    raise InvalidJSON("a text contains the character NUL")
-                if any("\ud800" <= character <= "\udfff" for character in text):
-                    raise InvalidJSON("a text contains half of a surrogate pair")
+def _faults(document: Any, *, nul: bool = True) -> Iterator[InvalidJSON]:
+    """What is wrong with the values of a document, in its order, each with its path."""
+    path: list[Any] = [None]
+    levels: list[Iterator[tuple[Any, Any]]] = [iter([(None, document)])]
+    while levels:
+        path[-1], node = next(levels[-1], (None, levels))
+        if node is levels:
+            levels.pop()
+            path.pop()
+            continue
+        fault = _fault(node, nul)
+        if fault:
+            fault.path = tuple(path[1:])
+            yield fault
+        if isinstance(node, dict | list):
+            levels.append(iter(node.items() if isinstance(node, dict) else enumerate(node)))
+            path.append(None)
+
+
+def _fault(node: Any, nul: bool) -> InvalidJSON | None:
+    if isinstance(node, InvalidJSON):
+        return node
+    for text in node if isinstance(node, dict) else [node]:
+        if isinstance(text, str) and _SURROGATE.search(text):
+            return InvalidJSON("a text contains half of a surrogate pair")
+        if isinstance(text, str) and not nul and "\x00" in text:
+            return InvalidJSON("a text contains the character NUL, which cannot be kept here")
+    return None
 
 
 # A body is at most 1 MiB, so no spelling has more digits than this; normalising must never round.
@@ -158,26 +239,27 @@ def same_content(one: bytes, other: bytes) -> bool:
     Key order, white space, escapes and `1.50` against `1.5` make no difference; a digit beyond a double's precision
     does.
     """
-    return one == other or canonical(read(one, number=Decimal)) == canonical(read(other, number=Decimal))
+    return one == other or content(one) == content(other)
+
+
+def content(data: bytes) -> bytes:
+    """One spelling for all documents that are the `same_content`, at most a few times as long as theirs."""
+    return canonical(read(data, number=Decimal, integer=Decimal))
 
 
 def canonical(document: Any) -> bytes:
-    """One spelling for all spellings of the same content: sorted keys, no spaces, numbers by value.
+    """A document as JSON with sorted keys and no spaces.
 
     Args:
-        document: what `read(…, number=Decimal)` returned.
-
-    Returns:
-        Bytes that are equal exactly when the contents are: key order, white space, escapes and `1.50` against `1.5`
-        make no difference, a digit beyond a double's precision does.
+        document: what `read` returned. Numbers that were read as `Decimal` are spelled by their value, so that `1.50`
+            is `1.5`, and in a way that is no JSON: nothing else has the same spelling.
     """
-    return json.dumps(
+    spelled = json.dumps(
         document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_canonical_decimal
-    ).encode()
+    )
+    return spelled.encode("utf-8", "surrogatepass")
 
 
-def _canonical_decimal(value: Decimal) -> int | str:
-    if value == value.to_integral_value():
-        return int(value)
-    # The NUL tells a number from a text of the same characters: no text that was read contains one.
-    return "\x00" + str(value.normalize(_EXACT))
+def _canonical_decimal(value: Decimal) -> str:
+    # Half a surrogate pair tells a number from a text of the same characters: no text that was read contains one.
+    return "\ud800" + (str(value.normalize(_EXACT)) if value else "0")

@@ -61,9 +61,9 @@ class ApiView(APIView):
 
     def body(self, model: type[Body]) -> Body:
         try:
-            document = strict_json.read(body.read(self.request))
+            document = strict_json.read(body.read(self.request), nul=False)
         except InvalidJSON as error:
-            raise invalid_json(error, private=bool(model.private)) from None
+            raise invalid_json(error, private=model if model.private else None) from None
         try:
             return model.model_validate(document)
         except ValidationError as error:

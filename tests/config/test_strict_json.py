@@ -7,19 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from config.api.strict_json import MAX_DEPTH, InvalidJSON, canonical, read
+from config.api.strict_json import MAX_DEPTH, InvalidJSON, read, same_content, spelling
 
-texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
+texts = st.text(st.characters(exclude_categories=["Cs"]))
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts
 documents = st.recursive(
     scalars,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
     max_leaves=20,
 )
-
-
-def same_content(one: bytes, other: bytes) -> bool:
-    return canonical(read(one, number=Decimal)) == canonical(read(other, number=Decimal))
 
 
 @pytest.mark.parametrize(
@@ -40,9 +36,6 @@ def same_content(one: bytes, other: bytes) -> bool:
         pytest.param(b'{"a": -Infinity}', "-Infinity", id="-Infinity"),
         pytest.param(b"1e400", "too large", id="a number no double holds"),
         pytest.param(b'{"a": -1e400}', "too large", id="a negative number no double holds"),
-        pytest.param(b'{"a": "\\u0000"}', "NUL", id="NUL in a value"),
-        pytest.param(b'{"\\u0000": 1}', "NUL", id="NUL in a key"),
-        pytest.param(b'[{"a": [["\\u0000"]]}]', "NUL", id="NUL deep inside"),
         pytest.param(b'{"a": "\x00"}', "control character", id="NUL as a raw byte"),
         pytest.param(b'{"a": "\n"}', "control character", id="a raw line break in a text"),
         pytest.param(b'"\\ud800"', "surrogate", id="the first half of a surrogate pair"),
@@ -97,16 +90,72 @@ def test_brackets_inside_texts_are_no_levels():
     assert read(json.dumps("[{" * 500).encode()) == "[{" * 500
 
 
+def refusal(data: bytes, **options: object) -> InvalidJSON:
+    with pytest.raises(InvalidJSON) as raised:
+        read(data, **options)
+    return raised.value
+
+
 def test_the_offset_of_a_fault_is_told():
-    with pytest.raises(InvalidJSON) as refusal:
-        read(b'{"a": 1, b}')
-    assert refusal.value.position == 9
+    found = refusal(b'{"a": 1, b}')
+    assert (found.position, found.path) == (9, None)
+
+
+@pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"[{":', b"}")])
+def test_what_is_nested_too_deep_is_told_by_its_offset(opening, closing):
+    for levels in (MAX_DEPTH + 1, 5000):
+        found = refusal(opening * levels + b"1" + closing * levels)
+        assert (found.position, found.path) == (MAX_DEPTH * len(opening), None)
+
+
+@pytest.mark.parametrize(
+    ("data", "path"),
+    [
+        (b"1e400", ()),
+        (b'{"events": {"x": [0, 1, 2, 1e400]}}', ("events", "x", 3)),
+        (b'{"events": {"x": [0, 1, 2, -1e400]}, "y": 1e400}', ("events", "x", 3)),
+        (b'[{"a": NaN}]', (0, "a")),
+        (b'[{"a": -Infinity}]', (0, "a")),
+        (b'{"n": [%s]}' % (b"1" * 5000), ("n", 0)),
+        (b'{"n": 1e-9999999999}', ("n",)),
+        (b'{"a": 1, "b": [{"c": 1, "d": 2, "\\u0063": 3}]}', ("b", 0, "c")),
+        (b'{"a": 1, "a": 1e400}', ("a",)),
+        (b'{"a": {"b": "\\ud800"}}', ("a", "b")),
+        (b'{"a": {"\\ud800": "b"}}', ("a",)),
+    ],
+)
+@pytest.mark.parametrize("kinds", [{}, {"number": Decimal}, {"number": spelling, "integer": spelling}])
+def test_a_value_that_is_refused_is_told_by_its_path(data, path, kinds):
+    assert refusal(data, **kinds).path == path
+
+
+def test_where_the_bytes_are_no_json_after_a_value_that_is_refused_the_offset_is_told():
+    found = refusal(b'{"a": 1e400, b}')
+    assert (found.position, found.path) == (13, None)
+
+
+@pytest.mark.parametrize("data", [b'{"a": "\\u0000"}', b'{"\\u0000": 1}', b'[{"a": [["\\u0000"]]}]'])
+def test_nul_is_kept_unless_it_is_refused(data):
+    assert read(data) == json.loads(data)
+    assert "NUL" in refusal(data, nul=False).reason
+
+
+@pytest.mark.parametrize(
+    ("data", "path"), [(b'{"a": ["\\u0000"]}', ("a", 0)), (b'{"a": {"\\u0000": 1}}', ("a",)), (b'"\\u0000"', ())]
+)
+def test_a_nul_that_is_refused_is_told_by_its_path(data, path):
+    assert refusal(data, nul=False).path == path
+
+
+@pytest.mark.parametrize("data", [b'"\\\\u0000"', b'"\\\\ud800"'])
+def test_an_escaped_backslash_begins_no_escape(data):
+    assert read(data, nul=False) == json.loads(data)
 
 
 def test_a_refusal_does_not_repeat_values():
     for data in (
         b'{"a": "secret", "a": 1}',
-        b'{"a": "secret\\u0000"}',
+        b'{"a": "secret\\ud800"}',
         b'{"a": "secret"',
         b'{"secret": NaN}',
     ):
@@ -161,6 +210,8 @@ def test_whatever_it_accepts_equals_what_the_standard_library_reads(data):
         pytest.param(b"[1E+2]", b"[100]", id="1E+2 and 100"),
         pytest.param(b"[0]", b"[0.0]", id="0 and 0.0"),
         pytest.param(b"[1e22]", b"[10000000000000000000000]", id="1e22 and its digits"),
+        pytest.param(b"[0, -0, 0e5]", b"[-0.0, 0, 0E-9]", id="every zero"),
+        pytest.param(b'["\\u0000"]', b'[ "\\u0000" ]', id="a text with NUL"),
     ],
 )
 def test_content_is_the_same_however_it_is_spelled(one, other):
@@ -178,7 +229,11 @@ def test_content_is_the_same_however_it_is_spelled(one, other):
         pytest.param(b"[1e-999999999]", b"[2e-999999999]", id="two numbers of a very small exponent"),
         pytest.param(b"[1.5]", b'["1.5"]', id="a number and its text"),
         pytest.param(b"[1]", b'["1"]', id="an integer and its text"),
-        pytest.param(b"[1.5]", b'["\\\\u00001.5"]', id="a number and the text of its inner spelling"),
+        pytest.param(b"[1.5]", b'["\\u00001.5"]', id="a number and a text that begins with NUL"),
+        pytest.param(b"[1.5]", b'["\\\\ud8001.5"]', id="a number and the text of its inner spelling"),
+        pytest.param(b'["\\u0000"]', b'[""]', id="NUL and nothing"),
+        pytest.param(b'["\\u0000"]', b'["\\\\u0000"]', id="NUL and its escape as a text"),
+        pytest.param(b'{"a\\u0000": 1}', b'{"a": 1}', id="NUL in a key"),
         pytest.param(b"[1]", b"[true]", id="1 and true"),
         pytest.param(b"[0]", b"[false]", id="0 and false"),
         pytest.param(b"[null]", b'["null"]', id="null and its text"),
