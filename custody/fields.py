@@ -7,22 +7,35 @@ its salt and its audit path can check that one value against the signed statemen
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from json import scanner
 from operator import itemgetter
 from typing import Any
 
 from config.api.strict_json import spelling
+from config.faults import Fault
 from custody import merkle
 
 SALT_BYTES = 32
+MOST_PATH_BYTES = 16 * 2**20
+_LONGEST_POSITIONS = 512  # of 64 levels of lists, in a path
 _BARE_KEY = re.compile(r'[^."\x00-\x1f]+')
 _LITERALS = {True: "true", False: "false", None: "null"}
 
 
 Leaf = tuple[str, str]
 """One scalar of a record: its dotted path, and its JSON text exactly as the payload spells it."""
+
+
+class PathsTooLong(Fault):
+    """A key is part of the path of every leaf below it, so that a record of 1 MiB can have paths of many gigabytes."""
+
+    status = 413
+    sentence = (
+        "The paths of this record's fields take more than 16 MiB together. Shorten the keys that have many fields "
+        "below them, or split the record."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +76,21 @@ def leaves(payload: bytes, spelled: Any = None) -> list[Leaf]:
     return found
 
 
+def require_short_paths(payload: bytes, content: Any) -> None:
+    """Refuse a record whose paths would take more memory than a process should spend on it.
+
+    Args:
+        payload: bytes that `strict_json.read` accepts.
+        content: what it made of them.
+
+    Raises:
+        PathsTooLong: the paths of all scalars and of all empty objects and lists are longer than 16 MiB together.
+    """
+    # There is a comma between each two of them, and no path is much longer than the keys in the payload.
+    if (payload.count(b",") + 1) * (len(payload) + _LONGEST_POSITIONS) > MOST_PATH_BYTES:
+        _count(content, 0, 0)
+
+
 def quote_key(key: str) -> str:
     """A key as a path segment: bare, or as a JSON string where it is empty or has a dot, quote or control character."""
     return key if _BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
@@ -99,7 +127,7 @@ def _salts(salt_key: bytes, count: int) -> list[bytes]:
 
 def _hashes(record_leaves: Sequence[Leaf], salts: Sequence[bytes]) -> list[bytes]:
     pairs = zip(record_leaves, salts, strict=True)
-    return merkle.leaf_hashes([salt + f"{path}\x00{scalar}".encode() for (path, scalar), salt in pairs])
+    return merkle.leaf_hashes(salt + f"{path}\x00{scalar}".encode() for (path, scalar), salt in pairs)
 
 
 # While a document is taken apart, `bytes` are the spelling of a scalar and `str` is a decoded text.
@@ -125,11 +153,7 @@ _SPELLING = _SpellingDecoder()
 
 def _collect(container: Any, prefix: str, found: list[Leaf]) -> None:
     """Append the leaves below an object or list; `prefix` is its path with the dot, or empty."""
-    if isinstance(container, dict):
-        named = [(key if key.isidentifier() else quote_key(key), value) for key, value in container.items()]
-    else:
-        named = [(str(index), value) for index, value in enumerate(container)]
-    for segment, value in named:
+    for segment, value in _named(container):
         kind = type(value)
         if kind is dict or kind is list:
             _collect(value, f"{prefix}{segment}.", found)
@@ -139,3 +163,19 @@ def _collect(container: Any, prefix: str, found: list[Leaf]) -> None:
             found.append((prefix + segment, f'"{value}"'))
         else:
             found.append((prefix + segment, _LITERALS[value]))
+
+
+def _count(container: Any, prefix: int, total: int) -> int:
+    """`total` and the bytes of the paths below an object or list, whose own path with the dot has `prefix` bytes."""
+    for segment, value in _named(container):
+        size = prefix + len(segment if segment.isascii() else segment.encode())
+        total = _count(value, size + 1, total) if value and isinstance(value, dict | list) else total + size
+        if total > MOST_PATH_BYTES:
+            raise PathsTooLong("the paths of a record are too long")
+    return total
+
+
+def _named(container: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(container, dict):
+        return ((key if key.isidentifier() else quote_key(key), value) for key, value in container.items())
+    return ((str(index), value) for index, value in enumerate(container))

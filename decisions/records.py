@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from django.utils.dateparse import parse_datetime
-from pydantic import StringConstraints, TypeAdapter
+from pydantic import AfterValidator, StringConstraints, TypeAdapter
 from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from config.api import strict_json
 from config.api.strict_json import spelling
+from custody import fields
 from custody.kinds import Indexing
 from decisions.models import MAX_DECISION_ID, Decision
 
@@ -21,10 +22,16 @@ KIND = "decision"
 DecisionId = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=MAX_DECISION_ID)]
 
 
+def _without_nul(decision_id: str) -> str:
+    if "\x00" in decision_id:
+        raise ValueError("a decision_id cannot contain the character NUL")
+    return decision_id
+
+
 class Identified(TypedDict):
     """The one rule for records."""
 
-    decision_id: DecisionId
+    decision_id: Annotated[DecisionId, AfterValidator(_without_nul)]
 
 
 _IDENTIFIED = TypeAdapter(Identified)
@@ -36,9 +43,11 @@ def parse(raw: bytes) -> dict[str, Any]:
     Raises:
         InvalidJSON: the bytes are no acceptable JSON.
         pydantic.ValidationError: it is no object, or has no usable `decision_id`.
+        PathsTooLong: the keys above its fields are too long for their number.
     """
     content: dict[str, Any] = strict_json.read(raw, number=spelling, integer=spelling)
     _IDENTIFIED.validate_python(content)
+    fields.require_short_paths(raw, content)
     return content
 
 
@@ -65,10 +74,11 @@ def index_row(record: Indexing) -> Decision:
 
 
 def text(content: dict[str, Any], group: str, field: str) -> str:
-    """A profile field of the record, or nothing if it is absent, no text, or too long to be indexed."""
+    """A profile field of the record without NUL, which PostgreSQL cannot hold; nothing if it is absent, no text, or too
+    long to be indexed."""
     holder = content.get(group)
     value = holder.get(field) if isinstance(holder, dict) else None
-    return value if isinstance(value, str) and len(value) <= 256 else ""
+    return value.replace("\x00", "") if isinstance(value, str) and len(value) <= 256 else ""
 
 
 def _moment(value: Any) -> datetime | None:

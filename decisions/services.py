@@ -1,6 +1,5 @@
 """Ingest: the one way a decision record comes in, for the API, the command line and everything above."""
 
-import itertools
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,11 +12,13 @@ from accounts.audit import Actor
 from config.api import strict_json
 from config.api.errors import Invalid, invalid_json, invalid_model
 from config.api.strict_json import InvalidJSON
+from custody.fields import PathsTooLong
 from custody.services import Status, Submission, Taken, take
 from decisions import records
 
 CHUNK = 100
 """Records a transaction in bulk: large enough to share a commit, small enough to answer early."""
+_CHUNK_BYTES = 2**20  # parsed, a record takes up to thirty times its size
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,21 @@ def ingest_lines(*, organization_id: uuid.UUID, lines: Iterable[bytes], source: 
     """
     numbered = ((number, line.rstrip(b"\r\n")) for number, line in enumerate(lines, start=1))
     present = ((number, line) for number, line in numbered if line.strip())
-    while chunk := list(itertools.islice(present, CHUNK)):
+    for chunk in _chunks(present):
         yield from _ingest_chunk(organization_id, chunk, source, actor)
+
+
+def _chunks(numbered: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
+    chunk: list[tuple[int, bytes]] = []
+    size = 0
+    for number, line in numbered:
+        chunk.append((number, line))
+        size += len(line)
+        if len(chunk) == CHUNK or size >= _CHUNK_BYTES:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
 
 
 def _ingest_chunk(
@@ -113,7 +127,13 @@ def _submission(raw: bytes, source: str) -> Submission:
         raise invalid_json(error) from None
     except ValidationError as error:
         raise invalid_model(error, "body") from None
+    except PathsTooLong as error:
+        raise Invalid([_value_error(error.sentence)]) from None
     return Submission(records.KIND, records.identity(content), raw, content, source)
+
+
+def _value_error(sentence: str) -> dict[str, Any]:
+    return {"type": "value_error", "loc": ["body"], "msg": f"Value error, {sentence}", "ctx": {"error": sentence}}
 
 
 def _record_conflict(organization_id: uuid.UUID, taken: Taken, source: str, actor: Actor) -> None:

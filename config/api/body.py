@@ -12,6 +12,7 @@ from config.api.errors import ApiError
 
 NDJSON = "application/x-ndjson"
 MAX_UPLOAD_BYTES = 32 * 2**20
+MAX_UPLOAD_LINES = 100_000
 _CHUNK = 64 * 2**10
 
 
@@ -36,11 +37,11 @@ def lines(request: Request) -> Iterator[bytes]:
     A longer line is given cut off, so that its reader refuses it by its size; the rest of it is skipped.
 
     Raises:
-        ApiError: 415 for another content type, 413 for more than 32 MiB.
+        ApiError: 415 for another content type, 413 for more than 32 MiB or 100,000 lines.
     """
     require_content_type(request, NDJSON)
     _refuse_announced(request, MAX_UPLOAD_BYTES)
-    return _split(_stream(request))
+    return _counted(_split(_stream(request)))
 
 
 def require_content_type(request: Request, expected: str) -> None:
@@ -65,14 +66,24 @@ def _too_large(limit: int) -> ApiError:
     return ApiError(413, f"The body is larger than {limit // 2**20} MiB. Split it.")
 
 
+def _counted(lines: Iterator[bytes]) -> Iterator[bytes]:
+    for number, line in enumerate(lines, start=1):
+        if number > MAX_UPLOAD_LINES:
+            raise ApiError(413, f"The body has more than {MAX_UPLOAD_LINES:,} lines. Split it.")
+        yield line
+
+
 def _split(stream: Any) -> Iterator[bytes]:
-    rest, received = b"", 0
+    longest, received = strict_json.MAX_BYTES + 1, 0
+    line = bytearray()
     while chunk := stream.read(_CHUNK):
         received += len(chunk)
         if received > MAX_UPLOAD_BYTES:
             raise _too_large(MAX_UPLOAD_BYTES)
-        *complete, rest = (rest + chunk).split(b"\n")
-        yield from complete
-        rest = rest[: strict_json.MAX_BYTES + 1]
-    if rest:
-        yield rest
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            yield bytes(line + end[: longest - len(line)])
+            line.clear()
+        line += rest[: longest - len(line)]
+    if line:
+        yield bytes(line)

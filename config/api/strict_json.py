@@ -233,17 +233,12 @@ def _fault(node: Any, nul: bool) -> InvalidJSON | None:
 _EXACT = Context(prec=MAX_BYTES, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
-def same_content(one: bytes, other: bytes) -> bool:
-    """Whether two documents that `read` accepted say the same, however they spell it.
+def content(data: bytes) -> bytes:
+    """What a document that `read` accepts says, however it is spelled: equal for equal contents, and for no others.
 
     Key order, white space, escapes and `1.50` against `1.5` make no difference; a digit beyond a double's precision
-    does.
+    does. It is at most a few times as long as the document.
     """
-    return one == other or content(one) == content(other)
-
-
-def content(data: bytes) -> bytes:
-    """One spelling for all documents that are the `same_content`, at most a few times as long as theirs."""
     return canonical(read(data, number=Decimal, integer=Decimal))
 
 

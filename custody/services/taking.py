@@ -1,10 +1,11 @@
 """Taking custody of records."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 import structlog
@@ -95,7 +96,9 @@ def take(*, organization_id: uuid.UUID, submissions: Sequence[Submission]) -> li
     rest = {position: one.record_id for position, one in enumerate(sealed) if position not in outcomes}
     if rest:
         existing = _existing(set(rest.values()), created)
-        outcomes |= {position: _judge(submissions[position], existing[pk]) for position, pk in rest.items()}
+        for pk in set(rest.values()):  # each is read once, however many submissions are of its id
+            of_one = {position: submissions[position] for position, of in rest.items() if of == pk}
+            outcomes |= _judge(of_one, existing[pk])
     return [outcomes[position] for position in range(len(sealed))]
 
 
@@ -154,16 +157,20 @@ def _existing(ids: set[uuid.UUID], tried: set[uuid.UUID]) -> dict[uuid.UUID, Ent
     return entries
 
 
-def _judge(submission: Submission, entry: Entry) -> Taken:
+def _judge(submissions: Mapping[int, Submission], entry: Entry) -> dict[int, Taken]:
     """Compare with what is in custody. Content decides, not spelling, and it is read back to decide: a digest kept for
     this would be one more thing to keep secret and to destroy."""
     try:
         found = selectors.opened(entry)
     except Fault as error:
         log.error("record in custody cannot be read", record_id=str(entry.pk), exc_info=error)
-        return Taken(Status.UNAVAILABLE, entry.pk, fault=error)
-    if not strict_json.same_content(found.payload, submission.payload):
-        return Taken(Status.CONFLICT, entry.pk)
+        return dict.fromkeys(submissions, Taken(Status.UNAVAILABLE, entry.pk, fault=error))
+    same = Taken(Status.REPLAYED, entry.pk, selectors.receipt_of(entry, found.secrets.payload_salt))
     if entry.state == Entry.State.RESERVED:
-        return Taken(Status.UNAVAILABLE, entry.pk, fault=VaultUnavailable())
-    return Taken(Status.REPLAYED, entry.pk, selectors.receipt_of(entry, found.secrets.payload_salt))
+        same = Taken(Status.UNAVAILABLE, entry.pk, fault=VaultUnavailable())
+    other = Taken(Status.CONFLICT, entry.pk)
+    content = cache(strict_json.content)
+    return {
+        position: same if each.payload == found.payload or content(each.payload) == content(found.payload) else other
+        for position, each in submissions.items()
+    }

@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from tempfile import SpooledTemporaryFile
 from typing import IO
 
@@ -22,6 +22,7 @@ from decisions.schemas import BatchLine, ReceiptOut
 log = structlog.get_logger("decisions")
 
 _SPOOL_IN_MEMORY = 8 * 2**20
+_MOST_REFUSED = 1000  # lines: what is longer than the upload tells nobody more
 
 
 class IngestView(ApiView):
@@ -69,7 +70,21 @@ class IngestBatchView(ApiView):
             source="batch",
             actor=caller.actor,
         )
-        return FileResponse(_spooled(results), content_type=body.NDJSON)
+        return FileResponse(_spooled(_until_most_is_refused(results)), content_type=body.NDJSON)
+
+
+def _until_most_is_refused(results: Iterable[services.Line]) -> Iterator[services.Line]:
+    """The lines until too many of them were invalid or a conflict: a refusal costs more than the line that causes it.
+
+    Raises:
+        ApiError: 413, at the next line.
+    """
+    refused = 0
+    for line in results:
+        if refused == _MOST_REFUSED:
+            raise ApiError(413, f"{_MOST_REFUSED:,} lines were refused. Mend those first.")
+        yield line
+        refused += line.status in (services.INVALID, Status.CONFLICT)
 
 
 def _spooled(results: Iterator[services.Line]) -> IO[bytes]:

@@ -52,21 +52,10 @@ def beside(spelling: bytes) -> bytes:
         pytest.param(beside(b"1")[:-1], id="an object cut short"),
         pytest.param(beside(b"1") + beside(b"2"), id="two objects"),
         pytest.param(beside(b"1") + b"\n" + beside(b"2"), id="two lines"),
-        pytest.param(beside(b'1, "decision_id": "loan-2"'), id="decision_id twice"),
-        pytest.param(beside(b'{"a": {"b": 1, "b": 1}}'), id="a key twice, deep inside"),
-        pytest.param(beside(b'{"a": 1, "\\u0061": 1}'), id="a key twice, once escaped"),
-        pytest.param(beside(b"NaN"), id="NaN"),
-        pytest.param(beside(b"[-Infinity]"), id="-Infinity"),
-        pytest.param(beside(b"1e400"), id="a number no double holds"),
-        pytest.param(beside(b"1e-9999999999999999999"), id="an exponent no number type holds"),
-        pytest.param(beside(b"9" * 5000), id="an integer of 5,000 digits"),
         pytest.param(beside(b"[" * 5000 + b"]" * 5000), id="5,000 levels"),
         pytest.param(beside(b"[" * 100000), id="100,000 levels never closed"),
         pytest.param(beside(b"[" * 64 + b"]" * 64), id="65 levels"),
-        pytest.param(beside(b'"\\u0000"'), id="NUL"),
-        pytest.param(beside(b'{"\\u0000": 1}'), id="NUL in a key"),
         pytest.param(beside(b'"\x00"'), id="NUL as a raw byte"),
-        pytest.param(beside(b'"\\ud800"'), id="half a surrogate pair"),
         pytest.param(beside(b'"\xff"'), id="a text that is not UTF-8"),
     ],
 )
@@ -75,6 +64,30 @@ def test_what_is_no_acceptable_json_is_a_json_invalid(api, raw):
     assert problem["type"] == "json_invalid"
     assert problem["loc"][0] == "body"
     assert isinstance(problem["loc"][1], int)
+    assert problem["ctx"]["error"] in problem["msg"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "path"),
+    [
+        pytest.param(beside(b'1, "decision_id": "loan-2"'), ["decision_id"], id="decision_id twice"),
+        pytest.param(beside(b'{"a": {"b": 1, "b": 1}}'), ["bad", "a", "b"], id="a key twice, deep inside"),
+        pytest.param(beside(b'{"a": 1, "\\u0061": 1}'), ["bad", "a"], id="a key twice, once escaped"),
+        pytest.param(beside(b"NaN"), ["bad"], id="NaN"),
+        pytest.param(beside(b"[-Infinity]"), ["bad", 0], id="-Infinity"),
+        pytest.param(beside(b"1e400"), ["bad"], id="a number no double holds"),
+        pytest.param(beside(b'[{"x": [0, 1, 2, 1e400]}]'), ["bad", 0, "x", 3], id="the same, deep inside"),
+        pytest.param(beside(b"1e-9999999999999999999"), ["bad"], id="an exponent no number type holds"),
+        pytest.param(beside(b"9" * 5000), ["bad"], id="an integer of 5,000 digits"),
+        pytest.param(beside(b'"\\ud800"'), ["bad"], id="half a surrogate pair"),
+        pytest.param(beside(b'{"\\ud800": 1}'), ["bad"], id="half a surrogate pair in a key"),
+        pytest.param(b'{"%s": [1e400]}' % (b"k" * 5000), [], id="below a key that nobody wants to read"),
+    ],
+)
+def test_a_value_that_no_two_readers_take_alike_is_a_json_invalid_at_its_path(api, raw, path):
+    problem = refused(api, raw)
+    assert problem["type"] == "json_invalid"
+    assert problem["loc"] == ["body", *path]
     assert problem["ctx"]["error"] in problem["msg"]
 
 
@@ -96,6 +109,7 @@ def test_a_text_instead_of_an_object_is_not_repeated(api):
         pytest.param('"%s"' % ("i" * 300), "string_too_long", id="300 characters"),
         pytest.param('"%s"' % ("ü" * 257), "string_too_long", id="257 characters of two bytes"),
         pytest.param('""', "string_too_short", id="no character"),
+        pytest.param('"loan\\u0000"', "value_error", id="NUL"),
         pytest.param("5", "string_type", id="an integer"),
         pytest.param("1.5", "string_type", id="a fraction"),
         pytest.param("9" * 4000, "string_type", id="a very long integer"),
