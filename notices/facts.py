@@ -12,9 +12,12 @@ from decimal import Decimal
 from typing import Any
 
 from config.api import strict_json
+from custody import fields
 from custody.fields import quote_key
 
-_SEGMENT = re.compile(r'"(?:[^"\\]|\\.)*"|[^."]+')
+MOST_SOURCE = 4096
+"""Characters of a path that can be cited."""
+_SEGMENT = re.compile(r'"(?:[^"\\]|\\.)*+"|[^."]+')
 _INDEX = re.compile(r"[0-9]{1,9}")
 Scalar = str | int | Decimal | bool | None
 
@@ -25,16 +28,37 @@ class NoSuchField(KeyError):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What is at one place of a record, and how the place is reached."""
+    """What is at one place of a record, and how the place is reached.
 
-    path: str
-    """As field proofs name it."""
-    named: str
-    """The same place, with the names of list items where they have one."""
+    A key stands in the path of everything below it, so a path is put together only where it is asked for.
+    """
+
+    step: str
+    """The last segment of its path."""
     name: str
     """The last key, unquoted; of a list item its name, or its index if it has none."""
     value: Any
+    length: int
+    """Of its path, in characters."""
     parent: "Fact | None" = None
+
+    @property
+    def path(self) -> str:
+        """As field proofs name it."""
+        return ".".join(fact.step for fact in self.lineage())
+
+    @property
+    def named(self) -> str:
+        """The same place, with the names of list items where they have one."""
+        return ".".join(quote_key(fact.name) if fact.in_list else fact.step for fact in self.lineage())
+
+    def paths(self, longest: int) -> Iterator[str]:
+        """`path` and `named`, where they have at most so many characters."""
+        if self.length <= longest:
+            yield self.path
+        lineage = self.lineage()
+        if sum(len(fact.name if fact.in_list else fact.step) for fact in lineage) <= longest:
+            yield self.named
 
     @property
     def is_scalar(self) -> bool:
@@ -51,15 +75,18 @@ class Fact:
 
     def lineage(self) -> list["Fact"]:
         """From the top of the record down to this."""
-        above = self.parent.lineage() if self.parent else []
-        return [*above, self] if self.path else []
+        found, fact = [], self
+        while fact.parent:
+            found.append(fact)
+            fact = fact.parent
+        return found[::-1]
 
     def child(self, key: str | int) -> "Fact":
         """One step down, by a key or index that is there."""
         value = self.value[key]
         name = _item_name(value) or str(key) if isinstance(key, int) else key
         step = str(key) if isinstance(key, int) else quote_key(key)
-        return Fact(_joined(self.path, step), _joined(self.named, quote_key(name)), name, value, self)
+        return Fact(step, name, value, self.length + len(step) + bool(self.parent), self)
 
     def children(self) -> Iterator["Fact"]:
         keys = self.value if isinstance(self.value, dict) else range(len(self.value))
@@ -78,12 +105,14 @@ class Facts:
     """A record to be cited."""
 
     def __init__(self, payload: bytes) -> None:
+        """Raises PathsTooLong for a record that came in before there was a limit."""
         self.document: dict[str, Any] = strict_json.read(payload, number=Decimal)
-        self._positions: dict[str, dict[str, int]] = {}
+        fields.require_short_paths(payload, self.document)
+        self._positions: dict[int, dict[str, int]] = {}
 
     def at(self, path: str) -> Fact:
         """What is at a path, scalar or not. Raises NoSuchField."""
-        fact = Fact("", "", "", self.document)
+        fact = Fact("", "", self.document, 0)
         for key in _segments(path):
             fact = fact.child(self._key(fact, key))
         return fact
@@ -109,17 +138,27 @@ class Facts:
         if isinstance(fact.value, list):
             if _INDEX.fullmatch(segment) and int(segment) < len(fact.value):
                 return int(segment)
-            if fact.path not in self._positions:  # kept, for a record may have thousands of events and paths into them
+            if id(fact.value) not in self._positions:  # kept: a record may have thousands of events and paths into them
                 named = [(_item_name(item), index) for index, item in enumerate(fact.value)]
-                self._positions[fact.path] = {name: index for name, index in reversed(named) if name is not None}
-            if segment in self._positions[fact.path]:
-                return self._positions[fact.path][segment]
+                positions = {name: index for name, index in reversed(named) if name is not None}
+                self._positions[id(fact.value)] = positions
+            if segment in self._positions[id(fact.value)]:
+                return self._positions[id(fact.value)][segment]
         raise NoSuchField(segment)
 
 
 def _segments(path: str) -> list[str]:
-    found = _SEGMENT.findall(path)
-    if ".".join(found) != path:
+    """The keys of a path. It is read once from its beginning: looking for segments anywhere takes the square of its
+    length."""
+    if not path:
+        return []
+    found, at = [], 0
+    while segment := _SEGMENT.match(path, at):
+        found.append(segment[0])
+        at = segment.end() + 1
+        if path[at - 1 : at] != ".":
+            break
+    if at <= len(path):
         raise NoSuchField(path)
     try:
         return [json.loads(part) if part.startswith('"') else part for part in found]
@@ -130,7 +169,3 @@ def _segments(path: str) -> list[str]:
 def _item_name(item: Any) -> str | None:
     name = item.get("name") if isinstance(item, dict) else None
     return name if isinstance(name, str) else None
-
-
-def _joined(path: str, step: str) -> str:
-    return f"{path}.{step}" if path else step

@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 
 from notices.models import Phrase
 
+LONGEST_KEY = Phrase._meta.get_field("key").max_length or 0
 COLUMNS = ("language", "key", "sentence", "label", "withheld", "owner", "approved_version")
 
 
@@ -21,6 +22,9 @@ class Phrasebook:
     @classmethod
     def of(cls, organization_id: uuid.UUID, language: str) -> "Phrasebook":
         return cls(Phrase.objects.filter(organization_id=organization_id, language=language))
+
+    def __bool__(self) -> bool:
+        return bool(self._phrases)
 
     @property
     def withholds(self) -> bool:

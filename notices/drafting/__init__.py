@@ -8,8 +8,9 @@ from typing import Any
 
 from notices.drafting.statements import statements
 from notices.drafting.withholding import Withholding, withholding
-from notices.drafting.writer import Statement, Writer
+from notices.drafting.writer import Writer
 from notices.facts import Facts
+from notices.limits import Statement
 from notices.packs import Pack, fill
 from notices.phrasebook import Phrasebook
 from notices.wording import wording
@@ -29,6 +30,9 @@ def draft(
     Args:
         placeholders: the organization's names and addresses, for the pack's texts; what the record says comes first.
             One that is missing stays in braces, where the checklist finds it.
+
+    Raises:
+        TooMuch: the record says more than a notice holds.
     """
     text = pack.text(language)
     writer = Writer(facts, wording(language, pack.locales.get(language, "")), phrasebook)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from notices.facts import Fact
 from notices.models import Phrase
-from notices.phrasebook import Phrasebook
+from notices.phrasebook import LONGEST_KEY, Phrasebook
 from notices.wording import Wording, humanise
 from notices.wording.sentences import clean
 
@@ -26,11 +26,16 @@ class Place(NamedTuple):
 
 
 class Names:
-    """The phrasebook's words first, then the record's own names as words."""
+    """The phrasebook's words first, then the record's own names as words.
+
+    What holds of a part of the record is found out once, and not again for each of the fields below it. Parts are known
+    by the `id` of their values: a path is as long as all the keys above.
+    """
 
     def __init__(self, words: Wording, phrasebook: Phrasebook) -> None:
         self._words, self._phrasebook = words, phrasebook
-        self._withheld: dict[str, bool] = {}
+        self._withheld: dict[int, bool] = {}
+        self._contexts: dict[int, tuple[str, ...]] = {}
         self._events: dict[str, str] = {}
 
     def phrase(self, fact: Fact, *names: str) -> Phrase | None:
@@ -38,32 +43,48 @@ class Names:
 
         An item of a list has the list's phrase if it has none itself.
         """
+        if not self._phrasebook:
+            return None
         field = fact.field
-        return self._phrasebook.find(fact.path, fact.named, *names, fact.name, field.path, field.named, field.name)
+        own = (*fact.paths(LONGEST_KEY), *names, fact.name)
+        return self._phrasebook.find(*own, *field.paths(LONGEST_KEY), field.name)
 
     def withheld(self, fact: Fact) -> bool:
         """Whether the organization withholds this, or what it is a part of."""
-        if fact.path not in self._withheld:
-            phrase = self.phrase(fact)
-            inherited = fact.parent is not None and bool(fact.parent.path) and self.withheld(fact.parent)
-            self._withheld[fact.path] = inherited or bool(phrase and phrase.withheld)
-        return self._withheld[fact.path]
+        if fact.is_scalar:
+            return self._is_withheld(fact)
+        if id(fact.value) not in self._withheld:
+            self._withheld[id(fact.value)] = self._is_withheld(fact)
+        return self._withheld[id(fact.value)]
+
+    def _is_withheld(self, fact: Fact) -> bool:
+        phrase = self.phrase(fact)
+        within = fact.parent if fact.parent and fact.parent.parent else None
+        return bool(phrase and phrase.withheld) or bool(within and self.withheld(within))
 
     def place(self, fact: Fact) -> Place:
         """Where a field stands, in words."""
-        lineage = fact.field.lineage()
-        in_event = lineage[0].name == "events" and len(lineage) > 2
-        context: list[str] = []
-        holders = lineage[2:-1] if in_event else lineage[1:-1]
+        above = fact.field.lineage()[:-1]
+        in_event = len(above) > 1 and above[0].name == "events"
+        event, holders = (above[1], above[2:]) if in_event else (None, above[1:])
+        context: tuple[str, ...] = ()
         for holder in holders:
-            if not holder.in_list:
-                context.append(self._called(holder))
-                continue
-            position = self._position(int(holder.path.rpartition(".")[2]) + 1)
-            context[-1:] = [f"{context[-1]} {position}"] if context else [position]
-        nearest = context.pop() if holders and not holders[-1].in_list else ""
-        own = in_event and lineage[1].name in _OWN
-        return Place(nearest, tuple(context), self._event(lineage[1]) if in_event else "", own)
+            if id(holder.value) not in self._contexts:
+                self._contexts[id(holder.value)] = self._inside(holder, context)
+            context = self._contexts[id(holder.value)]
+        nearest = ""
+        if holders and not holders[-1].in_list:
+            *around, nearest = context
+            context = tuple(around)
+        own = event is not None and event.name in _OWN
+        return Place(nearest, context, self._event(event) if event else "", own)
+
+    def _inside(self, holder: Fact, context: tuple[str, ...]) -> tuple[str, ...]:
+        """The context of what stands in an object or list, from that of the object or list itself."""
+        if not holder.in_list:
+            return (*context, self._called(holder))
+        position = self._position(int(holder.step) + 1)
+        return (*context[:-1], f"{context[-1]} {position}") if context else (position,)
 
     def _event(self, event: Fact) -> str:
         """What an event is called; of several that are called the same, each has its number."""
@@ -76,9 +97,8 @@ class Names:
         return self._events[event.path]
 
     def _event_name(self, event: Fact) -> str:
-        index = event.path.rpartition(".")[2]
-        if event.in_list and (event.name == index or self.withheld(event.child("name"))):
-            return self._words.say("step", number=str(int(index) + 1))
+        if event.in_list and (event.name == event.step or self.withheld(event.child("name"))):
+            return self._words.say("step", number=str(int(event.step) + 1))
         return self._called(event)
 
     def _called(self, fact: Fact) -> str:

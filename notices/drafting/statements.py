@@ -1,26 +1,28 @@
 """The statements of a notice: what the record says by itself, and what its pack asks for by name."""
 
-from notices.drafting.writer import Statement, Writer
+from notices.drafting.writer import Writer
 from notices.facts import Facts
+from notices.limits import Room, Statement
 from notices.packs import Pack
 
 
 def statements(facts: Facts, pack: Pack, writer: Writer) -> dict[str, list[Statement]]:
-    """The four lists of statements, with what the pack asks for by name."""
+    """The four lists of statements, with what the pack asks for by name. Raises TooMuch."""
     # A law that wants few reasons gets the reasons; what they rest on is then among the information used.
+    room = Room()
     briefly = any(element.check == "max_items" and element.where == "main_factors" for element in pack.elements)
-    summary, factors = list(writer.summary()), list(writer.factors(briefly=briefly))
+    summary, factors = room.take(writer.summary()), room.take(writer.factors(briefly=briefly))
     found = {
         "decision_summary": summary,
-        "role_of_automated_system": list(writer.role()),
+        "role_of_automated_system": room.take(writer.role()),
         "main_factors": factors,
-        "inputs_used": _unsaid(list(writer.inputs()), [*summary, *factors]),
+        "inputs_used": _unsaid(room.take(writer.inputs()), [*summary, *factors]),
     }
     for element in pack.elements:
         if element.paths and element.check == "cited" and element.applies_to(facts.get):
             told = found[element.where]
             if not any(element.counts(item["source"]) for item in told):
-                told.extend(writer.asked(element.paths))
+                told.extend(room.take(writer.asked(element.paths)))
     return found
 
 

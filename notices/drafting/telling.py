@@ -5,7 +5,7 @@ from typing import NamedTuple
 from notices.drafting.names import Names, Place
 from notices.facts import Fact, Facts
 from notices.models import Phrase
-from notices.wording import Shown, Wording
+from notices.wording import LONGEST_TEXT, Shown, Wording
 from notices.wording.sentences import clean, one_line
 
 # When these happened to an event says how the work went on, and nothing about the person.
@@ -40,6 +40,7 @@ class Telling:
 
     def __init__(self, facts: Facts, words: Wording, names: Names) -> None:
         self._words, self._names = words, names
+        self._texts: dict[str, str] = {}
         events = facts.get("events")
         self._fields = {**words.fields, **(words.alone if facts.get("outcome.solely_automated") is True else {})}
         found = {event.name for event in facts.at("events").children()} if isinstance(events, dict | list) else set()
@@ -76,11 +77,20 @@ class Telling:
 
     def _shown(self, fact: Fact, called: str | None) -> Shown:
         """Label and value. A unit in the field's own name holds where the better name has none."""
-        own = self._words.show(fact.field.name, fact.value)
+        value = self._shortened(fact.value) if isinstance(fact.value, str) else fact.value
+        own = self._words.show(fact.field.name, value)
         if called is None:
             return own
-        better = self._words.show(called, fact.value)
+        better = self._words.show(called, value)
         return better if self._words.measures(called) else own._replace(label=better.label)
+
+    def _shortened(self, text: str) -> str:
+        """A text with no more than is shown of it. It is read once, for any number of factors may be about it."""
+        if len(text) <= LONGEST_TEXT:
+            return text
+        if text not in self._texts:
+            self._texts[text] = one_line(text)[: LONGEST_TEXT + 1]
+        return self._texts[text]
 
     def _label(self, field: Fact, phrase: Phrase | None, shown: Shown, place: Place, called: str | None) -> str:
         if phrase and phrase.label:

@@ -8,11 +8,10 @@ from typing import Any
 from notices.drafting.names import Names
 from notices.drafting.telling import Telling, filled
 from notices.facts import Fact, Facts, NoSuchField
+from notices.limits import MOST_STATEMENTS, Statement, TooMuch
 from notices.phrasebook import Phrasebook
 from notices.wording import Wording, humanise, spelled_out
 from notices.wording.sentences import clean, isolated, one_line, sentence, split
-
-Statement = dict[str, str]
 
 _AGAINST = {"against", "negative", "adverse", "decreased", "decrease", "lowered"}
 _FOR = {"for", "positive", "favourable", "favorable", "increased", "increase", "raised"}
@@ -76,6 +75,8 @@ class Writer:
         """
         said = [fact for fact in self._scalars("events") if not _is_event_name(fact) and not _is_blank(fact.value)]
         facts = [fact for fact in said if not self._keeps_back(fact)]
+        if len(facts) > MOST_STATEMENTS:
+            raise TooMuch("more fields than a notice holds")
         everything = [self._telling.prepare(fact) for fact in facts]
         prepared = [told for told in everything if not told.is_step] or everything
         events = defaultdict(set)
@@ -99,11 +100,13 @@ class Writer:
                 yield _statement(self._said(fact), fact)
 
     def _factors(self, briefly: bool) -> Iterator[Statement]:
-        reasons = list(self._each("outcome.reasons", self._reason))
-        yield from reasons
+        has_reasons = False
+        for reason in self._each("outcome.reasons", self._reason):
+            has_reasons = True
+            yield reason
         if not self._facts.get("outcome.reasons"):
             yield from self._each("outcome.reason_codes", self._reason)
-        if not (briefly and reasons):
+        if not (briefly and has_reasons):
             yield from self._each("outcome.principal_factors", self._factor)
         yield from self._each("outcome.what_would_have_changed", self._reason)
 

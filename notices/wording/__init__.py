@@ -17,10 +17,11 @@ from notices.wording import names, values
 from notices.wording.names import Name, humanise, spelled_out
 from notices.wording.sentences import isolated
 
-__all__ = ["Shown", "Wording", "humanise", "spelled_out", "wording"]
+__all__ = ["LONGEST_TEXT", "Shown", "Wording", "humanise", "spelled_out", "wording"]
 
 _DIRECTORY = Path(__file__).parent
-_LONGEST_TEXT = 2000
+LONGEST_TEXT = 2000
+"""Characters that are shown of a field's value."""
 
 
 class Shown(NamedTuple):
@@ -68,7 +69,7 @@ class Wording:
         text = spelled_out(found)
         if not text:
             return Shown(said.stem, self.words["nothing"], False)
-        return Shown(said.words, isolated(text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "…"), False)
+        return Shown(said.words, isolated(text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + "…"), False)
 
     def day(self, found: date) -> str:
         """A day as people of this language and region write it."""
@@ -81,8 +82,8 @@ class Wording:
 
     def choice(self, path: str, found: Scalar) -> str | None:
         """The template for a known value of a known field."""
-        known = self.choices.get(path, {})
-        return known.get("_".join(str(found).lower().split()))
+        known = self.choices.get(path)
+        return known.get("_".join(str(found).lower().split())) if known else None
 
     def _number(self, said: Name, found: int | Decimal) -> Shown:
         if said.currency:

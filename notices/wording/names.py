@@ -78,9 +78,13 @@ def spelled_out(text: str) -> str:
     return humanise(text) if _CONSTANT.fullmatch(text) else one_line(text)
 
 
-@lru_cache(maxsize=4096)
 def read(name: str) -> Name:
     """What a field's name says."""
+    return _read(name) if len(name) <= LONGEST else _read.__wrapped__(name)  # no more is kept than a cache should hold
+
+
+@lru_cache(maxsize=4096)
+def _read(name: str) -> Name:
     words = humanise(name)
     *stem, last = words.split(" ")
     if stem and stem[-1] == "in":  # age in years

@@ -1,0 +1,57 @@
+"""How much a notice holds. Whatever is made of one, such as a letter or a proof, is made of no more."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from config.faults import Fault
+from notices.facts import MOST_SOURCE
+from notices.packs import STATEMENT_FIELDS
+
+MOST_STATEMENTS = 20_000
+MOST_CHARACTERS = 2 * 2**20
+
+Statement = dict[str, str]
+
+
+class TooMuch(Fault):
+    """More than a notice holds. Nothing was saved."""
+
+    status = 413
+    sentence = (
+        "A notice holds 20,000 statements and 2 MiB of text, sources included, and this would be more. Write less; or "
+        "withhold by the phrasebook what nobody would read, and draft again."
+    )
+
+
+class Room:
+    """What is left of a notice's room while it is written."""
+
+    def __init__(self) -> None:
+        self._statements, self._characters = MOST_STATEMENTS, MOST_CHARACTERS
+
+    def take(self, written: Iterable[Statement]) -> list[Statement]:
+        """The statements, but for those whose source is too long to be cited. Raises TooMuch at the first that does not
+        fit: they need not all be written."""
+        taken = []
+        for item in written:
+            if len(item["source"]) <= MOST_SOURCE:
+                self._statements -= 1
+                self.take_texts(item.values())
+                taken.append(item)
+        return taken
+
+    def take_texts(self, texts: Iterable[str]) -> None:
+        """Texts beside the statements. Raises TooMuch."""
+        self._characters -= sum(map(len, texts))
+        if min(self._statements, self._characters) < 0:
+            raise TooMuch("more than a notice holds")
+
+
+def require_room(content: Mapping[str, Any]) -> None:
+    """Raises TooMuch for more than a notice holds."""
+    room = Room()
+    for name, value in content.items():
+        if name in STATEMENT_FIELDS:
+            room.take(value)
+        elif not isinstance(value, bool):
+            room.take_texts([value] if isinstance(value, str) else value)
