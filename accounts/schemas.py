@@ -26,7 +26,7 @@ ROLES = tuple(role.value for role in Role)
 
 
 class KeyIn(RequestBody):
-    name: str
+    name: Annotated[str, Field(max_length=256)]
 
 
 class OtpRequestIn(RequestBody):

@@ -14,6 +14,8 @@ from custody.fields import quote_key
 _SHOWN = 400  # fields on one page, where the parts are small enough to be divided so
 _CHILDREN = 200  # of one object or list
 _LEVELS = 8
+_STEMS = 2**17  # characters that the fields of one part repeat of its path
+_NUL = "\N{SYMBOL FOR NULL}"  # no page can show the character itself
 _LITERALS = {True: "true", False: "false", None: "null"}
 
 
@@ -90,7 +92,8 @@ class _Tree:
         count = _count(value)
         if not value:
             return Node(stem, key, "an empty object" if isinstance(value, dict) else "an empty list")
-        if count > self.room or len(value) > _CHILDREN or level == _LEVELS:
+        stems = count * len(stem + key)
+        if count > self.room or stems > _STEMS or len(value) > _CHILDREN or level == _LEVELS:
             return Node(stem, key, count=count)
         inside = self.nodes(f"{stem}{key}.", list(_named(value)), level + 1)
         return Node(stem, key, count=count, children=inside, is_open=self.is_open)
@@ -134,4 +137,4 @@ def _count(value: Any) -> int:
 def _as_text(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode()
-    return value if isinstance(value, str) else _LITERALS[value]
+    return value.replace("\x00", _NUL) if isinstance(value, str) else _LITERALS[value]

@@ -111,7 +111,7 @@ class ReconsiderationCheckIn(RequestBody):
     private: ClassVar = frozenset({"rationale", "evidence_considered"})
 
     rationale: str | None = None
-    evidence_considered: list[str] = []
+    evidence_considered: Annotated[list[str], Field(max_length=1000)] = []
 
 
 class Commitment(Answer):

@@ -11,6 +11,7 @@ from django.utils import timezone
 from notices import clocks
 from notices.drafting import Withholding
 from notices.facts import Facts, NoSuchField, Scalar
+from notices.limits import MOST_CITED, TooMuch
 from notices.models import NoticeRevision
 from notices.packs import PLACEHOLDER, STATEMENT_FIELDS, Element, Pack, base_language, fill
 
@@ -81,14 +82,26 @@ def sources(content: Mapping[str, Any]) -> list[str]:
 
 
 def cited_values(facts: Facts, content: Mapping[str, Any]) -> dict[str, str]:
-    """The present value of every source that resolves, as text: what an approval later compares with."""
-    found = {}
+    """The present value of every source that resolves, as text: what an approval later compares with.
+
+    Raises:
+        TooMuch: the values are longer than a notice may cite.
+    """
+    found, room = {}, MOST_CITED
     for source in sources(content):
         try:
-            found[source] = str(facts.find(source).value)
+            found[source] = _as_cited(facts.find(source).value)
         except NoSuchField:
             continue
+        room -= len(found[source])
+        if room < 0:
+            raise TooMuch("longer values than a notice may cite")
     return found
+
+
+def _as_cited(value: Scalar) -> str:
+    """A value as text, without NUL, which PostgreSQL cannot hold."""
+    return str(value).replace("\x00", "")
 
 
 def citations(facts: Facts, content: Mapping[str, Any], before: Mapping[str, str]) -> list[Citation]:
@@ -104,7 +117,7 @@ def citations(facts: Facts, content: Mapping[str, Any], before: Mapping[str, str
         except NoSuchField:
             checked.append(Citation(source, False, None, source in before))
         else:
-            checked.append(Citation(source, True, value, source in before and before[source] != str(value)))
+            checked.append(Citation(source, True, value, source in before and before[source] != _as_cited(value)))
     return checked
 
 

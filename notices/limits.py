@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from config.faults import Fault
-from notices.facts import MOST_SOURCE
 from notices.packs import STATEMENT_FIELDS
 
 MOST_STATEMENTS = 20_000
 MOST_CHARACTERS = 2 * 2**20
+MOST_CITED = 4 * 2**20
+"""Characters of the values that the sources of a notice lead to. Several paths may lead to one value."""
 
 Statement = dict[str, str]
 
@@ -18,8 +19,8 @@ class TooMuch(Fault):
 
     status = 413
     sentence = (
-        "A notice holds 20,000 statements and 2 MiB of text, sources included, and this would be more. Write less; or "
-        "withhold by the phrasebook what nobody would read, and draft again."
+        "A notice holds 20,000 statements, 2 MiB of text and citations of 4 MiB of values, and this would be more. "
+        "Write less; or withhold by the phrasebook what nobody would read, and draft again."
     )
 
 
@@ -30,14 +31,12 @@ class Room:
         self._statements, self._characters = MOST_STATEMENTS, MOST_CHARACTERS
 
     def take(self, written: Iterable[Statement]) -> list[Statement]:
-        """The statements, but for those whose source is too long to be cited. Raises TooMuch at the first that does not
-        fit: they need not all be written."""
+        """The statements. Raises TooMuch at the first that does not fit: they need not all be written."""
         taken = []
         for item in written:
-            if len(item["source"]) <= MOST_SOURCE:
-                self._statements -= 1
-                self.take_texts(item.values())
-                taken.append(item)
+            self._statements -= 1
+            self.take_texts(item.values())
+            taken.append(item)
         return taken
 
     def take_texts(self, texts: Iterable[str]) -> None:

@@ -13,6 +13,7 @@ from custody.models import Entry
 from decisions.models import Decision
 from notices.packs import packs
 
+_LONGEST_PHRASE = 2000  # characters
 _UNAMBIGUOUS = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that looks like something else on paper
 
 
@@ -81,6 +82,8 @@ class Phrase(models.Model):
             wrong["language"] = f"Notices are written in {', '.join(languages())}."
         if not (self.sentence.strip() or self.label.strip() or self.withheld):
             wrong["sentence"] = "Give a sentence or a label, or withhold the field."
+        if len(self.sentence) > _LONGEST_PHRASE:
+            wrong["sentence"] = f"A sentence has at most {_LONGEST_PHRASE:,} characters."
         if wrong:
             raise ValidationError(wrong)
 

@@ -15,6 +15,9 @@ _TEXTS = ("how_to_request_inputs", "how_to_request_review", "deadline_note")
 # A word begins with a letter or digit; apostrophes, hyphens, points and at signs inside belong to it.
 _WORD = re.compile(r"[^\W_](?:[\w'\u2019.,@/\-]*\w)?")
 
+_LONGEST_WORD = (
+    64  # letters: longer ones are none of the dictionary's, and hyphenating takes the square of their number
+)
 _VOWEL = re.compile(r"[aeiou]|(?<=.)y")
 
 
@@ -72,9 +75,14 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-@lru_cache(maxsize=4096)
 def _syllables(word: str) -> int:
-    return 1 + sum(bool(_VOWEL.search(word, 0, position)) for position in _dictionary().positions(word))
+    parts = (word[start : start + _LONGEST_WORD] for start in range(0, len(word), _LONGEST_WORD))
+    return sum(map(_syllables_of_part, parts))
+
+
+@lru_cache(maxsize=4096)
+def _syllables_of_part(part: str) -> int:
+    return 1 + sum(bool(_VOWEL.search(part, 0, position)) for position in _dictionary().positions(part))
 
 
 @cache

@@ -6,6 +6,7 @@ from config.api.numbers import WHOLE
 from config.api.pagination import Page
 from config.api.times import DayInBody, MomentInBody
 from config.api.views import Answer, QueryString, RequestBody, Text
+from notices.facts import MOST_SOURCE
 from notices.letters import recipient
 from notices.packs import directories
 
@@ -34,7 +35,7 @@ class StatementItem(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
     statement: str
-    source: str
+    source: Annotated[str, Field(max_length=MOST_SOURCE)]
 
 
 class NoticeContent(BaseModel):

@@ -1,15 +1,14 @@
 """Two revisions of a notice side by side, word by word."""
 
-import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from notices.back_office.differences import differences
 from notices.back_office.review import SECTIONS, TEXTS
 from notices.models import Notice, NoticeRevision
 
 _WORDS = re.compile(r"\s+|\S+")
-_MOST_COMPARED = 20_000  # characters of one changed passage; comparing words takes the square of their number
 _AROUND = 2  # lines
 _MOST_OFFERED = 100  # revisions to choose from; the history leads to every other one
 _FIELDS = {"title": "Title", **SECTIONS, **TEXTS, "human_review_available": "Review by a human"}
@@ -61,20 +60,20 @@ def compare(before: NoticeRevision, after: NoticeRevision) -> list[Difference]:
 
 
 def _pieces(old: str, new: str) -> Iterator[Piece]:
-    """Lines first and then the words of lines that changed, so that a notice of thousands of sentences takes no longer
-    than its changes."""
-    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
-    for kind, a, b, c, d in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        removed, added = "".join(before[a:b]), "".join(after[c:d])
-        if kind == "equal":
-            yield from _same(before[a:b])
-        elif len(removed) + len(added) > _MOST_COMPARED:
-            yield from _both(removed, added)
-        else:
-            yield from _words(_WORDS.findall(removed), _WORDS.findall(added))
+    """Lines first and then the words of lines that changed."""
+    for lines in differences(old.splitlines(keepends=True), new.splitlines(keepends=True)):
+        if lines.is_same:
+            yield from _same(lines.before)
+            continue
+        words = (_WORDS.findall("".join(side)) for side in (lines.before, lines.after))
+        for block in differences(*words):
+            if block.is_same:
+                yield Piece("same", "".join(block.before))
+            else:
+                yield from _both("".join(block.before), "".join(block.after))
 
 
-def _same(lines: list[str]) -> Iterator[Piece]:
+def _same(lines: Sequence[str]) -> Iterator[Piece]:
     """Lines that are the same; of many only those next to what has changed."""
     skipped = len(lines) - 2 * _AROUND
     if skipped <= 1:
@@ -83,14 +82,6 @@ def _same(lines: list[str]) -> Iterator[Piece]:
     yield Piece("same", "".join(lines[:_AROUND]))
     yield Piece("left_out", f"{skipped} lines are the same.")
     yield Piece("same", "".join(lines[-_AROUND:]))
-
-
-def _words(before: list[str], after: list[str]) -> Iterator[Piece]:
-    for kind, a, b, c, d in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if kind == "equal":
-            yield Piece("same", "".join(before[a:b]))
-        else:
-            yield from _both("".join(before[a:b]), "".join(after[c:d]))
 
 
 def _both(removed: str, added: str) -> Iterator[Piece]:

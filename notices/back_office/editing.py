@@ -10,7 +10,7 @@ from accounts.callers import Caller
 from config.faults import Fault
 from notices import selectors, services
 from notices.back_office.review import SECTIONS, spelled
-from notices.facts import Facts, NoSuchField
+from notices.facts import MOST_SOURCE, Facts, NoSuchField
 from notices.models import Notice, NoticeRevision
 from notices.packs import Pack
 
@@ -34,7 +34,7 @@ class SentenceForm(forms.Form):
     """What the source leads to."""
 
     statement = Words()
-    source = forms.CharField(required=False)
+    source = forms.CharField(required=False, max_length=MOST_SOURCE)
 
     def clean_statement(self) -> str:
         before: str = self.initial.get("statement", "")

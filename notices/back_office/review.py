@@ -19,6 +19,7 @@ from notices.checklist import CHECK, MISSING, NOT_APPLICABLE, PRESENT, Citation,
 from notices.facts import Facts, Scalar
 from notices.forms import ActionForm, ReasonForm
 from notices.models import Delivery, Notice, NoticeRevision
+from notices.wording import LONGEST_TEXT
 
 SECTIONS = {
     "decision_summary": "What was decided",
@@ -92,8 +93,9 @@ def reason_against_editing(request: HttpRequest, notice: Notice) -> str:
 
 
 def spelled(value: Scalar) -> str:
-    """A value as the record spells it."""
-    return json.dumps(value) if value is None or isinstance(value, bool) else str(value)
+    """A value as the record spells it, or as much of it as a page shows: any number of sentences may cite it."""
+    said = json.dumps(value) if value is None or isinstance(value, bool) else str(value)
+    return (said if len(said) <= LONGEST_TEXT else f"{said[:LONGEST_TEXT]}…").replace("\x00", "")
 
 
 def _due(notice: Notice) -> dict[str, Any]:
@@ -151,7 +153,7 @@ def _sentence(
     if not citation.resolves:
         return Sentence(*said, "", "missing")
     if citation.changed:
-        return Sentence(*said, spelled(citation.value), "changed", before[citation.source])
+        return Sentence(*said, spelled(citation.value), "changed", spelled(before[citation.source]))
     return Sentence(*said, spelled(citation.value), "found")
 
 

@@ -1,7 +1,9 @@
 """The statements of a notice: what the record says by itself, and what its pack asks for by name."""
 
+from collections.abc import Iterable
+
 from notices.drafting.writer import Writer
-from notices.facts import Facts
+from notices.facts import MOST_SOURCE, Facts
 from notices.limits import Room, Statement
 from notices.packs import Pack
 
@@ -10,19 +12,23 @@ def statements(facts: Facts, pack: Pack, writer: Writer) -> dict[str, list[State
     """The four lists of statements, with what the pack asks for by name. Raises TooMuch."""
     # A law that wants few reasons gets the reasons; what they rest on is then among the information used.
     room = Room()
+
+    def taken(written: Iterable[Statement]) -> list[Statement]:
+        return room.take(item for item in written if len(item["source"]) <= MOST_SOURCE)
+
     briefly = any(element.check == "max_items" and element.where == "main_factors" for element in pack.elements)
-    summary, factors = room.take(writer.summary()), room.take(writer.factors(briefly=briefly))
+    summary, factors = taken(writer.summary()), taken(writer.factors(briefly=briefly))
     found = {
         "decision_summary": summary,
-        "role_of_automated_system": room.take(writer.role()),
+        "role_of_automated_system": taken(writer.role()),
         "main_factors": factors,
-        "inputs_used": _unsaid(room.take(writer.inputs()), [*summary, *factors]),
+        "inputs_used": _unsaid(taken(writer.inputs()), [*summary, *factors]),
     }
     for element in pack.elements:
         if element.paths and element.check == "cited" and element.applies_to(facts.get):
             told = found[element.where]
             if not any(element.counts(item["source"]) for item in told):
-                told.extend(room.take(writer.asked(element.paths)))
+                told.extend(taken(writer.asked(element.paths)))
     return found
 
 

@@ -282,8 +282,12 @@ def fill(text: str, settings: Mapping[str, str]) -> str:
 def _can_stand_in_a_text(value: Any) -> bool:
     """Whether a record's value can fill a placeholder: a number, or a text that says something and has no braces."""
     if isinstance(value, str):
-        return bool(value.strip()) and not set(value) & {"{", "}"}
+        return bool(_on_one_line(value)) and not set(value) & {"{", "}"}
     return isinstance(value, int | Decimal) and not isinstance(value, bool)
+
+
+def _on_one_line(value: Any) -> str:
+    return " ".join(str(value).replace("\x00", "").split())
 
 
 class Pack(_Part):
@@ -392,4 +396,4 @@ class Pack(_Part):
         """
         found = {name: [record(path) for path in paths] for name, paths in self.from_record.items()}
         told = {name: [value for value in values if _can_stand_in_a_text(value)] for name, values in found.items()}
-        return {name: " ".join(str(values[0]).split()) for name, values in told.items() if values}
+        return {name: _on_one_line(values[0]) for name, values in told.items() if values}

@@ -12,6 +12,7 @@ from decisions.models import Decision
 from notices import checklist, clocks, drafting, selectors
 from notices.facts import Facts
 from notices.letters import recipient as recipients
+from notices.limits import require_room
 from notices.models import Contributor, Notice, NoticeRevision, Step
 from notices.packs import Pack
 from notices.phrasebook import Phrasebook
@@ -34,7 +35,7 @@ def draft(
             language that fits is used, or its first.
 
     Raises:
-        Fault: the record cannot be read.
+        Fault: the record cannot be read, or says more than a notice holds.
     """
     facts = selectors.facts_of(decision)
     wishes = [language, recipient.get("language"), facts.get("subject.language")]
@@ -78,7 +79,7 @@ def edit(
 
     Raises:
         Refused: the notice is finished, or at another revision.
-        Fault: the record cannot be read.
+        Fault: the record cannot be read, or the notice would hold too much.
     """
     facts = selectors.facts_of(notice.decision)
     with transaction.atomic():
@@ -182,7 +183,8 @@ def new_version(*, notice: Notice, caller: Caller) -> Notice:
 def _revise(
     notice: Notice, number: int, content: dict[str, Any], exempt: dict[str, str], facts: Facts, caller: Caller
 ) -> NoticeRevision:
-    """The next revision. Whoever makes it holds the notice; a machine holds none."""
+    """The next revision. Whoever makes it holds the notice; a machine holds none. Raises TooMuch."""
+    require_room(content)
     revision = NoticeRevision.objects.create(
         notice=notice,
         number=number,

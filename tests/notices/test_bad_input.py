@@ -106,12 +106,21 @@ def test_a_sentence_from_right_to_left_is_marked_as_such(api, notice):
 
 
 @pytest.mark.parametrize(
-    "source", ["", ".", "..", "outcome.", "outcome", '"', '"\\u', "outcome.reasons.99", "x" * 5000]
+    "source", ["", ".", "..", "outcome.", "outcome", '"', '"\\u', "outcome.reasons.99", "x" * 4096]
 )
 def test_a_source_that_is_no_path_is_saved_and_named(api, notice, source):
     edited = done(edit(api, notice, main_factors=one("A reason.", source)))
     assert edited["problems"] == [f"The source {source} leads nowhere in the record."]
     assert approve(api, notice).status_code == 409
+
+
+def test_a_source_of_more_than_4_kb_is_refused(api, notice):
+    answer = edit(api, notice, main_factors=one("A reason.", "x" * 4097))
+    assert answer.status_code == 422
+    (problem,) = answer.json()["detail"]
+    assert (problem["type"], problem["ctx"]) == ("string_too_long", {"max_length": 4096})
+    assert problem["loc"] == ["body", "content", "main_factors", 0, "source"]
+    assert shown(api, notice)["revision"] == 1
 
 
 @pytest.mark.parametrize("text", ["\x00", "\ud800"])
