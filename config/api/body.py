@@ -8,7 +8,7 @@ from rest_framework.request import Request
 
 from config.api import strict_json
 from config.api.answers import JSON
-from config.api.errors import ApiError
+from config.api.errors import ApiError, Invalid
 
 NDJSON = "application/x-ndjson"
 MAX_UPLOAD_BYTES = 32 * 2**20
@@ -20,14 +20,17 @@ def read(request: Request) -> bytes:
     """The raw body of a JSON request.
 
     Raises:
+        Invalid: there is none.
         ApiError: 415 for another content type, 413 for more than 1 MiB.
     """
-    require_content_type(request, JSON)
+    _require_content_type(request, JSON)
     limit = strict_json.MAX_BYTES
     _refuse_announced(request, limit)
     data: bytes = _stream(request).read(limit + 1)
     if len(data) > limit:
         raise _too_large(limit)
+    if not data:
+        raise _missing()
     return data
 
 
@@ -36,29 +39,49 @@ def lines(request: Request) -> Iterator[bytes]:
 
     A longer line is given cut off, so that its reader refuses it by its size; the rest of it is skipped.
 
+    A file without lines is a batch of no records, and no mistake.
+
     Raises:
+        Invalid: there is no body, and nothing says that it would be such a file.
         ApiError: 415 for another content type, 413 for more than 32 MiB or 100,000 lines.
     """
-    require_content_type(request, NDJSON)
+    _require_content_type(request, NDJSON)
     _refuse_announced(request, MAX_UPLOAD_BYTES)
     return _counted(_split(_stream(request)))
 
 
-def require_content_type(request: Request, expected: str) -> None:
+def _require_content_type(request: Request, expected: str) -> None:
     content_type, parameters = parse_header_parameters(request.META.get("CONTENT_TYPE", ""))
     if content_type != expected or parameters.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
+        if not _has_bytes(request):
+            raise _missing()  # of which type nothing is does not matter
         raise ApiError(415, f"Send the body as Content-Type: {expected} in UTF-8.")
+
+
+def _has_bytes(request: Request) -> bool:
+    return bool(_stream(request).read(1)) if _is_chunked(request) else _announced(request) > 0
+
+
+def _missing() -> Invalid:
+    return Invalid([{"type": "missing", "loc": ["body"], "msg": "Field required"}])
 
 
 def _stream(request: Request) -> Any:
     # Django reads a body without Content-Length as empty; the server has undone the chunks already.
-    chunked = "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower()
-    return request.META["wsgi.input"] if chunked else request._request
+    return request.META["wsgi.input"] if _is_chunked(request) else request._request
+
+
+def _is_chunked(request: Request) -> bool:
+    return "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower()
+
+
+def _announced(request: Request) -> int:
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    return int(length) if length.isdecimal() else 0
 
 
 def _refuse_announced(request: Request, limit: int) -> None:
-    length = request.META.get("CONTENT_LENGTH") or "0"
-    if length.isdecimal() and int(length) > limit:
+    if _announced(request) > limit:
         raise _too_large(limit)
 
 

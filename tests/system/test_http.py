@@ -91,6 +91,23 @@ def head(client: Client, method: str, path: str, *headers: str) -> bytes:
     return "\r\n".join(lines).encode()
 
 
+@pytest.mark.parametrize("kind", ["application/json", "text/plain", ""])
+@pytest.mark.parametrize("framing", ["Content-Length: 0", "Transfer-Encoding: chunked", ""])
+@pytest.mark.parametrize("path", ["/v1/ingest/srf", "/v1/auth/api-keys", "/v1/ingest/srf/batch"])
+def test_a_body_of_no_bytes_is_missing_however_it_is_framed(live: Server, client, path, framing, kind):
+    headers = [each for each in (framing, kind and f"Content-Type: {kind}", "Connection: close") if each]
+    with socket.create_connection(("127.0.0.1", live.port)) as connection, connection.makefile("rb") as answer:
+        connection.sendall(head(client, "POST", path, *headers) + (b"0\r\n\r\n" if "chunked" in framing else b""))
+        told, _, body = answer.read().partition(b"\r\n\r\n")
+    assert told.startswith(b"HTTP/1.1 422 ")
+    assert json.loads(body) == {"detail": [{"type": "missing", "loc": ["body"], "msg": "Field required"}]}
+
+
+@pytest.mark.parametrize("path", ["/v1/ingest/srf", "/v1/ingest/srf/batch"])
+def test_bytes_of_another_type_are_a_415_in_chunks_too(client, path):
+    assert client.request("POST", path, in_chunks(b"x"), Content_Type="text/plain").status == 415
+
+
 @pytest.mark.parametrize("path", ["/v1/ingest/srf", "/v1/ingest/srf/batch"])
 def test_a_client_that_goes_away_in_the_middle_of_a_record_leaves_nothing_behind(live: Server, client, path):
     kind = "application/json" if path.endswith("srf") else NDJSON
@@ -134,7 +151,7 @@ SENTENCES = [
 @pytest.mark.parametrize(("method", "path", "headers", "status"), SENTENCES)
 def test_every_answer_under_v1_is_json(live_with_and_without_debug, method, path, headers, status):
     with live_with_and_without_debug.client() as client:
-        answer = client.request(method, path, **headers)
+        answer = client.request(method, path, b"{}" if status == 415 else None, **headers)
     assert answer.status == status
     assert answer.headers["Content-Type"] == "application/json"
     assert isinstance(answer.json(), dict)
