@@ -1,20 +1,23 @@
 """The base of every API view: authenticate, validate, call one service, answer."""
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Annotated, Any, ClassVar, TypeVar
 
+from django.utils.functional import cached_property
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from config.api import body, strict_json
-from config.api.answers import JSON
+from config.api.answers import JSON, dump
 from config.api.errors import Invalid, invalid_json, invalid_model
 from config.api.strict_json import InvalidJSON
 
 
 class RequestBody(BaseModel):
-    """A request body: strict types, unknown properties ignored.
+    """A request body: strict types, unknown properties ignored, which the answer then says.
 
     `private` names the fields whose values neither an error nor a printed form may repeat.
     """
@@ -42,6 +45,9 @@ class Answer(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
+_MOST_IGNORED = 20
+_LONGEST_IGNORED = 64
+
 Body = TypeVar("Body", bound=RequestBody)
 Query = TypeVar("Query", bound=QueryString)
 
@@ -55,19 +61,34 @@ class ApiView(APIView):
 
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
     permissions: ClassVar[Mapping[str, Any]] = {}
+    ignored: Sequence[str] = ()
+    """Names in the body that its table does not have. The answer lists them, or a misspelt one would be lost unseen."""
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> tuple[Any, str]:
         return None, JSON  # every answer is JSON, whatever the caller would accept
 
+    @cached_property
+    def raw_body(self) -> bytes:
+        """The bytes of the body, which can be read only once."""
+        return body.read(self.request)
+
     def body(self, model: type[Body]) -> Body:
         try:
-            document = strict_json.read(body.read(self.request), nul=False)
+            document = strict_json.read(self.raw_body, nul=False)
         except InvalidJSON as error:
             raise invalid_json(error, private=model if model.private else None) from None
         try:
-            return model.model_validate(document)
+            read = model.model_validate(document)
         except ValidationError as error:
             raise invalid_model(error, "body", model.private) from None
+        unknown = (name[:_LONGEST_IGNORED] for name in document if name not in model.model_fields)
+        self.ignored = list(islice(unknown, _MOST_IGNORED))
+        return read
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.ignored and response.status_code < 300:
+            response.content = dump({**json.loads(response.content), "ignored": self.ignored})
+        return super().finalize_response(request, response, *args, **kwargs)
 
     def query(self, model: type[Query]) -> Query:
         try:
@@ -76,10 +97,10 @@ class ApiView(APIView):
             raise invalid_model(error, "query") from None
 
 
-def path_value(adapter: TypeAdapter[Any], name: str, value: str) -> Any:
-    """A path parameter, checked. Raises `Invalid`."""
+def parameter(adapter: TypeAdapter[Any], where: str, name: str, value: str) -> Any:
+    """A parameter of the `path` or a `header`, checked. Raises `Invalid`."""
     try:
         return adapter.validate_python(value)
     except ValidationError as error:
-        problem = invalid_model(error, "path").problems[0]
-        raise Invalid([{**problem, "loc": ["path", name]}]) from None
+        problem = invalid_model(error, where).problems[0]
+        raise Invalid([{**problem, "loc": [where, name]}]) from None

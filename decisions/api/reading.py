@@ -10,7 +10,7 @@ from accounts.roles import Permission
 from config.api import openapi
 from config.api.answers import JSON, answer
 from config.api.pagination import paginate
-from config.api.views import ApiView, path_value
+from config.api.views import ApiView, parameter
 from custody import selectors as custody
 from decisions import selectors
 from decisions.models import Decision
@@ -43,7 +43,7 @@ class OneDecisionView(ApiView):
 
     def decision(self, request: Request, decision_id: str) -> Decision:
         return selectors.decision(
-            caller_of(request).organization_id, path_value(_DECISION_ID, "decision_id", decision_id)
+            caller_of(request).organization_id, parameter(_DECISION_ID, "path", "decision_id", decision_id)
         )
 
 

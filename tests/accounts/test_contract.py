@@ -1,0 +1,167 @@
+"""The contract's bodies, field by field: what is missing, of another type or out of bounds is told as it says.
+
+The tables are written out from the interface, not read from the code that they check.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.roles import Role
+from tests.accounts.belongings import Belongings
+from tests.accounts.endpoints import ENDPOINTS
+from tests.notices.conftest import RECORD
+
+pytestmark = pytest.mark.django_db
+
+# A field's JSON type; `!` is required, `?` may be null.
+FIELDS = {
+    "POST decisions/<any:decision_id>/reconsideration": {
+        "requested_by": "string!", "reviewer": "string!", "reviewer_authority": "string!", "outcome": "string!",
+        "rationale": "string!", "evidence_considered": "array", "new_action": "string?",
+    },
+    "POST decisions/<any:decision_id>/notices": {"pack": "string?", "recipient": "object"},
+    "PATCH notices/<str:notice_id>": {"content": "table!"},
+    "POST notices/<str:notice_id>/approve": {"approver": "string", "authority": "string", "comment": "string"},
+    "PATCH auth/onboarding": {"dismissed": "boolean", "opened": "boolean", "verified": "boolean"},
+    "POST auth/otp/request": {"email": "string!", "intent": "string"},
+    "POST auth/invites": {"email": "string!", "role": "choice!"},
+    "POST auth/api-keys": {"name": "string!"},
+    "POST ingest/srf": {"decision_id": "string!"},
+}  # fmt: skip
+CONTENT = {
+    "title": "string", "decision_summary": "array", "role_of_automated_system": "array", "main_factors": "array",
+    "inputs_used": "array", "how_to_request_inputs": "string", "rights": "array", "human_review_available": "boolean",
+    "how_to_request_review": "string", "deadline_note": "string", "framework": "string", "language": "string",
+}  # fmt: skip
+ANY: list[Any] = [5, 0, 1.5, True, False, "x", "300", "true", [], {}, None]
+TYPES: dict[str, tuple[tuple[type, ...], str]] = {
+    "string": ((str,), "string_type"),
+    "choice": ((), "literal_error"),
+    "boolean": ((bool,), "bool_type"),
+    "array": ((list,), "list_type"),
+    "object": ((dict,), "dict_type"),
+    "table": ((dict,), "model_type"),
+}
+BODIES = [name for name, endpoint in ENDPOINTS.items() if endpoint.body]
+
+Ask = Callable[..., list[dict[str, Any]]]
+
+
+@pytest.fixture
+def ask(organization, api, browser_of) -> Ask:
+    """The problems of the 422 with which an operation answers a body, from whoever may call it."""
+    paths: dict[str, str] = {}
+
+    def refused(name: str, body: bytes, **headers: str) -> list[dict[str, Any]]:
+        method, endpoint = name.partition(" ")[0], ENDPOINTS[name]
+        if name not in paths:
+            paths[name] = "/v1/" + Belongings(api).filled(endpoint.path)
+        client = {"members": lambda: browser_of(organization, Role.OWNER), "anybody": Client}.get(
+            endpoint.callers, lambda: api.client
+        )()
+        answer = client.generic(method, paths[name], body, content_type=endpoint.content_type, **headers)
+        assert answer.status_code == 422, (name, body, answer.getvalue())
+        assert set(answer.json()) == {"detail"}
+        return answer.json()["detail"]
+
+    return refused
+
+
+def wrong(kind: str) -> list[Any]:
+    """The values that are none of this type."""
+    accepted, _ = TYPES[kind.rstrip("!?")]
+    return [value for value in ANY if not ((value is None and kind.endswith("?")) or type(value) in accepted)]
+
+
+def dumped(name: str, /, **changes: Any) -> bytes:
+    return json.dumps({**json.loads(ENDPOINTS[name].body), **changes}).encode()
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_value_of_another_type_is_refused_at_its_field(name, ask):
+    for field, kind in FIELDS[name].items():
+        for value in wrong(kind):
+            (problem,) = ask(name, dumped(name, **{field: value}))
+            assert (problem["loc"], problem["type"]) == (["body", field], TYPES[kind.rstrip("!?")][1]), value
+
+
+def test_a_value_of_another_type_in_the_content_of_a_notice_is_refused_at_its_property(ask):
+    name = "PATCH notices/<str:notice_id>"
+    for field, kind in CONTENT.items():
+        for value in wrong(kind):
+            (problem,) = ask(name, dumped(name, content={field: value}))
+            assert (problem["loc"], problem["type"]) == (["body", "content", field], TYPES[kind][1]), value
+
+
+@pytest.mark.parametrize("item", [{"statement": 5, "source": "s"}, {"statement": "s"}, {"source": "s"}, "s", None])
+def test_a_statement_item_has_two_texts(ask, item):
+    name = "PATCH notices/<str:notice_id>"
+    for field in ("decision_summary", "role_of_automated_system", "main_factors", "inputs_used"):
+        (problem,) = ask(name, dumped(name, content={field: [item]}))
+        assert problem["loc"][:4] == ["body", "content", field, 0]
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_required_fields_that_are_missing_are_named_and_no_others(name, ask):
+    required = [field for field, kind in FIELDS[name].items() if kind.endswith("!")]
+    if required:
+        problems = ask(name, b"{}")
+        assert {(tuple(each["loc"]), each["type"]) for each in problems} == {
+            (("body", field), "missing") for field in required
+        }
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value", "kind"),
+    [
+        ("POST auth/api-keys", "name", "x" * 257, "string_too_long"),
+        ("POST auth/otp/request", "intent", "x" * 65, "string_too_long"),
+        ("POST auth/invites", "role", "boss", "literal_error"),
+        ("POST decisions/<any:decision_id>/reconsideration", "outcome", "", "string_too_short"),
+        ("POST decisions/<any:decision_id>/reconsideration", "outcome", "x" * 65, "string_too_long"),
+        ("POST decisions/<any:decision_id>/notices", "pack", "unknown", "literal_error"),
+        ("POST ingest/srf", "decision_id", "", "string_too_short"),
+        ("POST ingest/srf", "decision_id", "x" * 257, "string_too_long"),
+    ],
+)
+def test_a_value_out_of_bounds_is_refused_at_its_field(ask, name, field, value, kind):
+    (problem,) = ask(name, dumped(name, **{field: value}))
+    assert (problem["loc"], problem["type"]) == (["body", field], kind)
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_no_body_is_a_422_whatever_type_it_would_be_of(name, ask):
+    for headers in ({}, {"CONTENT_TYPE": "application/json"}, {"CONTENT_TYPE": "text/plain"}):
+        assert ask(name, b"", **headers) == [{"type": "missing", "loc": ["body"], "msg": "Field required"}]
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_a_body_of_another_type_is_a_415(name, organization, api, browser_of):
+    method, endpoint = name.partition(" ")[0], ENDPOINTS[name]
+    path = "/v1/" + Belongings(api).filled(endpoint.path)
+    client = browser_of(organization, Role.OWNER) if endpoint.callers == "members" else api.client
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin-1"):
+        assert client.generic(method, path, b"x", content_type=kind).status_code == 415
+
+
+@pytest.mark.parametrize("name", [name for name in BODIES if ENDPOINTS[name].content_type == "application/json"])
+def test_a_body_that_is_no_object_is_a_422_of_the_body(name, ask):
+    for body in (b"[]", b'"x"', b"5", b"null", b"true", b"[{}]"):
+        (problem,) = ask(name, body)
+        assert problem["loc"] == ["body"]
+        assert problem["type"] in ("model_type", "dict_type")
+
+
+@pytest.mark.parametrize(("value", "status"), [(1, 200), (1.0, 200), ("1", 422), (True, 422), (1.5, 422), (None, 200)])
+def test_an_integer_may_be_spelled_with_a_fraction_of_zero_and_not_as_anything_else(api, value, status):
+    assert api.ingest(RECORD).status_code == 201
+    notice = api.post("/v1/decisions/loan-1/notices", b"{}").json()["notice_id"]
+    body = json.dumps({"approver": "a", "authority": "b", "revision": value}).encode()
+    answer = api.post(f"/v1/notices/{notice}/approve", body)
+    assert answer.status_code == status, answer.content
+    if status == 422:
+        assert answer.json()["detail"][0]["loc"] == ["body", "revision"]

@@ -1,0 +1,108 @@
+"""Names that a body's table does not have are told in the answer, where a misspelt one would be lost unseen."""
+
+import json
+from collections.abc import Iterator
+from typing import get_args
+
+import pytest
+from pydantic import BaseModel
+
+from accounts.roles import Role
+from config.api.views import RequestBody
+from tests.accounts.belongings import Belongings
+from tests.accounts.endpoints import ENDPOINTS
+
+pytestmark = pytest.mark.django_db
+
+JSON_BODIES = [
+    name
+    for name, endpoint in ENDPOINTS.items()
+    if endpoint.body and endpoint.content_type == "application/json" and not name.startswith("POST ingest")
+]
+SIGNING_IN = {"POST auth/otp/verify", "POST auth/second-factor", "POST auth/invites/accept"}
+"""Whose example bodies are refused."""
+REVIEW = {"requested_by": "a", "reviewer": "b", "reviewer_authority": "c", "outcome": "upheld", "rationale": "d"}
+
+
+@pytest.fixture
+def key_names(api):
+    """Creates a key with these further names in the body, and gives the answer."""
+    return lambda *names: api.post("/v1/auth/api-keys", json.dumps({"name": "n", **dict.fromkeys(names, 1)}).encode())
+
+
+@pytest.mark.parametrize("name", sorted(set(JSON_BODIES) - SIGNING_IN))
+def test_every_operation_with_a_table_tells_the_names_that_it_ignored(name, organization, api, browser_of):
+    method, endpoint = name.partition(" ")[0], ENDPOINTS[name]
+    client = browser_of(organization, Role.OWNER) if endpoint.callers == "members" else api.client
+    belongings, told = Belongings(api), []
+    for more in ({}, {"misspelt": {"inner": 1}}):
+        body = json.dumps({**json.loads(endpoint.body), **more}).encode()
+        path = "/v1/" + belongings.filled(endpoint.path)
+        answer = client.generic(
+            method, path, body.replace(b"new@", b"new%d@" % len(more)), content_type="application/json"
+        )
+        assert answer.status_code in (200, 201), answer.content
+        told.append(answer.json().get("ignored"))
+    assert told == [None, ["misspelt"]]
+
+
+def test_a_misspelt_evidence_considered_is_told(api):
+    api.ingest({"decision_id": "loan-1"})
+    body = json.dumps({**REVIEW, "evidence_considerd": ["payslip"]}).encode()
+    answer = api.post("/v1/decisions/loan-1/reconsideration", body)
+    assert (answer.status_code, answer.json()["ignored"]) == (201, ["evidence_considerd"])
+    assert b"payslip" not in answer.content
+
+
+def test_only_names_are_told_never_values(key_names, api):
+    answer = api.post("/v1/auth/api-keys", b'{"name": "n", "comment": "canary-77"}')
+    assert answer.json()["ignored"] == ["comment"]
+    assert b"canary-77" not in answer.content
+
+
+@pytest.mark.parametrize(
+    "odd", ["", " ", "a.b", '"', "\n", "\x7f", "\u202e", "\U0001f511", "ignored", "Name", "__proto__"]
+)
+def test_odd_names_are_told_as_they_are(key_names, odd):
+    assert key_names(odd).json()["ignored"] == [odd]
+
+
+def test_what_is_told_is_bounded_whatever_is_sent(key_names):
+    many = key_names(*(f"name-{number}" for number in range(20_000)))
+    assert many.json()["ignored"] == [f"name-{number}" for number in range(20)]
+    assert key_names("x" * 500_000).json()["ignored"] == ["x" * 64]
+
+
+def test_an_error_tells_its_problems_alone(api):
+    answer = api.post("/v1/auth/api-keys", b'{"nam": "n"}')
+    assert (answer.status_code, list(answer.json())) == (422, ["detail"])
+
+
+def test_a_record_and_free_objects_have_no_name_that_is_ignored(api):
+    assert "ignored" not in api.ingest({"decision_id": "loan-1", "anything": {"at": "all"}}).json()
+    answer = api.post("/v1/decisions/loan-1/notices", b'{"recipient": {"anything": {"at": "all"}}}')
+    assert "ignored" not in answer.json()
+
+
+def test_names_inside_a_notice_s_content_are_refused_rather_than_ignored(api):
+    path = "/v1/notices/" + Belongings(api).notice()
+    answer = api.client.generic("PATCH", path, b'{"content": {"titel": "x"}}', content_type="application/json")
+    assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["body", "content", "titel"])
+
+
+def tables(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """The tables inside a table, at any depth."""
+    pending = [field.annotation for field in model.model_fields.values()]
+    while pending:
+        kind = pending.pop()
+        pending += get_args(kind)
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield kind
+            yield from tables(kind)
+
+
+def test_every_table_inside_a_body_refuses_names_that_it_does_not_have():
+    """Only the names of the body itself are told as ignored, so none may be lost further in."""
+    inner = {each for model in RequestBody.__subclasses__() for each in tables(model)}
+    assert inner
+    assert all(each.model_config.get("extra") == "forbid" for each in inner)
