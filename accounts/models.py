@@ -9,6 +9,7 @@ from django.utils import timezone
 from accounts.roles import Role
 
 ROLES = [(role.value, role.value) for role in Role]
+MAX_KEY_NAME = 256
 
 
 class Organization(models.Model):
@@ -87,7 +88,7 @@ class ApiKey(models.Model):
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="api_keys")
     key_id = models.CharField(max_length=16, unique=True)
     digest = models.CharField(max_length=64)
-    name = models.TextField()
+    name = models.CharField(max_length=MAX_KEY_NAME, blank=True)
     role = models.CharField(max_length=16, choices=ROLES)
     created_by = models.CharField(max_length=300, help_text="Who made it, as the audit trail names them.")
     maker = models.CharField(
@@ -207,6 +208,18 @@ class SignedInSession(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} since {self.created_at}"
+
+
+class KeptAnswer(models.Model):
+    """The answer to a request with an Idempotency-Key, for a day. Only that key of the client's opens it."""
+
+    slot = models.CharField(max_length=64, primary_key=True, help_text="Of one caller, operation, path and key.")
+    organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="+")
+    sealed = models.TextField(help_text="What was asked and what was answered, encrypted.")
+    created_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return self.slot
 
 
 class AuditEvent(models.Model):

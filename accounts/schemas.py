@@ -4,6 +4,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from pydantic import AfterValidator, Field
 
+from accounts.models import MAX_KEY_NAME
 from accounts.roles import Role
 from config.api.pagination import Page
 from config.api.views import Answer, RequestBody
@@ -26,7 +27,7 @@ ROLES = tuple(role.value for role in Role)
 
 
 class KeyIn(RequestBody):
-    name: Annotated[str, Field(max_length=256)]
+    name: Annotated[str, Field(max_length=MAX_KEY_NAME)]
 
 
 class OtpRequestIn(RequestBody):

@@ -1,5 +1,6 @@
 from celery import shared_task
 
+from accounts import idempotency
 from accounts.services import codes, invites, sessions
 
 
@@ -10,3 +11,9 @@ def deliver_mail() -> None:
     invites.deliver_invites()
     codes.note_refusals()
     sessions.end_stale()
+
+
+@shared_task(name="accounts.tasks.forget_answers")
+def forget_answers() -> None:
+    """Delete the kept answers that are too old to be given again."""
+    idempotency.forget_old()

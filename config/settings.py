@@ -134,6 +134,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 10.0,
         "options": {"expires": 10},
     },
+    "forget kept answers": {
+        "task": "accounts.tasks.forget_answers",
+        "schedule": 600.0,
+        "options": {"expires": 600},
+    },
     "seal approved notices": {
         "task": "notices.tasks.seal_approved",
         "schedule": 60.0,

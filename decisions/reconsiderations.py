@@ -19,8 +19,11 @@ from accounts.audit import Actor
 from config.api import strict_json
 from config.api.strict_json import spelling
 from config.api.times import rfc3339
+from custody import sealing
 from custody import selectors as custody
+from custody.keys import keyring
 from custody.kinds import Indexing
+from custody.models import Entry
 from custody.services import Status, Submission, Taken, take
 from decisions import commitments, records
 from decisions.models import Decision
@@ -33,6 +36,10 @@ KIND = "reconsideration"
 
 class NotAReconsideration(Exception):
     """The record named is a decision, which has no rationale to check."""
+
+
+class OtherReview(Exception):
+    """What is in custody under this key is another review."""
 
 
 class AlreadyRecorded(Exception):
@@ -58,7 +65,7 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A reconsideration in custody, with the commitments whose salts are given out this once."""
+    """A reconsideration in custody, with the commitments whose salts its answer gives out."""
 
     decision_id: str
     taken: Taken
@@ -76,7 +83,8 @@ def reconsider(
     Args:
         decision: with its custody row.
         source: where it came from, as lists filter it.
-        idempotency_key: of a form, so that sending it again records nothing again. Without it each call makes a record.
+        idempotency_key: of a form or a client, so that sending it again records nothing again. Without it each call
+            makes a record.
 
     Returns:
         The record and its commitments. It has no receipt yet if the vault does not answer now: then it waits, sealed,
@@ -89,7 +97,9 @@ def reconsider(
     decision_id = f"reconsideration-{idempotency_key or uuid.uuid4()}"
     if idempotency_key:
         # The vault may not answer now, and then `take` cannot tell that what is there has other salts.
-        before = Decision.objects.filter(organization_id=decision.organization_id, decision_id=decision_id).first()
+        before = Decision.objects.filter(
+            organization_id=decision.organization_id, decision_id=decision_id, record__state=Entry.State.STORED
+        ).first()
         if before:
             raise AlreadyRecorded(before.pk)
     rationale = commitments.commit(review.rationale)
@@ -109,8 +119,8 @@ def reconsider(
             )
         ],
     )
-    if taken.status is Status.CONFLICT:  # the same form, sent at the same time
-        raise AlreadyRecorded(taken.record_id)
+    if taken.status is Status.CONFLICT or (idempotency_key and taken.fault and not _waits(taken, payload)):
+        raise AlreadyRecorded(taken.record_id)  # the same key came at the same time, or what it recorded still waits
     try:
         audit.record(
             "decision.reconsidered",
@@ -124,6 +134,38 @@ def reconsider(
     except DatabaseError as error:  # the record is in custody, and its salts are told now or never
         log.error("audit trail not written", reconsideration=str(taken.record_id), exc_info=error)
     return Recorded(decision_id, taken, rationale, evidence)
+
+
+def named(*, decision: Decision, actor: Actor, key: str) -> uuid.UUID:
+    """The `idempotency_key` for what a caller calls `key`. It tells nobody the key, and lasts as long as the record."""
+    name = "\0".join(["", "idempotency key", actor.kind, actor.id, decision.decision_id, key])  # no decision id has NUL
+    drawn = sealing.reference(keyring(decision.organization_id), name)
+    return uuid.UUID(bytes=drawn[:16], version=4)
+
+
+def recorded(*, record_id: uuid.UUID, review: Review) -> Recorded:
+    """What `reconsider` returned for a review that is in custody, the same salts and receipt.
+
+    Raises:
+        OtherReview
+        Fault: the record cannot be read now.
+    """
+    row = Decision.objects.select_related("record").get(pk=record_id)
+    found = custody.opened(row.record)
+    content = json.loads(found.payload)
+    rationale, evidence = content["rationale"], content["evidence_considered"]
+    committed, texts = [rationale, *evidence], [review.rationale, *review.evidence_considered]
+    same = len(committed) == len(texts) and all(map(commitments.matches, committed, texts))
+    if not same or any(content.get(name) != value for name, value in _told(review).items()):
+        raise OtherReview
+    waits = row.record.state == Entry.State.RESERVED
+    receipt = None if waits else custody.receipt_of(row.record, found.secrets.payload_salt)
+    return Recorded(row.decision_id, Taken(Status.REPLAYED, record_id, receipt), rationale, evidence)
+
+
+def _waits(taken: Taken, payload: bytes) -> bool:
+    """Whether it is this record that waits for the vault. Raises Fault if nothing can be read that would tell."""
+    return custody.opened(Entry.objects.get(pk=taken.record_id)).payload == payload
 
 
 def check(
@@ -182,12 +224,20 @@ def _payload(
             "statement_sha256": parent.hex(),
             "first_record_id": str(decision.first_id or decision.pk),
         },
-        "requested_by": review.requested_by,
-        "outcome": {"result": review.outcome},
-        "approval": {"approver": review.reviewer, "authority": review.reviewer_authority},
+        **_told(review),
         "rationale": rationale,
         "evidence_considered": evidence,
     }
-    if review.new_action is not None:
-        document["outcome"]["action"] = review.new_action
     return json.dumps(document, ensure_ascii=False).encode()
+
+
+def _told(review: Review) -> dict[str, Any]:
+    """What the record says of a review in plain words."""
+    outcome = {"result": review.outcome}
+    if review.new_action is not None:
+        outcome["action"] = review.new_action
+    return {
+        "requested_by": review.requested_by,
+        "outcome": outcome,
+        "approval": {"approver": review.reviewer, "authority": review.reviewer_authority},
+    }

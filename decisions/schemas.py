@@ -115,7 +115,7 @@ class ReconsiderationCheckIn(RequestBody):
 
 
 class Commitment(Answer):
-    """SHA-256(salt ‖ text): `salt` is base64, `commitment` hex. The salt is given out in this answer only."""
+    """SHA-256(salt ‖ text): `salt` is base64, `commitment` hex. The salt is given out to whoever sent the text."""
 
     algorithm: str
     salt: str

@@ -4,6 +4,7 @@ from rest_framework.request import Request
 
 from accounts.api.common import refusals
 from accounts.authentication import caller_of
+from accounts.idempotency import idempotent
 from accounts.models import Invite
 from accounts.roles import Permission, Role
 from accounts.schemas import AcceptInviteIn, InviteIn, InviteList, InviteOut, ListPage, SignedIn
@@ -23,9 +24,11 @@ class InviteListView(ApiView):
         operation_id="create_invite",
         summary="Invite a person with a role; an open invitation to the same address is replaced.",
         tags=["auth"],
+        parameters=[openapi.IDEMPOTENCY_KEY],
         request=InviteIn,
         responses=openapi.answers({201: InviteOut}, errors=[401, 403, 409, 413, 415, 503]),
     )
+    @idempotent
     def post(self, request: Request) -> HttpResponse:
         body = self.body(InviteIn)
         with refusals():

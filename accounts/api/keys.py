@@ -6,6 +6,7 @@ from rest_framework.request import Request
 
 from accounts import services
 from accounts.authentication import caller_of
+from accounts.idempotency import idempotent
 from accounts.models import ApiKey
 from accounts.roles import Permission
 from accounts.schemas import KeyIn, KeyList, KeyOut, ListPage, NewKeyOut
@@ -23,9 +24,11 @@ class ApiKeyListView(ApiView):
         operation_id="create_api_key",
         summary="Create an API key; it carries the caller's role and is shown once.",
         tags=["auth"],
+        parameters=[openapi.IDEMPOTENCY_KEY],
         request=KeyIn,
-        responses=openapi.answers({201: NewKeyOut}, errors=[401, 403, 413, 415]),
+        responses=openapi.answers({201: NewKeyOut}, errors=[401, 403, 409, 413, 415]),
     )
+    @idempotent
     def post(self, request: Request) -> HttpResponse:
         caller = caller_of(request)
         key, token = services.create_api_key(

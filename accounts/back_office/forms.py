@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from accounts.models import MAX_KEY_NAME
 from accounts.roles import Role
 
 
@@ -28,7 +29,7 @@ class InviteForm(RoleForm):
 class KeyForm(forms.Form):
     form_token = forms.CharField(required=False, widget=forms.HiddenInput)
     name = forms.CharField(
-        max_length=200,
+        max_length=MAX_KEY_NAME,
         help_text="Which machine uses it. Lists and the audit trail show this name.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )

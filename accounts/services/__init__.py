@@ -1,6 +1,6 @@
 """Every change to organizations, members and their access, by use case."""
 
-from accounts.services.keys import create_api_key, revoke_api_key
+from accounts.services.keys import NameTooLong, create_api_key, revoke_api_key
 from accounts.services.organizations import (
     SlugTaken,
     add_member,
@@ -10,6 +10,7 @@ from accounts.services.organizations import (
 )
 
 __all__ = [
+    "NameTooLong",
     "SlugTaken",
     "add_member",
     "create_api_key",

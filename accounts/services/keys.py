@@ -9,17 +9,26 @@ from django.utils import timezone
 
 from accounts import audit, digests, selectors
 from accounts.audit import Actor
-from accounts.models import ApiKey
+from accounts.models import MAX_KEY_NAME, ApiKey
 from accounts.roles import Role
+from accounts.services.refusals import Refused
 
 TOKEN_PREFIX = "drs"  # noqa: S105 - the public start of every key, which secret scanners look for
 PURPOSE = "accounts.ApiKey"
 
 
+class NameTooLong(Refused):
+    """The name is no label any more."""
+
+    sentence = f"The name of a key has at most {MAX_KEY_NAME} characters."
+
+
 def create_api_key(
     *, organization_id: uuid.UUID, name: str, role: Role, actor: Actor, expires_at: datetime | None = None
 ) -> tuple[ApiKey, str]:
-    """A new key and its token, which exists nowhere else after this answer."""
+    """A new key and its token, which exists nowhere else after this answer. Raises NameTooLong."""
+    if len(name) > MAX_KEY_NAME:
+        raise NameTooLong
     key_id, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
     with transaction.atomic():
         key = ApiKey.objects.create(

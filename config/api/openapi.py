@@ -14,6 +14,14 @@ from config.api.views import QueryString
 DECISION_ID = OpenApiParameter(
     "decision_id", {"type": "string", "minLength": 1, "maxLength": 256}, OpenApiParameter.PATH
 )
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]*$"},
+    OpenApiParameter.HEADER,
+    description="Sent again with the same body within 24 hours, the request is answered as the first time.",
+)
+
+_IGNORED = "Names that the schema does not have are ignored; the property `ignored` of a success lists them."
 
 _SENTENCES = {
     401: "No valid credentials.",
@@ -106,4 +114,6 @@ def require_bodies(result: dict[str, Any], **_: Any) -> dict[str, Any]:
         for operation in operations.values():
             if "requestBody" in operation:
                 operation["requestBody"]["required"] = True
+                if "$ref" in operation["requestBody"]["content"].get(JSON, {}).get("schema", {}):
+                    operation["requestBody"]["description"] = _IGNORED
     return result

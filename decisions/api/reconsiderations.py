@@ -3,10 +3,12 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
+from accounts.idempotency import REPLAYED, OtherRequest, key_of
 from accounts.roles import Permission
 from config.api import openapi
 from config.api.answers import answer
 from config.api.errors import ApiError
+from custody.services import Status
 from decisions import reconsiderations
 from decisions.api.reading import OneDecisionView
 from decisions.reconsiderations import Review
@@ -26,18 +28,27 @@ class ReconsiderationView(OneDecisionView):
         operation_id="reconsider_decision",
         summary="Record a human reconsideration as its own SRF decision linked to the original.",
         tags=["reconsideration"],
-        parameters=[openapi.DECISION_ID],
+        parameters=[openapi.DECISION_ID, openapi.IDEMPOTENCY_KEY],
         request=ReconsiderationIn,
         responses=openapi.answers(
             {201: ReconsiderationOut, 202: ReconsiderationWaiting}, errors=[401, 403, 404, 409, 413, 415, 503]
         ),
     )
     def post(self, request: Request, decision_id: str) -> HttpResponse:
-        original = self.decision(request, decision_id)
-        body = self.body(ReconsiderationIn)
-        recorded = reconsiderations.reconsider(
-            decision=original, review=Review(**body.model_dump()), source="api", actor=caller_of(request).actor
-        )
+        original, actor = self.decision(request, decision_id), caller_of(request).actor
+        review = Review(**self.body(ReconsiderationIn).model_dump())
+        key = key_of(request)
+        # The record itself is what a repetition is compared with and answered from: no answer needs to be kept.
+        name = reconsiderations.named(decision=original, actor=actor, key=key) if key else None
+        try:
+            recorded = reconsiderations.reconsider(
+                decision=original, review=review, source="api", actor=actor, idempotency_key=name
+            )
+        except reconsiderations.AlreadyRecorded as before:
+            try:
+                recorded = reconsiderations.recorded(record_id=before.record_id, review=review)
+            except reconsiderations.OtherReview:
+                raise OtherRequest from None
         receipt = recorded.taken.receipt  # none while the vault does not answer: 202, and the reconciler goes on
         return answer(
             {
@@ -48,6 +59,7 @@ class ReconsiderationView(OneDecisionView):
                 "evidence_considered": recorded.evidence_considered,
             },
             status=201 if receipt else 202,
+            headers=REPLAYED if recorded.taken.status is Status.REPLAYED else None,
         )
 
 

@@ -6,6 +6,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
+from accounts.idempotency import idempotent
 from accounts.roles import Permission
 from config.api import openapi
 from config.api.answers import JSON, answer
@@ -85,10 +86,11 @@ class DeliveryListView(OneNoticeView):
         operation_id="deliver_notice",
         summary="Mail the letter of an approved notice, or record that it was delivered in another way.",
         tags=["extension"],
-        parameters=[NOTICE_ID],
+        parameters=[NOTICE_ID, openapi.IDEMPOTENCY_KEY],
         request=DeliveryIn,
         responses=openapi.answers({201: DeliveryOut}, errors=[401, 403, 404, 409, 413, 415]),
     )
+    @idempotent
     def post(self, request: Request, notice_id: str) -> HttpResponse:
         notice = self.notice(request, notice_id)
         body = self.body(DeliveryIn).model_dump()

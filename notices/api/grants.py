@@ -3,6 +3,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
+from accounts.idempotency import idempotent
 from accounts.models import Member
 from accounts.roles import Permission
 from config.api import openapi
@@ -34,9 +35,11 @@ class GrantListView(ApiView):
         operation_id="grant_authority",
         summary="Give a member authority to approve notices.",
         tags=["extension"],
+        parameters=[openapi.IDEMPOTENCY_KEY],
         request=GrantIn,
         responses=openapi.answers({201: GrantOut}, errors=[401, 403, 409, 413, 415]),
     )
+    @idempotent
     def post(self, request: Request) -> HttpResponse:
         caller = caller_of(request)
         body = self.body(GrantIn)

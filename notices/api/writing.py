@@ -3,6 +3,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
+from accounts.idempotency import idempotent
 from accounts.roles import Permission
 from config.api import openapi
 from config.api.answers import answer
@@ -30,10 +31,11 @@ class DraftView(OneDecisionView):
         operation_id="draft_notice",
         summary="Draft a notice for a decision.",
         tags=["notices"],
-        parameters=[openapi.DECISION_ID],
+        parameters=[openapi.DECISION_ID, openapi.IDEMPOTENCY_KEY],
         request=NoticeDraftIn,
-        responses=openapi.answers({201: NoticeOut}, errors=[401, 403, 404, 413, 415, 503]),
+        responses=openapi.answers({201: NoticeOut}, errors=[401, 403, 404, 409, 413, 415, 503]),
     )
+    @idempotent
     def post(self, request: Request, decision_id: str) -> HttpResponse:
         decision = self.decision(request, decision_id)
         body = self.body(NoticeDraftIn)
@@ -157,10 +159,11 @@ class NewVersionView(OneNoticeView):
         operation_id="new_notice_version",
         summary="Make a draft that takes the place of an approved notice once it is approved itself.",
         tags=["extension"],
-        parameters=[NOTICE_ID],
+        parameters=[NOTICE_ID, openapi.IDEMPOTENCY_KEY],
         request=None,
         responses=openapi.answers({201: NoticeOut}, errors=[401, 403, 404, 409, 503]),
     )
+    @idempotent
     def post(self, request: Request, notice_id: str) -> HttpResponse:
         notice = self.notice(request, notice_id)
         with refusals():

@@ -28,11 +28,14 @@ class Command(BaseCommand):
         days = options["expires_in_days"]
         if days is not None and not 1 <= days <= _LONGEST_DAYS:
             raise CommandError(f"--expires-in-days takes 1 to {_LONGEST_DAYS} days.")
-        _, token = services.create_api_key(
-            organization_id=organization.id,
-            name=options["name"],
-            role=Role(options["role"]),
-            actor=audit.COMMAND_LINE,
-            expires_at=timezone.now() + timedelta(days=days) if days is not None else None,
-        )
+        try:
+            _, token = services.create_api_key(
+                organization_id=organization.id,
+                name=options["name"],
+                role=Role(options["role"]),
+                actor=audit.COMMAND_LINE,
+                expires_at=timezone.now() + timedelta(days=days) if days is not None else None,
+            )
+        except services.NameTooLong as error:
+            raise CommandError(error.sentence) from None
         self.stdout.write(token)

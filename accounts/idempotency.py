@@ -1,0 +1,145 @@
+"""`Idempotency-Key`: whoever sends a creating request again gets the first answer, and creates nothing more.
+
+Effect and answer commit in one transaction, so that neither is ever there without the other. An answer may hold a
+secret, such as a new key's credential: it is encrypted, and what decrypts it is drawn from SECRET_KEY and from the
+client's Idempotency-Key, which is kept nowhere.
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from decimal import Decimal
+from functools import wraps
+from typing import Annotated, Any
+
+from cryptography.fernet import Fernet
+from django.conf import settings
+from django.db import transaction
+from django.http import HttpResponse
+from django.utils import timezone
+from pydantic import Field, TypeAdapter
+from rest_framework.request import Request
+
+from accounts import digests
+from accounts.authentication import caller_of
+from accounts.models import KeptAnswer
+from config import db
+from config.api import strict_json
+from config.api.answers import JSON
+from config.api.errors import ApiError, Invalid
+from config.api.strict_json import InvalidJSON
+from config.api.views import ApiView, parameter
+
+LIFETIME = timedelta(hours=24)
+REPLAYED = {"Idempotent-Replayed": "true"}
+"""The header of an answer that was given before."""
+_PURPOSE = "accounts.KeptAnswer"
+
+Key = Annotated[str, Field(min_length=1, max_length=255, pattern="^[!-~]*$")]
+_KEY: TypeAdapter[str] = TypeAdapter(Key)
+
+Handler = Callable[..., HttpResponse]
+
+
+class OtherRequest(ApiError):
+    """The key came with another body before."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            409, "This Idempotency-Key came with another body before. Nothing was done. Give each request its own key."
+        )
+
+
+def key_of(request: Request) -> str | None:
+    """The request's Idempotency-Key, if it has one. Raises Invalid."""
+    sent = request.META.get("HTTP_IDEMPOTENCY_KEY")
+    return None if sent is None else parameter(_KEY, "header", "Idempotency-Key", sent)
+
+
+def idempotent(handler: Handler) -> Handler:
+    """For the method of a view whose whole effect is in the database.
+
+    Only a success is kept: a request that was refused, or has failed and so done nothing, may come again, mended too.
+    Of requests that come at the same time one does the work, and the others wait for its answer.
+    """
+
+    @wraps(handler)
+    def once(view: ApiView, request: Request, **path: Any) -> HttpResponse:
+        key = key_of(request)
+        if key is None:
+            return handler(view, request, **path)
+        ciphers, content = _ciphers(request, key), _content(view)
+        with transaction.atomic():
+            db.lock(*ciphers)
+            replayed = _replayed(view, ciphers, content)
+            if replayed:
+                return replayed
+            try:
+                response = handler(view, request, **path)
+            except Exception as error:  # answered within the transaction: what a refusal left in the audit trail stays
+                response = view.handle_exception(error)
+            if response.status_code >= 500:
+                transaction.set_rollback(True)
+            elif response.status_code < 300:
+                _keep(view, response, ciphers, content)
+        return response
+
+    return once
+
+
+def forget_old() -> None:
+    """Delete the answers that are not given again any more."""
+    KeptAnswer.objects.filter(created_at__lte=timezone.now() - LIFETIME).delete()
+
+
+def _replayed(view: ApiView, ciphers: Mapping[str, Fernet], content: str) -> HttpResponse | None:
+    row = KeptAnswer.objects.filter(slot__in=ciphers, created_at__gt=timezone.now() - LIFETIME).first()
+    if row is None:
+        return None
+    kept = json.loads(ciphers[row.slot].decrypt(row.sealed))
+    if kept["content"] != content:
+        raise OtherRequest
+    view.ignored = kept["ignored"]
+    return HttpResponse(kept["answer"], status=kept["status"], headers=REPLAYED, content_type=JSON)
+
+
+def _keep(view: ApiView, response: HttpResponse, ciphers: Mapping[str, Fernet], content: str) -> None:
+    kept = {
+        "content": content,
+        "status": response.status_code,
+        "ignored": view.ignored,
+        "answer": response.content.decode(),
+    }
+    slot, cipher = next(iter(ciphers.items()))
+    KeptAnswer.objects.update_or_create(
+        slot=slot,
+        defaults={
+            "organization_id": caller_of(view.request).organization_id,
+            "sealed": cipher.encrypt(json.dumps(kept).encode()).decode(),
+            "created_at": timezone.now(),
+        },
+    )
+
+
+def _content(view: ApiView) -> str:
+    """A digest of what the body says, however it is spelled."""
+    try:
+        said = strict_json.canonical(strict_json.read(view.raw_body, number=Decimal))
+    except (Invalid, InvalidJSON):  # there is no body, or the view is about to refuse it
+        said = b""
+    return hashlib.sha256(said).hexdigest()
+
+
+def _ciphers(request: Request, key: str) -> dict[str, Fernet]:
+    """Where the answer is kept and what opens it; after that the same under earlier SECRET_KEYs, while they count."""
+    caller = caller_of(request)
+    asked = [str(caller.organization_id), caller.actor.kind, caller.actor.id, request.method, request.path, key]
+    return dict(_drawn(each, asked) for each in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS))
+
+
+def _drawn(secret_key: str, asked: list[str | None]) -> tuple[str, Fernet]:
+    drawn = hmac.digest(digests.key(secret_key, _PURPOSE), json.dumps(asked).encode(), "sha512")
+    return drawn[:32].hex(), Fernet(base64.urlsafe_b64encode(drawn[32:]))

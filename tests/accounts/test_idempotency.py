@@ -1,0 +1,348 @@
+"""`Idempotency-Key`: what creates something, sent again, is answered as the first time and creates nothing more."""
+
+import json
+from datetime import timedelta
+from typing import Any, ClassVar
+
+import pytest
+import time_machine
+from django.apps import apps
+from django.conf import settings as django_settings
+from django.db import connection
+from django.test import RequestFactory
+from django.utils import timezone
+
+from accounts import audit, services, tasks
+from accounts.idempotency import idempotent
+from accounts.models import ApiKey, AuditEvent, Invite, KeptAnswer
+from accounts.roles import Role
+from config.api.answers import answer as answer_of_api
+from config.api.errors import ApiError
+from config.api.views import ApiView
+from config.faults import Fault
+from notices.models import Notice
+from tests.accounts.belongings import Belongings
+from tests.accounts.endpoints import ENDPOINTS
+from tests.conftest import Api
+from tests.threads import at_once
+
+pytestmark = pytest.mark.django_db
+
+KEYS = "/v1/auth/api-keys"
+OTHER = {
+    "POST auth/api-keys": {"name": "another"},
+    "POST auth/invites": {"role": "auditor"},
+    "POST authority-grants": {"authority": "head of credit"},
+    "POST decisions/<any:decision_id>/reconsideration": {"rationale": "another"},
+    "POST decisions/<any:decision_id>/notices": {"recipient": {"name": "Another"}},
+    "POST notices/<str:notice_id>/deliveries": {"reference": "another"},
+    "POST notices/<str:notice_id>/versions": {"another": 1},
+}
+"""Every operation that creates, and what makes its example body another."""
+
+
+def send(api: Api, path: str, body: bytes, key: str | None = "once", **headers: str) -> Any:
+    if key is not None:
+        headers["Idempotency-Key"] = key
+    return api.client.post(path, body, content_type="application/json", headers=headers)
+
+
+def with_name(name: str) -> bytes:
+    return json.dumps({"name": name}).encode()
+
+
+def rows() -> dict[str, int]:
+    return {model.__name__: model._default_manager.count() for model in apps.get_models()}
+
+
+def everything_stored() -> str:
+    found = (model._default_manager.values_list() for model in apps.get_models())
+    return "\n".join(str(row) for each in found for row in each)
+
+
+def test_these_are_the_operations_that_create():
+    """The rest of those that answer 201 is ingest, whose key is the decision_id."""
+    document = json.loads((django_settings.BASE_DIR / "docs" / "openapi.json").read_bytes())
+    taking, creating = set(), set()
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            if any(each["name"] == "Idempotency-Key" for each in operation.get("parameters", [])):
+                taking.add((method, path))
+                assert "409" in operation["responses"]
+            if "201" in operation["responses"]:
+                creating.add((method, path))
+    assert creating - taking == {("post", "/v1/ingest/srf")}
+    assert len(taking) == len(creating) - 1 == len(OTHER)
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_the_same_request_again_is_answered_as_the_first_time_and_creates_nothing(name, api):
+    path, body = "/v1/" + Belongings(api).filled(ENDPOINTS[name].path), ENDPOINTS[name].body
+    first = send(api, path, body)
+    assert first.status_code == 201, first.content
+    assert "Idempotent-Replayed" not in first
+    before = rows()
+    again = send(api, path, body)
+    assert (again.status_code, again.content) == (201, first.content)
+    assert (again["Idempotent-Replayed"], again["Content-Type"]) == ("true", "application/json")
+    assert rows() == before
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_another_body_under_the_same_key_is_a_409_and_changes_nothing(name, api):
+    path, body = "/v1/" + Belongings(api).filled(ENDPOINTS[name].path), ENDPOINTS[name].body
+    first = send(api, path, body)
+    before = rows()
+    other = send(api, path, json.dumps({**json.loads(body or b"{}"), **OTHER[name]}).encode())
+    assert other.status_code == 409
+    assert other.json()["detail"].startswith("This Idempotency-Key came with another body before.")
+    assert rows() == before
+    assert send(api, path, body).content == first.content
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_without_the_header_nothing_is_kept(name, api):
+    path, body = "/v1/" + Belongings(api).filled(ENDPOINTS[name].path), ENDPOINTS[name].body
+    assert send(api, path, body, None).status_code == 201
+    assert not KeptAnswer.objects.exists()
+
+
+def test_ingest_has_its_decision_id_and_ignores_the_header(api):
+    for decision_id in ("loan-1", "loan-2"):
+        assert send(api, "/v1/ingest/srf", json.dumps({"decision_id": decision_id}).encode()).status_code == 201
+    assert not KeptAnswer.objects.exists()
+
+
+def test_another_spelling_is_the_same_body(api):
+    first = send(api, "/v1/auth/invites", b'{"email": "a@b.example", "role": "editor"}')
+    again = send(api, "/v1/auth/invites", b'{ "role":"\\u0065ditor",\n"email":"a@b.example" }')
+    assert (again.status_code, again.content) == (201, first.content)
+    assert Invite.objects.count() == 1
+
+
+def test_names_that_were_ignored_are_told_again(api):
+    body = b'{"name": "n", "nmae": "m"}'
+    answers = [send(api, KEYS, body) for _ in range(2)]
+    assert answers[0].content == answers[1].content
+    assert answers[1].json()["ignored"] == ["nmae"]
+
+
+def test_a_key_counts_for_24_hours(api):
+    start = timezone.now()
+    with time_machine.travel(start, tick=False):
+        first = send(api, KEYS, with_name("n")).json()
+    for after, same in ((timedelta(hours=23, minutes=59), True), (timedelta(hours=24), False)):
+        with time_machine.travel(start + after, tick=False):
+            assert (send(api, KEYS, with_name("n")).json() == first) == same
+    with time_machine.travel(start + timedelta(hours=25), tick=False):
+        assert send(api, KEYS, with_name("another")).status_code == 409, "it counts anew"
+
+
+def test_the_clock_deletes_what_is_not_answered_any_more(api):
+    now = timezone.now()
+    for hours in (30, 24, 23, 0):
+        with time_machine.travel(now - timedelta(hours=hours), tick=False):
+            send(api, KEYS, with_name("n"), f"{hours}-hours-ago")
+    with time_machine.travel(now, tick=False):
+        tasks.forget_answers()
+    assert KeptAnswer.objects.count() == 2
+    scheduled = {each["task"] for each in django_settings.CELERY_BEAT_SCHEDULE.values()}
+    assert "accounts.tasks.forget_answers" in scheduled
+
+
+def test_a_key_is_one_callers_for_one_operation_on_one_thing(api, api_for, organization, other_api):
+    belongings = Belongings(api)
+    decisions = [belongings.decision(), belongings.decision()]
+    made = {send(api, f"/v1/decisions/{each}/notices", b"{}").json()["notice_id"] for each in decisions}
+    callers = [api, api_for(organization, Role.OWNER), other_api]
+    made |= {send(each, KEYS, with_name("n")).json()["key_id"] for each in callers}
+    assert len(made) == 5
+    assert send(api, "/v1/auth/invites", b'{"email": "a@b.example", "role": "editor"}').status_code == 201
+
+
+def test_a_member_has_keys_as_a_machine_has(signed_in):
+    browser = signed_in(Role.OWNER)
+    token = browser.get("/v1/auth/me").json()["csrf_token"]
+    headers = {"X-CSRFToken": token, "Idempotency-Key": "once"}
+    made = [browser.post(KEYS, {"name": "n"}, content_type="application/json", headers=headers) for _ in range(2)]
+    assert [each.status_code for each in made] == [201, 201]
+    assert made[0].content == made[1].content
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [
+        ("", "string_too_short"),
+        ("x" * 256, "string_too_long"),
+        ("two words", "string_pattern_mismatch"),
+        ("tab\t", "string_pattern_mismatch"),
+        ("ümlaut", "string_pattern_mismatch"),
+        ("\x7f", "string_pattern_mismatch"),
+    ],
+)
+def test_a_key_has_1_to_255_visible_characters(api, key, kind):
+    answer = send(api, KEYS, with_name("n"), key)
+    (problem,) = answer.json()["detail"]
+    assert (answer.status_code, problem["loc"], problem["type"]) == (422, ["header", "Idempotency-Key"], kind)
+    assert ApiKey.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "key", ["x", "x" * 255, '"8e03978e-40d5-43dd-bc93-6894a57f9324"', "".join(map(chr, range(33, 127)))]
+)
+def test_every_such_key_is_taken(api, key):
+    assert {send(api, KEYS, with_name("n"), key).status_code for _ in range(2)} == {201}
+    assert ApiKey.objects.count() == 2
+
+
+# ── what is refused or fails ──
+
+
+def test_a_refused_request_may_come_again_under_its_key_mended(api):
+    path = "/v1/auth/invites"
+    for wrong, status in (
+        (b"", 422),
+        (b"{", 422),
+        (b"{}", 422),
+        (b'{"email": "owner@bank.example", "role": "editor"}', 409),
+    ):
+        assert send(api, path, wrong).status_code == status
+    assert send(api, path, b'{"email": "a@b.example", "role": "editor"}').status_code == 201
+    assert not KeptAnswer.objects.exclude(organization=api.organization).exists()
+
+
+def test_a_body_of_another_type_is_a_415_under_a_key_too(api):
+    answer = api.client.post(KEYS, b"n", content_type="text/plain", headers={"Idempotency-Key": "once"})
+    assert answer.status_code == 415
+
+
+def test_who_may_not_ask_any_more_is_not_answered_from_memory(api, organization):
+    send(api, KEYS, with_name("n"))
+    ApiKey.objects.filter(name="test").update(role=Role.AUDITOR)
+    assert send(api, KEYS, with_name("n")).status_code == 403
+
+
+class Lost(Fault):
+    status = 503
+    sentence = "Storage does not answer."
+
+
+class Creating(ApiView):
+    """Writes to the audit trail, refuses or creates a key, and then may fail."""
+
+    permissions = {"POST": None}
+    refusal: ClassVar[Exception | None] = None
+    failure: ClassVar[Exception | None] = None
+
+    @idempotent
+    def post(self, request):
+        organization_id = request.auth.organization_id
+        audit.record("tried", actor=audit.SYSTEM, organization_id=organization_id, object_kind="key", object_id="none")
+        if self.refusal:
+            raise self.refusal
+        services.create_api_key(organization_id=organization_id, name="made", role=Role.EDITOR, actor=audit.SYSTEM)
+        if self.failure:
+            raise self.failure
+        return answer_of_api({"status": "made"}, 201)
+
+
+@pytest.fixture
+def create(api):
+    def call(**goes_wrong: Exception) -> Any:
+        headers = {"Authorization": f"Bearer {api.token}", "Idempotency-Key": "once"}
+        request = RequestFactory().post("/v1/made", b"{}", "application/json", headers=headers)
+        return Creating.as_view(**goes_wrong)(request)
+
+    return call
+
+
+def made() -> int:
+    return ApiKey.objects.filter(name="made").count()
+
+
+def test_what_a_refusal_leaves_in_the_audit_trail_stays(create):
+    assert create(refusal=ApiError(409, "No.")).status_code == 409
+    assert (AuditEvent.objects.filter(verb="tried").count(), KeptAnswer.objects.count()) == (1, 0)
+    assert (create().status_code, made()) == (201, 1)
+
+
+@pytest.mark.parametrize("failure", [Lost(), RuntimeError(), ApiError(503, "Not now.")])
+def test_a_request_that_fails_after_its_effect_has_had_none(create, failure):
+    """Else the same request again, which the answer asks for, would create a second."""
+    assert create(failure=failure).status_code in (500, 503)
+    assert made() == 0
+    assert (create().status_code, made()) == (201, 1)
+    assert (create()["Idempotent-Replayed"], made()) == ("true", 1)
+
+
+def test_where_the_answer_cannot_be_kept_nothing_is_created(api):
+    rename = "ALTER TABLE accounts_keptanswer RENAME COLUMN {} TO {}"
+    with connection.cursor() as cursor:
+        cursor.execute(rename.format("sealed", "hidden"))
+    try:
+        assert send(api, KEYS, with_name("n")).status_code in (500, 503)
+        assert ApiKey.objects.count() == 1
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(rename.format("hidden", "sealed"))
+    assert send(api, KEYS, with_name("n")).status_code == 201
+    assert ApiKey.objects.count() == 2
+
+
+# ── what is kept ──
+
+
+def test_a_stolen_database_tells_neither_keys_nor_bodies_nor_answers(api):
+    key = "order-4711-canary"
+    answer = send(api, KEYS, b'{"name": "n", "more": "canary-9a"}', key).json()
+    decision = Belongings(api, "canary-path").decision()
+    send(api, f"/v1/decisions/{decision}/notices", b'{"recipient": {"name": "Ada Canary"}}', key)
+    kept = "\n".join(map(str, KeptAnswer.objects.values_list()))
+    for secret in (key, "canary", "Canary", answer["api_key"], answer["key_id"]):
+        assert secret not in kept
+    assert answer["api_key"].split("_", 2)[2] not in everything_stored()
+    assert key not in everything_stored()
+
+
+def test_an_answer_is_found_while_the_secret_key_is_changed(api, settings):
+    first = send(api, KEYS, with_name("n"))
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "a new one", [settings.SECRET_KEY]
+    again = send(api, KEYS, with_name("n"))
+    assert (again.content, again["Idempotent-Replayed"]) == (first.content, "true")
+
+
+def test_an_answer_is_for_who_knows_the_whole_key(api):
+    first = send(api, KEYS, with_name("n"), "the-clients")
+    for guess in ("the-client", "The-clients", "the-clients-"):
+        assert send(api, KEYS, with_name("n"), guess).content != first.content
+
+
+# ── at the same time ──
+
+
+@pytest.fixture
+def bank(shared_database, api):
+    """A caller, in a database that threads share as in production."""
+    return api
+
+
+def test_of_many_that_come_at_once_one_creates_and_all_get_its_answer(bank):
+    before = ApiKey.objects.count()
+    answers = at_once(16, lambda _: send(bank, KEYS, with_name("n")))
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.content for answer in answers}) == 1
+    assert sorted(answer.headers.get("Idempotent-Replayed", "") for answer in answers) == [""] + ["true"] * 15
+    assert ApiKey.objects.count() == before + 1
+
+
+def test_of_many_bodies_that_come_at_once_under_one_key_one_is_taken(bank):
+    answers = at_once(16, lambda number: send(bank, KEYS, with_name(f"n-{number}")))
+    assert sorted(answer.status_code for answer in answers) == [201] + [409] * 15
+    assert ApiKey.objects.filter(name__startswith="n-").count() == 1
+
+
+def test_drafts_that_come_at_once_are_one_notice_for_each_key(bank):
+    path = f"/v1/decisions/{Belongings(bank).decision()}/notices"
+    answers = at_once(16, lambda number: send(bank, path, b"{}", f"key-{number % 4}"))
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.content for answer in answers}) == Notice.objects.count() == 4

@@ -1,0 +1,203 @@
+"""A reconsideration sent again under its Idempotency-Key is the same record with the same salts, whatever happens."""
+
+import itertools
+import json
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from accounts.models import AuditEvent, KeptAnswer
+from accounts.roles import Role
+from custody.keys import keyring
+from custody.models import Entry
+from decisions.models import Decision
+from tests.conftest import Api
+from tests.custody.faulty_disk import faulty_disk, full_disk
+from tests.reconsiderations.conftest import RAW, REVIEW, check, forget_all_records, is_committed, record_of
+from tests.threads import at_once
+
+# Foreign keys are checked when a transaction ends, so these tests need real ones.
+pytestmark = pytest.mark.usefixtures("transactional_db")
+
+URL = "/v1/decisions/loan-1/reconsideration"
+
+
+def send(api: Api, key: str = "once", path: str = URL, **changes: Any) -> Any:
+    """The answer to a review under a key: REVIEW with changes."""
+    body = json.dumps({**REVIEW, **changes}).encode()
+    return api.client.post(path, body, content_type="application/json", headers={"Idempotency-Key": key})
+
+
+def commitments(answer: Any) -> list[Any]:
+    return [answer.json()[name] for name in ("decision_id", "rationale", "evidence_considered")]
+
+
+def reviews() -> int:
+    return Decision.objects.filter(kind="reconsideration").count()
+
+
+def test_it_is_answered_as_the_first_time_and_is_one_record(api, each_vault, original):
+    first, again = send(api), send(api)
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.content == first.content
+    assert [each.headers.get("Idempotent-Replayed") for each in (first, again)] == [None, "true"]
+    assert reviews() == 1
+    assert AuditEvent.objects.filter(verb="decision.reconsidered").count() == 1
+
+
+def test_the_record_itself_answers_so_nothing_is_kept_and_the_key_counts_for_good(api, original):
+    first = send(api)
+    with time_machine.travel(timezone.now() + timedelta(days=400), tick=False):
+        assert send(api).content == first.content
+    assert not KeptAnswer.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"requested_by": "the board"},
+        {"reviewer": "B. Reviewer"},
+        {"reviewer_authority": "clerk"},
+        {"outcome": "upheld"},
+        {"new_action": "denied"},
+        {"new_action": None},
+        {"new_action": ""},
+        {"rationale": REVIEW["rationale"] + " "},
+        {"evidence_considered": []},
+        {"evidence_considered": REVIEW["evidence_considered"][:1]},
+        {"evidence_considered": REVIEW["evidence_considered"][::-1]},
+        {"evidence_considered": [*REVIEW["evidence_considered"], "one more"]},
+    ],
+    ids=str,
+)
+def test_another_review_under_the_key_is_a_409_that_repeats_no_text(api, original, change):
+    send(api)
+    other = send(api, **change)
+    assert other.status_code == 409
+    assert set(other.json()) == {"detail"}
+    assert REVIEW["rationale"] not in other.content.decode()
+    assert reviews() == 1
+
+
+def test_another_key_caller_decision_or_organization_is_another_review(api, api_for, organization, other_api, original):
+    api.ingest({"decision_id": "loan-2"})
+    other_api.ingest(RAW)
+    answers = [
+        send(api),
+        send(api, "twice"),
+        send(api, path="/v1/decisions/loan-2/reconsideration"),
+        send(api_for(organization, Role.OWNER)),
+        send(other_api),
+    ]
+    assert [answer.status_code for answer in answers] == [201] * 5
+    assert len({answer.json()["decision_id"] for answer in answers}) == 5
+
+
+def test_the_id_looks_like_any_other_and_tells_nobody_the_key(api, original):
+    made = send(api, "order-4711").json()
+    found = uuid.UUID(made["decision_id"].removeprefix("reconsideration-"))
+    assert (found.version, found.variant) == (4, uuid.RFC_4122)
+    assert "4711" not in json.dumps([made, record_of(api, made["decision_id"])])
+
+
+def test_a_bad_key_is_refused_before_anything_is_recorded(api, original):
+    answer = send(api, "two words")
+    assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["header", "Idempotency-Key"])
+    assert reviews() == 0
+
+
+# ── what goes wrong in between ──
+
+
+def test_it_is_202_while_the_vault_is_full_and_201_with_the_same_salts_once_it_is_not(api, filesystem_vault, original):
+    with full_disk(filesystem_vault):
+        first, again = send(api), send(api)
+    finished, later = send(api), send(api)
+    assert [each.status_code for each in (first, again, finished, later)] == [202, 202, 201, 201]
+    assert first.content == again.content
+    assert finished.content == later.content
+    assert commitments(finished) == commitments(first)
+    assert is_committed(finished.json()["rationale"], REVIEW["rationale"])
+    receipt = api.get(f"/v1/decisions/{finished.json()['decision_id']}/receipt").json()
+    assert receipt.items() <= finished.json().items()
+    assert reviews() == 1
+
+
+def test_another_review_is_a_409_while_the_first_still_waits(api, filesystem_vault, original):
+    with full_disk(filesystem_vault):
+        send(api)
+        assert send(api, outcome="upheld").status_code == 409
+    assert reviews() == 1
+
+
+def test_it_is_503_where_what_was_recorded_cannot_be_read(api, filesystem_vault, original):
+    first = send(api)
+    away = filesystem_vault.rename(filesystem_vault.with_name("away"))
+    answer = send(api)
+    assert (answer.status_code >= 500, set(answer.json())) == (True, {"detail"})
+    away.rename(filesystem_vault)
+    assert send(api).content == first.content
+
+
+def test_whatever_call_of_the_disk_fails_one_record_with_one_set_of_salts_is_there(api, filesystem_vault, original):
+    for call in itertools.count():
+        before = reviews()
+        with faulty_disk(filesystem_vault, fail_at=call) as disk:
+            answers = [send(api, f"key-{call}") for _ in range(2)]
+        if not disk.failed:
+            break
+        answers.append(send(api, f"key-{call}"))
+        told = [commitments(answer) for answer in answers if answer.status_code in (201, 202)]
+        assert answers[-1].status_code == 201, disk.calls[call]
+        assert all(each == told[0] for each in told), disk.calls[call]
+        assert reviews() == before + 1
+    assert call > 5
+
+
+def test_without_the_organizations_keys_it_is_503_and_may_come_again(key_directory, api, original):
+    (index_key,) = key_directory.glob("*/index.key")
+    away = index_key.rename(index_key.with_suffix(".away"))
+    keyring.cache_clear()
+    assert send(api).status_code == 503
+    assert reviews() == 0
+    away.rename(index_key)
+    keyring.cache_clear()
+    assert (send(api).status_code, reviews()) == (201, 1)
+
+
+def test_after_a_restore_from_before_it_the_vault_s_record_answers(api, filesystem_vault, original):
+    first = send(api)
+    forget_all_records()
+    api.ingest(RAW)
+    again = send(api)
+    assert (again.status_code, commitments(again)) == (201, commitments(first))
+    assert check(api, first.json()["decision_id"], rationale=REVIEW["rationale"]).json()["rationale"] is True
+    assert reviews() == 1
+
+
+# ── at the same time ──
+
+
+@pytest.fixture
+def bank(shared_database, each_vault, api, original):
+    """A caller, in a database that threads share as in production, once for every vault."""
+    return api
+
+
+def test_of_64_that_come_at_once_one_is_recorded_and_all_tell_of_it(bank):
+    answers = at_once(64, lambda _: send(bank))
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.content for answer in answers}) == 1
+    assert reviews() == 1
+    assert not Entry.objects.filter(state=Entry.State.RESERVED).exists()
+    assert AuditEvent.objects.filter(verb="decision.reconsidered").count() == 1
+
+
+def test_of_many_reviews_that_come_at_once_under_one_key_one_is_recorded(bank):
+    answers = at_once(16, lambda number: send(bank, rationale=f"reason {number}"))
+    assert sorted(answer.status_code for answer in answers) == [201] + [409] * 15
+    assert reviews() == 1
