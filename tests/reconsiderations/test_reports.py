@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,11 +11,13 @@ import time_machine
 from accounts.models import User
 from accounts.roles import Role
 from decisions import reports
+from tests.docs.documents import CHECKOUT
 from tests.people import sign_in
 from tests.reconsiderations.conftest import reconsider
 
 pytestmark = pytest.mark.django_db
 URL = "/admin/decisions/decision/reports/"
+APPS = ("accounts", "config", "custody", "decisions", "notices")
 DAY = timedelta(days=1)
 NOW = datetime.now(UTC).replace(microsecond=0)
 
@@ -167,6 +170,23 @@ def exported(browser, grouping="system"):
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
     assert answer["Content-Disposition"] == f'attachment; filename="reconsiderations-by-{grouping}.csv"'
     return list(csv.reader(io.StringIO(answer.content.decode(), newline="")))
+
+
+def test_every_cell_of_the_csv_is_quoted_so_that_no_other_separator_divides_it(api, signed_in):
+    decide(api, "a", system="Scorer;=1+1\t=1+1")
+    review(api, "a", after=DAY)
+    shown = signed_in().get(URL, {"by": "system", "format": "csv"}).content.decode()
+    head, line = shown.splitlines()
+    assert head == '"System","reviews","overturned or modified","rate","mean days"'
+    assert line == '"Scorer;=1+1\t=1+1","1","0","0.0000","1.00"'
+
+
+def test_nothing_else_writes_csv():
+    """Whoever writes some uses the one writer, and none is written by hand."""
+    sources = {path: path.read_text() for app in APPS for path in (CHECKOUT / app).rglob("*.py")}
+    assert len(sources) > 100
+    writing = {path.name for path, source in sources.items() if re.search(r"csv\.(Dict)?[wW]riter|text/csv", source)}
+    assert writing == {"spreadsheets.py"}
 
 
 def test_the_csv_has_the_pages_numbers(reviewed, signed_in):
