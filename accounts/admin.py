@@ -4,6 +4,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.auth import admin as _registers_its_models  # noqa: F401
 from django.contrib.auth.models import Group
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
@@ -21,10 +22,10 @@ from accounts.back_office import (
     page_about,
     refusal,
 )
-from accounts.back_office.forms import InviteForm, KeyForm, RoleForm
+from accounts.back_office.forms import InviteForm, KeepKeysForm, KeyForm, MemberForm
 from accounts.models import ApiKey, AuditEvent, Invite, Member
 from accounts.roles import Permission, Role
-from accounts.services import invites, members
+from accounts.services import invites, keys, members
 from accounts.services.refusals import Refused
 
 admin.site.site_header = admin.site.site_title = "Decision-Record Service"
@@ -41,6 +42,12 @@ _SENT_BEFORE = (
 def _is_owner(request: HttpRequest) -> bool:
     member = selectors.current_member(request)
     return member is not None and member.role == Role.OWNER
+
+
+def _told(made: list[ApiKey]) -> str:
+    """What became of the keys of a member who lost permissions."""
+    names = ", ".join(f"{key.name[:60]} ({key.key_id})" for key in made)
+    return f"{'Revoked' if made[0].revoked_at else 'Still working'}: {names}." if made else ""
 
 
 @admin.register(Member)
@@ -63,32 +70,39 @@ class MemberAdmin(ReadOnlyAdmin):
         ]
 
     def more(self, request: HttpRequest, row: Member) -> dict[str, Any]:
-        form = RoleForm(by_owner=_is_owner(request), initial={"role": row.role})
-        return {"form": form, "refusal": self._refusal(request, row)}
+        form = MemberForm(by_owner=_is_owner(request), initial={"role": row.role})
+        removal = KeepKeysForm(auto_id="removal-%s")
+        made = keys.working_keys(row)
+        if not made:
+            del form.fields["keep_keys"], removal.fields["keep_keys"]
+        return {"form": form, "removal": removal, "made": made, "refusal": self._refusal(request, row)}
 
     def change_role(self, request: HttpRequest, pk: int) -> HttpResponse:
         member, who = self.found(request, pk), caller(request, Permission.MANAGE_MEMBERS)
-        form = RoleForm(request.POST, by_owner=_is_owner(request))
+        form = MemberForm(request.POST, by_owner=_is_owner(request))
         if not form.is_valid():
             messages.error(request, str(form.errors["role"][0]))
             return redirect("admin:accounts_member_change", pk)
+        given, keep = Role(form.cleaned_data["role"]), form.cleaned_data["keep_keys"]
         try:
-            members.change_role(caller=who, member=member, role=Role(form.cleaned_data["role"]))
+            _, made = members.change_role(caller=who, member=member, role=given, keep_keys=keep)
         except Refused as refused:
             messages.error(request, refused.sentence)
         else:
-            given = form.cleaned_data["role"]
-            messages.success(request, f"From their next request on, {member.user} has the role {given}.")
+            done = f"From their next request on, {member.user} has the role {given}."
+            messages.success(request, f"{done} {_told(made)}".strip())
         return redirect("admin:accounts_member_change", pk)
 
     def remove(self, request: HttpRequest, pk: int) -> HttpResponse:
         member, who = self.found(request, pk), caller(request, Permission.MANAGE_MEMBERS)
+        form = KeepKeysForm(request.POST)
+        form.is_valid()
         try:
-            members.remove_member(caller=who, member=member)
+            _, made = members.remove_member(caller=who, member=member, keep_keys=form.cleaned_data["keep_keys"])
         except Refused as refused:
             messages.error(request, refused.sentence)
             return redirect("admin:accounts_member_change", pk)
-        messages.success(request, f"The membership of {member.user} has ended.")
+        messages.success(request, f"The membership of {member.user} has ended. {_told(made)}".strip())
         return redirect("admin:accounts_member_changelist")
 
     def _refusal(self, request: HttpRequest, member: Member) -> str:
@@ -204,9 +218,15 @@ class ApiKeyAdmin(ReadOnlyAdmin):
                 if not once.is_sent_first(request, form.cleaned_data["form_token"]):
                     messages.error(request, _SENT_BEFORE)
                     return redirect("admin:accounts_apikey_changelist")
-                key, token = services.create_api_key(
-                    organization_id=who.organization_id, name=form.cleaned_data["name"], role=who.role, actor=who.actor
-                )
+                try:
+                    key, token = services.create_api_key(
+                        organization_id=who.organization_id,
+                        name=form.cleaned_data["name"],
+                        role=who.role,
+                        actor=who.actor,
+                    )
+                except Refused as refused:
+                    raise PermissionDenied(refused.sentence) from None
                 return self.page(request, "admin/accounts/new_key.html", "A new key", key=key, token=token)
         else:
             form = KeyForm(initial={"form_token": once.form_token(request)})

@@ -25,6 +25,9 @@ class Permission(StrEnum):
     READ_AUDIT = "read the audit trail"
 
 
+CONFIRMED = frozenset({Role.OWNER, Role.APPROVER})
+"""Where an organization asks for a second factor, it asks these."""
+
 _EVERYONE = frozenset(Role)
 _ADMINISTRATION = frozenset({Role.OWNER, Role.ADMIN})
 
@@ -45,3 +48,7 @@ MATRIX: dict[Permission, frozenset[Role]] = {
 
 def allows(role: Role, permission: Permission) -> bool:
     return role in MATRIX[permission]
+
+
+def permissions(role: Role) -> frozenset[Permission]:
+    return frozenset(each for each in Permission if allows(role, each))

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 from accounts.models import MAX_KEY_NAME
 from accounts.roles import Role
 from config.api.pagination import Page
-from config.api.views import Answer, RequestBody
+from config.api.views import Answer, QueryString, RequestBody
 
 
 def _mail_address(value: str) -> str:
@@ -64,7 +64,16 @@ class AcceptInviteIn(RequestBody):
 
 
 class MemberPatch(RequestBody):
+    """`keep_keys` lets the keys that the member made work on, though the new role may less."""
+
     role: Literal[ROLES]  # type: ignore[valid-type]
+    keep_keys: bool = False
+
+
+class Removal(QueryString):
+    """`keep_keys` lets the keys that the member made work on."""
+
+    keep_keys: bool = False
 
 
 class OrganizationPatch(RequestBody):
@@ -134,6 +143,19 @@ class MemberOut(Answer):
     name: str
     role: str
     created_at: str
+
+
+class MadeKey(Answer):
+    key_id: str
+    name: str
+    role: str
+    revoked_at: str | None
+
+
+class ChangedMember(MemberOut):
+    """`keys` are those the member had made that worked until now; `revoked_at` is null where they still do."""
+
+    keys: list[MadeKey]
 
 
 class MemberList(Answer):

@@ -5,6 +5,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from accounts import services
+from accounts.api.common import refusals
 from accounts.authentication import caller_of
 from accounts.idempotency import idempotent
 from accounts.models import ApiKey
@@ -31,12 +32,13 @@ class ApiKeyListView(ApiView):
     @idempotent
     def post(self, request: Request) -> HttpResponse:
         caller = caller_of(request)
-        key, token = services.create_api_key(
-            organization_id=caller.organization_id,
-            name=self.body(KeyIn).name,
-            role=caller.role,
-            actor=caller.actor,
-        )
+        with refusals():
+            key, token = services.create_api_key(
+                organization_id=caller.organization_id,
+                name=self.body(KeyIn).name,
+                role=caller.role,
+                actor=caller.actor,
+            )
         return answer({**_shown(key), "api_key": token}, status=201)
 
     @extend_schema(

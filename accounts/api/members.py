@@ -5,9 +5,17 @@ from rest_framework.request import Request
 from accounts import services
 from accounts.api.common import refusals
 from accounts.authentication import caller_of
-from accounts.models import Member, Organization
+from accounts.models import ApiKey, Member, Organization
 from accounts.roles import Permission, Role
-from accounts.schemas import ListPage, MemberList, MemberOut, MemberPatch, OrganizationPatch, OrganizationSettings
+from accounts.schemas import (
+    ChangedMember,
+    ListPage,
+    MemberList,
+    MemberPatch,
+    OrganizationPatch,
+    OrganizationSettings,
+    Removal,
+)
 from accounts.services import members
 from config.api import openapi
 from config.api.answers import answer
@@ -36,27 +44,36 @@ class MemberView(ApiView):
 
     @extend_schema(
         operation_id="change_member_role",
-        summary="Give a member another role.",
+        summary="Give a member another role; if it may less, the keys they made are revoked.",
         tags=["extension"],
         request=MemberPatch,
-        responses=openapi.answers({200: MemberOut}, errors=[401, 403, 404, 409, 413, 415]),
+        responses=openapi.answers({200: ChangedMember}, errors=[401, 403, 404, 409, 413, 415]),
     )
     def patch(self, request: Request, member_id: int) -> HttpResponse:
-        role = Role(self.body(MemberPatch).role)
+        body = self.body(MemberPatch)
         with refusals():
-            changed = members.change_role(caller=caller_of(request), member=_member(request, member_id), role=role)
-        return answer(_shown(changed))
+            changed, made = members.change_role(
+                caller=caller_of(request),
+                member=_member(request, member_id),
+                role=Role(body.role),
+                keep_keys=body.keep_keys,
+            )
+        return answer({**_shown(changed), "keys": list(map(_key, made))})
 
     @extend_schema(
         operation_id="remove_member",
-        summary="End a membership and the person's sessions.",
+        summary="End a membership and the person's sessions, and revoke the keys they made.",
         tags=["extension"],
-        responses=openapi.answers({200: MemberOut}, errors=[401, 403, 404, 409]),
+        parameters=openapi.query(Removal),
+        responses=openapi.answers({200: ChangedMember}, errors=[401, 403, 404, 409]),
     )
     def delete(self, request: Request, member_id: int) -> HttpResponse:
+        keep_keys = self.query(Removal).keep_keys
         with refusals():
-            removed = members.remove_member(caller=caller_of(request), member=_member(request, member_id))
-        return answer(_shown(removed))
+            removed, made = members.remove_member(
+                caller=caller_of(request), member=_member(request, member_id), keep_keys=keep_keys
+            )
+        return answer({**_shown(removed), "keys": list(map(_key, made))})
 
 
 class OrganizationView(ApiView):
@@ -103,6 +120,10 @@ def _shown(member: Member) -> dict[str, object]:
         "role": member.role,
         "created_at": rfc3339(member.created_at),
     }
+
+
+def _key(key: ApiKey) -> dict[str, object]:
+    return {"key_id": key.key_id, "name": key.name, "role": key.role, "revoked_at": rfc3339(key.revoked_at)}
 
 
 def _organization(organization: Organization) -> dict[str, object]:

@@ -19,6 +19,18 @@ class RoleForm(forms.Form):
         self.fields["role"].choices = [(role, role) for role in offered]  # type: ignore[attr-defined]
 
 
+class KeepKeysForm(forms.Form):
+    """What becomes of the keys of a member who may less, or nothing any more."""
+
+    keep_keys = forms.BooleanField(required=False, label="Keep their keys working")
+
+
+class MemberForm(KeepKeysForm, RoleForm):
+    """Another role for a member."""
+
+    field_order = ("role", "keep_keys")
+
+
 class InviteForm(RoleForm):
     email = forms.EmailField(
         label="Mail address", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "off"})
