@@ -12,8 +12,19 @@ ROLES = [(role.value, role.value) for role in Role]
 MAX_KEY_NAME = 256
 
 
-class Organization(models.Model):
-    """The tenant: every other row belongs to exactly one."""
+class FirstSteps(models.Model):
+    """The flags of somebody's onboarding."""
+
+    onboarding_dismissed = models.BooleanField(default=False)
+    onboarding_opened = models.BooleanField(default=False)
+    onboarding_verified = models.BooleanField(default=False)
+
+    class Meta:
+        abstract = True
+
+
+class Organization(FirstSteps):
+    """The tenant: every other row belongs to exactly one. Its flags are those of keys that nobody is behind."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     slug = models.SlugField(unique=True)
@@ -61,15 +72,12 @@ class User(AbstractBaseUser):
         return self.is_active
 
 
-class Member(models.Model):
+class Member(FirstSteps):
     """A person in an organization, with a role."""
 
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="members")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=16, choices=ROLES)
-    onboarding_dismissed = models.BooleanField(default=False)
-    onboarding_opened = models.BooleanField(default=False)
-    onboarding_verified = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -123,6 +131,8 @@ class OneTimeCode(models.Model):
     email = models.EmailField(max_length=254)
     intent = models.CharField(max_length=64)
     client = models.CharField(max_length=45, help_text="Address of whoever asked.")
+    browser = models.CharField(max_length=64, help_text="Digest of the cookie of the browser in which the code works.")
+    known = models.BooleanField(default=False, help_text="Whether a code of this address was used there before.")
     digest = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
@@ -132,6 +142,8 @@ class OneTimeCode(models.Model):
     tries_noted = models.PositiveSmallIntegerField(default=0, help_text="How many of them the audit trail tells of.")
     used_at = models.DateTimeField(null=True)
     app_tries = models.PositiveSmallIntegerField(default=0, help_text="At the second factor, after this code.")
+    new_secret = models.TextField(blank=True, help_text="Of the app to enrol at the second factor. Encrypted.")
+    confirmed_at = models.DateTimeField(null=True, help_text="When the second factor followed.")
 
     class Meta:
         indexes = [

@@ -8,10 +8,11 @@ from django.http import HttpRequest
 from accounts.audit import Actor
 from accounts.callers import Caller
 from accounts.models import ApiKey, Member, Organization, User
-from accounts.roles import Role
+from accounts.roles import CONFIRMED, Role
 from config import db
 
 SESSION_ORGANIZATION = "organization"
+SESSION_CONFIRMED = "second_factor"
 
 
 class StoredKey(NamedTuple):
@@ -104,9 +105,28 @@ def organizations(request: HttpRequest) -> list[Organization]:
     return known
 
 
-def caller(member: Member) -> Caller:
+def caller(member: Member, *, owes_second_factor: bool = False) -> Caller:
     who = Actor("member", str(member.user_id), member.user.email)
-    return Caller(member.organization_id, Role(member.role), who, member.pk)
+    return Caller(member.organization_id, Role(member.role), who, member.pk, owes_second_factor)
+
+
+def signed_in_caller(request: HttpRequest) -> Caller | None:
+    """The signed-in person, as `current_member` knows them."""
+    member = current_member(request)
+    if member is None:
+        return None
+    asked = member.organization.second_factor_required and member.role in CONFIRMED
+    return caller(member, owes_second_factor=asked and not request.session.get(SESSION_CONFIRMED))
+
+
+def first_steps_of(caller: Caller) -> Member | Organization:
+    """Whose onboarding a caller's is: their own; a key's is that of the member behind it or, where there is none any
+    more, the organization's."""
+    members = Member.objects.filter(organization_id=caller.organization_id)
+    if caller.member_id is not None:
+        return members.get(pk=caller.member_id)
+    maker = ApiKey.objects.values_list("maker", flat=True).get(key_id=caller.actor.id)
+    return members.filter(user__email=maker).first() or Organization.objects.get(pk=caller.organization_id)
 
 
 def person_behind(actor: Actor) -> str:

@@ -2,14 +2,12 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from accounts import services
+from accounts import selectors, services
 from accounts.authentication import caller_of
-from accounts.callers import Caller
-from accounts.models import Member
+from accounts.models import Member, Organization
 from accounts.schemas import OnboardingIn, OnboardingOut
 from config.api import openapi
 from config.api.answers import answer
-from config.api.errors import ApiError
 from config.api.views import ApiView
 
 
@@ -18,13 +16,12 @@ class OnboardingView(ApiView):
 
     @extend_schema(
         operation_id="get_onboarding",
-        summary="The signed-in member's onboarding flags.",
+        summary="The onboarding flags of the caller, or of the member behind a key.",
         tags=["extension"],
         responses=openapi.answers({200: OnboardingOut}, errors=[401, 403]),
     )
     def get(self, request: Request) -> HttpResponse:
-        member_id = _member_id(caller_of(request))
-        return answer(_shown(Member.objects.get(pk=member_id)))
+        return answer(_shown(selectors.first_steps_of(caller_of(request))))
 
     @extend_schema(
         operation_id="update_onboarding",
@@ -34,21 +31,16 @@ class OnboardingView(ApiView):
         responses=openapi.answers({200: OnboardingOut}, errors=[401, 403, 413, 415]),
     )
     def patch(self, request: Request) -> HttpResponse:
-        caller = caller_of(request)
-        member_id = _member_id(caller)
         flags = self.body(OnboardingIn).model_dump(exclude_unset=True)
-        return answer(_shown(services.update_onboarding(member_id=member_id, flags=flags, actor=caller.actor)))
+        caller = caller_of(request)
+        whose = selectors.first_steps_of(caller)
+        services.update_onboarding(of=whose, flags=flags, actor=caller.actor)
+        return answer(_shown(whose))
 
 
-def _member_id(caller: Caller) -> int:
-    if caller.member_id is None:
-        raise ApiError(403, "Onboarding belongs to a signed-in person; an API key has none.")
-    return caller.member_id
-
-
-def _shown(member: Member) -> dict[str, bool]:
+def _shown(whose: Member | Organization) -> dict[str, bool]:
     return {
-        "dismissed": member.onboarding_dismissed,
-        "opened": member.onboarding_opened,
-        "verified": member.onboarding_verified,
+        "dismissed": whose.onboarding_dismissed,
+        "opened": whose.onboarding_opened,
+        "verified": whose.onboarding_verified,
     }

@@ -1,9 +1,12 @@
 """Organizations and their members."""
 
+import uuid
 from collections.abc import Mapping
+from typing import Any
 
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils.text import slugify
 
 from accounts import audit
@@ -57,7 +60,7 @@ def add_member(*, organization: Organization, email: str, role: Role, actor: Act
 
 
 def require_second_factor(*, organization: Organization, required: bool, actor: Actor) -> None:
-    """Whether approvers and owners must confirm their sign-in with an app. Counts from their next sign-in."""
+    """Whether approvers and owners must confirm their sign-in with an app. Counts from their next act."""
     with transaction.atomic():
         if Organization.objects.filter(pk=organization.pk, second_factor_required=not required).update(
             second_factor_required=required
@@ -72,25 +75,28 @@ def require_second_factor(*, organization: Organization, required: bool, actor: 
             )
 
 
-def update_onboarding(*, member_id: int, flags: Mapping[str, bool], actor: Actor) -> Member:
-    """Set some of a member's first-steps flags.
+def update_onboarding(*, of: Member | Organization, flags: Mapping[str, bool], actor: Actor) -> None:
+    """Set some of the first-steps flags of a member or an organization.
 
     Args:
+        of: is brought up to date, too.
         flags: any of `dismissed`, `opened` and `verified`; the others stay as they are.
     """
     with transaction.atomic():
-        member = Member.objects.select_for_update().get(pk=member_id)
+        rows: QuerySet[Any] = type(of)._default_manager.select_for_update()
+        of.refresh_from_db(from_queryset=rows)
         if not flags:
-            return member
+            return
         for name, value in flags.items():
-            setattr(member, f"onboarding_{name}", value)
-        member.save(update_fields=[f"onboarding_{name}" for name in flags])
-        audit.record(
-            "member.onboarding",
-            actor=actor,
-            organization_id=member.organization_id,
-            object_kind="member",
-            object_id=member.pk,
-            **flags,
-        )
-    return member
+            setattr(of, f"onboarding_{name}", value)
+        of.save(update_fields=[f"onboarding_{name}" for name in flags])
+        if isinstance(of, Member):
+            _audit("member.onboarding", actor, of.organization_id, "member", of.pk, flags)
+        else:
+            _audit("organization.onboarding", actor, of.pk, "organization", of.pk, flags)
+
+
+def _audit(
+    verb: str, actor: Actor, organization_id: uuid.UUID, kind: str, object_id: object, flags: Mapping[str, bool]
+) -> None:
+    audit.record(verb, actor=actor, organization_id=organization_id, object_kind=kind, object_id=object_id, **flags)

@@ -1,6 +1,8 @@
-"""First steps: three flags of each member, set one by one or together, that drive the panel in the back office."""
+"""First steps: three flags of each member, set one by one or together, that drive the panel in the back office. A key
+has those of the member behind it."""
 
 from itertools import combinations
+from typing import Any
 
 import pytest
 
@@ -50,11 +52,79 @@ def test_unknown_properties_are_passed_over(browser):
     assert browser.call("PATCH", PATH, {"finished": True, "opened": True}).json()["opened"] is True
 
 
-@pytest.mark.parametrize("method", ["GET", "PATCH"])
-def test_a_key_has_no_first_steps(api, method):
-    answer = api.client.generic(method, PATH, b'{"opened": true}', content_type="application/json")
-    assert answer.status_code == 403
-    assert answer.json() == {"detail": "Onboarding belongs to a signed-in person; an API key has none."}
+# ── with a key ──
+
+
+def keyed(token: str) -> Browser:
+    return Browser(headers={"Authorization": f"Bearer {token}"})
+
+
+def key_of(browser: Browser) -> Browser:
+    """A machine with a key that the signed-in person made."""
+    return keyed(browser.call("POST", "/v1/auth/api-keys", {"name": "theirs"}).json()["api_key"])
+
+
+def set_by(machine: Browser, flags: Any) -> Any:
+    return machine.patch(PATH, flags, content_type="application/json")
+
+
+@pytest.mark.parametrize("subset", SUBSETS, ids=" ".join)
+def test_a_key_sets_the_flags_of_the_member_who_made_it(signed_in, subset):
+    browser = signed_in(Role.ADMIN)
+    machine = key_of(browser)
+    answer = set_by(machine, dict.fromkeys(subset, True))
+    assert (answer.status_code, answer.json()) == (200, {flag: flag in subset for flag in FLAGS})
+    assert machine.get(PATH).json() == browser.get(PATH).json() == answer.json()
+
+
+def test_a_key_that_a_key_made_sets_the_flags_of_the_member_behind_both(signed_in):
+    browser = signed_in(Role.ADMIN)
+    made = key_of(browser).post("/v1/auth/api-keys", {"name": "more"}, content_type="application/json").json()
+    assert set_by(keyed(made["api_key"]), {"verified": True}).status_code == 200
+    assert browser.get(PATH).json()["verified"] is True
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_a_key_with_nobody_behind_it_has_the_organizations_flags_whatever_its_role(organization, api_for, role):
+    one, other = (keyed(api_for(organization, each).token) for each in (role, Role.OWNER))
+    assert set_by(one, {"opened": True}).json() == {"dismissed": False, "opened": True, "verified": False}
+    assert other.get(PATH).json()["opened"] is True
+    assert not Member.objects.filter(onboarding_opened=True).exists()
+    (event,) = events("organization.onboarding")
+    assert (event.detail, event.object_kind, event.object_id) == (
+        {"opened": True},
+        "organization",
+        str(organization.pk),
+    )
+
+
+def test_once_the_member_behind_a_key_is_gone_it_has_the_organizations_flags(organization, signed_in, api, other_api):
+    browser = signed_in(Role.ADMIN)
+    machine = key_of(browser)
+    set_by(machine, {"opened": True})
+    member = organization.members.get(role=Role.ADMIN)
+    add_person(other_api.organization, Role.ADMIN, member.user.email)
+    api.client.delete(f"/v1/auth/members/{member.pk}?keep_keys=true")
+    assert machine.get(PATH).json() == dict.fromkeys(FLAGS, False)
+    set_by(machine, {"verified": True})
+    assert not Member.objects.filter(onboarding_verified=True).exists()
+
+
+def test_another_organizations_flags_are_its_own(api, other_api):
+    set_by(keyed(api.token), {"opened": True})
+    assert other_api.get(PATH).json()["opened"] is False
+
+
+@pytest.mark.parametrize("flag", FLAGS)
+@pytest.mark.parametrize("value", [None, "yes", 1, []])
+def test_a_wrong_type_from_a_key_gets_the_contracts_answer(api, flag, value):
+    answer = set_by(keyed(api.token), {flag: value})
+    (problem,) = answer.json()["detail"]
+    assert (answer.status_code, problem["type"], problem["loc"]) == (422, "bool_type", ["body", flag])
+    assert api.get(PATH).json() == dict.fromkeys(FLAGS, False)
+
+
+# ── whose ──
 
 
 def test_each_member_has_their_own_flags(organization, browser):

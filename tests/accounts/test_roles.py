@@ -64,7 +64,7 @@ def test_every_member_has_their_own_sessions_and_onboarding(role, organization, 
 
 
 @pytest.mark.parametrize("name", FOR_MEMBERS)
-def test_a_key_is_no_person_and_has_neither_sessions_nor_onboarding(name, api, belongings):
+def test_a_key_is_no_person_and_has_no_sessions(name, api, belongings):
     answer = call(api.client, name, ENDPOINTS[name], belongings)
     assert answer.status_code in (401, 403)
 
