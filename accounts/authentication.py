@@ -8,12 +8,12 @@ from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
-from rest_framework.permissions import BasePermission
+from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from accounts import audit, digests, roles, selectors, throttling
 from accounts.audit import Actor
-from accounts.callers import Caller
+from accounts.callers import SECOND_FACTOR_OWED, Caller
 from accounts.models import ApiKey
 from accounts.roles import Role
 from accounts.services.keys import PURPOSE, TOKEN_PREFIX
@@ -74,10 +74,10 @@ class MemberSessionAuthentication(SessionAuthentication):
         if user is None or not user.is_active:
             return None
         self.enforce_csrf(request._request)  # type: ignore[arg-type]
-        member = selectors.current_member(request._request)
-        if member is None:
+        caller = selectors.signed_in_caller(request._request)
+        if caller is None:
             raise AuthenticationFailed("You are signed in, but a member of no organization.")
-        return user, selectors.caller(member)
+        return user, caller
 
     def authenticate_header(self, request: Request) -> str:
         return "Session"  # without one, DRF answers 403 where a view knows no keys
@@ -92,7 +92,8 @@ def caller_of(request: Request) -> Caller:
 
 
 class RolePermission(BasePermission):
-    """Compares the caller's role with the permission that the view names for the method."""
+    """Compares the caller's role with the permission that the view names for the method; who owes a second factor may
+    look under it."""
 
     def has_permission(self, request: Request, view: "ApiView") -> bool:  # type: ignore[override]
         method = str(request.method)
@@ -104,5 +105,8 @@ class RolePermission(BasePermission):
         needed = view.permissions["GET" if method == "HEAD" else method]
         if needed is None:
             return True
-        self.message = f"The role {caller.role} may not {needed}."
-        return roles.allows(caller.role, needed)
+        if not roles.allows(caller.role, needed):
+            self.message = f"The role {caller.role} may not {needed}."
+            return False
+        self.message = SECOND_FACTOR_OWED
+        return method in SAFE_METHODS or not caller.owes_second_factor

@@ -19,8 +19,13 @@ def digest(purpose: str, secret: str) -> str:
 
 def matches(purpose: str, secret: str, expected: str) -> bool:
     """Compare in constant time, under the current and, while a rotation lasts, the earlier SECRET_KEYs."""
+    return any([hmac.compare_digest(each, expected) for each in possible(purpose, secret)])  # noqa: C419 - all are
+
+
+def possible(purpose: str, secret: str) -> list[str]:
+    """What may have been stored of a secret: under the current SECRET_KEY and, while a rotation lasts, the earlier."""
     keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return any([hmac.compare_digest(_digest(each, purpose, secret), expected) for each in keys])  # noqa: C419 - all are
+    return [_digest(each, purpose, secret) for each in keys]
 
 
 def _digest(secret_key: str, purpose: str, secret: str) -> str:

@@ -8,6 +8,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts import selectors, services
+from accounts.browsers import browser_of, remember
 from accounts.forms import CodeForm, MailForm
 from accounts.models import SignedInSession
 from accounts.services import codes, invites, second_factor, sessions, sign_in
@@ -20,23 +21,29 @@ _WRONG_CODE = "This code is not right, or not valid any more. Try again, or ask 
 @never_cache
 @require_http_methods(["GET", "POST"])
 def ask_for_code(request: HttpRequest) -> HttpResponse:
-    form = MailForm(request.POST or None)
+    form = MailForm(request.POST or None, initial={"email": getattr(request.user, "email", "")})
     if request.method == "GET":
         return render(request, "accounts/sign_in.html", {"form": form})
     if not form.is_valid():
         return render(request, "accounts/sign_in.html", {"form": form}, status=422)
-    email = form.cleaned_data["email"]
+    email, browser = form.cleaned_data["email"], browser_of(request)
     try:
-        codes.request_code(email=email, intent="sign_in", client=clients.network(request))
+        codes.request_code(email=email, intent="sign_in", client=clients.network(request), browser=browser)
     except codes.TooManyRequests as error:
-        minutes = -(-error.retry_after // 60)
-        form.add_error(None, f"Too many codes were asked for. Try again in {minutes} minutes.")
+        form.add_error(None, f"Too many codes were asked for. Try again in {_in_words(error.retry_after)}.")
         answer = render(request, "accounts/sign_in.html", {"form": form}, status=429)
         answer["Retry-After"] = str(error.retry_after)
         return answer
     # Not before: whoever only looks at the page leaves no session behind in the database.
     request.session[_EMAIL], request.session[_NEXT] = email, request.GET.get("next", "")
-    return redirect("enter-code")
+    asked = redirect("enter-code")
+    remember(asked, browser)
+    return asked
+
+
+def _in_words(seconds: int) -> str:
+    minutes, hours = -(-seconds // 60), -(-seconds // 3600)
+    return f"{minutes} minutes" if minutes <= 60 else f"{hours} hours"
 
 
 @never_cache
@@ -148,5 +155,5 @@ def first_step(request: HttpRequest, flag: str) -> HttpResponse:
     member = selectors.current_member(request)
     if member is None or flag not in ("dismissed", "opened", "verified"):
         raise Http404
-    services.update_onboarding(member_id=member.pk, flags={flag: True}, actor=selectors.caller(member).actor)
+    services.update_onboarding(of=member, flags={flag: True}, actor=selectors.actor(request))
     return redirect("admin:index")

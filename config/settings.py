@@ -211,7 +211,7 @@ CACHES: dict[str, dict[str, Any]] = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 20_000}}
 }
 
-# One-time codes an hour: for one mail address, and from one network address, behind which a whole office may sit.
+# One-time codes an hour for one network address, behind which a whole office may sit: to one mail address, and to all.
 CODES_PER_HOUR = env.int("CODES_PER_HOUR", default=5)
 CODES_PER_HOUR_AND_CLIENT = env.int("CODES_PER_HOUR_AND_CLIENT", default=30)
 SESSION_IDLE = timedelta(minutes=env.int("SESSION_IDLE_MINUTES", default=60))

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 
 from accounts import roles
 from accounts.authentication import MemberSessionAuthentication, caller_of
+from accounts.browsers import browser_of, remember
 from accounts.models import Organization, SignedInSession, User
 from accounts.schemas import (
     ListPage,
@@ -40,27 +41,30 @@ class _OpenView(ApiView):
 class OtpRequestView(_OpenView):
     @extend_schema(
         operation_id="request_one_time_code",
-        summary="Send a six-digit code.",
+        summary="Send a six-digit code. It works with the cookie of this answer.",
         tags=["auth"],
         request=OtpRequestIn,
         responses=openapi.answers({200: Requested}, errors=[413, 415, 429, 503]),
     )
     def post(self, request: Request) -> HttpResponse:
         body = self.body(OtpRequestIn)
+        client, browser = clients.network(request._request), browser_of(request._request)
         try:
-            codes.request_code(email=body.email, intent=body.intent, client=clients.network(request._request))
+            codes.request_code(email=body.email, intent=body.intent, client=client, browser=browser)
         except codes.TooManyRequests as error:
             raise ApiError(
                 429, "Too many codes were asked for. Wait, then ask again.", retry_after=error.retry_after
             ) from None
         message = "If this address has an account, a code is on its way to it."
-        return answer({"status": "requested", "message": message})
+        asked = answer({"status": "requested", "message": message})
+        remember(asked, browser)
+        return asked
 
 
 class OtpVerifyView(_OpenView):
     @extend_schema(
         operation_id="verify_one_time_code",
-        summary="Sign in with the code of the mail: the answer sets the session cookie.",
+        summary="Sign in with the code of the mail and the cookie of its request: the answer sets the session cookie.",
         tags=["extension"],
         request=OtpVerifyIn,
         responses=openapi.answers({200: SignedIn}, errors=[401, 413, 415, 503]),

@@ -3,14 +3,19 @@
 Nothing that happens within a request depends on whether the address has an account: a request for a code inserts one
 row, a try at a code updates one. Looking for the account, making the code, sending it and telling the audit trail are
 the work of `deliver_codes` and `note_refusals`, which run off the request. So neither answers nor timing tell.
+
+A code works in the browser that asked for it, and nowhere else. What strangers do is counted for their own network
+address, so that it costs nobody else a code. THREAT_MODEL.md has the arithmetic.
 """
 
 import secrets
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from accounts import audit, digests, mail
@@ -23,8 +28,19 @@ PURPOSE = "accounts.OneTimeCode"
 DIGITS = 6
 LIFETIME = timedelta(minutes=10)
 TRIES = 5
+TRIES_PER_DAY = 20
+"""Wrong codes for one mail address, from one network address or from one known browser."""
+STRANGERS_PER_HOUR = 100
+"""Codes for one mail address, asked for by all browsers together that are not known."""
+STRANGERS_TRIES_PER_DAY = 100
+"""Wrong codes for one mail address, from all browsers together that are not known."""
+APP_TRIES_PER_DAY = 50
+"""Wrong codes of a person's app, wherever they come from: whoever sends them reads that person's mail."""
+BROWSER_KNOWN = timedelta(days=90)
+"""How long a browser that gave an address's right code is known for that address."""
+_BROWSER = "accounts.OneTimeCode.browser"
 _HOUR = timedelta(hours=1)
-_KEEP = timedelta(days=1)
+_DAY = timedelta(days=1)
 _EMAIL_LENGTH = 254  # RFC 5321; nobody's address is longer, so cutting one off finds nobody
 
 
@@ -37,45 +53,72 @@ class TooManyRequests(Exception):
 
 
 class CodeRefused(Exception):
-    """The code is wrong, used, too old or tried too often: which of them is not said."""
+    """The code is wrong, used, too old, tried too often or another browser's: which of them is not said."""
 
 
-def request_code(*, email: str, intent: str, client: str) -> None:
-    """Ask for a code to be mailed; a new one voids those before it.
+def request_code(*, email: str, intent: str, client: str, browser: str) -> None:
+    """Ask for a code to be mailed; a new one voids those that this browser asked for before.
 
     Args:
         client: network address of whoever asks.
+        browser: the secret in that browser's cookie.
 
     Raises:
-        TooManyRequests: this mail address, or this client, had its codes for this hour.
+        TooManyRequests: whoever asks had their codes for this hour, or their wrong tries for this day.
     """
     email = email.lower()[:_EMAIL_LENGTH]
     with transaction.atomic():
         db.lock(f"codes for {email}", f"codes from {client}")  # or requests sent at once would outrun the limits
-        _limit(settings.CODES_PER_HOUR, email=email)
-        _limit(settings.CODES_PER_HOUR_AND_CLIENT, client=client)
-        OneTimeCode.objects.create(email=email, intent=intent, client=client, expires_at=timezone.now() + LIFETIME)
+        asked = OneTimeCode(
+            email=email,
+            intent=intent,
+            client=client,
+            browser=digests.digest(_BROWSER, browser),
+            known=_is_known(email, browser),
+            expires_at=timezone.now() + LIFETIME,
+        )
+        if not asked.known:
+            most, strangers = settings.CODES_PER_HOUR_AND_CLIENT, OneTimeCode.objects.filter(client=client, known=False)
+            _limit(_times_asked(strangers, most), most, _HOUR)
+        for share in _shares(asked):
+            _limit(_times_asked(share.rows, share.codes), share.codes, _HOUR)
+            _limit(_times_missed(share.rows, share.tries), share.tries, _DAY)
+        asked.save()
         wake("accounts.tasks.deliver_mail")
 
 
-def verify_code(*, email: str, code: str) -> OneTimeCode:
+def verify_code(*, email: str, code: str, browser: str) -> OneTimeCode:
     """The request that this code answers. A code works once; `codes.owner` says whose it is.
 
     Raises:
         CodeRefused
     """
-    newest = OneTimeCode.objects.filter(email=email.lower()[:_EMAIL_LENGTH]).order_by("-pk").first()
-    if newest is None:
+    email = email.lower()[:_EMAIL_LENGTH]
+    with transaction.atomic():
+        db.lock(f"codes for {email}")  # or tries sent at once would outrun the limits
+        row = OneTimeCode.objects.filter(email=email, browser__in=digests.possible(_BROWSER, browser)).last()
+        if row is None or not _may_be_tried(row):
+            raise CodeRefused
+        genuine = digests.matches(PURPOSE, f"{row.pk}:{code}", row.digest or digests.ABSENT)
+        if genuine:
+            row.used_at = timezone.now()
+        else:
+            row.tries += 1
+        row.save(update_fields=["used_at", "tries"])
+    if not genuine:
         raise CodeRefused
-    # Counted before it is compared, so that tries sent at once cannot outrun the limit.
-    live = OneTimeCode.objects.filter(pk=newest.pk, used_at=None, tries__lt=TRIES, expires_at__gt=timezone.now())
-    counted = live.update(tries=F("tries") + 1)
-    genuine = digests.matches(PURPOSE, f"{newest.pk}:{code}", newest.digest or digests.ABSENT)
-    if not (counted and genuine):
-        raise CodeRefused
-    if not OneTimeCode.objects.filter(pk=newest.pk, used_at=None).update(used_at=timezone.now(), tries=F("tries") - 1):
-        raise CodeRefused
-    return newest
+    return row
+
+
+def count_app_try(code: OneTimeCode) -> None:
+    """Count a try at the second factor, before it is compared. Raises CodeRefused if there were too many."""
+    with transaction.atomic():
+        db.lock(f"codes for {code.email}")
+        recent = OneTimeCode.objects.filter(email=code.email, created_at__gt=timezone.now() - _DAY)
+        tried = sum(recent.filter(app_tries__gt=0).values_list("app_tries", flat=True))
+        row = OneTimeCode.objects.filter(pk=code.pk, app_tries__lt=TRIES)
+        if tried >= APP_TRIES_PER_DAY or not row.update(app_tries=F("app_tries") + 1):
+            raise CodeRefused
 
 
 def owner(code: OneTimeCode) -> User:
@@ -92,22 +135,64 @@ def deliver_codes() -> int:
 
 
 def note_refusals() -> None:
-    """Tell the audit trail of wrong codes, and forget requests older than a day."""
+    """Tell the audit trail of wrong codes, and forget the requests that no limit and no known browser rests on."""
     now = timezone.now()
     for row in OneTimeCode.objects.filter(tries__gt=F("tries_noted")):
         with transaction.atomic():
             fresh = OneTimeCode.objects.filter(pk=row.pk, tries_noted=row.tries_noted).update(tries_noted=row.tries)
             if fresh:
                 _audit("sign_in.refused", row, tries=row.tries - row.tries_noted)
-    OneTimeCode.objects.filter(created_at__lt=now - _KEEP).delete()
+    OneTimeCode.objects.filter(created_at__lt=now - _DAY, used_at=None).delete()
+    OneTimeCode.objects.filter(created_at__lt=now - BROWSER_KNOWN).delete()
 
 
-def _limit(most: int, **whose: str) -> None:
-    now = timezone.now()
-    recent = OneTimeCode.objects.filter(created_at__gt=now - _HOUR, **whose).order_by("-created_at")
-    times = list(recent.values_list("created_at", flat=True)[:most])
+class _Share(NamedTuple):
+    """Requests that are counted together: how many codes they may ask for an hour, and miss a day."""
+
+    rows: QuerySet[OneTimeCode]
+    codes: int
+    tries: int
+
+
+def _shares(asked: OneTimeCode) -> list[_Share]:
+    """Those that a request belongs to. A known browser has one of its own, so that no stranger can use it up."""
+    rows = OneTimeCode.objects.filter(email=asked.email, known=asked.known)
+    if asked.known:
+        return [_Share(rows.filter(browser=asked.browser), settings.CODES_PER_HOUR, TRIES_PER_DAY)]
+    return [
+        _Share(rows.filter(client=asked.client), settings.CODES_PER_HOUR, TRIES_PER_DAY),
+        _Share(rows, STRANGERS_PER_HOUR, STRANGERS_TRIES_PER_DAY),
+    ]
+
+
+def _times_asked(rows: QuerySet[OneTimeCode], most: int) -> list[datetime]:
+    """When codes were asked for within the hour, newest first, and no more than matter."""
+    recent = rows.filter(created_at__gt=timezone.now() - _HOUR).order_by("-created_at")
+    return list(recent.values_list("created_at", flat=True)[:most])
+
+
+def _times_missed(rows: QuerySet[OneTimeCode], most: int) -> list[datetime]:
+    """When the codes of the day were asked for, once for each wrong try at them, newest first."""
+    recent = rows.filter(created_at__gt=timezone.now() - _DAY, tries__gt=0).order_by("-created_at")
+    return [asked for asked, tries in recent.values_list("created_at", "tries")[:most] for _ in range(tries)]
+
+
+def _is_known(email: str, browser: str) -> bool:
+    """Whether somebody gave the right code of this address in this browser."""
+    used = OneTimeCode.objects.filter(email=email, used_at__gt=timezone.now() - BROWSER_KNOWN)
+    return used.filter(browser__in=digests.possible(_BROWSER, browser)).exists()
+
+
+def _may_be_tried(code: OneTimeCode) -> bool:
+    if code.used_at or code.tries >= TRIES or code.expires_at <= timezone.now():
+        return False
+    return all(len(_times_missed(share.rows, share.tries)) < share.tries for share in _shares(code))
+
+
+def _limit(times: Sequence[datetime], most: int, window: timedelta) -> None:
+    """Raises TooManyRequests if these were `most` already; newest first."""
     if len(times) >= most:
-        raise TooManyRequests(int((times[-1] + _HOUR - now).total_seconds()) + 1)
+        raise TooManyRequests(int((times[most - 1] + window - timezone.now()).total_seconds()) + 1)
 
 
 def _send(row: OneTimeCode) -> bool:

@@ -11,12 +11,12 @@ from django.utils import timezone
 
 from accounts import audit, digests
 from accounts.audit import Actor
-from accounts.models import Member, User
-from accounts.roles import Role
+from accounts.models import Member, SignedInSession, User
+from accounts.roles import CONFIRMED
+from accounts.services import sessions
 
 _STEP_SECONDS = 30
 _TOLERATED_STEPS = 1
-_ROLES = (Role.OWNER, Role.APPROVER)
 
 
 class SecondFactorRefused(Exception):
@@ -26,7 +26,7 @@ class SecondFactorRefused(Exception):
 def is_needed(user: User) -> bool:
     """Whether this person must confirm a sign-in: they have enrolled, or an organization of theirs asks its owners
     and approvers to."""
-    asked = Member.objects.filter(user=user, role__in=_ROLES, organization__second_factor_required=True)
+    asked = Member.objects.filter(user=user, role__in=CONFIRMED, organization__second_factor_required=True)
     return is_enrolled(user) or asked.exists()
 
 
@@ -46,11 +46,12 @@ def qr_code(user: User, secret: str) -> str:
 
 
 def enrol(*, user: User, secret: str, code: str) -> None:
-    """Make an app this person's second factor, in place of an earlier one. Raises SecondFactorRefused."""
+    """Make an app this person's second factor. Raises SecondFactorRefused, also if they have one by now."""
     step = _matching_step(secret, code, after=0)
     with transaction.atomic():
         encrypted = seal(secret)
-        User.objects.filter(pk=user.pk).update(totp_secret=encrypted, totp_counter=step)
+        if not User.objects.filter(pk=user.pk, totp_secret="").update(totp_secret=encrypted, totp_counter=step):
+            raise SecondFactorRefused
         user.totp_secret = encrypted
         _audit("second_factor.enrolled", user)
 
@@ -65,10 +66,13 @@ def confirm(*, user: User, code: str) -> None:
 
 
 def reset(*, user: User, actor: Actor) -> None:
-    """Forget a person's app, as when the phone is lost; where one is asked for, they enrol another at sign-in."""
+    """Forget a person's app, as when the phone is lost, and end their sessions, which it has confirmed. Where one is
+    asked for, they enrol another at sign-in."""
     with transaction.atomic():
         if User.objects.filter(pk=user.pk).exclude(totp_secret="").update(totp_secret="", totp_counter=0):
             _audit("second_factor.reset", user, actor)
+            for session in SignedInSession.objects.filter(user=user):
+                sessions.end(session=session, because="second factor reset")
 
 
 def note_refusal(user: User) -> None:

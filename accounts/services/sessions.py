@@ -18,11 +18,14 @@ from config import clients
 _SEEN_STEP = timedelta(minutes=1)
 
 
-def begin(*, request: HttpRequest, user: User, organization_id: uuid.UUID | None = None) -> None:
+def begin(
+    *, request: HttpRequest, user: User, organization_id: uuid.UUID | None = None, confirmed: bool = False
+) -> None:
     """Sign a person in: a new session id, so that one fixed beforehand by somebody else is worth nothing.
 
     Args:
         organization_id: the one to act in; else the person's first.
+        confirmed: whether they proved their second factor.
     """
     now = timezone.now()
     with transaction.atomic():
@@ -32,6 +35,7 @@ def begin(*, request: HttpRequest, user: User, organization_id: uuid.UUID | None
         login(request, user, backend="accounts.backends.MemberBackend")
         request.session.cycle_key()
         request.session[selectors.SESSION_ORGANIZATION] = organization_id and str(organization_id)
+        request.session[selectors.SESSION_CONFIRMED] = confirmed
         SignedInSession.objects.create(
             user=user,
             session_key=str(request.session.session_key),
@@ -41,6 +45,21 @@ def begin(*, request: HttpRequest, user: User, organization_id: uuid.UUID | None
             last_seen_at=now,
         )
         _audit("sign_in.succeeded", user)
+
+
+def confirm(*, request: HttpRequest) -> None:
+    """Note that the person of this session proved their second factor. Forms that they have open stay good."""
+    renew(request=request)
+    request.session[selectors.SESSION_CONFIRMED] = True
+    _audit("session.confirmed", SignedInSession.objects.get(session_key=request.session.session_key).user)
+
+
+def renew(*, request: HttpRequest) -> None:
+    """Give the session of this request, whether or not somebody is signed in, a new id."""
+    before = request.session.session_key or ""
+    with transaction.atomic():
+        request.session.cycle_key()
+        SignedInSession.objects.filter(session_key=before).update(session_key=request.session.session_key)
 
 
 def seen(*, request: HttpRequest) -> bool:
@@ -90,18 +109,23 @@ def is_signed_in(request: HttpRequest) -> bool:
     return SESSION_KEY in request.session
 
 
+def is_of(request: HttpRequest, user: User) -> bool:
+    """Whether this person is signed in here."""
+    return SignedInSession.objects.filter(user=user, session_key=request.session.session_key or "").exists()
+
+
 def _audit(verb: str, user: User, **detail: str) -> None:
     """One event in each organization of the person, or one of the platform's if they have none."""
-    members = list(user.memberships.select_related("user"))
+    members = list(user.memberships.all())
+    actor = audit.Actor("member", str(user.pk), user.email)
     for member in members:
         audit.record(
             verb,
-            actor=selectors.caller(member).actor,
+            actor=actor,
             organization_id=member.organization_id,
             object_kind="member",
             object_id=member.pk,
             **detail,
         )
     if not members:
-        actor = audit.Actor("member", str(user.pk), user.email)
         audit.record(verb, actor=actor, organization_id=None, object_kind="user", object_id=user.pk, **detail)

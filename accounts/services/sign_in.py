@@ -1,16 +1,17 @@
 """The steps of signing in: the mailed code, then, where it is asked for, the second factor."""
 
+from django.db import transaction
 from django.db.models import F
 from django.http import HttpRequest
 from django.utils import timezone
 
+from accounts.browsers import browser_of
 from accounts.models import OneTimeCode, User
 from accounts.services import codes, second_factor, sessions
 from accounts.services.codes import CodeRefused
 from accounts.services.second_factor import SecondFactorRefused
 
 _PENDING = "sign_in_code"
-_NEW_SECRET = "sign_in_new_secret"  # noqa: S105 - a session entry's name
 
 
 def by_code(*, request: HttpRequest, email: str, code: str) -> bool:
@@ -19,12 +20,12 @@ def by_code(*, request: HttpRequest, email: str, code: str) -> bool:
     Raises:
         CodeRefused
     """
-    verified = codes.verify_code(email=email, code=code)
+    verified = codes.verify_code(email=email, code=code, browser=browser_of(request))
     user = codes.owner(verified)
     if not second_factor.is_needed(user):
         sessions.begin(request=request, user=user)
         return True
-    request.session.cycle_key()
+    sessions.renew(request=request)
     request.session[_PENDING] = verified.pk
     return False
 
@@ -35,14 +36,24 @@ def waiting_person(request: HttpRequest) -> User:
 
 
 def secret_to_enrol(request: HttpRequest) -> str | None:
-    """The secret this person is to put into an app first, sealed in their session; None if they are enrolled."""
-    if second_factor.is_enrolled(waiting_person(request)):
+    """The secret this person is to put into an app first; None if they are enrolled.
+
+    It belongs to this one pending sign-in and ends with it. It lies there encrypted.
+    """
+    pending = _waiting_code(request)
+    if second_factor.is_enrolled(codes.owner(pending)):
         return None
-    return second_factor.unseal(request.session.setdefault(_NEW_SECRET, second_factor.seal(second_factor.new_secret())))
+    # Of two tabs that ask at once, both show the same.
+    sealed = second_factor.seal(second_factor.new_secret())
+    OneTimeCode.objects.filter(pk=pending.pk, new_secret="").update(new_secret=sealed)
+    pending.refresh_from_db(fields=["new_secret"])
+    return second_factor.unseal(pending.new_secret)
 
 
 def by_app(*, request: HttpRequest, code: str) -> None:
     """Take the app's code and sign in; the first one also enrols the app.
+
+    Somebody who is signed in here already and only owed this goes on in the session they have.
 
     Raises:
         SecondFactorRefused: it is wrong. After five of them the mailed code is worth nothing any more.
@@ -50,25 +61,37 @@ def by_app(*, request: HttpRequest, code: str) -> None:
     """
     pending = _waiting_code(request)
     user, secret = codes.owner(pending), secret_to_enrol(request)
-    # Counted before it is compared, so that tries sent at once cannot outrun the limit.
-    if not OneTimeCode.objects.filter(pk=pending.pk, app_tries__lt=codes.TRIES).update(app_tries=F("app_tries") + 1):
-        raise CodeRefused
+    codes.count_app_try(pending)
     try:
-        if secret:
-            second_factor.enrol(user=user, secret=secret, code=code)
-        else:
-            second_factor.confirm(user=user, code=code)
+        with transaction.atomic():
+            _complete(pending)
+            if secret:
+                second_factor.enrol(user=user, secret=secret, code=code)
+            else:
+                second_factor.confirm(user=user, code=code)
     except SecondFactorRefused:
         second_factor.note_refusal(user)
         raise
-    request.session.pop(_NEW_SECRET, None)
     del request.session[_PENDING]
-    sessions.begin(request=request, user=user)
+    if sessions.is_of(request, user):
+        sessions.confirm(request=request)
+    else:
+        sessions.begin(request=request, user=user, confirmed=True)
+
+
+def _complete(pending: OneTimeCode) -> None:
+    """Raises CodeRefused if another request completed this sign-in meanwhile."""
+    waiting = OneTimeCode.objects.filter(pk=pending.pk, confirmed_at=None)
+    if not waiting.update(confirmed_at=timezone.now(), new_secret="", app_tries=F("app_tries") - 1):
+        raise CodeRefused
 
 
 def _waiting_code(request: HttpRequest) -> OneTimeCode:
     pending = OneTimeCode.objects.filter(
-        pk=request.session.get(_PENDING, 0), expires_at__gt=timezone.now(), app_tries__lt=codes.TRIES
+        pk=request.session.get(_PENDING, 0),
+        confirmed_at=None,
+        expires_at__gt=timezone.now(),
+        app_tries__lt=codes.TRIES,
     ).first()
     if pending is None:
         raise CodeRefused

@@ -23,6 +23,13 @@ def organization_of(request: HttpRequest) -> Organization | None:
 
 
 @register.simple_tag
+def owes_second_factor(request: HttpRequest) -> bool:
+    """Whether the operator has to prove it before they act."""
+    who = selectors.signed_in_caller(request)
+    return who is not None and who.owes_second_factor
+
+
+@register.simple_tag
 def organizations_of(request: HttpRequest) -> list[Organization]:
     """Those between which the operator may switch."""
     return selectors.organizations(request)

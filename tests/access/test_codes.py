@@ -1,7 +1,9 @@
-"""A code: six digits, ten minutes, five tries, one use, and a newer one voids it. Only a keyed digest is stored."""
+"""A code: six digits, ten minutes, five tries, one use, and a newer one voids it, all in the browser that asked for it.
+Only a keyed digest is stored."""
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -9,7 +11,7 @@ import time_machine
 from django.apps import apps
 from django.utils import timezone
 
-from accounts import digests, tasks
+from accounts import browsers, digests, tasks
 from accounts.models import OneTimeCode, SignedInSession
 from accounts.roles import Role
 from accounts.services import codes
@@ -25,24 +27,36 @@ from tests.people import (
 
 pytestmark = pytest.mark.django_db
 
+Verify = Callable[..., int]
 OWNER = "owner@bank.example"
 
 
 @pytest.fixture
-def code(organization) -> str:
+def here() -> Browser:
+    """The browser that asks for codes."""
+    return Browser()
+
+
+@pytest.fixture
+def code(organization, here) -> str:
     """The code that the owner was mailed."""
-    return ask_for_code(Browser(), OWNER)
+    return ask_for_code(here, OWNER)
 
 
-def verify(code: str, email: str = OWNER, browser: Browser | None = None) -> int:
-    return (browser or Browser()).call("POST", "/v1/auth/otp/verify", {"email": email, "code": code}).status_code
+@pytest.fixture
+def verify(here) -> Verify:
+    """Sends a code from the browser that asked for it, by the API."""
+
+    def send(code: str, email: str = OWNER) -> int:
+        return here.call("POST", "/v1/auth/otp/verify", {"email": email, "code": code}).status_code
+
+    return send
 
 
-def test_a_code_is_six_digits_and_signs_in(code):
+def test_a_code_is_six_digits_and_signs_in(code, verify, here):
     assert re.fullmatch(r"[0-9]{6}", code)
-    browser = Browser()
-    assert verify(code, browser=browser) == 200
-    assert browser.get("/v1/auth/me").json()["label"] == OWNER
+    assert verify(code) == 200
+    assert here.get("/v1/auth/me").json()["label"] == OWNER
 
 
 def test_codes_are_drawn_from_all_six_digit_numbers(organization):
@@ -51,7 +65,7 @@ def test_codes_are_drawn_from_all_six_digit_numbers(organization):
     assert len(Counter(code[0] for code in drawn)) > 5
 
 
-def test_the_address_is_read_in_any_case(code):
+def test_the_address_is_read_in_any_case(code, verify):
     assert verify(code, email="Owner@BANK.example") == 200
 
 
@@ -68,12 +82,12 @@ def test_equal_codes_have_different_digests(organization):
     assert digests.digest(codes.PURPOSE, "1:123456") != digests.digest(codes.PURPOSE, "2:123456")
 
 
-def test_a_code_outlives_a_new_secret_key_while_the_old_one_is_a_fallback(code, settings):
+def test_a_code_outlives_a_new_secret_key_while_the_old_one_is_a_fallback(code, settings, verify):
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new" * 20, [settings.SECRET_KEY]
     assert verify(code) == 200
 
 
-def test_a_code_is_good_for_ten_minutes_and_not_longer(code):
+def test_a_code_is_good_for_ten_minutes_and_not_longer(code, verify):
     asked = OneTimeCode.objects.get().created_at
     with time_machine.travel(asked + timedelta(minutes=10, seconds=1), tick=False):
         assert verify(code) == 401
@@ -81,50 +95,48 @@ def test_a_code_is_good_for_ten_minutes_and_not_longer(code):
         assert verify(code) == 200
 
 
-def test_a_code_works_once(code):
+def test_a_code_works_once(code, verify):
     assert verify(code) == 200
     assert verify(code) == 401
     assert SignedInSession.objects.count() == 1
 
 
-def test_four_wrong_tries_leave_the_fifth_and_five_leave_none(code):
+def test_four_wrong_tries_leave_the_fifth_and_five_leave_none(code, verify, here):
     assert [verify(another(code)) for _ in range(4)] == [401] * 4
     assert verify(code) == 200
-    fresh = ask_for_code(Browser(), OWNER)
+    fresh = ask_for_code(here, OWNER)
     assert [verify(another(fresh)) for _ in range(5)] == [401] * 5
     assert verify(fresh) == 401
 
 
-def test_pages_and_the_api_count_the_same_tries(code):
-    page = Browser()
-    fresh = ask_for_code(page, OWNER)
+def test_pages_and_the_api_count_the_same_tries(code, verify, here):
     for _ in range(3):
-        assert page.submit("/sign-in/code/", code=another(fresh)).status_code == 422
-    assert [verify(another(fresh)) for _ in range(2)] == [401] * 2
-    assert page.submit("/sign-in/code/", code=fresh).status_code == 422
-    assert not page.is_signed_in
+        assert here.submit("/sign-in/code/", code=another(code)).status_code == 422
+    assert [verify(another(code)) for _ in range(2)] == [401] * 2
+    assert here.submit("/sign-in/code/", code=code).status_code == 422
+    assert not here.is_signed_in
 
 
-def test_a_new_code_voids_the_one_before(code):
-    newer = ask_for_code(Browser(), OWNER)
+def test_a_new_code_voids_the_one_before(code, verify, here):
+    newer = ask_for_code(here, OWNER)
     assert verify(code) == 401 or code == newer
     assert verify(newer) == 200
 
 
-def test_a_code_that_is_asked_for_but_not_mailed_yet_voids_the_one_before_too(code):
-    Browser().submit("/sign-in/", email=OWNER)
+def test_a_code_that_is_asked_for_but_not_mailed_yet_voids_the_one_before_too(code, verify, here):
+    here.submit("/sign-in/", email=OWNER)
     assert verify(code) == 401
 
 
-def test_a_code_is_good_for_its_own_address_alone(organization, code):
+def test_a_code_is_good_for_its_own_address_alone(organization, code, verify, here):
     other = add_person(organization, Role.EDITOR).user.email
-    ask_for_code(Browser(), other)
+    ask_for_code(here, other)
     assert verify(code, email=other) == 401 or code == mailed_code(other)
     assert verify(code) == 200
 
 
 @pytest.mark.parametrize("wrong", ["", " ", "0", "0" * 7, "0" * 5000, "\uff11" * 6, "\ufb00", "-1", "drs", "%s"])
-def test_anything_else_than_the_code_is_refused_and_counted(code, wrong):
+def test_anything_else_than_the_code_is_refused_and_counted(code, wrong, verify):
     assert verify(wrong) == 401
     assert OneTimeCode.objects.get().tries == 1
 
@@ -145,7 +157,7 @@ def test_what_is_not_six_digits_is_no_try(organization):
     assert OneTimeCode.objects.get().tries == 0
 
 
-def test_a_person_who_was_deactivated_meanwhile_is_refused(organization, code):
+def test_a_person_who_was_deactivated_meanwhile_is_refused(organization, code, verify):
     person = organization.members.get().user
     person.is_active = False
     person.save()
@@ -162,7 +174,7 @@ def test_sending_and_using_a_code_are_in_the_audit_trail_of_every_organization_o
         assert {event.organization_id for event in events(verb)} == {organization.id, other_api.organization.id}
 
 
-def test_refused_tries_reach_the_audit_trail_once_and_say_how_many(code):
+def test_refused_tries_reach_the_audit_trail_once_and_say_how_many(code, verify):
     for _ in range(3):
         verify(another(code))
     assert events("sign_in.refused") == []
@@ -175,8 +187,8 @@ def test_refused_tries_reach_the_audit_trail_once_and_say_how_many(code):
     assert [event.detail["tries"] for event in events("sign_in.refused")] == [3, 1]
 
 
-def test_the_audit_trail_is_told_of_no_address_that_nobody_has(organization):
-    Browser().submit("/sign-in/", email="nobody@bank.example")
+def test_the_audit_trail_is_told_of_no_address_that_nobody_has(organization, verify, here):
+    here.submit("/sign-in/", email="nobody@bank.example")
     verify("000000", email="nobody@bank.example")
     tasks.deliver_mail()
     assert events("sign_in.code_sent") == events("sign_in.refused") == []
@@ -188,53 +200,67 @@ def test_requests_are_forgotten_after_a_day(organization, code):
     assert not OneTimeCode.objects.exists()
 
 
-# ── limits ──
-
-
-def ask(email: str, address: str = "192.0.2.1") -> int:
-    return Browser(REMOTE_ADDR=address).call("POST", "/v1/auth/otp/request", {"email": email}).status_code
-
-
-def test_one_address_may_ask_for_so_many_codes_an_hour(organization, settings):
-    settings.CODES_PER_HOUR = 5
-    start = timezone.now()
-    with time_machine.travel(start, tick=False):
-        assert [ask(OWNER, f"192.0.2.{n}") for n in range(6)] == [200] * 5 + [429]
-        assert ask("OWNER@bank.example", "192.0.2.77") == 429
-        assert ask("else@bank.example", "192.0.2.78") == 200
-    with time_machine.travel(start + timedelta(hours=1, seconds=1), tick=False):
-        assert ask(OWNER) == 200
-
-
-def test_one_client_may_ask_for_so_many_codes_an_hour(organization, settings):
-    settings.CODES_PER_HOUR_AND_CLIENT = 5
-    assert [ask(f"{n}@bank.example") for n in range(6)] == [200] * 5 + [429]
-    assert ask("else@bank.example", "192.0.2.2") == 200
-
-
-def test_retry_after_is_when_the_oldest_of_the_hour_is_an_hour_old(organization, settings):
-    settings.CODES_PER_HOUR = 1
-    start = timezone.now()
-    with time_machine.travel(start, tick=False):
-        ask(OWNER)
-    with time_machine.travel(start + timedelta(minutes=20), tick=False):
-        answer = Browser().call("POST", "/v1/auth/otp/request", {"email": OWNER})
-        assert (answer.status_code, answer["Retry-After"]) == (429, str(40 * 60 + 1))
-        page = Browser().submit("/sign-in/", email=OWNER)
-        assert (page.status_code, page["Retry-After"]) == (429, str(40 * 60 + 1))
-        assert "Try again in 41 minutes." in page.content.decode()
-
-
-def test_limits_hold_for_an_address_that_nobody_has(organization, settings):
-    settings.CODES_PER_HOUR = 2
-    assert [ask("nobody@bank.example", f"192.0.2.{n}") for n in range(3)] == [200, 200, 429]
-
-
-def test_a_refused_request_sends_nothing_and_voids_nothing(organization, settings):
-    settings.CODES_PER_HOUR = 1
-    code = ask_for_code(Browser(), OWNER)
-    assert ask(OWNER) == 429
+def test_those_that_signed_somebody_in_are_forgotten_after_ninety_days(code, verify):
     assert verify(code) == 200
+    for days, kept in ((89, True), (91, False)):
+        with time_machine.travel(timezone.now() + timedelta(days=days)):
+            tasks.deliver_mail()
+        assert OneTimeCode.objects.exists() == kept
+
+
+# ── the browser ──
+
+
+def from_elsewhere(code: str, cookie: str = "") -> int:
+    other = Browser()
+    if cookie:
+        other.cookies[browsers.COOKIE] = cookie
+    return other.call("POST", "/v1/auth/otp/verify", {"email": OWNER, "code": code}).status_code
+
+
+@pytest.mark.parametrize("cookie", ["", "0" * 64, "f" * 64, "x", "%00", "0" * 5000])
+def test_a_code_works_in_the_browser_that_asked_and_in_no_other(code, verify, cookie):
+    assert from_elsewhere(code, cookie) == 401
+    assert OneTimeCode.objects.get().tries == 0, "nobody else uses up its tries"
+    assert verify(code) == 200
+
+
+def test_what_another_browser_asks_for_leaves_this_ones_code_good(code, verify):
+    ask_for_code(Browser(), OWNER)
+    assert verify(code) == 200
+
+
+def test_a_code_mailed_for_another_browser_is_no_code_here(code, verify):
+    theirs = ask_for_code(Browser(), OWNER)
+    assert verify(theirs) == 401 or theirs == code
+
+
+def test_the_cookie_is_random_and_only_a_keyed_digest_of_it_is_stored(organization):
+    values = []
+    for email in (OWNER, "nobody@bank.example", OWNER):
+        browser = Browser()
+        browser.call("POST", "/v1/auth/otp/request", {"email": email})
+        values.append(browser.cookies[browsers.COOKIE].value)
+    assert len(set(values)) == 3
+    assert all(re.fullmatch("[0-9a-f]{64}", value) for value in values)
+    stored = str(list(OneTimeCode.objects.values_list()))
+    assert not [value for value in values if value in stored]
+
+
+def test_a_browser_keeps_its_cookie_from_one_request_to_the_next(organization, here):
+    values = set()
+    for email in (OWNER, "nobody@bank.example"):
+        here.submit("/sign-in/", email=email)
+        values.add(here.cookies[browsers.COOKIE].value)
+    assert len(values) == 1
+
+
+def test_a_code_from_before_codes_were_bound_to_browsers_is_refused(code, verify):
+    OneTimeCode.objects.update(browser="")
+    assert verify(code) == from_elsewhere(code) == 401
+
+
+# ── the request ──
 
 
 @pytest.mark.parametrize("intent", ["sign_in", "", "anything", "x" * 64])
@@ -264,6 +290,6 @@ def test_a_malformed_request_is_refused_without_repeating_the_address(organizati
 
 @pytest.mark.parametrize("email", ["", " ", "no address", "x" * 5000, "a@b@c", "\u0130@bank.example", "%00@x"])
 def test_any_text_in_place_of_an_address_is_answered_like_an_unknown_one(organization, email):
-    assert ask(email) == 200
+    assert Browser().call("POST", "/v1/auth/otp/request", {"email": email}).status_code == 200
     tasks.deliver_mail()
     assert events("sign_in.code_sent") == []

@@ -53,6 +53,16 @@ def test_the_numbers_of_a_code_and_an_invitation_are_those_of_the_code(settings)
     assert f"| is given | {an_hour} times an hour" in page
     assert (codes.DIGITS, invites.LIFETIME.days) == (6, 7)
     assert "six digits" in page
+    limits = dict(re.findall(r"^\| ([^|]+ \| [^|]+) \| (\d+) \|$", section("docs/access.md", "Limits"), re.MULTILINE))
+    assert {name: int(number) for name, number in limits.items()} == {
+        "codes asked for in an hour | each mail address, known browsers aside": codes.STRANGERS_PER_HOUR,
+        "wrong codes | each code": codes.TRIES,
+        "wrong codes in a day | each mail address and network address, or known browser": codes.TRIES_PER_DAY,
+        "wrong codes in a day | each mail address, known browsers aside": codes.STRANGERS_TRIES_PER_DAY,
+        "wrong codes of an app in a day | each person": codes.APP_TRIES_PER_DAY,
+    }
+    assert f"*known* for that address for {codes.BROWSER_KNOWN.days} days" in page
+    assert codes.APP_TRIES_PER_DAY == 50, "fifty, in words"
     assert "good for seven days" in page
     assert settings.SESSION_IDLE.seconds == 3600
     assert settings.SESSION_LONGEST.seconds == 12 * 3600

@@ -1,13 +1,17 @@
 """What must hold when many send at once: codes, invitations, second factors and the last owner."""
 
+import re
+from contextlib import suppress
+
 import pyotp
 import pytest
+from django.utils import timezone
 
-from accounts import services
+from accounts import selectors, services
 from accounts.audit import SYSTEM
-from accounts.models import AuditEvent, Invite, Member, OneTimeCode, SignedInSession, User
+from accounts.models import ApiKey, AuditEvent, Invite, Member, OneTimeCode, SignedInSession, User
 from accounts.roles import Role
-from accounts.services import codes, invites, members, second_factor
+from accounts.services import codes, invites, keys, members, second_factor
 from tests.people import Browser, add_person, another, ask_for_code, caller, mailed_token
 from tests.threads import at_once
 
@@ -21,29 +25,47 @@ def bank(shared_database, organization):
     return organization
 
 
-def verify(code: str) -> int:
-    return Browser().call("POST", "/v1/auth/otp/verify", {"email": OWNER, "code": code}).status_code
+def with_cookies_of(browser: Browser) -> Browser:
+    copy = Browser()
+    copy.cookies.update(browser.cookies)
+    return copy
+
+
+def verify(browser: Browser, code: str) -> int:
+    """From another tab of a browser."""
+    tab = with_cookies_of(browser)
+    return tab.call("POST", "/v1/auth/otp/verify", {"email": OWNER, "code": code}).status_code
 
 
 def test_of_equal_right_codes_one_signs_in(bank):
-    code = ask_for_code(Browser(), OWNER)
-    assert sorted(at_once(SENDERS, lambda _: verify(code))) == [200] + [401] * (SENDERS - 1)
+    browser = Browser()
+    code = ask_for_code(browser, OWNER)
+    assert sorted(at_once(SENDERS, lambda _: verify(browser, code))) == [200] + [401] * (SENDERS - 1)
     assert SignedInSession.objects.count() == 1
 
 
 def test_of_wrong_codes_five_are_compared(bank):
-    code = ask_for_code(Browser(), OWNER)
-    assert at_once(SENDERS, lambda _: verify(another(code))) == [401] * SENDERS
+    browser = Browser()
+    code = ask_for_code(browser, OWNER)
+    assert at_once(SENDERS, lambda _: verify(browser, another(code))) == [401] * SENDERS
     assert OneTimeCode.objects.get().tries == codes.TRIES
-    assert verify(code) == 401
+    assert verify(browser, code) == 401
+
+
+def test_of_wrong_codes_at_several_requests_a_day_allows_no_more(bank):
+    browsers = [Browser() for _ in range(SENDERS)]
+    mailed = [ask_for_code(browser, OWNER) for browser in browsers]
+    for _ in range(codes.TRIES):
+        at_once(SENDERS, lambda number: verify(browsers[number], another(mailed[number])))
+    assert sum(OneTimeCode.objects.values_list("tries", flat=True)) == codes.TRIES_PER_DAY
 
 
 @pytest.mark.parametrize("whose", ["mail", "client"])
 def test_no_more_codes_are_given_than_an_hour_allows(bank, settings, whose):
-    settings.CODES_PER_HOUR = settings.CODES_PER_HOUR_AND_CLIENT = 5
+    settings.CODES_PER_HOUR, settings.CODES_PER_HOUR_AND_CLIENT = (5, 30) if whose == "mail" else (30, 5)
 
     def ask(number: int) -> int:
-        email, address = (OWNER, f"192.0.2.{number}") if whose == "mail" else (f"{number}@bank.example", "192.0.2.1")
+        email, address = (OWNER if whose == "mail" else f"{number}@bank.example"), "192.0.2.1"
         return Browser(REMOTE_ADDR=address).call("POST", "/v1/auth/otp/request", {"email": email}).status_code
 
     assert sorted(at_once(SENDERS, ask)) == [200] * 5 + [429] * (SENDERS - 5)
@@ -106,12 +128,6 @@ def waiting_browser() -> Browser:
     return browser
 
 
-def with_cookies_of(browser: Browser) -> Browser:
-    copy = Browser()
-    copy.cookies.update(browser.cookies)
-    return copy
-
-
 def confirm(browser: Browser, code: str) -> int:
     return with_cookies_of(browser).call("POST", "/v1/auth/second-factor", {"code": code}).status_code
 
@@ -128,6 +144,49 @@ def test_a_code_of_an_app_signs_in_once_though_two_people_have_read_the_mail(ban
     app, browsers = enrolled(bank), [waiting_browser() for _ in range(4)]
     code = app.now()
     assert sorted(at_once(4, lambda number: confirm(browsers[number], code))) == [200, 401, 401, 401]
+
+
+def test_of_two_apps_that_are_enrolled_at_once_one_is(bank):
+    services.require_second_factor(organization=bank, required=True, actor=SYSTEM)
+    browsers = [waiting_browser() for _ in range(4)]
+    apps = [
+        pyotp.TOTP(re.search(r'class="secret">([A-Z2-7]+)<', browser.get("/sign-in/app/").content.decode()).group(1))
+        for browser in browsers
+    ]
+    assert len({app.secret for app in apps}) == 4
+    tokens = [browser.csrf_token("/sign-in/app/") for browser in browsers]
+
+    def enrol(number: int) -> int:
+        sent = {"code": apps[number].now(), "csrfmiddlewaretoken": tokens[number]}
+        return with_cookies_of(browsers[number]).post("/sign-in/app/", sent).status_code
+
+    assert sorted(at_once(4, enrol)) == [302, 422, 422, 422]
+    person = User.objects.get(email=OWNER)
+    assert second_factor.unseal(person.totp_secret) in {app.secret for app in apps}
+    assert AuditEvent.objects.filter(verb="second_factor.enrolled").count() == 1
+
+
+def test_one_pending_sign_in_is_confirmed_once(bank):
+    app, browser = enrolled(bank), waiting_browser()
+    now = int(timezone.now().timestamp())
+    near = [app.at(now + offset) for offset in (-30, 0, 30)]
+    assert sorted(at_once(3, lambda number: confirm(browser, near[number]))) == [200, 401, 401]
+    assert SignedInSession.objects.count() == 1
+
+
+def test_a_member_who_makes_keys_while_they_are_removed_leaves_none(bank, api):
+    member = add_person(bank, Role.ADMIN)
+    actor = selectors.caller(member).actor
+
+    def either(number: int) -> None:
+        if number == 3:
+            members.remove_member(caller=caller(bank), member=member)
+            return
+        with suppress(keys.MayNoLonger):
+            services.create_api_key(organization_id=bank.pk, name=str(number), role=Role.ADMIN, actor=actor)
+
+    at_once(8, either)
+    assert not ApiKey.objects.filter(maker=member.user.email, revoked_at=None).exists()
 
 
 def test_two_owners_who_leave_at_once_leave_one(bank):

@@ -15,7 +15,7 @@ from accounts import services
 from accounts.audit import SYSTEM
 from accounts.models import OneTimeCode, User
 from accounts.roles import Role
-from accounts.services import second_factor
+from accounts.services import codes, second_factor
 from tests.people import Browser, add_person, ask_for_code, events, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -85,7 +85,7 @@ def test_who_has_enrolled_is_asked_also_when_the_organization_stops_asking(app, 
     give_mailed_code()
 
 
-def test_only_an_owner_makes_the_organization_ask_and_it_counts_from_the_next_sign_in(organization, api, api_for):
+def test_only_an_owner_makes_the_organization_ask_and_sessions_go_on(organization, api, api_for):
     before = sign_in(OWNER)
     body = b'{"second_factor_required": true}'
     admin = api_for(organization, Role.ADMIN)
@@ -121,6 +121,52 @@ def test_a_wrong_code_enrols_nobody(strict):
 
 def test_each_sign_in_that_enrols_shows_a_secret_of_its_own(strict):
     assert shown_secret(give_mailed_code()) != shown_secret(give_mailed_code())
+
+
+def test_a_secret_belongs_to_one_sign_in_also_in_one_browser(strict):
+    """Or somebody reads it, leaves, and the next person at the machine enrols it as theirs."""
+    browser = give_mailed_code(add_person(strict, Role.APPROVER).user.email)
+    theirs = shown_secret(browser)
+    give_mailed_code(browser=browser)
+    assert shown_secret(browser) != theirs
+    assert browser.submit("/sign-in/app/", code=pyotp.TOTP(theirs).now()).status_code == 422
+    assert User.objects.get(email=OWNER).totp_secret == ""
+
+
+def test_who_begins_again_gets_another_secret(strict):
+    browser = give_mailed_code()
+    before = shown_secret(browser)
+    assert shown_secret(give_mailed_code(browser=browser)) != before
+
+
+@pytest.mark.parametrize("how", ["another sign-in", "the end of its time"])
+def test_a_secret_is_worth_nothing_after(strict, how):
+    browser = give_mailed_code()
+    app = pyotp.TOTP(shown_secret(browser))
+    later = timezone.now() + timedelta(minutes=11 if how == "the end of its time" else 0)
+    if how == "another sign-in":
+        other = give_mailed_code()
+        other.submit("/sign-in/app/", code=pyotp.TOTP(shown_secret(other)).now())
+    with time_machine.travel(later):
+        token = browser.csrf_token("/sign-in/")
+        answer = browser.post("/sign-in/app/", {"code": app.now(), "csrfmiddlewaretoken": token})
+    assert answer.status_code in (302, 422)
+    assert not browser.is_signed_in
+    stored = User.objects.get(email=OWNER).totp_secret
+    assert not stored or second_factor.unseal(stored) != app.secret
+
+
+def test_nothing_of_a_secret_stays_with_the_sign_in_that_enrolled_it(app):
+    assert OneTimeCode.objects.get().new_secret == ""
+
+
+def test_a_sign_in_is_completed_once(app):
+    browser = give_mailed_code()
+    before = Browser()
+    before.cookies.update(browser.cookies)
+    assert browser.submit("/sign-in/app/", code=app.now()).status_code == 302
+    assert before.get("/sign-in/app/")["Location"] == "/sign-in/"
+    assert not before.is_signed_in
 
 
 def test_who_is_enrolled_is_shown_no_secret(app):
@@ -190,6 +236,18 @@ def test_after_five_wrong_codes_one_begins_again(app):
     assert again.submit("/sign-in/app/", code=app.now())["Location"] == "/admin/"
 
 
+def test_who_reads_the_mail_may_miss_so_many_codes_of_the_app_a_day(app):
+    for _ in range(codes.APP_TRIES_PER_DAY // codes.TRIES):
+        browser = give_mailed_code()
+        for _ in range(codes.TRIES):
+            browser.submit("/sign-in/app/", code="000000")
+    browser = give_mailed_code()
+    assert browser.submit("/sign-in/app/", code=app.now())["Location"] == "/sign-in/"
+    assert not browser.is_signed_in
+    with time_machine.travel(timezone.now() + timedelta(days=1, minutes=1)):
+        assert give_mailed_code().submit("/sign-in/app/", code=app.now())["Location"] == "/admin/"
+
+
 def test_ten_minutes_after_the_mailed_code_was_asked_for_one_begins_again(app):
     browser = give_mailed_code()
     with time_machine.travel(timezone.now() + timedelta(minutes=11)):
@@ -218,7 +276,7 @@ def call(browser: Browser, code: str):
 
 def test_the_api_asks_for_the_second_factor_in_a_second_call(app):
     browser = Browser()
-    code = ask_for_code(Browser(), OWNER)
+    code = ask_for_code(browser, OWNER)
     answer = browser.call("POST", "/v1/auth/otp/verify", {"email": OWNER, "code": code})
     assert answer.json() == {"status": "second_factor_required"}
     assert not browser.is_signed_in
@@ -267,6 +325,7 @@ def test_the_secret_is_in_no_table_in_clear_while_somebody_enrols_either(strict)
 def test_equal_secrets_look_different_at_rest(app, strict):
     owner = User.objects.get(email=OWNER)
     before = owner.totp_secret
+    second_factor.reset(user=owner, actor=SYSTEM)
     second_factor.enrol(user=owner, secret=app.secret, code=app.now())
     assert owner.totp_secret != before
 

@@ -132,7 +132,7 @@ def test_cookies_are_for_this_site_alone_and_secure_where_the_address_is(base_ur
         )
     set_cookies = [*page.headers.get_all("Set-Cookie"), *sent.headers.get_all("Set-Cookie")]
     cookies = {value.partition("=")[0]: value.lower() for value in set_cookies}
-    assert set(cookies) == {"sessionid", "csrftoken"}
+    assert set(cookies) == {"sessionid", "csrftoken", "drs_browser"}
     for cookie in cookies.values():
         attributes = [part.strip() for part in cookie.split(";")]
         assert {"httponly", "samesite=lax", "path=/"} <= set(attributes)

@@ -94,9 +94,9 @@ def test_a_wake_up_through_the_queue_makes_the_worker_send_and_the_secrets_are_i
             assert not re.search(rf"(?<!\d){code}(?!\d)", place)
             assert secret not in place
         assert OWNER not in logged(live)
-        verified = client.request(
-            "POST", "/v1/auth/otp/verify", b'{"email": "%s", "code": "%s"}' % (OWNER.encode(), code.encode())
-        )
+        cookie = asked.headers["Set-Cookie"].partition(";")[0]
+        body = b'{"email": "%s", "code": "%s"}' % (OWNER.encode(), code.encode())
+        verified = client.request("POST", "/v1/auth/otp/verify", body, Cookie=cookie)
         assert verified.json() == {"status": "signed_in"}
 
 

@@ -5,6 +5,7 @@ from html import unescape
 
 import pytest
 
+from accounts import audit, selectors, services
 from accounts.models import ApiKey, AuditEvent, Invite, Member
 from accounts.roles import Role
 from tests.people import Browser, add_person, newest_mail
@@ -65,6 +66,37 @@ def test_a_member_is_removed(editor, signed_in):
     answer = browser.submit(page_of(editor), action(editor, "remove"))
     assert answer["Location"] == "/admin/accounts/member/"
     assert not Member.objects.filter(pk=editor.pk).exists()
+
+
+@pytest.fixture
+def key_of_an_admin(organization):
+    """A key of another admin."""
+    member = add_person(organization, Role.ADMIN, "leaving@bank.example")
+    actor = selectors.caller(member).actor
+    key, _ = services.create_api_key(organization_id=organization.pk, name="Nightly", role=Role.ADMIN, actor=actor)
+    return member, key
+
+
+@pytest.mark.parametrize(("name", "fields"), [("role", {"role": "editor"}), ("remove", {})])
+@pytest.mark.parametrize("keep", [False, True])
+def test_the_keys_of_a_member_are_listed_and_revoked_unless_they_are_kept(
+    key_of_an_admin, signed_in, name, fields, keep
+):
+    member, key = key_of_an_admin
+    browser = signed_in(Role.OWNER)
+    page = browser.get(page_of(member)).content.decode()
+    assert page_of(key) in page
+    assert page.count('name="keep_keys"') == 2
+    browser.submit(page_of(member), action(member, name), **fields, **({"keep_keys": "on"} if keep else {}))
+    key.refresh_from_db()
+    assert (key.revoked_at is None) == keep
+    assert f"{'Still working' if keep else 'Revoked'}: Nightly ({key.key_id})." in told(browser)
+
+
+def test_where_a_member_made_no_key_nothing_is_asked(editor, signed_in):
+    page = signed_in(Role.OWNER).get(page_of(editor)).content.decode()
+    assert "created no key that works" in page
+    assert "keep_keys" not in page
 
 
 def test_an_admin_is_told_that_an_owner_is_out_of_reach(owner, editor, signed_in):
@@ -265,6 +297,20 @@ def test_looking_at_an_action_does_nothing(actions, signed_in):
     before = AuditEvent.objects.count()
     assert [browser.get(path, {"role": "auditor"}).status_code for path in actions] == [405] * 4
     assert AuditEvent.objects.count() == before
+
+
+def test_who_owes_a_second_factor_does_nothing(actions, signed_in, organization):
+    browser = signed_in(Role.OWNER, "third@bank.example")
+    services.require_second_factor(organization=organization, required=True, actor=audit.SYSTEM)
+    token = browser.csrf_token("/account/sessions/")
+    before = AuditEvent.objects.count()
+    fields = {"role": "auditor", "name": "x", "email": "b@else.example", "csrfmiddlewaretoken": token}
+    for path in [*actions, INVITE, CREATE]:
+        answer = browser.post(path, fields)
+        assert answer.status_code == 403, path
+        assert "Confirm with your app first" in answer.content.decode()
+    assert AuditEvent.objects.count() == before
+    assert browser.get("/admin/accounts/member/").status_code == 200, "looking goes on"
 
 
 def test_a_form_of_another_site_is_refused(actions, signed_in):

@@ -10,6 +10,7 @@ from django.contrib import admin
 from django.urls import get_resolver, reverse
 
 from accounts import audit
+from accounts import services as accounts
 from accounts.models import Organization, User
 from accounts.roles import Permission, Role, allows
 from notices import services
@@ -206,6 +207,19 @@ def test_no_role_does_what_the_matrix_does_not_allow(role, own, signed_in):
         assert answer.status_code == 403, address
     assert everything() == before
     assert bool(refused) == (role not in (Role.OWNER, Role.ADMIN))
+
+
+def test_who_owes_a_second_factor_looks_and_does_nothing(organization, own, signed_in):
+    browser = signed_in(Role.OWNER)
+    accounts.require_second_factor(organization=organization, required=True, actor=audit.SYSTEM)
+    token = browser.csrf_token("/account/sessions/")
+    before = everything()
+    for address in (*posts(own), *(reverse(f"admin:{name}") for name in FORMS)):
+        answer = browser.post(address, {**ENTERED, "csrfmiddlewaretoken": token})
+        assert answer.status_code == 403, address
+        assert "Confirm with your app first" in answer.content.decode()
+    assert everything() == before
+    assert {browser.get(address).status_code for address in gets(own)} == {200}
 
 
 def test_looking_changes_nothing_anywhere(own, signed_in):

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from accounts import audit, services
 from accounts.models import AuditEvent, User
 from accounts.roles import Role
 from decisions.models import Decision
@@ -264,6 +265,16 @@ def test_the_form_is_for_those_who_may_and_the_others_are_told_why_not(signed_in
     answer = browser.post(target, {**FORM, "csrfmiddlewaretoken": token})
     assert answer.status_code == (200 if role in MAY else 403)
     assert reviews().exists() == (role in MAY)
+
+
+def test_who_owes_a_second_factor_reads_and_records_nothing(organization, signed_in, page, target):
+    browser = signed_in(Role.APPROVER)
+    services.require_second_factor(organization=organization, required=True, actor=audit.SYSTEM)
+    assert "Confirm with your app" in text_of(browser.get(page))
+    token = browser.csrf_token("/account/sessions/")
+    answer = browser.post(target, {**FORM, "csrfmiddlewaretoken": token})
+    assert answer.status_code == 403
+    assert not reviews()
 
 
 def test_who_runs_the_platform_reads_and_records_nothing_in_an_organizations_name(organization, page, target):

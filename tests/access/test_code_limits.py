@@ -1,0 +1,200 @@
+"""Limits on codes: strangers use up a share of their own, and lock nobody out of a browser of theirs; guessing stays
+hopeless."""
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from accounts.models import OneTimeCode
+from accounts.services import codes
+from tests.people import Browser, another, ask_for_code, mailed_code, sign_in
+
+pytestmark = pytest.mark.django_db
+
+OWNER = "owner@bank.example"
+
+
+def ask(email: str, address: str = "192.0.2.1") -> int:
+    """A request from a browser that was never here."""
+    return asked_by(Browser(REMOTE_ADDR=address), email)
+
+
+def asked_by(browser: Browser, email: str = OWNER) -> int:
+    return browser.call("POST", "/v1/auth/otp/request", {"email": email}).status_code
+
+
+def verify(browser: Browser, code: str) -> int:
+    return browser.call("POST", "/v1/auth/otp/verify", {"email": OWNER, "code": code}).status_code
+
+
+def guess(browser: Browser, times: int = codes.TRIES) -> int:
+    """Ask for a code and miss it. Says how the last try was answered."""
+    assert asked_by(browser) == 200
+    wrong = another(mailed_code(OWNER))
+    return [verify(browser, wrong) for _ in range(times)][-1]
+
+
+def guessed(address: str, codes_missed: int) -> None:
+    for _ in range(codes_missed):
+        guess(Browser(REMOTE_ADDR=address))
+
+
+# ── asking ──
+
+
+def test_a_network_address_may_ask_for_so_many_codes_an_hour_for_one_mail_address(organization, settings):
+    settings.CODES_PER_HOUR = 5
+    start = timezone.now()
+    with time_machine.travel(start, tick=False):
+        assert [ask(OWNER) for _ in range(6)] == [200] * 5 + [429]
+        assert ask("OWNER@bank.example") == 429
+        assert ask("else@bank.example") == 200
+        assert ask(OWNER, "192.0.2.78") == 200
+    with time_machine.travel(start + timedelta(hours=1, seconds=1), tick=False):
+        assert ask(OWNER) == 200
+
+
+def test_one_client_may_ask_for_so_many_codes_an_hour(organization, settings):
+    settings.CODES_PER_HOUR_AND_CLIENT = 5
+    assert [ask(f"{n}@bank.example") for n in range(6)] == [200] * 5 + [429]
+    assert ask("else@bank.example", "192.0.2.2") == 200
+
+
+def test_retry_after_is_when_the_oldest_of_the_hour_is_an_hour_old(organization, settings):
+    settings.CODES_PER_HOUR = 1
+    start = timezone.now()
+    with time_machine.travel(start, tick=False):
+        ask(OWNER, "127.0.0.1")
+    with time_machine.travel(start + timedelta(minutes=20), tick=False):
+        answer = Browser().call("POST", "/v1/auth/otp/request", {"email": OWNER})
+        assert (answer.status_code, answer["Retry-After"]) == (429, str(40 * 60 + 1))
+        page = Browser().submit("/sign-in/", email=OWNER)
+        assert (page.status_code, page["Retry-After"]) == (429, str(40 * 60 + 1))
+        assert "Try again in 41 minutes." in page.content.decode()
+
+
+def test_limits_hold_for_an_address_that_nobody_has(organization, settings):
+    settings.CODES_PER_HOUR = 2
+    assert [ask("nobody@bank.example") for _ in range(3)] == [200, 200, 429]
+
+
+def test_a_refused_request_sends_nothing_and_voids_nothing(organization, settings):
+    settings.CODES_PER_HOUR = 1
+    browser = Browser()
+    code = ask_for_code(browser, OWNER)
+    assert asked_by(browser) == 429
+    assert verify(browser, code) == 200
+
+
+# ── strangers ──
+
+
+def test_strangers_who_ask_as_often_as_they_may_lock_nobody_out(organization, settings):
+    settings.CODES_PER_HOUR, settings.CODES_PER_HOUR_AND_CLIENT = 5, 30
+    for network in range(9):
+        assert [ask(OWNER, f"203.0.113.{network}") for _ in range(6)] == [200] * 5 + [429]
+    browser = Browser(REMOTE_ADDR="192.0.2.1")
+    assert browser.submit("/sign-in/code/", code=ask_for_code(browser, OWNER)).status_code == 302
+
+
+def test_strangers_leave_a_code_that_is_on_its_way_good(organization):
+    browser = Browser(REMOTE_ADDR="192.0.2.1")
+    code = ask_for_code(browser, OWNER)
+    guessed("203.0.113.1", 2)
+    guessed("192.0.2.1", 2)
+    assert verify(browser, code) == 200
+
+
+def test_mails_to_one_address_are_bounded_however_many_strangers_ask(organization):
+    for number in range(codes.STRANGERS_PER_HOUR):
+        assert ask(OWNER, f"2001:db8::{number:x}") == 200
+    assert ask(OWNER, "192.0.2.1") == 429
+    assert ask("else@bank.example", "192.0.2.1") == 200
+
+
+def test_a_browser_that_signed_in_before_is_out_of_strangers_reach(organization, settings, monkeypatch):
+    settings.CODES_PER_HOUR, settings.CODES_PER_HOUR_AND_CLIENT = 5, 5
+    monkeypatch.setattr(codes, "STRANGERS_PER_HOUR", 10)
+    mine = sign_in(OWNER, REMOTE_ADDR="192.0.2.1")
+    for network in range(3):
+        [ask(OWNER, f"203.0.113.{network}") for _ in range(5)]
+    [ask(f"{number}@bank.example", "192.0.2.1") for number in range(5)]
+    assert ask(OWNER, "192.0.2.1") == ask(OWNER, "192.0.2.2") == 429
+    assert verify(mine, ask_for_code(mine, OWNER)) == 200
+    assert [asked_by(mine) for _ in range(5)] == [200] * 4 + [429], "it has a limit of its own"
+
+
+def test_a_browser_is_known_for_its_own_address_alone_and_for_ninety_days(organization, settings):
+    mine = sign_in(OWNER)
+    assert asked_by(mine) == asked_by(mine, "else@bank.example") == 200
+    known = dict(OneTimeCode.objects.order_by("pk").values_list("email", "known"))
+    assert known == {OWNER: True, "else@bank.example": False}
+    with time_machine.travel(timezone.now() + codes.BROWSER_KNOWN + timedelta(days=1)):
+        assert asked_by(mine) == 200
+        assert not OneTimeCode.objects.latest("pk").known
+
+
+def test_a_wrong_code_makes_no_browser_known(organization):
+    browser = Browser()
+    guess(browser)
+    assert asked_by(browser) == 200
+    assert not OneTimeCode.objects.filter(known=True).exists()
+
+
+def test_a_browser_stays_known_under_a_new_secret_key_while_the_old_one_is_a_fallback(organization, settings):
+    mine = sign_in(OWNER)
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new" * 20, [settings.SECRET_KEY]
+    mine.post("/v1/auth/otp/request", {"email": OWNER}, content_type="application/json")
+    assert OneTimeCode.objects.latest("pk").known
+
+
+# ── guessing ──
+
+
+def test_a_network_address_may_miss_so_many_codes_a_day_for_one_mail_address(organization):
+    start = timezone.now()
+    with time_machine.travel(start, tick=False):
+        guessed("203.0.113.1", codes.TRIES_PER_DAY // codes.TRIES)
+        refused = Browser(REMOTE_ADDR="203.0.113.1").call("POST", "/v1/auth/otp/request", {"email": OWNER})
+        assert (refused.status_code, refused["Retry-After"]) == (429, str(24 * 3600 + 1))
+        page = Browser(REMOTE_ADDR="203.0.113.1").submit("/sign-in/", email=OWNER)
+        assert "Try again in 25 hours." in page.content.decode()
+        assert ask("else@bank.example", "203.0.113.1") == 200
+        assert ask(OWNER, "192.0.2.1") == 200
+    with time_machine.travel(start + timedelta(days=1, seconds=1), tick=False):
+        assert ask(OWNER, "203.0.113.1") == 200
+
+
+def test_codes_that_were_asked_for_in_advance_count_too(organization):
+    waiting = [Browser(REMOTE_ADDR="203.0.113.1") for _ in range(codes.TRIES_PER_DAY // codes.TRIES + 1)]
+    mailed = [ask_for_code(browser, OWNER) for browser in waiting]
+    for browser, code in list(zip(waiting, mailed, strict=True))[:-1]:
+        assert [verify(browser, another(code)) for _ in range(codes.TRIES)] == [401] * codes.TRIES
+    assert verify(waiting[-1], mailed[-1]) == 401
+
+
+def test_all_strangers_together_may_miss_so_many_codes_a_day(organization):
+    waiting = Browser(REMOTE_ADDR="192.0.2.1")
+    code = ask_for_code(waiting, OWNER)
+    mine = sign_in(OWNER, REMOTE_ADDR="192.0.2.2")
+    for network in range(codes.STRANGERS_TRIES_PER_DAY // codes.TRIES_PER_DAY):
+        guessed(f"203.0.113.{network}", codes.TRIES_PER_DAY // codes.TRIES)
+    assert ask(OWNER, "203.0.113.99") == 429
+    assert verify(waiting, code) == 401, "not even a right one, or guessing would go on"
+    assert verify(mine, ask_for_code(mine, OWNER)) == 200, "the person goes on in a browser of theirs"
+
+
+def test_a_known_browser_may_miss_so_many_codes_a_day_by_itself(organization):
+    mine, other = sign_in(OWNER), sign_in(OWNER)
+    for _ in range(codes.TRIES_PER_DAY // codes.TRIES):
+        assert guess(mine) == 401
+    assert asked_by(mine) == 429
+    assert asked_by(other) == 200
+
+
+def test_right_codes_count_towards_no_limit_on_wrong_ones(organization):
+    for _ in range(codes.TRIES_PER_DAY + 1):
+        sign_in(OWNER)
+    assert ask(OWNER) == 200

@@ -1,0 +1,268 @@
+"""Who is asked for a second factor while they are signed in proves it before their next act, and goes on where they
+were."""
+
+import pyotp
+import pytest
+
+from accounts import services
+from accounts.audit import SYSTEM
+from accounts.models import SignedInSession, User
+from accounts.roles import Role
+from accounts.services import invites, members, second_factor
+from tests.access.test_second_factor import shown_secret
+from tests.accounts.belongings import Belongings
+from tests.accounts.endpoints import ENDPOINTS
+from tests.people import Browser, add_person, ask_for_code, caller, events, mailed_code, mailed_token, sign_in
+
+pytestmark = pytest.mark.django_db
+
+OWED = "Your organization asks owners and approvers for a second factor"
+OWN_MATTERS = ("PATCH auth/onboarding",)
+ACTS = [
+    name
+    for name, endpoint in ENDPOINTS.items()
+    if endpoint.callers == "keys and members" and not name.startswith("GET") and name not in OWN_MATTERS
+]
+LOOKS = [
+    name for name, endpoint in ENDPOINTS.items() if endpoint.callers == "keys and members" and name.startswith("GET")
+]
+BODY = {"email": "new@bank.example", "role": "editor"}
+
+
+def demand(organization, required=True):
+    services.require_second_factor(organization=organization, required=required, actor=SYSTEM)
+
+
+def begun_to_demand(organization) -> Browser:
+    browser = sign_in("owner@bank.example")
+    demand(organization)
+    return browser
+
+
+def promoted(organization) -> Browser:
+    demand(organization)
+    member = add_person(organization, Role.ADMIN)
+    browser = sign_in(member.user.email)
+    assert invite(browser).status_code == 201
+    members.change_role(caller=caller(organization), member=member, role=Role.OWNER)
+    return browser
+
+
+def joined(organization) -> Browser:
+    """Signed in to one organization, when they accept an invitation to another that demands it."""
+    demand(organization)
+    services.create_organization(name="Other Bank", owner_email="both@bank.example", actor=SYSTEM)
+    browser = sign_in("both@bank.example")
+    invites.invite(caller=caller(organization), email="both@bank.example", role=Role.OWNER)
+    assert browser.submit(f"/invites/{mailed_token('both@bank.example')}/")["Location"] == "/sign-in/"
+    browser.submit("/admin/", "/account/organization/", organization=str(organization.pk))
+    return browser
+
+
+def invite(browser: Browser, email: str = "new@bank.example"):
+    return browser.call("POST", "/v1/auth/invites", {"email": email, "role": "editor"})
+
+
+def call(browser: Browser, name: str, belongings: Belongings):
+    endpoint = ENDPOINTS[name]
+    method, path = name.partition(" ")[0], "/v1/" + belongings.filled(endpoint.path)
+    token = browser.get("/v1/auth/me").json()["csrf_token"]
+    body = endpoint.body if endpoint.as_member is None else endpoint.as_member
+    return browser.generic(method, path, body, content_type=endpoint.content_type, headers={"X-CSRFToken": token})
+
+
+def confirm(browser: Browser, email: str) -> pyotp.TOTP:
+    """Sign in again in a browser that is signed in, and enrol."""
+    assert browser.submit("/sign-in/code/", code=ask_for_code(browser, email))["Location"] == "/sign-in/app/"
+    app = pyotp.TOTP(shown_secret(browser))
+    assert browser.submit("/sign-in/app/", code=app.now()).status_code == 302
+    return app
+
+
+# ── when ──
+
+
+@pytest.mark.parametrize("how", [begun_to_demand, promoted, joined], ids=lambda how: how.__name__)
+def test_the_next_act_needs_the_second_factor_and_then_goes_through(organization, how):
+    browser = how(organization)
+    email = browser.get("/v1/auth/me").json()["label"]
+    refused = invite(browser, "newer@bank.example")
+    assert refused.status_code == 403
+    assert refused.json()["detail"].startswith(OWED)
+    assert "/sign-in/" in refused.json()["detail"], "it says how to mend it"
+    confirm(browser, email)
+    assert invite(browser, "newer@bank.example").status_code == 201
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_roles_that_are_not_asked_go_on(organization, role):
+    browser = sign_in(add_person(organization, role).user.email)
+    demand(organization)
+    answer = browser.call("POST", "/v1/ingest/srf", {"decision_id": "loan-1"})
+    if role in (Role.ADMIN, Role.EDITOR):
+        assert answer.status_code == 201
+    else:
+        told = OWED if role is Role.OWNER else f"The role {role} may not"
+        assert (answer.status_code, answer.json()["detail"].startswith(told)) == (403, True)
+
+
+def test_who_confirmed_their_sign_in_is_not_asked_again(organization):
+    demand(organization)
+    browser = Browser()
+    confirm(browser, "owner@bank.example")
+    assert invite(browser).status_code == 201
+
+
+def test_when_the_organization_stops_asking_sessions_act_again(organization):
+    browser = begun_to_demand(organization)
+    demand(organization, False)
+    assert invite(browser).status_code == 201
+
+
+def test_an_organization_that_does_not_ask_is_not_in_the_way_of_one_that_does(organization, other_api):
+    email = add_person(organization, Role.OWNER, "both@bank.example").user.email
+    add_person(other_api.organization, Role.OWNER, email)
+    browser = sign_in(email)
+    demand(other_api.organization)
+    assert invite(browser).status_code == 201
+    browser.submit("/admin/", "/account/organization/", organization=str(other_api.organization.pk))
+    assert invite(browser).status_code == 403
+
+
+def test_the_owner_who_makes_the_organization_ask_is_asked_too(organization):
+    browser = sign_in("owner@bank.example")
+    for required, status in ((True, 200), (False, 403)):
+        body = {"second_factor_required": required}
+        assert browser.call("PATCH", "/v1/auth/organization", body).status_code == status
+
+
+def test_the_session_of_an_app_that_was_reset_ends(organization):
+    demand(organization)
+    browser = Browser()
+    confirm(browser, "owner@bank.example")
+    second_factor.reset(user=User.objects.get(email="owner@bank.example"), actor=SYSTEM)
+    assert not browser.is_signed_in
+
+
+def test_another_session_of_the_person_is_not_confirmed_with_this_one(organization):
+    first, second = sign_in("owner@bank.example"), sign_in("owner@bank.example")
+    demand(organization)
+    confirm(first, "owner@bank.example")
+    assert [invite(first).status_code, invite(second).status_code] == [201, 403]
+
+
+# ── what ──
+
+
+def test_every_act_of_the_api_waits_and_nothing_else_does(organization, api):
+    browser, belongings = begun_to_demand(organization), Belongings(api)
+    for name in ACTS:
+        answer = call(browser, name, belongings)
+        assert answer.status_code == 403, name
+        assert answer.json()["detail"].startswith(OWED), name
+    for name in (*LOOKS, *OWN_MATTERS):
+        answer = call(browser, name, belongings)
+        answer.getvalue()
+        assert answer.status_code == 200, name
+    assert browser.call("DELETE", f"/v1/auth/sessions/{SignedInSession.objects.get().pk}").status_code == 200
+
+
+def test_keys_act_without(organization, api):
+    demand(organization)
+    assert api.post("/v1/auth/invites", b'{"email": "new@bank.example", "role": "editor"}').status_code == 201
+
+
+# ── how ──
+
+
+def test_the_session_goes_on_under_a_new_id(organization):
+    browser = begun_to_demand(organization)
+    before = browser.cookies["sessionid"].value
+    confirm(browser, "owner@bank.example")
+    assert browser.cookies["sessionid"].value != before
+    stolen = Browser()
+    stolen.cookies["sessionid"] = before
+    assert not stolen.is_signed_in
+    assert SignedInSession.objects.count() == 1
+    (event,) = events("session.confirmed")
+    assert (event.actor_label, event.object_kind) == ("owner@bank.example", "member")
+    assert events("session.ended") == []
+
+
+def test_pages_say_it_and_lead_there_and_back_again(organization):
+    browser = begun_to_demand(organization)
+    page = browser.get("/admin/accounts/invite/invite/").content.decode()
+    link = "/sign-in/?next=/admin/accounts/invite/invite/"
+    assert f'href="{link}"' in page
+    assert "disabled" in page, "nobody fills in a form in vain"
+    assert 'value="owner@bank.example"' in browser.get(link).content.decode()
+    browser.submit(link, email="owner@bank.example")
+    code = mailed_code("owner@bank.example")
+    assert browser.submit("/sign-in/code/", code=code)["Location"] == "/sign-in/app/"
+    app = pyotp.TOTP(shown_secret(browser))
+    answer = browser.submit("/sign-in/app/", code=app.now())
+    assert answer["Location"] == "/admin/accounts/invite/invite/"
+    assert "second factor" not in browser.get(answer["Location"]).content.decode()
+
+
+def test_a_form_that_was_open_already_is_not_lost(organization):
+    """The page that refuses it is reloaded after the confirmation in another tab, and the browser sends it again."""
+    browser = sign_in("owner@bank.example")
+    address = "/admin/accounts/invite/invite/"
+    form = {**BODY, "csrfmiddlewaretoken": browser.csrf_token(address)}
+    demand(organization)
+    refused = browser.post(address, form)
+    page = refused.content.decode()
+    assert refused.status_code == 403
+    assert 'href="/sign-in/" target="_blank"' in page
+    assert "reload" in page
+    confirm(browser, "owner@bank.example")
+    answer = browser.post(address, form)
+    assert (answer.status_code, answer["Location"]) == (302, "/admin/accounts/invite/")
+
+
+def test_a_program_confirms_its_session_by_the_api(organization):
+    demand(organization)
+    app = confirm(Browser(), "owner@bank.example")
+    User.objects.update(totp_counter=1)
+    demand(organization, False)
+    User.objects.update(totp_secret="")
+    browser = sign_in("owner@bank.example")
+    User.objects.update(totp_secret=second_factor.seal(app.secret))
+    demand(organization)
+    assert invite(browser).status_code == 403
+    browser.call("POST", "/v1/auth/otp/request", {"email": "owner@bank.example"})
+    code = mailed_code("owner@bank.example")
+    answer = browser.call("POST", "/v1/auth/otp/verify", {"email": "owner@bank.example", "code": code})
+    assert answer.json() == {"status": "second_factor_required"}
+    assert browser.is_signed_in, "as before, until it is confirmed"
+    assert invite(browser).status_code == 403
+    assert browser.call("POST", "/v1/auth/second-factor", {"code": app.now()}).json() == {"status": "signed_in"}
+    assert invite(browser).status_code == 201
+
+
+def test_a_mailed_code_alone_confirms_nothing(organization):
+    browser = begun_to_demand(organization)
+    browser.submit("/sign-in/code/", code=ask_for_code(browser, "owner@bank.example"))
+    assert browser.submit("/sign-in/app/", code="000000").status_code == 422
+    assert invite(browser).status_code == 403
+
+
+def test_signing_in_again_without_the_app_takes_no_confirmation_along(organization):
+    demand(organization)
+    browser = Browser()
+    confirm(browser, "owner@bank.example")
+    User.objects.update(totp_secret="")
+    demand(organization, False)
+    browser.submit("/sign-in/code/", code=ask_for_code(browser, "owner@bank.example"))
+    demand(organization)
+    assert invite(browser).status_code == 403
+
+
+def test_whoever_confirms_in_the_session_of_another_gets_a_session_of_their_own(organization):
+    other = add_person(organization, Role.EDITOR).user.email
+    browser = sign_in(other)
+    demand(organization)
+    confirm(browser, "owner@bank.example")
+    assert browser.get("/v1/auth/me").json()["label"] == "owner@bank.example"
+    assert [event.detail for event in events("session.ended")] == [{"because": "signed in again"}]
