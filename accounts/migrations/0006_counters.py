@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("accounts", "0004_makers_of_keys"),
+        ("accounts", "0005_access_by_browser"),
     ]
 
     operations = [

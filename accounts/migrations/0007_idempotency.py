@@ -14,7 +14,7 @@ def cut_long_names(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("accounts", "0004_makers_of_keys")]
+    dependencies = [("accounts", "0006_counters")]
 
     operations = [
         migrations.RunPython(cut_long_names, migrations.RunPython.noop),
