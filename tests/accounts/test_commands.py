@@ -105,6 +105,7 @@ def test_create_api_key_takes_a_role_and_a_lifetime(organization):
         (["--organization", "example-bank", "--name", "x", "--expires-in-days", "0"], "expires-in-days"),
         (["--organization", "example-bank", "--name", "x", "--expires-in-days", "-1"], "expires-in-days"),
         (["--organization", "example-bank", "--name", "x", "--expires-in-days", "9999999"], "expires-in-days"),
+        (["--organization", "example-bank", "--name", "x" * 257], "at most 256 characters"),
     ],
 )
 def test_a_mistake_in_create_api_key_is_named_and_no_key_is_made(organization, arguments, named):

@@ -254,7 +254,7 @@ def test_of_a_form_that_is_sent_many_times_at_once_one_counts(shared_database, s
     assert ApiKey.objects.count() == 1
 
 
-@pytest.mark.parametrize("name", ["", " ", "x" * 201, "a\x00b"])
+@pytest.mark.parametrize("name", ["", " ", "x" * 257, "a\x00b"])
 def test_a_key_needs_a_name(signed_in, name):
     assert create_key(signed_in(Role.ADMIN), name).status_code == 422
     assert not ApiKey.objects.exists()
