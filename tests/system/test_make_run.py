@@ -96,7 +96,7 @@ def test_make_run_sets_up_serves_ends_with_ctrl_c_and_starts_again_with_its_data
     assert len(processes_of(run)) > 3
     run.ctrl_c()
     everything_has_ended(run)
-    assert {"db.sqlite3", "celerybeat-schedule", "broker", "keys", "mail"} <= {path.name for path in run.data.iterdir()}
+    assert {"db", "celerybeat-schedule", "broker", "keys", "mail"} <= {path.stem for path in run.data.iterdir()}
     assert [path for path in (run.data, *run.data.rglob("*")) if path.stat().st_mode & 0o077] == []
 
     run.start()
