@@ -19,6 +19,13 @@ def count_in(apps, schema_editor):
     words = revisions.order_by().values_list("notice_id", *authors).distinct()
     keep(contributor, (row(notice, "words", *author) for notice, *author in words.iterator(BATCH)))
     keep(contributor, (row(notice, "waiver", *author) for notice, *author in waivers(revisions, authors)))
+    # What a key approved has the same writers in its new version; one after the other, for versions form chains.
+    newer = apps.get_model("notices", "Notice").objects.filter(supersedes__approval__isnull=False)
+    newer = newer.exclude(supersedes__approval__actor_kind="member").order_by("created_at")
+    columns = ("part", "actor_kind", "actor_id", "mail")
+    for notice, earlier in newer.values_list("pk", "supersedes").iterator(BATCH):
+        rows = contributor.objects.filter(notice=earlier).values(*columns)
+        keep(contributor, (contributor(notice_id=notice, **values) for values in list(rows)))
 
 
 def waivers(revisions, authors):

@@ -22,6 +22,12 @@ def add_authors(notice: Notice, authors: Iterable[Mapping[str, str]]) -> None:
     _keep([_row(notice, part, author["kind"], author["id"], author["mail"]) for author in authors])
 
 
+def take_over(notice: Notice, earlier: Notice) -> None:
+    """Keep it that whoever had a part in an earlier notice has it in one with the same words."""
+    rows = earlier.contributors.all()
+    _keep([_row(notice, Contributor.Part(row.part), row.actor_kind, row.actor_id, row.mail) for row in rows])
+
+
 def _row(notice: Notice, part: Contributor.Part, kind: str, actor_id: str, mail: str) -> Contributor:
     return Contributor(notice=notice, part=part, actor_kind=kind, actor_id=actor_id, mail=mail)
 

@@ -238,6 +238,30 @@ def test_what_only_warns_is_waived_without_consequence(api, lacking, signed_in):
     assert done(approve(api, lacking))["state"] == "approved"
 
 
+# ── new versions ──
+
+
+def test_words_that_a_key_alone_approved_keep_their_writers_in_a_new_version(recorded, signed_in):
+    owner = signed_in(Role.OWNER, "maker@bank.example")
+    key = key_of(owner, recorded)
+    notice = drafted(key)
+    done(edit(key, notice, title="Mine alone"))
+    done(approve(key, notice))
+    for _ in range(2):
+        notice = done(step(recorded, notice, "versions"))
+        assert "key that you made" in refused(step(owner, notice, "approve"))
+        done(approve(recorded, notice))
+
+
+def test_words_that_another_member_approved_are_the_writer_s_no_longer(recorded, signed_in):
+    writer, second = signed_in(Role.OWNER, "writer@bank.example"), signed_in(Role.APPROVER)
+    notice = drafted(recorded)
+    done(edit(writer, notice, title="Mine"))
+    done(step(second, notice, "approve"))
+    newer = done(step(second, notice, "versions"))
+    assert done(step(writer, newer, "approve"))["state"] == "approved"
+
+
 # ── how it is counted ──
 
 
