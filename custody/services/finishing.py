@@ -12,7 +12,6 @@ from django.db import IntegrityError, transaction
 from config.api import strict_json
 from config.api.strict_json import spelling
 from custody import kinds, sealing, selectors, vaults
-from custody.insertion import NewRecord
 from custody.keys import keyring
 from custody.kinds import Indexing
 from custody.models import Entry, SealedObject, object_key
@@ -29,12 +28,12 @@ class Unfinished(NamedTuple):
     organization_id: uuid.UUID
     record_id: uuid.UUID
     vault: str
-    body: bytes
+    body: bytes = b""
+    signature: bytes = b""
 
     @classmethod
-    def of(cls, record: NewRecord) -> "Unfinished":
-        entry = record.entry
-        return cls(entry.organization_id, entry.record_id, entry.vault, bytes(record.sealed.body))
+    def of(cls, entry: Entry, body: bytes) -> "Unfinished":
+        return cls(entry.organization_id, entry.record_id, entry.vault, body, bytes(entry.signature))
 
     @property
     def key(self) -> str:
@@ -45,11 +44,7 @@ def with_bodies(entries: Sequence[Entry]) -> list[Unfinished]:
     """Reserved entries with their waiting objects; an entry without one was finished by somebody else meanwhile."""
     keys = {entry.pk: object_key(entry.organization_id, entry.pk) for entry in entries}
     bodies = SealedObject.objects.in_bulk(keys.values())
-    return [
-        Unfinished(entry.organization_id, entry.pk, entry.vault, bytes(bodies[keys[entry.pk]].body))
-        for entry in entries
-        if keys[entry.pk] in bodies
-    ]
+    return [Unfinished.of(entry, bytes(bodies[keys[entry.pk]].body)) for entry in entries if keys[entry.pk] in bodies]
 
 
 def finish(unfinished: Sequence[Unfinished]) -> set[uuid.UUID]:
@@ -68,8 +63,9 @@ def finish(unfinished: Sequence[Unfinished]) -> set[uuid.UUID]:
     outcomes = list(zip(unfinished, results, strict=True))
     stored: set[uuid.UUID] = set()
     for name in targets:
-        stored |= _mark_stored(name, [each for each, put in outcomes if each.vault == name and put is _Put.STORED])
-    for each in (each for each, put in outcomes if put is _Put.OTHER_OBJECT):
+        there = [each for each, result in outcomes if each.vault == name and result is _Put.STORED]
+        stored |= _mark_stored(name, there)
+    for each in (each for each, result in outcomes if result is _Put.OTHER_OBJECT):
         try:
             adopt(each)
         except IntegrityError as error:  # it contradicts the index: it waits, and stops no other
@@ -78,18 +74,19 @@ def finish(unfinished: Sequence[Unfinished]) -> set[uuid.UUID]:
 
 
 def _mark_stored(name: str, put: Sequence[Unfinished]) -> set[uuid.UUID]:
-    """Say that these lie in this vault, and drop their waiting copies: only where the row says so too by now, and where
-    the copy is not itself what the vault keeps. Returns the ids of those that are stored there."""
-    ids = {each.record_id for each in put}
-    entries = Entry.objects.filter(pk__in=ids, vault=name)
+    """Say that these lie in this vault, and drop their waiting copies: only where the row says by now too that this
+    object, with this signature, belongs there, and where the copy is not itself what the vault keeps.
+
+    Returns the ids of those that are stored.
+    """
+    signatures = {each.record_id: each.signature for each in put}
     with transaction.atomic():
-        updated = entries.filter(state=Entry.State.RESERVED).update(state=Entry.State.STORED, lease_until=None)
-        if updated != len(ids):  # somebody else was faster, or has moved one to another vault
-            stored = entries.filter(state=Entry.State.STORED).select_for_update()
-            ids = set(stored.values_list("pk", flat=True))
+        rows = Entry.objects.filter(pk__in=signatures, vault=name).order_by("pk").select_for_update()
+        stored = {pk for pk, signature in rows.values_list("pk", "signature") if bytes(signature) == signatures[pk]}
+        Entry.objects.filter(pk__in=stored).update(state=Entry.State.STORED, lease_until=None)
         if not vaults.vault(name).transactional:
-            SealedObject.objects.filter(key__in=[each.key for each in put if each.record_id in ids]).delete()
-    return ids
+            SealedObject.objects.filter(key__in=[each.key for each in put if each.record_id in stored]).delete()
+    return stored
 
 
 class _Put(StrEnum):

@@ -55,7 +55,7 @@ def _put_back(entry: Entry, key: str, stray: Path | None) -> bool:
         except Damaged as error:
             log.error("a copy is not the record", record_id=str(entry.pk), reason=str(error))
         else:
-            return bool(finish([Unfinished(entry.organization_id, entry.pk, entry.vault, body)]))
+            return bool(finish([Unfinished.of(entry, body)]))
     return False
 
 

@@ -63,7 +63,7 @@ def recall(*, organization_id: uuid.UUID, identity: str) -> None:
         VaultUnavailable
     """
     record_id = sealing.record_id(sealing.reference(keyring(organization_id), identity))
-    lost = Unfinished(organization_id, record_id, settings.CUSTODY_VAULT, b"")
+    lost = Unfinished(organization_id, record_id, settings.CUSTODY_VAULT)
     if not Entry.objects.filter(pk=record_id).exists() and vaults.current().has(lost.key):
         adopt(lost)
 
@@ -76,7 +76,7 @@ def _orphans(organization: Organization) -> Iterator[Unfinished]:
             log.warning("the vault holds what is no object", key=key)
             continue
         if not Entry.objects.filter(pk=record_id).exists():
-            yield Unfinished(organization.id, record_id, settings.CUSTODY_VAULT, b"")
+            yield Unfinished(organization.id, record_id, settings.CUSTODY_VAULT)
 
 
 def _adopt_all(orphans: Iterable[Unfinished]) -> tuple[int, list[Unfinished]]:

@@ -87,7 +87,8 @@ def take(*, organization_id: uuid.UUID, submissions: Sequence[Submission]) -> li
     if vaults.current().transactional:
         stored = set(created)
     else:
-        stored = finish([Unfinished.of(record) for record_id, record in first.items() if record_id in created])
+        reserved = [first[record_id] for record_id in first if record_id in created]
+        stored = finish([Unfinished.of(record.entry, bytes(record.sealed.body)) for record in reserved])
     outcomes: dict[int, Taken] = {}
     for position, one in enumerate(sealed):
         if one.record_id in stored:  # a second submission of this id in the same call is a replay or a conflict

@@ -5,7 +5,7 @@ import json
 import pytest
 from django.db import IntegrityError
 
-from custody import services, vaults
+from custody import selectors, services, vaults
 from custody.models import Entry, SealedObject, object_key
 from custody.services import Submission, finishing
 from custody.services.finishing import Unfinished, adopt, finish, with_bodies
@@ -86,6 +86,22 @@ def test_a_row_that_is_gone_leaves_the_waiting_copy(reserve):
     assert each.body in copies(each)
 
 
+def test_a_finisher_from_before_a_restore_leaves_the_copy_of_the_record_that_was_reserved_anew(reserve):
+    """Its object is in the vault first and so is the record, but not under a row that another object was sealed for."""
+    (before,) = reserve(1)
+    for rows in (Decision.objects.all(), Entry.objects.all(), SealedObject.objects.all()):
+        rows.delete()
+    (anew,) = reserve(1)
+    assert finish([before]) == set()
+    assert Entry.objects.get().state == Entry.State.RESERVED
+    assert sorted(copies(anew)) == sorted([before.body, anew.body])
+    finish([anew])
+    assert copies(anew) == [before.body]
+    entry = Entry.objects.get()
+    assert (entry.state, bytes(entry.signature)) == (Entry.State.STORED, before.signature)
+    assert selectors.opened(entry).payload == b'{"decision_id": "loan-1"}'
+
+
 def test_two_finishers_of_one_record_both_see_it_stored_once(reserve):
     (each,) = reserve(1)
     assert finish([each]) == finish([each]) == {each.record_id}
@@ -110,7 +126,7 @@ def test_one_that_contradicts_the_index_keeps_its_copy_and_stops_no_other(reserv
 def test_adopting_replaces_no_record_that_is_stored_elsewhere(api, filesystem_vault, settings):
     """A forgotten object lies in one vault while the same id was taken anew, and acknowledged, into another."""
     api.ingest(RAW)
-    forgotten = Unfinished(api.organization.id, Entry.objects.get().pk, "filesystem", b"")
+    forgotten = Unfinished(api.organization.id, Entry.objects.get().pk, "filesystem")
     Decision.objects.all().delete()
     Entry.objects.all().delete()
     settings.CUSTODY_VAULT = "database"
