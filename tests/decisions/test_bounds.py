@@ -1,0 +1,192 @@
+"""What a small input may cost at most: the product is bounded, and not the parts."""
+
+import io
+import json
+
+import pytest
+
+from accounts.models import AuditEvent
+from config.api import body, strict_json
+from custody import fields
+from custody.fields import MOST_PATH_BYTES, PathsTooLong
+from custody.models import Entry
+from decisions import records, services
+from decisions.models import Decision
+from tests.decisions.test_bulk import MIB, batch, outcome, record, without_a_length
+from tests.growth import assert_linear, peak
+
+DATABASE = pytest.mark.django_db
+
+
+def spread(key: str, count: int) -> bytes:
+    """A record of `count` fields below one long key."""
+    below = dict.fromkeys(map("{:05}".format, range(count)), 0)
+    return json.dumps({"decision_id": "x", key: below}, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def path_bytes(raw: bytes) -> int:
+    return sum(len(path.encode()) for path, _ in fields.leaves(raw))
+
+
+# ── paths ──
+
+
+@DATABASE
+def test_a_long_key_above_many_fields_is_a_422_and_nothing_is_stored(api):
+    raw = spread("k" * 200_000, 12_000)
+    assert len(raw) < 321_000
+    answer = api.ingest(raw)
+    assert answer.status_code == 422
+    (problem,) = answer.json()["detail"]
+    assert (problem["type"], problem["loc"]) == ("value_error", ["body"])
+    assert "16 MiB" in problem["msg"]
+    assert Decision.objects.count() == Entry.objects.count() == 0
+
+
+def test_a_record_is_refused_before_its_paths_are_made():
+    raw = spread("k" * 200_000, 12_000)
+
+    def parse(raw: bytes) -> None:
+        with pytest.raises(PathsTooLong):
+            records.parse(raw)
+
+    assert peak(parse, raw) < 8 * MIB
+
+
+@pytest.mark.parametrize("key", ["k", "ü", '"', "a.b", "\x00"])
+def test_the_paths_of_all_leaves_together_may_have_16_mib_and_no_byte_more(key):
+    count = 1000
+    segment = len(fields.quote_key(key * 100).encode()) - len(fields.quote_key(key * 99).encode())
+    raw = spread(key * ((MOST_PATH_BYTES // count - 40) // segment), count)
+    parsed = json.loads(raw)
+    parsed["rest"] = ""
+    room = MOST_PATH_BYTES - path_bytes(json.dumps(parsed, ensure_ascii=False).encode())
+    del parsed["rest"]
+    for extra, is_taken in ((room, True), (room + 1, False)):
+        full = json.dumps(parsed | {"rest" + "r" * extra: ""}, ensure_ascii=False).encode()
+        assert path_bytes(full) == MOST_PATH_BYTES + extra - room
+        if is_taken:
+            assert records.parse(full)
+        else:
+            with pytest.raises(PathsTooLong):
+                records.parse(full)
+
+
+@pytest.mark.parametrize("empty", ["{}", "[]"])
+def test_an_empty_object_or_list_counts_as_a_leaf(empty):
+    raw = b'{"decision_id":"x","%s":[%s]}' % (b"k" * 200_000, b",".join([empty.encode()] * 1000))
+    with pytest.raises(PathsTooLong):
+        records.parse(raw)
+
+
+@DATABASE
+def test_a_line_with_such_a_record_is_invalid_and_stops_no_other(api):
+    answers = batch(api, b"\n".join([record("a"), spread("k" * 200_000, 12_000), record("b")]))
+    assert outcome(answers) == [(1, "created"), (2, "invalid"), (3, "created")]
+    assert "16 MiB" in answers[1]["detail"][0]["msg"]
+
+
+SHAPES = {
+    "a list of zeros": lambda size: {"l": [0] * (size // 2)},
+    "a deep list": lambda size: json.loads('{"a":' * 50 + json.dumps([0] * (size // 40)) + "}" * 50),
+    "keys": lambda size: {f"{n:x}": 0 for n in range(size // 10)},
+    "quoted keys": lambda size: {f"{n:x}.": 0 for n in range(size // 10)},
+    "escapes": lambda size: {"l": ['"'] * (size // 5)},
+    "objects": lambda size: {"l": [{"name": "a", "b": None}] * (size // 22)},
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_parsing_and_committing_to_fields_grow_as_the_record_does(shape):
+    def make(size: int) -> bytes:
+        return json.dumps({"decision_id": "x", **shape(size)}, separators=(",", ":")).encode()
+
+    assert_linear(lambda raw: fields.commitment(fields.leaves(raw, records.parse(raw)), bytes(32)), make, 2**16)
+
+
+# ── bulk ──
+
+
+@DATABASE
+def test_an_answer_to_bad_lines_is_no_longer_than_the_upload(api):
+    upload = b"x\n" * 100_000
+    answers = batch(api, upload)
+    assert [answer["status"] for answer in answers] == ["invalid"] * 1000 + ["stopped"]
+    assert "1,000 lines were refused" in answers[-1]["detail"]
+    assert len(json.dumps(answers)) < len(upload)
+
+
+@DATABASE
+def test_a_batch_stops_after_1000_conflicts_each_of_which_is_in_the_audit_trail(api):
+    api.ingest(record("a"))
+    answers = batch(api, b"\n".join(record("a", n=number) for number in range(1200)))
+    assert [answer["status"] for answer in answers] == ["conflict"] * 1000 + ["stopped"]
+    assert AuditEvent.objects.filter(verb="record.conflict").count() >= 1000
+
+
+@DATABASE
+def test_a_batch_of_1000_bad_lines_exactly_is_answered_whole(api):
+    assert [answer["status"] for answer in batch(api, b"x\n" * 1000)] == ["invalid"] * 1000
+
+
+@DATABASE
+def test_a_batch_of_too_many_lines_is_stopped_and_says_so(api, monkeypatch):
+    monkeypatch.setattr(body, "MAX_UPLOAD_LINES", 150)
+    answers = batch(api, b"\n".join(record(f"loan-{number}") for number in range(151)))
+    assert [answer["status"] for answer in answers] == ["created"] * 100 + ["stopped"]
+    assert "more than 150 lines" in answers[-1]["detail"]
+    assert len(batch(api, b"\n".join(record(f"loan-{number}") for number in range(150)))) == 150
+
+
+@DATABASE
+def test_blank_lines_count(api, monkeypatch):
+    monkeypatch.setattr(body, "MAX_UPLOAD_LINES", 150)
+    answer = api.client.post("/v1/ingest/srf/batch", b"\n" * 151, content_type=body.NDJSON)
+    assert answer.status_code == 413
+
+
+@DATABASE
+def test_many_small_lines_against_one_large_record_read_it_once_a_chunk(api, monkeypatch):
+    api.ingest(record("large", list=list(range(100_000))))
+    read = []
+
+    def counted(payload: bytes) -> bytes:
+        read.append(len(payload))
+        return content(payload)
+
+    content = strict_json.content
+    monkeypatch.setattr(strict_json, "content", counted)
+    answers = batch(api, b"\n".join(record("large", n=number) for number in range(200)))
+    assert {answer["status"] for answer in answers} == {"conflict"}
+    assert sum(length > 500_000 for length in read) == 2
+
+
+def test_records_are_taken_one_mebibyte_at_a_time():
+    """Parsed, a record may take thirty times its length."""
+    sizes = [MIB // 2, MIB // 2, MIB, 10, MIB, *[10] * 250]
+    chunks = list(services._chunks((number, b"x" * size) for number, size in enumerate(sizes)))
+    assert [[len(line) for _, line in chunk] for chunk in chunks] == [
+        [MIB // 2, MIB // 2], [MIB], [10, MIB], [10] * 100, [10] * 100, [10] * 50,
+    ]  # fmt: skip
+    assert [number for chunk in chunks for number, _ in chunk] == list(range(len(sizes)))
+
+
+class Trickle(io.BytesIO):
+    """A client that sends a few bytes at a time."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        return super().read(16)
+
+
+def test_a_line_that_comes_in_small_pieces_costs_no_more_than_its_length():
+    assert_linear(lambda upload: list(body._split(Trickle(upload))), lambda size: b"x" * size, MIB)
+
+
+@DATABASE
+@pytest.mark.parametrize("size", [MIB, MIB + 1, 3 * MIB])
+def test_a_line_in_small_pieces_is_cut_off_where_another_is(api, size):
+    long = record("long", text="")[:-2]
+    upload = record("a") + b"\n" + long + b"x" * (size - len(long) - 2) + b'"}\n' + record("b")
+    environment = without_a_length(b"") | {"wsgi.input": Trickle(upload)}
+    answers = batch(api, b"", **environment)
+    assert [answer["status"] for answer in answers] == ["created", "created" if size == MIB else "invalid", "created"]

@@ -1,0 +1,55 @@
+"""How work grows with its input. Time and memory are compared with those of a quarter of the input, never measured in
+seconds: what is linear takes about four times as much, what takes the square sixteen times."""
+
+import gc
+import time
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+TIMES = 4
+_TOLERATED = 10
+_NOISE_SECONDS, _NOISE_BYTES = 0.05, 2**20
+
+
+def assert_linear(work: Callable[[Any], Any], make: Callable[[int], Any], size: int) -> None:
+    """`work` on `make(size)` takes no more than its share beside `make(size // 4)`. What both raise is no matter."""
+    small, large = make(size // TIMES), make(size)
+    for measured, noise in ((_seconds, _NOISE_SECONDS), (_bytes, _NOISE_BYTES)):
+        before, after = measured(work, small), measured(work, large)
+        assert after <= _TOLERATED * before + noise, f"{measured.__name__[1:]}: {before} became {after}"
+
+
+def peak(work: Callable[[Any], Any], given: Any) -> int:
+    """The most bytes that work took at a time beside its input."""
+    return _bytes(work, given)
+
+
+def _seconds(work: Callable[[Any], Any], given: Any) -> float:
+    """Of this thread's processor, which other programs do not lengthen; the least of three."""
+    taken = []
+    gc.disable()  # how long it searches depends on all that the tests have loaded
+    try:
+        for _ in range(3):
+            started = time.thread_time()
+            _done(work, given)
+            taken.append(time.thread_time() - started)
+    finally:
+        gc.enable()
+    return min(taken)
+
+
+def _bytes(work: Callable[[Any], Any], given: Any) -> int:
+    tracemalloc.start()
+    try:
+        _done(work, given)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def _done(work: Callable[[Any], Any], given: Any) -> None:
+    try:
+        work(given)
+    except ValueError:  # a parser refused it, which must be as cheap
+        return
