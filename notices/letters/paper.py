@@ -18,7 +18,7 @@ Paper = Literal["a4", "letter"]
 _STYLE = Path(__file__).parent / "paper.css"
 _PROOF = "notice-proof.json"
 MOST_STATEMENTS = 1000
-MOST_LINES = 6000
+MOST_LINES = 5000
 _LINE, _WORD = 80, 500  # characters
 
 
@@ -37,7 +37,7 @@ class TooLongForPaper(Fault):
 
     status = 409
     sentence = (
-        "A letter of more than 1,000 statements or 6,000 lines is not made as PDF, nor one with a word of many "
+        "A letter of more than 1,000 statements or 5,000 lines is not made as PDF, nor one with a word of many "
         "thousand characters. Take it as HTML or text, or draft a shorter one."
     )
 
@@ -53,7 +53,7 @@ def require_fits(content: Mapping[str, Any]) -> None:
 def _lines(told: Any) -> float:
     """About how many lines are set. Where there is no space to break at, each is set with all that follows it."""
     if isinstance(told, str):
-        words = map(len, told.split())
+        words = (len(word) + 1 for word in told.split())
         return 1 + told.count("\n") + sum(length / _LINE * max(1, length / _WORD) for length in words)
     if isinstance(told, Mapping):
         told = told.values()

@@ -6,8 +6,9 @@ import unicodedata
 _END_MARKS = (".", "!", "?", "…")
 # No-break spaces stay: they hold numbers and French punctuation together.
 _SPACES = re.compile(r"[^\S\u00a0\u202f]+|[\x00-\x1f\x7f-\x9f]+")
-# Only these can end an isolate; every other control that reorders text loses its effect where the isolate ends.
-_ISOLATES = re.compile("[\u2066-\u2069]")
+# PostgreSQL cannot hold NUL. Only the others can end an isolate; every other control that reorders text loses its effect
+# where the isolate ends.
+_LEFT_OUT = re.compile("[\x00\u2066-\u2069]")
 _FIRST_STRONG_ISOLATE, _POP = "\u2068", "\u2069"
 _REORDERING = {"R", "AL", "AN", "RLE", "LRE", "RLO", "LRO", "PDF"}
 _MARKS = "\u200e\u200f\u061c"
@@ -46,7 +47,7 @@ def split(text: str) -> list[str]:
 
 def one_line(text: str) -> str:
     """A text without line breaks, control characters and space around it."""
-    return _ISOLATES.sub("", _SPACES.sub(" ", text)).strip()
+    return _SPACES.sub(" ", _LEFT_OUT.sub("", text)).strip()
 
 
 def isolated(line: str) -> str:

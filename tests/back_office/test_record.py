@@ -109,6 +109,12 @@ def test_a_huge_record_is_collapsed_and_its_parts_are_pages(api, signed_in, huge
     assert browser.get(path, {"at": "list", "from": "-1"}).status_code == 200
 
 
+def test_a_long_key_is_not_repeated_with_every_field_below_it(api, signed_in):
+    record = {"decision_id": "x", "k" * 40_000: {f"f{n}": {"a": n} for n in range(350)}}
+    path = page_of(api.ingest(record).json())
+    assert len(signed_in(Role.AUDITOR).get(path).content) < 400_000
+
+
 def test_a_path_can_be_copied_whole(api, signed_in):
     shown = signed_in(Role.AUDITOR).get(page_of(api.ingest(RECORD).json())).content.decode()
     for path in ("outcome.reasons.1", 'events."a.b".inner'):

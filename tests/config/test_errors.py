@@ -43,6 +43,56 @@ def test_a_body_that_is_not_valid_is_told_in_the_contracts_form(api, body, expec
     assert problem(api.post("/v1/auth/api-keys", body)) == expected
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body", "loc"),
+    [
+        ("POST", "auth/api-keys", b'{"name": 1e400}', ["name"]),
+        ("POST", "auth/api-keys", b'{"name": "a", "more": {"x": [1, NaN]}}', ["more", "x", 1]),
+        ("POST", "auth/api-keys", b'{"name": "\\u0000"}', ["name"]),
+        ("POST", "auth/api-keys", b'{"name": "a", "name": "b"}', ["name"]),
+        ("POST", "auth/otp/request", b'{"email": "\\ud800"}', ["email"]),
+        ("PUT", "notice-settings", b'{"default_pack": "general", "placeholders": {"contact": "\\u0000"}}',
+         ["placeholders", "contact"]),
+    ],
+)  # fmt: skip
+def test_a_value_that_is_refused_is_told_by_its_path_in_the_body(api, method, path, body, loc):
+    found = problem(api.client.generic(method, f"/v1/{path}", body, content_type="application/json"))
+    assert (found["type"], found["loc"]) == ("json_invalid", ["body", *loc])
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "loc"),
+    [
+        ("PATCH", "notices/{}", {"content": {"main_factors": [{"statement": "\x00", "source": "a"}]}},
+         ["content", "main_factors", 0, "statement"]),
+        ("PATCH", "notices/{}", {"content": {CANARY: {"title": "\x00"}}}, ["content"]),
+        ("PUT", "notices/{}/recipient", {"recipient": {CANARY: ["\x00"]}}, ["recipient"]),
+        ("PUT", "notices/{}/recipient", {CANARY: "\x00"}, []),
+    ],
+)  # fmt: skip
+def test_a_path_in_a_private_body_is_told_as_far_as_the_body_s_own_names_go(api, method, path, body, loc):
+    api.ingest({"decision_id": "x", "outcome": {"action": "denied"}})
+    notice_id = api.post("/v1/decisions/x/notices", b"{}").json()["notice_id"]
+    raw, path = json.dumps(body).encode(), f"/v1/{path.format(notice_id)}"
+    answer = api.client.generic(method, path, raw, content_type="application/json")
+    assert problem(answer)["loc"] == ["body", *loc]
+    assert CANARY not in answer.content.decode()
+
+
+def test_a_long_input_is_not_sent_back(api):
+    assert "input" not in problem(api.ingest({"decision_id": "x" * 5000}))
+    assert problem(api.ingest({"decision_id": "x" * 500}))["input"] == "x" * 500
+
+
+@pytest.mark.parametrize("length", [256, 257])
+def test_the_name_of_a_key_has_at_most_256_characters(api, length):
+    answer = api.post("/v1/auth/api-keys", json.dumps({"name": "x" * length}).encode())
+    if length == 256:
+        assert answer.status_code == 201
+    else:
+        assert (problem(answer)["type"], problem(answer)["loc"]) == ("string_too_long", ["body", "name"])
+
+
 def test_every_problem_of_a_body_is_told_at_once(api):
     answer = api.post("/v1/auth/invites", b'{"email": 1}')
     assert [each["loc"] for each in answer.json()["detail"]] == [["body", "email"], ["body", "role"]]

@@ -40,7 +40,15 @@ def test_only_the_decision_id_is_required_and_no_key_is_refused():
 
 @pytest.mark.parametrize(
     "record",
-    [{}, [], {"decision_id": ""}, {"decision_id": 5}, {"decision_id": None}, {"decision_id": "x" * 257}],
+    [
+        {},
+        [],
+        {"decision_id": ""},
+        {"decision_id": 5},
+        {"decision_id": None},
+        {"decision_id": "x" * 257},
+        {"decision_id": "x\x00"},
+    ],
     ids=repr,
 )
 def test_what_the_service_refuses_for_its_shape_does_not_fit(record):
