@@ -6,8 +6,8 @@ import unicodedata
 _END_MARKS = (".", "!", "?", "…")
 # No-break spaces stay: they hold numbers and French punctuation together.
 _SPACES = re.compile(r"[^\S\u00a0\u202f]+|[\x00-\x1f\x7f-\x9f]+")
-# PostgreSQL cannot hold NUL. Only the others can end an isolate; every other control that reorders text loses its effect
-# where the isolate ends.
+# PostgreSQL cannot hold NUL. Only the others can end an isolate; every other control that reorders text loses its
+# effect where the isolate ends.
 _LEFT_OUT = re.compile("[\x00\u2066-\u2069]")
 _FIRST_STRONG_ISOLATE, _POP = "\u2068", "\u2069"
 _REORDERING = {"R", "AL", "AN", "RLE", "LRE", "RLO", "LRO", "PDF"}
