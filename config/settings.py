@@ -211,6 +211,11 @@ CACHES: dict[str, dict[str, Any]] = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 20_000}}
 }
 
+# Hosts and networks that are not on the public internet and that what an operator types may lead to all the same.
+ALLOWED_PRIVATE_HOSTS = env.list("ALLOWED_PRIVATE_HOSTS", default=[])
+# Where `file:` references to secrets are looked up.
+SECRETS_DIR = Path(env.str("SECRETS_DIR", default=str(DATA_DIR / "secrets"))).absolute()
+
 # One-time codes an hour for one network address, behind which a whole office may sit: to one mail address, and to all.
 CODES_PER_HOUR = env.int("CODES_PER_HOUR", default=5)
 CODES_PER_HOUR_AND_CLIENT = env.int("CODES_PER_HOUR_AND_CLIENT", default=30)

@@ -1,0 +1,136 @@
+"""Hosts that somebody typed: resolved once, every address vetted, and only a vetted address connected to.
+
+Whoever names a host for us to fetch from could name one that only we can reach: a cloud's metadata service, a database
+behind the firewall, ourselves. `ipaddress` does not settle it: `is_private` is False for 100.64.0.0/10, NAT64 and
+`::127.0.0.1`, `is_global` is True for multicast, and both differ between patch releases of Python.
+"""
+
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import ClassVar
+
+from django.conf import settings
+
+from config.errors import DomainError
+
+# IANA's registry of special-purpose IPv4 addresses, multicast, and the address at which Azure's hosts answer.
+_REFUSED_V4 = [
+    ip_network(network)
+    for network in (
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "168.63.129.16/32",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.31.196.0/24",
+        "192.52.193.0/24",
+        "192.88.99.0/24",
+        "192.168.0.0/16",
+        "192.175.48.0/24",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/3",
+    )
+]
+# Of IPv6 only global unicast is reachable, less what IANA's registry takes out of it: whatever carries an IPv4 address
+# (mapped, compatible, NAT64, Teredo, 6to4), and local, multicast and documentation addresses, lies outside.
+_PUBLIC_V6 = ip_network("2000::/3")
+_REFUSED_V6 = [
+    ip_network(network) for network in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
+]
+
+
+class HostNotFound(DomainError):
+    """The name resolves to nothing."""
+
+    code: ClassVar = "host_not_found"
+    status: ClassVar = 422
+    sentence = "This host name does not resolve. Check its spelling."
+
+
+class AddressRefused(DomainError):
+    """The host resolves to an address that is not on the public internet and that no operator has allowed."""
+
+    code: ClassVar = "address_refused"
+    status: ClassVar = 422
+    sentence = (
+        "This host is not on the public internet. If it is one of yours, "
+        "an administrator can add it to ALLOWED_PRIVATE_HOSTS."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to connect. `host` is the name that was asked for: TLS and HTTP still speak to that."""
+
+    host: str
+    ip: str
+    port: int
+
+
+def resolve(host: str, port: int) -> list[Address]:
+    """The addresses of a host, in the resolver's order.
+
+    One address that is refused refuses them all: a name that mixes public and private ones is up to no good.
+
+    Raises:
+        HostNotFound, AddressRefused
+    """
+    name = host.strip().strip("[]").rstrip(".").lower()
+    try:
+        found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):  # UnicodeError: no name that DNS could hold
+        raise HostNotFound from None
+    ips = list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
+    if name not in _allowed_names() and not all(_is_allowed(ip_address(ip)) for ip in ips):
+        raise AddressRefused
+    return [Address(host, ip, port) for ip in ips]
+
+
+def connect(host: str, port: int, *, timeout: float) -> socket.socket:
+    """A TCP connection to one of a host's vetted addresses; the name is not looked up a second time.
+
+    Args:
+        timeout: seconds, for each address tried and for each later operation on the socket.
+
+    Raises:
+        HostNotFound, AddressRefused
+        OSError: no address takes the connection.
+    """
+    failure: OSError | None = None
+    for address in resolve(host, port):
+        try:
+            return socket.create_connection((address.ip, address.port), timeout=timeout)
+        except OSError as error:
+            failure = error
+    assert failure is not None  # noqa: S101 - a name that resolves has an address
+    raise failure
+
+
+def _is_allowed(ip: IPv4Address | IPv6Address) -> bool:
+    return _is_public(ip) or any(ip in network for network in _allowed_networks())
+
+
+def _is_public(ip: IPv4Address | IPv6Address) -> bool:
+    if isinstance(ip, IPv4Address):
+        return not any(ip in network for network in _REFUSED_V4)
+    return ip in _PUBLIC_V6 and not any(ip in network for network in _REFUSED_V6)
+
+
+def _allowed_names() -> set[str]:
+    return {entry.lower().rstrip(".") for entry in settings.ALLOWED_PRIVATE_HOSTS}
+
+
+def _allowed_networks() -> Iterator[IPv4Network | IPv6Network]:
+    for entry in settings.ALLOWED_PRIVATE_HOSTS:
+        try:
+            yield ip_network(entry)
+        except ValueError:  # a name
+            continue

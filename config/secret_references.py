@@ -1,0 +1,73 @@
+"""References to secrets that an administrator keeps: resolved when used, never stored, logged or repeated.
+
+A reference is a way to read what the service can read, so only two places are open to it, both made for this:
+
+    env:DRS_SECRET_NAME    an environment variable with that prefix
+    file:NAME              a file in the folder SECRETS_DIR: no path, no link
+"""
+
+import os
+import re
+import stat
+from pathlib import Path
+from typing import ClassVar
+
+from django.conf import settings
+
+from config.errors import DomainError
+
+_ENVIRONMENT = re.compile(r"env:(DRS_SECRET_[A-Z0-9_]{1,100})", re.ASCII)
+_FILE = re.compile(r"file:([A-Za-z0-9][A-Za-z0-9._-]{0,127})", re.ASCII)
+_MAX_BYTES = 2**16
+
+
+class ReferenceRefused(DomainError):
+    """The reference points outside what references may read."""
+
+    code: ClassVar = "secret_reference_refused"
+    status: ClassVar = 422
+    sentence = "Name a secret as env:DRS_SECRET_… (an environment variable) or file:NAME (a file in SECRETS_DIR)."
+
+
+class SecretUnavailable(DomainError):
+    """The reference is a good one, but there is no usable secret behind it."""
+
+    code: ClassVar = "secret_unavailable"
+    status: ClassVar = 503
+    sentence = "There is no usable secret behind this reference. An administrator must put it there."
+
+
+def require_allowed(reference: str) -> None:
+    """Refuse a reference to anything else than the places made for secrets. Reads nothing. Raises ReferenceRefused."""
+    if not (_ENVIRONMENT.fullmatch(reference) or _FILE.fullmatch(reference)):
+        raise ReferenceRefused
+
+
+def resolve(reference: str) -> str:
+    """The secret, as it is now; of a file without its last line end.
+
+    Raises:
+        ReferenceRefused
+        SecretUnavailable: it is absent, empty, larger than 64 KiB, no UTF-8, or no regular file.
+    """
+    require_allowed(reference)
+    place, _, name = reference.partition(":")
+    secret = os.environ.get(name, "") if place == "env" else _read(settings.SECRETS_DIR, name)
+    if not secret:
+        raise SecretUnavailable
+    return secret
+
+
+def _read(folder: Path, name: str) -> str:
+    try:
+        # O_NONBLOCK: opening a pipe would wait for its writer.
+        descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise SecretUnavailable(because="no regular file")
+            content = file.read(_MAX_BYTES + 1)
+        if len(content) > _MAX_BYTES:
+            raise SecretUnavailable(because="larger than a secret is")
+        return content.decode().removesuffix("\n").removesuffix("\r")
+    except (OSError, UnicodeDecodeError):
+        raise SecretUnavailable from None
