@@ -1,0 +1,93 @@
+"""Leases: who works on a row holds it for a while, under a random token, and only the holder finishes it.
+
+The committed row is the queue. A message only wakes a worker, which claims when it starts; whoever is killed or
+stopped loses the lease when it runs out, and what they do after another took over changes nothing.
+"""
+
+import random
+import uuid
+from datetime import timedelta
+from typing import Any, ClassVar, TypeVar
+
+from django.db import models, transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from config.errors import DomainError
+
+_FIRST_PAUSE = timedelta(minutes=1)
+_LONGEST_PAUSE = timedelta(hours=1)
+
+
+class LeaseLost(DomainError):
+    """The lease ran out and somebody else took the row over, or finished it."""
+
+    code: ClassVar = "lease_lost"
+    sentence = "This took too long, and another worker has taken it over."
+
+
+class Leased(models.Model):
+    """A row that one worker at a time works on."""
+
+    lease_token = models.UUIDField(null=True, editable=False)
+    lease_until = models.DateTimeField(null=True, editable=False)
+    attempts = models.PositiveIntegerField(default=0, editable=False)
+    next_try_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        abstract = True
+
+
+Row = TypeVar("Row", bound=Leased)
+
+
+def claim(waiting: QuerySet[Row], *, lasts: timedelta, most: int = 1) -> list[Row]:
+    """Take over rows that nobody holds and whose next try is due.
+
+    Args:
+        waiting: the rows on which there is work.
+        lasts: how long the work takes at most, or until it renews.
+        most: claim no more rows than can be worked off within `lasts`.
+    """
+    now, token = timezone.now(), uuid.uuid4()
+    free = Q(lease_until=None) | Q(lease_until__lt=now)
+    due = Q(next_try_at=None) | Q(next_try_at__lte=now)
+    with transaction.atomic():
+        rows = list(waiting.filter(free, due).order_by("pk").select_for_update(skip_locked=True, of=("self",))[:most])
+        held = {"lease_token": token, "lease_until": now + lasts}
+        waiting.model._base_manager.filter(pk__in=[row.pk for row in rows]).update(**held, attempts=F("attempts") + 1)
+    for row in rows:
+        row.lease_token, row.lease_until, row.attempts = token, now + lasts, row.attempts + 1
+    return rows
+
+
+def renew(row: Leased, *, lasts: timedelta) -> None:
+    """Hold a row from now on for as long again. Call it before what must not happen twice. Raises LeaseLost."""
+    _change(row, lease_until=timezone.now() + lasts)
+
+
+def complete(row: Leased, **changes: Any) -> None:
+    """Let go of a row whose work is done, with the columns that say so.
+
+    Call it inside the transaction of all else that the work changes: who lost the lease then changes nothing.
+
+    Raises:
+        LeaseLost
+    """
+    _change(row, lease_token=None, lease_until=None, attempts=0, next_try_at=None, **changes)
+
+
+def fail(row: Leased) -> None:
+    """Let go of a row that could not be finished; the more often that was so, the later the next try. Raises LeaseLost.
+
+    The pauses double from one minute to an hour, and differ by up to a quarter, so that what failed together does not
+    come back together.
+    """
+    pause = min(_FIRST_PAUSE * 2 ** min(row.attempts - 1, 10), _LONGEST_PAUSE) * random.uniform(0.75, 1)  # noqa: S311
+    _change(row, lease_token=None, lease_until=None, next_try_at=timezone.now() + pause)
+
+
+def _change(row: Leased, **columns: Any) -> None:
+    held = type(row)._base_manager.filter(pk=row.pk, lease_token=row.lease_token)
+    if row.lease_token is None or not held.update(**columns):
+        raise LeaseLost
