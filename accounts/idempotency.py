@@ -1,7 +1,7 @@
 """`Idempotency-Key`: whoever sends a creating request again gets the first answer, and creates nothing more.
 
 Effect and answer commit in one transaction, so that neither is ever there without the other. An answer may hold a
-secret, such as a new key's credential: it is encrypted, and what decrypts it is drawn from SECRET_KEY and from the
+secret, such as a new key's credential: it is encrypted, and what decrypts it is drawn from the pepper and from the
 client's Idempotency-Key, which is kept nowhere.
 """
 
@@ -16,7 +16,6 @@ from functools import wraps
 from typing import Annotated, Any
 
 from cryptography.fernet import Fernet
-from django.conf import settings
 from django.db import transaction
 from django.http import HttpResponse
 from django.utils import timezone
@@ -134,12 +133,12 @@ def _content(view: ApiView) -> str:
 
 
 def _ciphers(request: Request, key: str) -> dict[str, Fernet]:
-    """Where the answer is kept and what opens it; after that the same under earlier SECRET_KEYs, while they count."""
+    """Where the answer is kept and what opens it; after that the same under earlier peppers."""
     caller = caller_of(request)
     asked = [str(caller.organization_id), caller.actor.kind, caller.actor.id, request.method, request.path, key]
-    return dict(_drawn(each, asked) for each in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS))
+    return dict(_drawn(each, asked) for each in digests.peppers())
 
 
-def _drawn(secret_key: str, asked: list[str | None]) -> tuple[str, Fernet]:
-    drawn = hmac.digest(digests.key(secret_key, _PURPOSE), json.dumps(asked).encode(), "sha512")
+def _drawn(pepper: bytes, asked: list[str | None]) -> tuple[str, Fernet]:
+    drawn = hmac.digest(digests.key(pepper, _PURPOSE), json.dumps(asked).encode(), "sha512")
     return drawn[:32].hex(), Fernet(base64.urlsafe_b64encode(drawn[32:]))

@@ -7,6 +7,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from accounts.roles import Role
+from config.wrapped_secrets import WrappedSecret
 
 ROLES = [(role.value, role.value) for role in Role]
 MAX_KEY_NAME = 256
@@ -255,3 +256,18 @@ class AuditEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.verb} {self.object_kind} {self.object_id}"
+
+
+class Pepper(WrappedSecret):
+    """What keys the digests of API keys, codes and links, and what encrypts second factors. The newest makes them, the
+    earlier ones still recognise theirs."""
+
+    generation = models.PositiveSmallIntegerField(primary_key=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"pepper {self.generation}"
+
+    @property
+    def context(self) -> str:
+        return f"accounts.Pepper {self.generation}"

@@ -2,12 +2,17 @@
 
 from typing import ClassVar
 
+from config.errors import DomainError
 
-class Fault(Exception):
-    """Something of ours does not work. Its message is for the log; `sentence` and `status` are for the caller.
+
+class Fault(DomainError):
+    """Something of ours does not work. `because` is for the log; `sentence` and `status` are for the caller.
 
     With `status` 503 a caller should come back; with 500 an administrator has to act first.
     """
 
     status: ClassVar[int] = 500
-    sentence: ClassVar[str]
+    sentence: str
+
+    def __init__(self, because: str = "") -> None:
+        super().__init__(because=because)

@@ -1,4 +1,4 @@
-"""Secret files under DATA_DIR: written once, never overwritten, readable by their owner alone."""
+"""Secret files under DATA_DIR, readable by their owner alone."""
 
 import contextlib
 import os
@@ -36,21 +36,31 @@ def read(path: Path) -> bytes:
     return path.read_bytes()
 
 
+def replace(path: Path, content: bytes) -> None:
+    """Put another content into a secret file, all at once. Raises OSError."""
+    os.replace(_draft(path, content), path)
+    fsync_directory(path.parent)
+
+
 def _create(path: Path, content: bytes) -> None:
     for directory in (path.parent.parent, path.parent):  # `parents=True` would give the upper one the umask's mode
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    draft = _draft(path, content)
     try:
-        with open(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
         with contextlib.suppress(FileExistsError):  # another process was first; its content is the one that counts
             os.link(draft, path)
     finally:
         draft.unlink()
     fsync_directory(path.parent)
+
+
+def _draft(path: Path, content: bytes) -> Path:
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    return draft
 
 
 def fsync_directory(directory: Path) -> None:

@@ -1,14 +1,12 @@
 """Settings. Everything an administrator may change comes from the environment, each name also as NAME_FILE."""
 
-import secrets
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import environ
 
-from config import logs
-from config.secret_files import read_or_create
+from config import logs, master_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.FileAwareEnv()
@@ -18,11 +16,15 @@ DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
 DEBUG = env.bool("DEBUG", default=False)
 BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000").strip().rstrip("/")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-SECRET_KEY = (
-    env.str("SECRET_KEY", default="").strip()  # a file often ends with a line break
-    or read_or_create(DATA_DIR / "keys" / "secret_key", secrets.token_urlsafe(48).encode()).decode()
-)
-SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
+# The first wraps every other secret in the database; a second opens what a rotation has not reached yet.
+_MASTER_KEY = env.str("MASTER_KEY", default="").strip()  # a file often ends with a line break
+MASTER_KEY_IS_SET = bool(_MASTER_KEY)
+MASTER_KEYS = master_key.load(_MASTER_KEY, env.str("MASTER_KEY_PREVIOUS", default="").strip(), DATA_DIR / "keys")
+# Signs cookies and forms, nothing that lasts.
+_SECRET_KEY = env.str("SECRET_KEY", default="").strip()
+SECRET_KEY_IS_SET = bool(_SECRET_KEY)
+SECRET_KEY = _SECRET_KEY or master_key.secret_key(MASTER_KEYS[0])
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[master_key.secret_key(key) for key in MASTER_KEYS[1:]])
 
 # Where sealed records are kept: "database" commits custody and index together, "filesystem" puts them below DATA_DIR.
 CUSTODY_VAULT = env.str("CUSTODY_VAULT", default="database")

@@ -1,146 +1,152 @@
-"""An organization's keys: made on first use, kept in files of mode 0600, never overwritten.
+"""An organization's keys: made on first use, kept as rows, their secret halves wrapped under the master key.
 
-DATA_DIR/keys/<organization>/signing.pem      Ed25519, PKCS 8
-                             wrapping.key     the key-encryption key, 32 bytes
-                             index.key        makes record ids from decision ids, 32 bytes
+signing     Ed25519: signs statements
+wrapping    the key-encryption key, 32 bytes: wraps the data key of each record
+index       32 bytes: makes record ids from decision ids, and is never replaced
 """
 
-import hashlib
 import hmac
-import secrets
+import os
+import time
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+from typing import Any, ClassVar
 
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 from django.conf import settings
-from django.db import transaction
+from django.db import connection
 
+from config import master_key
 from config.faults import Fault
-from config.secret_files import read, read_or_create
+from custody.key_wrappers import AES_KEY_WRAP, AesKeyWrapper, KeyWrapper, secret_key_id
 from custody.models import Key
+from custody.signers import ED25519, Ed25519Signer, Signer
 
 Purpose = Key.Purpose
-ED25519 = "ed25519"
-SECRET_BYTES = 32
+HMAC_SHA256 = "hmac-sha256"
+_SECRET_BYTES = 32
+_FRESH_SECONDS = 1.0
 
 
 class KeyMissing(Fault):
-    """A key that signed or sealed records of this organization is not in DATA_DIR, or another one lies in its place."""
+    """A key that signed or sealed records of this organization is not there, or is not that key."""
 
-    status = 503
-    sentence = "The organization's keys are not in place. An administrator must restore them from a backup."
+    code: ClassVar = "key_missing"
+    status: ClassVar = 503
+    sentence = (
+        "The organization's keys are not in place. An administrator must restore them, "
+        "or run manage.py keys_import where they still lie in files."
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Keyring:
-    """The secrets of one organization. `kek` wraps the data key of each record."""
+    """The keys of one organization.
+
+    Attributes:
+        signer, wrapper: for new records.
+        wrappers: all of them by key id, retired ones too: each opens what it wrapped.
+    """
 
     organization_id: uuid.UUID
-    signer: Ed25519PrivateKey
-    signing_key_id: str
-    kek: bytes
-    kek_id: str
+    signer: Signer
+    wrapper: KeyWrapper
+    wrappers: Mapping[str, KeyWrapper]
     index_key: bytes
 
 
-@cache
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A keyring, the rows it was made from, and until when nobody need look whether they changed."""
+
+    keyring: Keyring
+    rows: list[tuple[Any, ...]]
+    fresh_until: float
+
+
+_known: dict[uuid.UUID, _Known] = {}
+
+
 def keyring(organization_id: uuid.UUID) -> Keyring:
-    """The organization's keys, loaded once a process and made if this is their first use.
+    """The organization's keys, made if this is their first use. Another process's rotation shows within a second.
 
     Raises:
-        KeyMissing: the database knows a key whose file is gone or holds something else.
-        InsecureKeyFile: a file can be read by others than its owner.
+        KeyMissing: a row has no secret, or another key's.
+        MasterKeyWrong: the rows are wrapped under another master key.
     """
-    pem = _secret(organization_id, Purpose.SIGNING)
-    signer = serialization.load_pem_private_key(pem, password=None)
-    if not isinstance(signer, Ed25519PrivateKey):
-        raise KeyMissing(f"{_path(organization_id, Purpose.SIGNING)} holds no Ed25519 key")
-    kek = _secret(organization_id, Purpose.WRAPPING)
-    return Keyring(
-        organization_id=organization_id,
-        signer=signer,
-        signing_key_id=_public_key_id(signer.public_key()),
-        kek=kek,
-        kek_id=_secret_key_id(kek),
-        index_key=_secret(organization_id, Purpose.INDEX),
-    )
+    known, now = _known.get(organization_id), time.monotonic()
+    if known and now < known.fresh_until:
+        return known.keyring
+    rows = list(Key.objects.filter(organization_id=organization_id).order_by("pk").values_list("pk", "retired_at"))
+    found = known.keyring if known and known.rows == rows else _load(organization_id)
+    if rows and not connection.in_atomic_block:  # what is not committed may yet vanish
+        _known[organization_id] = _Known(found, rows, now + _FRESH_SECONDS)
+    return found
 
 
-def probe() -> None:
-    """Raises KeyMissing unless every registered key's file is there. Used by /readyz."""
-    for organization_id, purpose in Key.objects.filter(retired_at=None).values_list("organization_id", "purpose"):
-        if not _path(organization_id, Purpose(purpose)).exists():
-            raise KeyMissing(f"{purpose} of organization {organization_id}")
+def forget() -> None:
+    """Have this process read all keys anew."""
+    _known.clear()
 
 
-def _secret(organization_id: uuid.UUID, purpose: Purpose) -> bytes:
-    path = _path(organization_id, purpose)
-    row = Key.objects.filter(organization_id=organization_id, purpose=purpose, retired_at=None).first()
-    if row is None:
-        content = read_or_create(path, _new_signing_key() if purpose is Purpose.SIGNING else _new_secret())
-        row = _register(organization_id, purpose, content)
-    elif not path.exists():
-        raise KeyMissing(f"{path} is gone; restore it from a backup. A new key could not open or extend old records.")
+def new_key(organization_id: uuid.UUID, purpose: Purpose, secret: bytes = b"") -> Key:
+    """An unsaved row.
+
+    Args:
+        secret: of a key that exists already; else one is made.
+    """
+    secret = secret or (Ed25519Signer.new_secret() if purpose is Purpose.SIGNING else os.urandom(_SECRET_BYTES))
+    row = Key(organization_id=organization_id, purpose=purpose, key_id=_key_id(purpose, secret))
+    if purpose is Purpose.SIGNING:
+        row.algorithm, row.public_pem = ED25519, Ed25519Signer(secret).public_pem
     else:
-        content = read(path)
-    try:
-        found = _describe(purpose, content).key_id
-    except ValueError:  # no PEM at all
-        found = ""
-    if not hmac.compare_digest(row.key_id, found):
-        raise KeyMissing(f"{path} is not the key with which this organization's records were made; restore that one")
-    return content
-
-
-def _register(organization_id: uuid.UUID, purpose: Purpose, content: bytes) -> Key:
-    described = _describe(purpose, content)
-    with transaction.atomic():
-        row, _ = Key.objects.get_or_create(
-            organization_id=organization_id,
-            purpose=purpose,
-            retired_at=None,
-            defaults={
-                "key_id": described.key_id,
-                "algorithm": described.algorithm,
-                "public_pem": described.public_pem,
-            },
-        )
+        row.algorithm = AES_KEY_WRAP if purpose is Purpose.WRAPPING else HMAC_SHA256
+    row.wrap(secret)
     return row
 
 
-def _describe(purpose: Purpose, content: bytes) -> Key:
-    """What may be known of a secret, as an unsaved row."""
-    if purpose is not Purpose.SIGNING:
-        algorithm = "aes-256-kw" if purpose is Purpose.WRAPPING else "hmac-sha256"
-        return Key(key_id=_secret_key_id(content), algorithm=algorithm)
-    public = serialization.load_pem_private_key(content, password=None).public_key()
-    pem = public.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-    return Key(key_id=_public_key_id(public), algorithm=ED25519, public_pem=pem.decode())
+def probe() -> None:
+    """Raises KeyMissing unless every key is wrapped under a master key that is here. Used by /readyz."""
+    known = [master_key.key_id(master) for master in settings.MASTER_KEYS]
+    closed = Key.objects.exclude(wrapped_by__in=known).first()
+    if closed:
+        raise KeyMissing(because=f"{closed.context} does not open")
 
 
-def _path(organization_id: uuid.UUID, purpose: Purpose) -> Path:
-    suffix = "pem" if purpose is Purpose.SIGNING else "key"
-    return settings.DATA_DIR / "keys" / organization_id.hex / f"{purpose}.{suffix}"
-
-
-def _new_signing_key() -> bytes:
-    return Ed25519PrivateKey.generate().private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+def _load(organization_id: uuid.UUID) -> Keyring:
+    rows = _rows(organization_id) or _make_first(organization_id)
+    wrappers = {row.key_id: AesKeyWrapper(_secret(row)) for row in rows if row.purpose == Purpose.WRAPPING}
+    active = {row.purpose: row for row in rows if row.retired_at is None}
+    if set(active) != set(Purpose):
+        raise KeyMissing(because=f"organization {organization_id} has {sorted(active)} alone")
+    return Keyring(
+        organization_id=organization_id,
+        signer=Ed25519Signer(_secret(active[Purpose.SIGNING])),
+        wrapper=wrappers[active[Purpose.WRAPPING].key_id],
+        wrappers=wrappers,
+        index_key=_secret(active[Purpose.INDEX]),
     )
 
 
-def _new_secret() -> bytes:
-    return secrets.token_bytes(SECRET_BYTES)
+def _rows(organization_id: uuid.UUID) -> list[Key]:
+    return list(Key.objects.filter(organization_id=organization_id).order_by("pk"))
 
 
-def _public_key_id(public: PublicKeyTypes) -> str:
-    der = public.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
-    return hashlib.sha256(der).hexdigest()
+def _make_first(organization_id: uuid.UUID) -> list[Key]:
+    probe()  # under a wrong master key no key is made
+    made = [new_key(organization_id, purpose) for purpose in Purpose]
+    Key.objects.bulk_create(made, ignore_conflicts=True)  # another process may be first
+    return _rows(organization_id)
 
 
-def _secret_key_id(secret: bytes) -> str:
-    return hmac.digest(secret, b"decision-record-service key id", "sha256")[:16].hex()
+def _secret(row: Key) -> bytes:
+    if not row.wrapped_by:
+        raise KeyMissing(because=f"{row.context} was not imported yet")
+    secret = row.unwrap()
+    if not hmac.compare_digest(_key_id(Purpose(row.purpose), secret), row.key_id):
+        raise KeyMissing(because=f"{row.context} is another key")
+    return secret
+
+
+def _key_id(purpose: Purpose, secret: bytes) -> str:
+    return Ed25519Signer(secret).key_id if purpose is Purpose.SIGNING else secret_key_id(secret)

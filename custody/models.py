@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from accounts.models import Organization
+from config.wrapped_secrets import WrappedSecret
 
 
 class Installation(models.Model):
@@ -20,10 +21,10 @@ class Installation(models.Model):
         return str(self.uid)
 
 
-class Key(models.Model):
-    """A key of an organization that local files hold: its identity, and for signing keys the public half.
+class Key(WrappedSecret):
+    """A key of an organization: its secret wrapped under the master key and, of a signing key, the public half.
 
-    The row is what tells a lost or exchanged file from a fresh start: a secret is made only where no row exists.
+    The newest of a purpose is used; a retired one still opens and verifies what was made with it.
     """
 
     class Purpose(models.TextChoices):
@@ -51,6 +52,10 @@ class Key(models.Model):
 
     def __str__(self) -> str:
         return f"{self.purpose} {self.key_id[:16]}"
+
+    @property
+    def context(self) -> str:
+        return f"custody.Key {self.organization_id} {self.purpose} {self.key_id}"
 
 
 class Entry(models.Model):

@@ -21,7 +21,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from cryptography.hazmat.primitives.keywrap import InvalidUnwrap, aes_key_unwrap, aes_key_wrap
+from cryptography.hazmat.primitives.keywrap import InvalidUnwrap
 
 from config.faults import Fault
 from custody import envelope, fields
@@ -139,7 +139,7 @@ def seal(
             fields_count=len(leaves),
             ciphertext_sha256=hashlib.sha256(ciphertext).digest(),
             ciphertext_size=len(ciphertext),
-            kek_id=keys.kek_id,
+            kek_id=keys.wrapper.key_id,
             received_at=received_at,
             parents=parents,
         )
@@ -151,9 +151,9 @@ def seal(
         received_at=received_at,
         statement=statement,
         signature=keys.signer.sign(envelope.pre_authentication_encoding(statement)),
-        key_id=keys.signing_key_id,
-        kek_id=keys.kek_id,
-        wrapped_dek=aes_key_wrap(keys.kek, dek),
+        key_id=keys.signer.key_id,
+        kek_id=keys.wrapper.key_id,
+        wrapped_dek=keys.wrapper.wrap(dek),
         ciphertext=ciphertext,
         payload_salt=secrets.payload_salt,
     )
@@ -212,10 +212,11 @@ def unpack(body: bytes) -> tuple[SealedHeader, bytes]:
 def unseal(keys: Keyring, record: uuid.UUID, body: bytes) -> Opened:
     """Decrypt a vault object. Raises Damaged."""
     header, ciphertext = unpack(body)
-    if header.kek_id != keys.kek_id:
-        raise Damaged("the sealed object names another key-encryption key")
+    wrapper = keys.wrappers.get(header.kek_id)
+    if wrapper is None:
+        raise Damaged("the sealed object names a key-encryption key that is not the organization's")
     try:
-        secrets = derive(aes_key_unwrap(keys.kek, header.wrapped_dek))
+        secrets = derive(wrapper.unwrap(header.wrapped_dek))
         nonce, encrypted = ciphertext[:_NONCE_BYTES], ciphertext[_NONCE_BYTES:]
         payload = AESGCM(secrets.encryption_key).decrypt(nonce, encrypted, keys.organization_id.bytes + record.bytes)
     except (InvalidUnwrap, InvalidTag, ValueError) as error:

@@ -6,11 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-from custody import envelope
+from custody import envelope, signers
 from custody.models import Entry, Key
 from custody.sealing import Damaged, SealedHeader
 
@@ -32,10 +28,12 @@ def verified(organization_id: uuid.UUID, record_id: uuid.UUID, signed: Entry | S
     """
     statement = bytes(signed.statement)
     try:
-        public = _public_key(organization_id, signed.key_id)
-        public.verify(bytes(signed.signature), envelope.pre_authentication_encoding(statement))
-    except (Key.DoesNotExist, InvalidSignature):
-        raise Damaged("the statement's signature does not verify") from None
+        algorithm, public_pem = _public_key(organization_id, signed.key_id)
+    except Key.DoesNotExist:
+        raise Damaged("the statement names a signing key that is not the organization's") from None
+    message = envelope.pre_authentication_encoding(statement)
+    if not signers.verifies(algorithm, public_pem, bytes(signed.signature), message):
+        raise Damaged("the statement's signature does not verify")
     said = json.loads(statement)
     (subject,), predicate = said["subject"], said["predicate"]
     if (predicate["organization"], subject["name"]) != (str(organization_id), record_id.urn):
@@ -53,10 +51,8 @@ def verified_row(entry: Entry) -> Claims:
 
 
 @lru_cache(maxsize=1024)
-def _public_key(organization_id: uuid.UUID, key_id: str) -> Ed25519PublicKey:
-    """A signing key of the organization, also a retired one: an id always means the same key."""
+def _public_key(organization_id: uuid.UUID, key_id: str) -> tuple[str, str]:
+    """Algorithm and public half of a signing key of the organization, also a retired one: an id always means the same
+    key."""
     key = Key.objects.get(organization_id=organization_id, key_id=key_id, purpose=Key.Purpose.SIGNING)
-    public = serialization.load_pem_public_key(key.public_pem.encode())
-    if not isinstance(public, Ed25519PublicKey):
-        raise Damaged("the signing key is of an unknown algorithm")
-    return public
+    return key.algorithm, key.public_pem

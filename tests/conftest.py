@@ -18,11 +18,10 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections  # noqa: E402
 from django.test import Client  # noqa: E402
 from playwright.sync_api import Browser as Chromium  # noqa: E402
 
-from accounts import audit, selectors, services  # noqa: E402
+from accounts import audit, digests, selectors, services  # noqa: E402
 from accounts.models import Organization  # noqa: E402
 from accounts.roles import Role  # noqa: E402
-from custody import vaults  # noqa: E402
-from custody.keys import keyring  # noqa: E402
+from custody import keys, vaults  # noqa: E402
 from custody.services import mark_vault  # noqa: E402
 from tests.browser.chromium import chromium  # noqa: E402
 from tests.people import Browser, add_person, sign_in  # noqa: E402
@@ -163,13 +162,11 @@ def shared_database(transactional_db: None, tmp_path_factory: pytest.TempPathFac
         connections[DEFAULT_DB_ALIAS] = in_memory
 
 
-@pytest.fixture
-def key_directory(settings: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A DATA_DIR of this test's own, with no keys yet. Yields where its keys will lie."""
-    settings.DATA_DIR = tmp_path_factory.mktemp("data")
-    keyring.cache_clear()
-    yield settings.DATA_DIR / "keys"
-    keyring.cache_clear()
+@pytest.fixture(autouse=True)
+def _secrets_of_one_test_alone() -> None:
+    """A process remembers the secrets in the database, which is emptied after each test."""
+    digests.forget()
+    keys.forget()
 
 
 @pytest.fixture(params=["database", "filesystem"])

@@ -5,7 +5,6 @@ import base64
 import pyotp
 import segno
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -60,7 +59,7 @@ def confirm(*, user: User, code: str) -> None:
     """Check a code of an enrolled app; each works once. Raises SecondFactorRefused."""
     secret = unseal(user.totp_secret)
     step = _matching_step(secret, code, after=user.totp_counter)
-    # Sealed anew, so that after a sign-in no earlier SECRET_KEY is needed for this person.
+    # Sealed anew, so that after a sign-in no earlier pepper is needed for this person.
     if not User.objects.filter(pk=user.pk, totp_counter__lt=step).update(totp_counter=step, totp_secret=seal(secret)):
         raise SecondFactorRefused
 
@@ -86,7 +85,7 @@ def seal(secret: str) -> str:
 
 
 def unseal(sealed: str) -> str:
-    """Raises SecondFactorRefused: it was sealed under a SECRET_KEY that is not known any more."""
+    """Raises SecondFactorRefused: it was sealed under a pepper that is not known any more."""
     try:
         return _cipher().decrypt(sealed.encode()).decode()
     except InvalidToken:
@@ -115,5 +114,5 @@ def _matching_step(secret: str, code: str, *, after: int) -> int:
 
 
 def _cipher() -> MultiFernet:
-    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return MultiFernet([Fernet(base64.urlsafe_b64encode(digests.key(key, "accounts.totp"))) for key in keys])
+    keys = [digests.key(pepper, "accounts.totp") for pepper in digests.peppers()]
+    return MultiFernet([Fernet(base64.urlsafe_b64encode(key)) for key in keys])

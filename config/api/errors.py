@@ -14,7 +14,7 @@ from rest_framework.views import set_rollback
 
 from config.api.answers import answer
 from config.api.strict_json import InvalidJSON
-from config.faults import Fault
+from config.errors import DomainError
 
 log = structlog.get_logger("api")
 
@@ -128,12 +128,19 @@ def handle(error: Exception, context: Mapping[str, Any]) -> HttpResponse:
         return _sentence(403, "Your role does not allow this.")
     if isinstance(error, exceptions.APIException):
         return _drf(error)
+    if isinstance(error, DomainError):
+        return _domain(error)
     log.error("request failed", exc_info=error)
-    if isinstance(error, Fault):
-        return _sentence(error.status, error.sentence, RETRY_AFTER_SECONDS if error.status == 503 else None)
     if isinstance(error, OperationalError | InterfaceError):
         return _sentence(503, "The database does not answer. Repeat the same request.", RETRY_AFTER_SECONDS)
     return _sentence(500, "The service failed. Retrying is safe: a record is never kept twice.")
+
+
+def _domain(error: DomainError) -> HttpResponse:
+    if error.status >= 500:
+        log.error("request failed", code=error.code, exc_info=error)
+    retry_after = RETRY_AFTER_SECONDS if error.status == 503 and error.retry_after is None else error.retry_after
+    return _sentence(error.status, error.sentence, retry_after)
 
 
 def _drf(error: exceptions.APIException) -> HttpResponse:

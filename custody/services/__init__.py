@@ -1,5 +1,6 @@
 """Taking custody of records, and finishing what a crash or an outage left unfinished."""
 
+from custody.services.keys import ROTATABLE, import_key_file, rotate_key
 from custody.services.marking import NotThisVault, mark_vault
 from custody.services.mending import Found, mend, outside_the_database
 from custody.services.reconciling import adopt_orphans, recall, reconcile
@@ -7,16 +8,19 @@ from custody.services.taking import LEASE, Status, Submission, Taken, take
 
 __all__ = [
     "LEASE",
+    "ROTATABLE",
     "Found",
     "NotThisVault",
     "Status",
     "Submission",
     "Taken",
     "adopt_orphans",
+    "import_key_file",
     "mark_vault",
     "mend",
     "outside_the_database",
     "recall",
     "reconcile",
+    "rotate_key",
     "take",
 ]

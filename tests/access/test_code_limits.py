@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts.models import OneTimeCode
 from accounts.services import codes
 from tests.people import Browser, another, ask_for_code, mailed_code, sign_in
+from tests.peppers import new_pepper
 
 pytestmark = pytest.mark.django_db
 
@@ -143,9 +144,9 @@ def test_a_wrong_code_makes_no_browser_known(organization):
     assert not OneTimeCode.objects.filter(known=True).exists()
 
 
-def test_a_browser_stays_known_under_a_new_secret_key_while_the_old_one_is_a_fallback(organization, settings):
+def test_a_browser_stays_known_under_a_new_pepper_while_the_earlier_one_is_there(organization):
     mine = sign_in(OWNER)
-    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new" * 20, [settings.SECRET_KEY]
+    new_pepper()
     mine.post("/v1/auth/otp/request", {"email": OWNER}, content_type="application/json")
     assert OneTimeCode.objects.latest("pk").known
 

@@ -17,6 +17,7 @@ from accounts.models import OneTimeCode, User
 from accounts.roles import Role
 from accounts.services import codes, second_factor
 from tests.people import Browser, add_person, ask_for_code, events, sign_in
+from tests.peppers import forget_earlier_peppers, new_pepper
 
 pytestmark = pytest.mark.django_db
 
@@ -330,20 +331,21 @@ def test_equal_secrets_look_different_at_rest(app, strict):
     assert owner.totp_secret != before
 
 
-def test_a_second_factor_outlives_a_new_secret_key_while_the_old_one_is_a_fallback(app, settings):
-    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new" * 20, [settings.SECRET_KEY]
+def test_a_second_factor_outlives_a_new_pepper_while_the_earlier_one_is_there(app):
+    new_pepper()
     assert give_mailed_code().submit("/sign-in/app/", code=app.now()).status_code == 302
 
 
-def test_after_one_sign_in_under_the_new_secret_key_the_fallback_is_not_needed_any_more(app, settings):
-    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new" * 20, [settings.SECRET_KEY]
+def test_after_one_sign_in_under_the_new_pepper_the_earlier_one_is_not_needed_any_more(app):
+    new_pepper()
     give_mailed_code().submit("/sign-in/app/", code=app.now())
-    settings.SECRET_KEY_FALLBACKS = []
+    forget_earlier_peppers()
     with time_machine.travel(timezone.now() + timedelta(minutes=1)):
         assert give_mailed_code().submit("/sign-in/app/", code=app.now()).status_code == 302
 
 
-def test_under_an_unknown_secret_key_nobody_gets_in(app, settings):
-    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new" * 20, []
+def test_under_an_unknown_pepper_nobody_gets_in(app):
+    new_pepper()
+    forget_earlier_peppers()
     assert give_mailed_code().submit("/sign-in/app/", code=app.now()).status_code == 422
     assert OneTimeCode.objects.latest("pk").app_tries == 1

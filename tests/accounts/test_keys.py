@@ -1,4 +1,4 @@
-"""API keys: kept as a keyed digest, shown once, revocable, expiring, and outliving a change of SECRET_KEY."""
+"""API keys: kept as a keyed digest, shown once, revocable, expiring, and outliving a new pepper."""
 
 import re
 from datetime import timedelta
@@ -12,6 +12,7 @@ from accounts import audit, digests, services
 from accounts.models import ApiKey, AuditEvent
 from accounts.roles import Role
 from tests.conftest import Api
+from tests.peppers import forget_earlier_peppers, new_pepper
 
 pytestmark = pytest.mark.django_db
 
@@ -47,11 +48,12 @@ def test_no_table_holds_a_credential_or_its_secret(api):
     assert token.split("_", 2)[1] in stored
 
 
-def test_the_digest_cannot_be_checked_without_the_secret_key(api, settings):
+def test_the_digest_cannot_be_checked_without_the_pepper(api):
     key = ApiKey.objects.get(key_id=create(api)["key_id"])
     token = create(api)["api_key"]
     assert digests.matches("accounts.ApiKey", token.split("_", 2)[2], ApiKey.objects.latest("pk").digest)
-    settings.SECRET_KEY = "another"
+    new_pepper()
+    forget_earlier_peppers()
     assert not digests.matches("accounts.ApiKey", token.split("_", 2)[2], ApiKey.objects.latest("pk").digest)
     assert len(key.digest) == 64
 
@@ -143,11 +145,11 @@ def test_a_wrong_secret_of_a_revoked_key_is_not_in_the_audit_trail(api):
     assert not AuditEvent.objects.filter(verb="key.refused").exists()
 
 
-def test_keys_outlive_a_new_secret_key_while_the_old_one_is_a_fallback(api, settings):
-    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new" * 20, [settings.SECRET_KEY]
+def test_keys_outlive_a_new_pepper_while_the_earlier_one_is_there(api):
+    new_pepper()
     assert api.get("/v1/decisions").status_code == 200
     newer = Api(api.organization, create(api)["api_key"])
-    settings.SECRET_KEY_FALLBACKS = []
+    forget_earlier_peppers()
     assert newer.get("/v1/decisions").status_code == 200
     assert api.get("/v1/decisions").status_code == 401
 

@@ -62,7 +62,7 @@ def signed_by_another_under_the_keys_id(entry: Entry) -> None:
 def signed_by_another_organization(entry: Entry) -> None:
     other = services.create_organization(name="Forger", owner_email="o@forger.example", actor=audit.SYSTEM)
     ring, statement = keys.keyring(other.id), _saying(entry, parents=["00" * 32])
-    _replace(entry, statement, _signed(ring.signer, statement), ring.signing_key_id)
+    _replace(entry, statement, _signed(ring.signer, statement), ring.signer.key_id)
 
 
 def another_kind_in_the_row(entry: Entry) -> None:

@@ -1,118 +1,109 @@
-"""Keys are made once, readable by their owner alone, and never replaced behind the back of the records they made."""
+"""An organization's keys are rows, wrapped under the master key, made once, and never replaced in silence."""
 
+import base64
 import os
-import shutil
-import stat
 import subprocess
 import sys
 
 import pytest
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 from django.conf import settings as django_settings
 from django.core.checks import run_checks
+from django.db import connection, transaction
 
 from accounts import audit, services
-from config.secret_files import InsecureKeyFile
+from config.wrapped_secrets import MasterKeyWrong
 from custody import keys
 from custody.keys import KeyMissing, keyring
 from custody.models import Key
 from tests.threads import at_once
 
-FILES = ["index.key", "signing.pem", "wrapping.key"]
+PURPOSES = ["index", "signing", "wrapping"]
 
 
-def an_organization():
-    return services.create_organization(name="Example Bank", owner_email="owner@bank.example", actor=audit.SYSTEM)
-
-
-@pytest.fixture
-def files(organization, key_directory):
-    """The key files of an organization that has used its keys."""
-    keyring(organization.id)
-    return key_directory / organization.id.hex
-
-
-def contents(directory):
-    return {path.name: path.read_bytes() for path in directory.iterdir()}
+def an_organization(name="Example Bank"):
+    return services.create_organization(name=name, owner_email="owner@bank.example", actor=audit.SYSTEM)
 
 
 def used_again(organization):
     """The keys as a process that starts now would load them."""
-    keyring.cache_clear()
+    keys.forget()
     return keyring(organization.id)
 
 
-def test_three_secrets_are_made_on_first_use(files, organization):
-    assert sorted(contents(files)) == FILES
-    assert len(set(contents(files).values())) == 3
-    assert sorted(Key.objects.values_list("purpose", flat=True)) == ["index", "signing", "wrapping"]
+def identities(ring):
+    return ring.signer.key_id, ring.wrapper.key_id, ring.index_key
 
 
-def test_files_are_0600_and_directories_0700(files):
-    for path in files.iterdir():
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(files.stat().st_mode) == 0o700
+def rows(organization):
+    return {row.purpose: row for row in Key.objects.filter(organization=organization)}
 
 
-def test_the_directory_of_all_keys_is_0700(files):
-    assert stat.S_IMODE(files.parent.stat().st_mode) == 0o700
+@pytest.fixture
+def used(organization):
+    """An organization that has used its keys."""
+    keyring(organization.id)
+    return organization
 
 
-def test_the_database_holds_no_secret(files):
-    known = "".join(f"{row.key_id} {row.public_pem}" for row in Key.objects.all())
-    for name, secret in contents(files).items():
-        assert secret.hex() not in known
-        if name == "signing.pem":
-            assert secret.decode().splitlines()[1] not in known
+def test_three_secrets_are_made_on_first_use(used):
+    assert sorted(rows(used)) == PURPOSES
+    assert len({bytes(row.unwrap()) for row in rows(used).values()}) == 3
 
 
-def test_a_later_process_loads_the_same_keys_and_writes_nothing(files, organization):
-    first, before = keyring(organization.id), contents(files)
-    again = used_again(organization)
-    assert (again.kek, again.index_key, again.signing_key_id) == (
-        first.kek, first.index_key, first.signing_key_id,
-    )  # fmt: skip
-    assert contents(files) == before
+def test_the_database_holds_no_secret_in_clear(used):
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT * FROM custody_key")
+        stored = b"\n".join(
+            bytes(value) if isinstance(value, bytes | memoryview) else str(value).encode()
+            for row in cursor.fetchall()
+            for value in row
+        )
+    for row in rows(used).values():
+        secret = row.unwrap()
+        for spelling in (secret, secret.hex().encode(), base64.b64encode(secret)):
+            assert spelling not in stored
 
 
-def test_two_organizations_share_no_key(files, organization):
+def test_a_later_process_loads_the_same_keys_and_writes_nothing(used):
+    first, before = keyring(used.id), list(Key.objects.values())
+    assert identities(used_again(used)) == identities(first)
+    assert list(Key.objects.values()) == before
+
+
+def test_two_organizations_share_no_key(used):
     other = services.create_organization(name="Other", owner_email="o@other.example", actor=audit.SYSTEM)
-    ours, theirs = keyring(organization.id), keyring(other.id)
-    assert not {ours.kek, ours.index_key} & {
-        theirs.kek, theirs.index_key,
-    }  # fmt: skip
-    assert ours.signing_key_id != theirs.signing_key_id
+    assert not set(identities(keyring(used.id))) & set(identities(keyring(other.id)))
 
 
-def test_first_use_in_many_threads_at_once_gives_one_keyring(shared_database, key_directory):
+def test_first_use_in_many_threads_at_once_gives_one_keyring(shared_database):
     organization = an_organization()
-    loaded = at_once(12, lambda _: keyring.__wrapped__(organization.id))
-    assert len({(each.signing_key_id, each.kek, each.index_key) for each in loaded}) == 1
+    loaded = at_once(12, lambda _: keyring(organization.id))
+    assert len({identities(ring) for ring in loaded}) == 1
     assert Key.objects.count() == 3
-    assert sorted(contents(key_directory / organization.id.hex)) == FILES
 
 
-def test_first_use_in_many_processes_at_once_gives_one_keyring(shared_database, key_directory):
+def test_first_use_on_many_machines_at_once_gives_one_keyring(shared_database, tmp_path):
+    """Each has a DATA_DIR of its own; they share the database and the master key."""
     organization = an_organization()
     program = (
         "import sys, uuid, django; django.setup()\n"
         "from custody.keys import keyring\n"
         "print('ready', flush=True); sys.stdin.readline()\n"
         "k = keyring(uuid.UUID(sys.argv[1]))\n"
-        "print(k.signing_key_id, k.kek.hex(), k.index_key.hex())\n"
+        "print(k.signer.key_id, k.wrapper.key_id, k.index_key.hex())\n"
     )
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "config.settings",
-        "DATA_DIR": str(key_directory.parent),
+        "MASTER_KEY": base64.b64encode(os.urandom(32)).decode(),
         "DATABASE_URL": shared_database,
     }
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", program, str(organization.id)],
-            env=environment, cwd=django_settings.BASE_DIR, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env=environment | {"DATA_DIR": str(tmp_path / str(machine))}, cwd=django_settings.BASE_DIR, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )
-        for _ in range(4)
+        for machine in range(4)
     ]  # fmt: skip
     for process in processes:
         assert process.stdout.readline() == "ready\n"
@@ -125,65 +116,75 @@ def test_first_use_in_many_processes_at_once_gives_one_keyring(shared_database, 
     assert Key.objects.count() == 3
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_lost_file_is_named_and_never_made_anew(files, organization, name):
-    (files / name).unlink()
-    with pytest.raises(KeyMissing, match=name):
-        used_again(organization)
-    assert not (files / name).exists()
+@pytest.mark.parametrize("purpose", PURPOSES)
+def test_a_lost_row_is_named_and_never_made_anew(used, purpose):
+    rows(used)[purpose].delete()
+    with pytest.raises(KeyMissing):
+        used_again(used)
+    assert purpose not in rows(used)
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_another_key_in_a_files_place_is_refused(files, organization, name):
+@pytest.mark.parametrize("purpose", PURPOSES)
+def test_another_organizations_secret_in_a_rows_place_is_refused(used, purpose):
     other = services.create_organization(name="Other", owner_email="o@other.example", actor=audit.SYSTEM)
     keyring(other.id)
-    shutil.copy(files.parent / other.id.hex / name, files / name)
-    with pytest.raises(KeyMissing, match=name):
-        used_again(organization)
+    theirs = rows(other)[purpose]
+    Key.objects.filter(pk=rows(used)[purpose].pk).update(wrapped=theirs.wrapped, wrapped_by=theirs.wrapped_by)
+    with pytest.raises(MasterKeyWrong):
+        used_again(used)
 
 
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("content", [b"", b"garbage"])
-def test_a_file_that_holds_no_key_is_refused(files, organization, name, content):
-    (files / name).write_bytes(content)
-    with pytest.raises(KeyMissing, match=name):
-        used_again(organization)
+@pytest.mark.parametrize("purpose", PURPOSES)
+def test_a_secret_that_is_another_key_than_the_row_says_is_refused(used, purpose):
+    row = rows(used)[purpose]
+    row.wrap(os.urandom(32))
+    row.save()
+    with pytest.raises(KeyMissing):
+        used_again(used)
 
 
-def test_a_signing_key_of_another_kind_is_refused(files, organization):
-    pem = generate_private_key(65537, 2048).private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    (files / "signing.pem").write_bytes(pem)
-    with pytest.raises(KeyMissing, match=r"signing\.pem"):
-        used_again(organization)
+@pytest.mark.parametrize("wrapped", [b"", b"short", bytes(60)])
+def test_a_row_that_holds_no_wrapped_secret_is_refused(used, wrapped):
+    Key.objects.filter(organization=used, purpose="wrapping").update(wrapped=wrapped)
+    with pytest.raises(MasterKeyWrong):
+        used_again(used)
 
 
-def test_files_from_before_the_database_knew_them_are_kept(files, organization):
-    """As after a crash between writing the file and the row, or a restore of an older database."""
-    before = contents(files)
-    Key.objects.all().delete()
-    used_again(organization)
-    assert contents(files) == before
+def test_under_another_master_key_nothing_opens_and_no_key_is_made(api, used, settings):
+    other = services.create_organization(name="Other", owner_email="o@other.example", actor=audit.SYSTEM)
+    settings.MASTER_KEYS = [os.urandom(32)]
+    keys.forget()
+    answer = api.ingest({"decision_id": "a"})
+    assert (answer.status_code, answer["Retry-After"]) == (503, "5")
+    assert "MASTER_KEY" in answer.json()["detail"]
+    with pytest.raises(KeyMissing):
+        keyring(other.id)
     assert Key.objects.count() == 3
 
 
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o620])
-def test_a_file_that_others_can_reach_is_not_used(files, organization, name, mode):
-    (files / name).chmod(mode)
-    with pytest.raises(InsecureKeyFile, match=name):
-        used_again(organization)
-    assert stat.S_IMODE((files / name).stat().st_mode) == mode
+def test_a_key_that_does_not_open_makes_the_service_not_ready(used, settings):
+    keys.probe()
+    settings.MASTER_KEYS = [os.urandom(32)]
+    with pytest.raises(KeyMissing):
+        keys.probe()
 
 
-def test_the_system_check_names_every_file_that_others_can_read(files):
-    assert [problem for problem in run_checks() if problem.id == "custody.E001"] == []
-    for name in ("signing.pem", "index.key"):
-        (files / name).chmod(0o644)
-    found = [problem for problem in run_checks() if problem.id == "custody.E001"]
-    assert sorted(str(files / name) in problem.msg for problem in found for name in FILES).count(True) == 2
-    assert all(problem.is_serious() and "chmod 600" in problem.hint for problem in found)
+def test_without_its_keys_a_record_is_not_taken_and_the_answer_tells_no_row(api):
+    assert api.ingest({"decision_id": "a"}).status_code == 201
+    Key.objects.filter(purpose="wrapping").delete()
+    keys.forget()
+    response = api.ingest({"decision_id": "b"})
+    assert response.status_code == 503
+    assert str(api.organization.id) not in response.content.decode()
+    assert api.get("/v1/decisions/b").status_code == 404
+
+
+def test_keys_of_a_transaction_that_failed_are_not_remembered(organization):
+    """A record sealed under them could never be opened again."""
+    with transaction.atomic():
+        lost = keyring(organization.id)
+        transaction.set_rollback(True)
+    assert identities(keyring(organization.id)) != identities(lost)
 
 
 def test_an_unknown_vault_is_named_by_the_system_check(settings):
@@ -191,20 +192,3 @@ def test_an_unknown_vault_is_named_by_the_system_check(settings):
     (problem,) = [problem for problem in run_checks() if problem.id == "custody.E002"]
     assert "'cellar'" in problem.msg
     assert "database" in problem.hint
-
-
-def test_a_lost_key_file_makes_the_service_not_ready(files):
-    keys.probe()
-    (files / "wrapping.key").unlink()
-    with pytest.raises(KeyMissing, match="wrapping"):
-        keys.probe()
-
-
-def test_without_its_keys_a_record_is_not_taken_and_the_answer_tells_no_path(api, key_directory):
-    assert api.ingest({"decision_id": "a"}).status_code == 201
-    (key_directory / api.organization.id.hex / "wrapping.key").unlink()
-    keyring.cache_clear()
-    response = api.ingest({"decision_id": "b"})
-    assert response.status_code >= 500
-    assert str(key_directory) not in response.content.decode()
-    assert api.get("/v1/decisions/b").status_code == 404

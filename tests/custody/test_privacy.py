@@ -1,4 +1,4 @@
-"""Nobody who holds the database, the vault or the key files alone can read a record.
+"""Nobody who holds the database or the vault alone can read a record.
 
 Clear by design are the columns that lists filter by: decision id, action, system and subject reference.
 """
@@ -10,8 +10,7 @@ import pytest
 from django.db import connection
 
 from custody import vaults
-from custody.keys import keyring
-from custody.models import Entry, SealedObject
+from custody.models import Entry, Key, SealedObject
 from custody.vaults import VaultUnavailable
 
 pytestmark = pytest.mark.django_db
@@ -61,8 +60,8 @@ def traces(kept):
 
 
 @pytest.fixture
-def places(key_directory, each_vault, tmp_path):
-    return [key_directory, tmp_path]
+def places(each_vault, tmp_path):
+    return [tmp_path]
 
 
 def test_a_stored_record_is_nowhere_in_clear(api, places):
@@ -72,7 +71,7 @@ def test_a_stored_record_is_nowhere_in_clear(api, places):
     assert traces(everything_kept(*places)) == []
 
 
-def test_a_record_waiting_for_its_vault_is_nowhere_in_clear(api, key_directory, filesystem_vault, monkeypatch):
+def test_a_record_waiting_for_its_vault_is_nowhere_in_clear(api, filesystem_vault, monkeypatch):
     def unavailable(key: str, body: bytes) -> bool:
         raise VaultUnavailable("down")
 
@@ -80,7 +79,7 @@ def test_a_record_waiting_for_its_vault_is_nowhere_in_clear(api, key_directory, 
     assert api.ingest(RECORD).status_code == 503
     assert Entry.objects.get().state == Entry.State.RESERVED
     assert SealedObject.objects.count() == 1
-    assert traces(everything_kept(key_directory, filesystem_vault)) == []
+    assert traces(everything_kept(filesystem_vault)) == []
 
 
 def test_replays_conflicts_and_refused_records_leave_no_trace(api, places):
@@ -93,10 +92,10 @@ def test_replays_conflicts_and_refused_records_leave_no_trace(api, places):
     assert traces(everything_kept(*places)) == []
 
 
-def test_the_secrets_of_an_organization_are_in_its_key_files_alone(api, key_directory, each_vault, tmp_path):
+def test_the_secrets_of_an_organization_lie_nowhere_in_clear(api, each_vault, tmp_path):
     api.ingest(RECORD)
-    ours = keyring(api.organization.id)
-    secrets = [ours.kek, ours.index_key, ours.signer.private_bytes_raw()]
+    secrets = [row.unwrap() for row in Key.objects.filter(organization=api.organization)]
+    assert len(secrets) == 3
     kept = b"\n".join(everything_kept(tmp_path))
     for secret in secrets:
         assert secret not in kept

@@ -1,0 +1,49 @@
+from collections.abc import Iterator
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from config import master_key
+from config.progress import progress
+from config.wrapped_secrets import MasterKeyWrong, WrappedSecret
+
+
+class Command(BaseCommand):
+    help = (
+        "Wrap every secret in the database under the newest master key. With MASTER_KEY set, give the earlier one as "
+        "MASTER_KEY_PREVIOUS. With the file, the first run makes a new key beside it, and the second, after a restart, "
+        "wraps. Running it again goes on where it stopped."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        folder = settings.DATA_DIR / "keys"
+        if not settings.MASTER_KEY_IS_SET and not master_key.has_previous_file(folder):
+            master_key.renew_file(folder)
+            self.stdout.write("A new master key is made. Start web and worker again, then run this once more.")
+            return
+        newest = master_key.key_id(settings.MASTER_KEYS[0])
+        waiting = [row for model in _models() for row in model._base_manager.exclude(wrapped_by=newest)]
+        with progress("Wrapping secrets", len(waiting)) as advance:
+            for row in waiting:
+                try:
+                    _wrap_anew(row)
+                except MasterKeyWrong as error:
+                    raise CommandError(f"{error}: give the master key it was wrapped under too.") from None
+                advance(1)
+        self.stdout.write(
+            f"{len(waiting)} wrapped anew, all secrets are under the newest master key. Back it up; then take the "
+            "earlier one away (MASTER_KEY_PREVIOUS, or the file master_key.previous) and start web and worker again."
+        )
+
+
+def _models() -> Iterator[type[WrappedSecret]]:
+    return (model for model in apps.get_models() if issubclass(model, WrappedSecret))
+
+
+def _wrap_anew(row: WrappedSecret) -> None:
+    before = row.wrapped_by
+    row.wrap(row.unwrap())
+    rows = type(row)._base_manager.filter(pk=row.pk, wrapped_by=before)
+    rows.update(wrapped=row.wrapped, wrapped_by=row.wrapped_by)

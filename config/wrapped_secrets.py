@@ -1,0 +1,57 @@
+"""Secrets that lie in the database, each wrapped under the master key."""
+
+import os
+from typing import ClassVar
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from django.conf import settings
+from django.db import models
+
+from config import master_key
+from config.faults import Fault
+
+_NONCE_BYTES = 12
+
+
+class MasterKeyWrong(Fault):
+    """A secret is wrapped under a master key that this process does not have."""
+
+    code: ClassVar = "master_key_wrong"
+    status: ClassVar = 503
+    sentence = (
+        "The service's keys do not open: its master key is not the one they were wrapped under. "
+        "An administrator must set MASTER_KEY to that one."
+    )
+
+
+class WrappedSecret(models.Model):
+    """A row with a secret half."""
+
+    wrapped = models.BinaryField(default=bytes, editable=False, help_text="Nonce, then AES-256-GCM.")
+    wrapped_by = models.CharField(max_length=32, blank=True, editable=False, help_text="Id of the master key.")
+
+    class Meta:
+        abstract = True
+
+    @property
+    def context(self) -> str:
+        """What the row is, in words that never change. They are authenticated with the secret, so that no row's secret
+        can stand in another's place."""
+        raise NotImplementedError
+
+    def wrap(self, secret: bytes) -> None:
+        """Set the secret, under the newest master key. Saving is up to the caller."""
+        master, nonce = settings.MASTER_KEYS[0], os.urandom(_NONCE_BYTES)
+        self.wrapped = nonce + AESGCM(master).encrypt(nonce, secret, self.context.encode())
+        self.wrapped_by = master_key.key_id(master)
+
+    def unwrap(self) -> bytes:
+        """The secret. Raises MasterKeyWrong."""
+        known = {master_key.key_id(master): master for master in settings.MASTER_KEYS}
+        wrapped = bytes(self.wrapped)
+        try:
+            cipher = AESGCM(known[self.wrapped_by])
+            return cipher.decrypt(wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:], self.context.encode())
+        except (KeyError, InvalidTag, ValueError):  # ValueError: shorter than a nonce
+            raise MasterKeyWrong(because=f"{self.context} does not open") from None

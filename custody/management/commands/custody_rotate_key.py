@@ -1,0 +1,29 @@
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from accounts import audit, selectors
+from accounts.models import Organization
+from custody import services
+from custody.keys import Purpose
+
+
+class Command(BaseCommand):
+    help = (
+        "Give an organization another signing or wrapping key. New records are made with it; old ones open and verify "
+        "under theirs. The index key is never replaced, for record ids rest on it."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--organization", required=True, metavar="SLUG")
+        parser.add_argument("--purpose", required=True, choices=[purpose.value for purpose in services.ROTATABLE])
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            organization = selectors.organization(options["organization"])
+        except Organization.DoesNotExist:
+            raise CommandError(f"There is no organization with the slug {options['organization']}.") from None
+        made = services.rotate_key(
+            organization_id=organization.pk, purpose=Purpose(options["purpose"]), actor=audit.COMMAND_LINE
+        )
+        self.stdout.write(f"{made.purpose} key {made.key_id}")

@@ -1,0 +1,32 @@
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts import digests
+from config.errors import DomainError
+from custody import services
+from custody.models import Key
+
+
+class Command(BaseCommand):
+    help = (
+        "Take the keys that earlier versions kept in files under DATA_DIR/keys, and SECRET_KEY where digests rest on "
+        "it, into the database, wrapped under the master key. Running it again is safe. Exits 1 if a key is missing."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        folder = settings.DATA_DIR / "keys"
+        imported, missing = int(digests.import_pepper(folder)), 0
+        for row in Key.objects.filter(wrapped_by="").order_by("organization_id", "pk"):
+            try:
+                services.import_key_file(row, folder)
+            except DomainError as error:
+                missing += 1
+                self.stderr.write(str(error))
+            else:
+                imported += 1
+        if imported:
+            self.stdout.write(f"{imported} imported; the files in {folder} but master_key are not read any more")
+        if missing:
+            raise CommandError(f"{missing} missing: put their files back from a backup, and run this again.")

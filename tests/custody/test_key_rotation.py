@@ -1,0 +1,102 @@
+"""A new key is for new records; what was made with an earlier one opens and verifies under that."""
+
+import base64
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts.models import AuditEvent
+from custody import keys, services
+from custody.keys import Purpose, keyring
+from custody.models import Entry, Key
+from tests.custody.test_keys import an_organization
+from tests.threads import at_once
+
+pytestmark = pytest.mark.django_db
+
+
+def rotate(organization, purpose):
+    call_command("custody_rotate_key", "--organization", organization.slug, "--purpose", purpose)
+
+
+def wrapping_key(receipt):
+    return json.loads(base64.b64decode(receipt["envelope"]["payload"]))["predicate"]["kekId"]
+
+
+@pytest.mark.parametrize("purpose", ["signing", "wrapping"])
+def test_new_records_are_under_the_new_key_and_old_ones_read_under_theirs(api, purpose):
+    before = api.ingest({"decision_id": "old"}).json()
+    rotate(api.organization, purpose)
+    after = api.ingest({"decision_id": "new"}).json()
+    assert (before["key_id"] != after["key_id"]) == (purpose == "signing")
+    assert (wrapping_key(before) != wrapping_key(after)) == (purpose == "wrapping")
+    for decision_id in ("old", "new"):
+        assert api.get(f"/v1/decisions/{decision_id}/record").status_code == 200
+        assert api.get(f"/v1/decisions/{decision_id}/receipt").status_code == 200
+        assert api.ingest({"decision_id": decision_id}).status_code == 200
+        assert api.ingest({"decision_id": decision_id, "more": 1}).status_code == 409
+
+
+def test_both_public_halves_are_listed_and_the_earlier_one_is_retired(api):
+    api.ingest({"decision_id": "a"})
+    rotate(api.organization, "signing")
+    earlier, now = api.get("/v1/custody/keys").json()["items"]
+    assert earlier["retired_at"] is not None
+    assert now["retired_at"] is None
+    assert earlier["public_key_pem"] != now["public_key_pem"]
+
+
+def test_a_rotation_is_in_the_audit_trail(api):
+    api.ingest({"decision_id": "a"})
+    rotate(api.organization, "wrapping")
+    event = AuditEvent.objects.get(verb="custody_key.rotated")
+    active = Key.objects.get(organization=api.organization, purpose="wrapping", retired_at=None)
+    assert (event.object_id, event.detail["purpose"]) == (active.key_id, "wrapping")
+
+
+def test_the_index_key_is_never_replaced(organization):
+    keyring(organization.id)
+    with pytest.raises(CommandError):
+        rotate(organization, "index")
+    with pytest.raises(ValueError):
+        services.rotate_key(organization_id=organization.id, purpose=Purpose.INDEX, actor=None)
+
+
+def test_a_running_process_follows_a_rotation_elsewhere(organization, monkeypatch):
+    """It looks at the rows once a second; here, at each use."""
+    monkeypatch.setattr(keys, "_FRESH_SECONDS", 0)
+    first = keyring(organization.id)
+    known = dict(keys._known)
+    rotate(organization, "signing")
+    keys._known.update(known)  # as in a process that has not heard of it
+    assert keyring(organization.id).signer.key_id != first.signer.key_id
+
+
+def test_two_rotations_at_once_leave_one_key_in_use(shared_database):
+    organization = an_organization()
+    keyring(organization.id)
+    at_once(4, lambda _: rotate(organization, "wrapping"))
+    assert Key.objects.filter(purpose="wrapping").count() == 5
+    assert Key.objects.filter(purpose="wrapping", retired_at=None).count() == 1
+
+
+def test_records_taken_while_keys_rotate_are_all_readable(shared_database, api_for):
+    organization = an_organization()
+    callers = [api_for(organization) for _ in range(4)]
+
+    def work(number):
+        if number == 4:
+            for purpose in ("wrapping", "signing") * 3:
+                rotate(organization, purpose)
+            return []
+        return [callers[number].ingest({"decision_id": f"{number}-{i}"}).status_code for i in range(10)]
+
+    statuses = [status for each in at_once(5, work) for status in each]
+    assert statuses == [201] * 40
+    keys.forget()
+    assert Entry.objects.count() == 40
+    for number in range(4):
+        for i in range(10):
+            assert callers[number].get(f"/v1/decisions/{number}-{i}/record").status_code == 200
+            assert callers[number].get(f"/v1/decisions/{number}-{i}/receipt").status_code == 200
