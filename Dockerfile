@@ -14,8 +14,8 @@ COPY custody custody
 COPY decisions decisions
 COPY notices notices
 COPY templates templates
-# The settings want a secret key; this one signs nothing and is not kept.
-RUN SECRET_KEY=unused DATA_DIR=/build STATIC_ROOT=/app/static /venv/bin/python manage.py collectstatic --no-input
+# The settings make themselves a master key; this one wraps nothing and is not kept.
+RUN DATA_DIR=/build STATIC_ROOT=/app/static /venv/bin/python manage.py collectstatic --no-input
 # The running service cannot write here, so what Python would write at first import is written now. It is another user.
 RUN /venv/bin/python -m compileall -q /app && chmod -R a+rX /app
 

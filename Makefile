@@ -14,6 +14,7 @@ STAMP := .venv/installed
 run: install
 	@sh tests/services.sh paper || true
 	@$(PYTHON) manage.py migrate --verbosity 0
+	@$(PYTHON) manage.py keys_import
 	@$(PYTHON) manage.py custody_create_vault --verbosity 0
 	@$(PYTHON) manage.py demo
 	@exec $(PYTHON) manage.py serve --port $(PORT)

@@ -51,7 +51,7 @@ def no_signature(entry: Entry) -> None:
 
 def signed_by_nobodys_key(entry: Entry) -> None:
     stranger, statement = Ed25519PrivateKey.generate(), _saying(entry, parents=["00" * 32])
-    _replace(entry, statement, _signed(stranger, statement), keys._public_key_id(stranger.public_key()))
+    _replace(entry, statement, _signed(stranger, statement), signers.key_id(stranger.public_key()))
 
 
 def signed_by_another_under_the_keys_id(entry: Entry) -> None:
