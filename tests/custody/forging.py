@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.utils import timezone
 
 from accounts import audit, services
-from custody import envelope, keys, sealing, vaults
+from custody import envelope, keys, sealing, signers, vaults
 from custody.models import Entry, object_key
 
 Forgery = Callable[[Entry], None]
