@@ -8,9 +8,10 @@ from tests.system.live import Server, server
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[Server]:
-    """A running service whose records and keys lie in files, as docs/custody.md describes them."""
-    with server(CUSTODY_VAULT="filesystem") as running:
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A running service with SQLite and the filesystem vault, as docs/custody.md describes them."""
+    data = tmp_path_factory.mktemp("data")
+    with server(database_url=f"sqlite:///{data}/db.sqlite3", data_dir=data, CUSTODY_VAULT="filesystem") as running:
         yield running
 
 
