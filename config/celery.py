@@ -5,6 +5,7 @@ import structlog
 from celery import Celery
 from celery.signals import setup_logging
 from django.db import transaction
+from django.utils.module_loading import import_string
 from kombu.exceptions import OperationalError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -20,7 +21,7 @@ def keep_our_logging(**_: Any) -> None:
 
 
 def wake(task: str) -> None:
-    """Start a task as soon as the current transaction is committed.
+    """Start a task of this path as soon as the current transaction is committed.
 
     Only a hint: the committed row is the queue, beat starts the same task anyway, and a broker that is down must not
     fail a request whose work is done.
@@ -30,6 +31,6 @@ def wake(task: str) -> None:
 
 def _send(task: str) -> None:
     try:
-        app.send_task(task, expires=60, retry=False)
+        import_string(task).apply_async(expires=60, retry=False)
     except (OperationalError, OSError) as error:
         structlog.get_logger("celery").warning("broker does not take wake-ups", task=task, exc_info=error)

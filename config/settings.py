@@ -130,38 +130,6 @@ CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 20
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "celerybeat-schedule")
-CELERY_BEAT_SCHEDULE = {
-    "send waiting mail": {
-        "task": "accounts.tasks.deliver_mail",
-        "schedule": 10.0,
-        "options": {"expires": 10},
-    },
-    "forget kept answers": {
-        "task": "accounts.tasks.forget_answers",
-        "schedule": 600.0,
-        "options": {"expires": 600},
-    },
-    "seal approved notices": {
-        "task": "notices.tasks.seal_approved",
-        "schedule": 60.0,
-        "options": {"expires": 60},
-    },
-    "mail letters": {
-        "task": "notices.tasks.deliver_letters",
-        "schedule": 30.0,
-        "options": {"expires": 30},
-    },
-    "remind of deadlines": {
-        "task": "notices.tasks.remind",
-        "schedule": 600.0,
-        "options": {"expires": 600},
-    },
-    "finish what a crash left": {
-        "task": "custody.tasks.reconcile",
-        "schedule": 30.0,
-        "options": {"expires": 30},
-    },
-}
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

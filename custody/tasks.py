@@ -1,9 +1,8 @@
-from celery import shared_task
-
+from config.periodic import periodic
 from custody import services
 
 
-@shared_task(name="custody.tasks.reconcile")
+@periodic(30, queue="custody")
 def reconcile() -> None:
-    """Finish reserved records, as beat asks every half minute."""
+    """Finish reserved records."""
     services.reconcile()

@@ -1,23 +1,22 @@
-from celery import shared_task
-
+from config.periodic import periodic
 from notices import services
 
 
-@shared_task(name="notices.tasks.seal_approved")
+@periodic(60, queue="custody")
 def seal_approved() -> None:
-    """Seal what a crash between approval and custody left out, as beat asks every minute."""
+    """Seal what a crash between approval and custody left out."""
     services.seal_approved()
 
 
-@shared_task(name="notices.tasks.deliver_letters")
+@periodic(30, queue="mail")
 def deliver_letters() -> None:
-    """Mail letters and acknowledgements. Woken by the request that made them wait, and by beat."""
+    """Mail letters and acknowledgements. Woken by the request that made them wait, and by the clock."""
     services.deliver_letters()
     services.acknowledge_requests()
 
 
-@shared_task(name="notices.tasks.remind")
+@periodic(600, queue="mail")
 def remind() -> None:
-    """Remind members of what is late or at risk, once a day each, as beat asks every ten minutes."""
+    """Remind members of what is late or at risk, once a day each."""
     services.remind()
     services.send_reminders()

@@ -1,0 +1,44 @@
+"""The clock's schedule is collected from the apps, and every queue it names is one that workers take from."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from django.conf import settings
+
+TASKS = {
+    "accounts.tasks.deliver_mail": (10, "mail"),
+    "accounts.tasks.forget_answers": (600, "default"),
+    "custody.tasks.reconcile": (30, "custody"),
+    "notices.tasks.deliver_letters": (30, "mail"),
+    "notices.tasks.remind": (600, "mail"),
+    "notices.tasks.seal_approved": (60, "custody"),
+}
+
+
+@pytest.fixture(scope="module")
+def clock():
+    """The schedule and the queues of a process that starts as beat does."""
+    program = (
+        "import json; from config.celery import app; app.loader.init_worker(); app.finalize()\n"
+        "entries = [[e['task'], e['schedule'], e['options']] for e in app.conf.beat_schedule.values()]\n"
+        "print(json.dumps([entries, [q.name for q in app.conf.task_queues], app.conf.task_default_queue]))\n"
+        "assert all(name in app.tasks for name, *_ in entries)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=settings.BASE_DIR, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_every_periodic_task_is_asked_for_at_its_interval_and_expires_with_it(clock):
+    entries, _, _ = clock
+    assert {task: (every, options["queue"]) for task, every, options in entries} == TASKS
+    assert all(options["expires"] == every for _, every, options in entries)
+
+
+def test_a_worker_without_a_choice_takes_from_every_queue(clock):
+    entries, queues, default = clock
+    assert queues == ["dispatch", "poll", "custody", "mail", "default"]
+    assert default in queues
+    assert {options["queue"] for _, _, options in entries} <= set(queues)
