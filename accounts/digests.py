@@ -68,11 +68,19 @@ def import_pepper(folder: Path) -> bool:
 
     Args:
         folder: where the file `secret_key` lies, unless SECRET_KEY is set.
+
+    Raises:
+        PepperMissing: neither is there.
     """
     if Pepper.objects.exists() or not _anything_rests_on_one():
         return False
     file = folder / "secret_key"
-    current = read(file).decode() if file.exists() and not settings.SECRET_KEY_IS_SET else settings.SECRET_KEY
+    if settings.SECRET_KEY_IS_SET:
+        current = settings.SECRET_KEY
+    elif file.exists():
+        current = read(file).decode()
+    else:
+        raise PepperMissing(f"the SECRET_KEY of before: set it, or put it into {file}")
     _store([*reversed(settings.SECRET_KEY_FALLBACKS), current])
     return True
 

@@ -51,8 +51,8 @@ def rotate_key(*, organization_id: uuid.UUID, purpose: Purpose, actor: Actor) ->
     return made
 
 
-def import_key_file(row: Key, folder: Path) -> None:
-    """Wrap the secret that a file holds into its row.
+def import_key_file(row: Key, folder: Path) -> bool:
+    """Wrap the secret that a file holds into its row. Returns whether the row had none.
 
     Args:
         folder: `DATA_DIR/keys`, with a folder for each organization.
@@ -71,7 +71,8 @@ def import_key_file(row: Key, folder: Path) -> None:
         raise KeyMissing(because=f"{path} holds no key") from error
     if found.key_id != row.key_id:
         raise KeyMissing(because=f"{path} is not the key with which this organization's records were made")
-    Key.objects.filter(pk=row.pk, wrapped_by="").update(wrapped=found.wrapped, wrapped_by=found.wrapped_by)
+    rows = Key.objects.filter(pk=row.pk, wrapped_by="")
+    return bool(rows.update(wrapped=found.wrapped, wrapped_by=found.wrapped_by))
 
 
 def _raw(pem: bytes) -> bytes:

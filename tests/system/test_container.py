@@ -1,5 +1,6 @@
 """Dockerfile and compose.yaml, carried out step by step without Docker, against a real PostgreSQL and Redis."""
 
+import base64
 import json
 import os
 import re
@@ -41,7 +42,7 @@ class Running:
         self.secrets.mkdir(parents=True)
         (self.image.root / "tmp").mkdir()
         for name, content in {
-            "secret_key": "s" * 64, "database_url": database_url, "email_url": f"filemail:///{self.image.root}/mail",
+            "master_key": base64.b64encode(bytes(32)).decode(), "database_url": database_url, "email_url": f"filemail:///{self.image.root}/mail",
         }.items():  # fmt: skip
             (self.secrets / name).write_text(content)
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -172,7 +173,7 @@ def test_the_image_holds_the_program_and_nothing_else(built: Build):
     }  # fmt: skip
     assert (app / "static/admin/css/base.css").is_file()
     assert not (built.stages[-1].root / "build").exists()
-    assert not list(app.rglob("secret_key"))
+    assert not list(app.rglob("master_key"))
 
 
 def test_whoever_the_image_runs_as_can_read_the_program(built: Build):
@@ -182,7 +183,7 @@ def test_whoever_the_image_runs_as_can_read_the_program(built: Build):
 
 @pytest.mark.parametrize(
     "path",
-    [".git/config", "var/keys/secret_key", "secrets/secret_key", ".env", "tests/conftest.py", "samples/README.md",
+    [".git/config", "var/keys/master_key", "secrets/master_key", ".env", "tests/conftest.py", "samples/README.md",
      "config/__pycache__/x.cpython-311.pyc", "custody/vaults/__pycache__/x.pyc", "README.md"],
 )  # fmt: skip
 def test_keys_data_history_and_caches_stay_out_of_the_build(path):
@@ -219,7 +220,7 @@ def test_no_secret_stands_in_the_file_or_in_an_environment():
                 yield from texts(value)
 
     for name in OURS:
-        secret = {"SECRET_KEY", "DATABASE_URL", "EMAIL_URL", "POSTGRES_PASSWORD"}
+        secret = {"MASTER_KEY", "SECRET_KEY", "DATABASE_URL", "EMAIL_URL", "POSTGRES_PASSWORD"}
         assert not secret & set(COMPOSE["services"][name]["environment"])
     assert not [text for text in texts(COMPOSE) if re.search(r"://\w+:\w+@|PASSWORD=", text)]
     assert set(COMPOSE["secrets"]) == {s for each in COMPOSE["services"].values() for s in each.get("secrets", [])}

@@ -15,7 +15,7 @@ from tests.system.live import Server, database
 
 HERE = Path(__file__).resolve().parent
 # The commands of docs/operations.md, Upgrading, in their order.
-UPGRADE = [["migrate", "--verbosity", "0"], ["custody_create_vault", "--verbosity", "0"]]
+UPGRADE = [["migrate", "--verbosity", "0"], ["keys_import"], ["custody_create_vault", "--verbosity", "0"]]
 
 
 class Upgraded(Server):

@@ -1,3 +1,4 @@
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -17,15 +18,18 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         folder = settings.DATA_DIR / "keys"
-        imported, missing = int(digests.import_pepper(folder)), 0
-        for row in Key.objects.filter(wrapped_by="").order_by("organization_id", "pk"):
+        rows = Key.objects.filter(wrapped_by="").order_by("organization_id", "pk")
+        imports = [
+            partial(digests.import_pepper, folder),
+            *(partial(services.import_key_file, row, folder) for row in rows),
+        ]
+        imported = missing = 0
+        for take_in in imports:
             try:
-                services.import_key_file(row, folder)
+                imported += take_in()
             except DomainError as error:
                 missing += 1
-                self.stderr.write(str(error))
-            else:
-                imported += 1
+                self.stderr.write(f"Missing: {error}")
         if imported:
             self.stdout.write(f"{imported} imported; the files in {folder} but master_key are not read any more")
         if missing:

@@ -1,0 +1,113 @@
+"""Keys that earlier versions kept in files come into the database, and nothing is guessed where one is missing."""
+
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from django.core.management import CommandError, call_command
+
+from accounts import digests
+from accounts.models import Pepper
+from custody import keys
+from custody.models import Key
+
+SECRET_KEY = "the secret key of before"
+
+
+@pytest.fixture
+def before(settings, tmp_path, request) -> Path:
+    """An installation as an earlier version left it, with a record in custody. Returns the folder of its keys."""
+    settings.DATA_DIR, settings.SECRET_KEY_IS_SET = tmp_path, False
+    pepper = Pepper(generation=1)
+    request.getfixturevalue("db")
+    pepper.wrap(SECRET_KEY.encode())
+    pepper.save()
+    api = request.getfixturevalue("api")
+    assert api.ingest({"decision_id": "a"}).status_code == 201
+    folder = tmp_path / "keys"
+    files = folder / api.organization.id.hex
+    files.mkdir(parents=True)
+    write(folder / "secret_key", SECRET_KEY.encode())
+    for row in Key.objects.all():
+        secret = row.unwrap()
+        if row.purpose == "signing":
+            key = Ed25519PrivateKey.from_private_bytes(secret)
+            write(files / "signing.pem", key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        else:
+            write(files / f"{row.purpose}.key", secret)
+    Key.objects.update(wrapped=b"", wrapped_by="")
+    Pepper.objects.all().delete()
+    start_again()
+    return folder
+
+
+def write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    path.chmod(0o600)
+
+
+def start_again() -> None:
+    digests.forget()
+    keys.forget()
+
+
+def test_before_the_import_nothing_is_read_and_nothing_made(before, api):
+    answer = api.get("/v1/decisions/a/record")
+    assert answer.status_code == 503
+    assert "keys_import" in answer.json()["detail"]
+    assert Pepper.objects.count() == 0
+    assert Key.objects.exclude(wrapped_by="").count() == 0
+
+
+def test_after_it_everything_goes_on_without_the_files(before, api):
+    call_command("keys_import")
+    for path in before.rglob("*"):
+        if path.is_file():
+            path.unlink()
+    start_again()
+    assert api.get("/v1/decisions/a/record").status_code == 200
+    assert api.ingest({"decision_id": "a"}).status_code == 200
+    assert api.ingest({"decision_id": "b"}).status_code == 201
+
+
+def test_a_second_import_changes_nothing(before, api):
+    call_command("keys_import")
+    rows = [list(model.objects.order_by("pk").values()) for model in (Key, Pepper)]
+    call_command("keys_import")
+    assert [list(model.objects.order_by("pk").values()) for model in (Key, Pepper)] == rows
+
+
+@pytest.mark.parametrize("name", ["index.key", "signing.pem", "wrapping.key"])
+@pytest.mark.parametrize("content", [None, b"", b"garbage", bytes(32)])
+def test_a_file_that_is_missing_or_another_key_is_named_and_the_rest_imported(before, api, capsys, name, content):
+    path = before / api.organization.id.hex / name
+    path.unlink() if content is None else write(path, content)
+    with pytest.raises(CommandError, match="1 missing"):
+        call_command("keys_import")
+    assert name in capsys.readouterr().err
+    assert Key.objects.exclude(wrapped_by="").count() == 2
+
+
+def test_without_the_secret_key_of_before_no_pepper_is_guessed(before, api, capsys):
+    (before / "secret_key").unlink()
+    with pytest.raises(CommandError):
+        call_command("keys_import")
+    assert "SECRET_KEY" in capsys.readouterr().err
+    assert Pepper.objects.count() == 0
+
+
+def test_a_secret_key_that_is_set_goes_before_the_file_and_fallbacks_still_count(before, api, settings):
+    settings.SECRET_KEY, settings.SECRET_KEY_IS_SET = "a newer one", True
+    settings.SECRET_KEY_FALLBACKS = [SECRET_KEY]
+    call_command("keys_import")
+    start_again()
+    assert api.get("/v1/decisions/a/record").status_code == 200
+    assert digests.peppers() == [b"a newer one", SECRET_KEY.encode()]
+
+
+def test_a_file_that_others_can_read_is_not_taken(before, api):
+    (before / api.organization.id.hex / "index.key").chmod(0o644)
+    with pytest.raises(CommandError):
+        call_command("keys_import")
+    assert Key.objects.get(purpose="index").wrapped_by == ""
