@@ -4,25 +4,29 @@ The secret is made as late as that so that it is in no queue, no task argument a
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from smtplib import SMTPException, SMTPRecipientsRefused
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import structlog
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.db import transaction
-from django.db.models import Model, Q, QuerySet
+from django.db.models import QuerySet
 from django.template.loader import render_to_string
 from django.utils import timezone
 
+from config import leases
 from config.faults import Fault
+from config.leases import Leased, LeaseLost
 
 log = structlog.get_logger("mail")
 
-Row = TypeVar("Row", bound=Model)
+Row = TypeVar("Row", bound=Leased)
 
-_LEASE = timedelta(minutes=1)
+LEASE = timedelta(minutes=1)
+"""Longer than any one step of a mail; between steps the sender renews it."""
 _BATCH = 50
 _NO_MAILBOX = (550, 551, 553)
 
@@ -31,37 +35,50 @@ class Undeliverable(SMTPException):
     """The mail server will never take a mail for this address: trying again is of no use."""
 
 
-def deliver(waiting: QuerySet[Row], send_one: Callable[[Row], bool]) -> int:
+class Outcome(NamedTuple):
+    """What came of one mail: whether it went out, and what is to be written down together with that."""
+
+    sent: bool
+    record: Callable[[], None] = lambda: None
+
+
+NOT_SENT = Outcome(sent=False)
+"""There was nothing to send any more."""
+
+
+def deliver(waiting: QuerySet[Row], send_one: Callable[[Row], Outcome]) -> int:
     """Send the mails of waiting rows (`handled_at` empty). Returns how many went out.
 
-    A mail that the server does not take keeps its row waiting and is tried again after a minute.
+    One row at a time is claimed: of a batch, the last would wait for the others longer than its lease. A mail that the
+    server does not take is tried again, the later the more often that was so.
+
+    Args:
+        send_one: renews the lease before the mail goes out, so that no second worker sends the same one.
     """
     sent = 0
     for _ in range(_BATCH):
-        row = _claim(waiting)
-        if row is None:
+        claimed = leases.claim(waiting.filter(handled_at=None), lasts=LEASE)
+        if not claimed:
             break
-        try:
-            sent += send_one(row)
-        except (OSError, SMTPException, ValueError, Fault) as error:  # ValueError: an address that cannot be written
-            log.warning("mail not taken", row=row.pk, exc_info=error)
-        else:
-            waiting.model._default_manager.filter(pk=row.pk).update(handled_at=timezone.now())
+        sent += _deliver_one(claimed[0], send_one)
     return sent
 
 
-def _claim(waiting: QuerySet[Row]) -> Row | None:
-    """A row that is this worker's for a minute, so that no second one sends the same mail.
-
-    One at a time: of a batch, the last would wait for the others longer than its minute.
-    """
-    now = timezone.now()
-    with transaction.atomic():
-        free = waiting.filter(Q(claimed_until=None) | Q(claimed_until__lt=now), handled_at=None)
-        row = free.order_by("pk").select_for_update(skip_locked=True).first()
-        if row is not None:
-            waiting.model._default_manager.filter(pk=row.pk).update(claimed_until=now + _LEASE)
-    return row
+def _deliver_one(row: Row, send_one: Callable[[Row], Outcome]) -> bool:
+    try:
+        outcome = send_one(row)
+        with transaction.atomic():
+            outcome.record()
+            leases.complete(row, handled_at=timezone.now())
+    except LeaseLost:
+        log.warning("another worker has taken this mail over", row=row.pk)
+        return False
+    except (OSError, SMTPException, ValueError, Fault) as error:  # ValueError: an address that cannot be written
+        log.warning("mail not taken", row=row.pk, exc_info=error)
+        with suppress(LeaseLost):
+            leases.fail(row)
+        return False
+    return outcome.sent
 
 
 def send(

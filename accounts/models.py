@@ -7,6 +7,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from accounts.roles import Role
+from config.leases import Leased
 from config.wrapped_secrets import WrappedSecret
 
 ROLES = [(role.value, role.value) for role in Role]
@@ -125,7 +126,7 @@ class ApiKey(models.Model):
         return "expired" if self.expires_at and self.expires_at <= timezone.now() else "active"
 
 
-class OneTimeCode(models.Model):
+class OneTimeCode(Leased):
     """A request to sign in. It is made alike for every address; only the worker that sends the mail looks whether
     somebody has that address, and makes the code then."""
 
@@ -137,7 +138,6 @@ class OneTimeCode(models.Model):
     digest = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
-    claimed_until = models.DateTimeField(null=True)
     handled_at = models.DateTimeField(null=True)
     tries = models.PositiveSmallIntegerField(default=0)
     tries_noted = models.PositiveSmallIntegerField(default=0, help_text="How many of them the audit trail tells of.")
@@ -168,7 +168,7 @@ class RateCounter(models.Model):
         return f"{self.count} until {self.ends_at}"
 
 
-class Invite(models.Model):
+class Invite(Leased):
     """An offer of membership to a mail address; the link in the mail accepts it."""
 
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="invites")
@@ -178,7 +178,6 @@ class Invite(models.Model):
     created_by = models.CharField(max_length=300)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
-    claimed_until = models.DateTimeField(null=True)
     handled_at = models.DateTimeField(null=True)
     accepted_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)

@@ -61,9 +61,16 @@ def claim(waiting: QuerySet[Row], *, lasts: timedelta, most: int = 1) -> list[Ro
     return rows
 
 
-def renew(row: Leased, *, lasts: timedelta) -> None:
-    """Hold a row from now on for as long again. Call it before what must not happen twice. Raises LeaseLost."""
-    _change(row, lease_until=timezone.now() + lasts)
+def renew(row: Leased, *, lasts: timedelta, **changes: Any) -> None:
+    """Hold a row from now on for as long again. Call it before what must not happen twice.
+
+    Args:
+        changes: columns to save along.
+
+    Raises:
+        LeaseLost
+    """
+    _change(row, lease_until=timezone.now() + lasts, **changes)
 
 
 def complete(row: Leased, **changes: Any) -> None:

@@ -9,6 +9,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from accounts.models import Member, Organization, User
+from config.leases import Leased
 from custody.models import Entry
 from decisions.models import Decision
 from notices.packs import packs
@@ -230,7 +231,7 @@ class Contributor(models.Model):
         return f"{self.actor_kind} {self.mail or self.actor_id} {self.get_part_display()}"
 
 
-class Approval(models.Model):
+class Approval(Leased):
     """Somebody's approval of one revision. It ends editing: what is said after it is a new version."""
 
     notice = models.OneToOneField(Notice, on_delete=models.PROTECT, related_name="approval")
@@ -281,7 +282,7 @@ class Step(models.Model):
         return self.kind
 
 
-class Delivery(models.Model):
+class Delivery(Leased):
     """One sending of an approved notice: recorded, not guessed. A mail waits here until the mail server took it."""
 
     class Channel(models.TextChoices):
@@ -297,7 +298,6 @@ class Delivery(models.Model):
     letter_digest = models.CharField(max_length=64, blank=True, help_text="SHA-256 of the file that was mailed.")
     recorded_by = models.CharField(max_length=300)
     created_at = models.DateTimeField(auto_now_add=True)
-    claimed_until = models.DateTimeField(null=True)
     handled_at = models.DateTimeField(null=True, help_text="When a mail went out; for other channels at once.")
     delivered_at = models.DateTimeField(null=True, blank=True)
     returned_at = models.DateTimeField(null=True, blank=True)
@@ -346,7 +346,7 @@ class ReviewRequestQuerySet(models.QuerySet["ReviewRequest"]):
         return self.filter(Exists(_answers()), closed_at=None)
 
 
-class ReviewRequest(models.Model):
+class ReviewRequest(Leased):
     """An affected person's request that a human look at the decision again, made on the public page of their letter.
 
     It counts as answered once a reconsideration of the decision is recorded after it.
@@ -359,7 +359,6 @@ class ReviewRequest(models.Model):
     received_at = models.DateTimeField()
     due_at = models.DateTimeField(null=True, blank=True)
     due_clock = models.CharField(max_length=64, blank=True)
-    claimed_until = models.DateTimeField(null=True)
     handled_at = models.DateTimeField(null=True, help_text="When the acknowledgement went out, or was given up.")
     refused_at = models.DateTimeField(null=True, help_text="When the mail server refused the address for good.")
     closed_at = models.DateTimeField(null=True, blank=True)
@@ -389,12 +388,11 @@ class ReviewRequest(models.Model):
         return "closed" if self.closed_at else "answered" if self.answered_at else "open"
 
 
-class Reminder(models.Model):
+class Reminder(Leased):
     """A day's mail to one member about what is late or soon will be."""
 
     member = models.ForeignKey(Member, on_delete=models.CASCADE, related_name="+")
     day = models.DateField()
-    claimed_until = models.DateTimeField(null=True)
     handled_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -21,7 +21,7 @@ from django.utils import timezone
 from accounts import audit, digests, mail
 from accounts.audit import Actor
 from accounts.models import OneTimeCode, User
-from config import db
+from config import db, leases
 from config.celery import wake
 
 PURPOSE = "accounts.OneTimeCode"
@@ -195,15 +195,13 @@ def _limit(times: Sequence[datetime], most: int, window: timedelta) -> None:
         raise TooManyRequests(int((times[most - 1] + window - timezone.now()).total_seconds()) + 1)
 
 
-def _send(row: OneTimeCode) -> bool:
+def _send(row: OneTimeCode) -> mail.Outcome:
     if not User.objects.filter(email=row.email, is_active=True).exists():
-        return False
+        return mail.NOT_SENT
     code = f"{secrets.randbelow(10**DIGITS):0{DIGITS}}"
-    row.digest = digests.digest(PURPOSE, f"{row.pk}:{code}")
-    row.save(update_fields=["digest"])
+    leases.renew(row, lasts=mail.LEASE, digest=digests.digest(PURPOSE, f"{row.pk}:{code}"))
     mail.send("one_time_code", to=row.email, subject="Your sign-in code", context={"code": code})
-    _audit("sign_in.code_sent", row)
-    return True
+    return mail.Outcome(sent=True, record=lambda: _audit("sign_in.code_sent", row))
 
 
 def _audit(verb: str, row: OneTimeCode, **detail: int) -> None:

@@ -12,6 +12,7 @@ from accounts.models import Invite, Member, Organization
 from accounts.roles import Role
 from accounts.services.organizations import add_member
 from accounts.services.refusals import Refused
+from config import leases
 from config.celery import wake
 
 PURPOSE = "accounts.Invite"
@@ -139,14 +140,13 @@ def deliver_invites() -> int:
     return mail.deliver(Invite.objects.filter(revoked_at=None, expires_at__gt=timezone.now()), _send)
 
 
-def _send(row: Invite) -> bool:
+def _send(row: Invite) -> mail.Outcome:
     secret = secrets.token_hex(32)
-    row.digest = digests.digest(PURPOSE, secret)
-    row.save(update_fields=["digest"])
+    leases.renew(row, lasts=mail.LEASE, digest=digests.digest(PURPOSE, secret))
     mail.send(
         "invite",
         to=row.email,
         subject=" ".join(f"You are invited to {row.organization.name}".split()),  # a name may have line breaks
         context={"invite": row, "path": f"/invites/{row.pk}-{secret}/"},
     )
-    return True
+    return mail.Outcome(sent=True)

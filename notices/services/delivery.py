@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from accounts import audit, mail
 from accounts.callers import Caller
+from config import leases
 from config.celery import wake
 from notices import letters, mails, selectors
 from notices.models import Delivery, Notice
@@ -89,13 +90,14 @@ def deliver_letters() -> int:
     return mail.deliver(Delivery.objects.filter(channel=Delivery.Channel.EMAIL, delivered_at=None), _mail)
 
 
-def _mail(row: Delivery) -> bool:
-    """Send one letter. False if its notice was taken back meanwhile, or no mail ever reaches the address."""
+def _mail(row: Delivery) -> mail.Outcome:
+    """Send one letter; nothing if its notice was taken back meanwhile, or no mail ever reaches the address."""
     notice = selectors.notice_with_letter(row.notice_id)
     if notice.state not in Notice.FINISHED:
-        return False
+        return mail.NOT_SENT
     letter = selectors.letter(notice)
     file = letters.pdf(letter, "a4")
+    leases.renew(row, lasts=mail.LEASE)  # vault and PDF may have taken long
     try:
         mails.send(
             "letter",
@@ -106,23 +108,22 @@ def _mail(row: Delivery) -> bool:
             attachments=[("letter.pdf", file, "application/pdf")],
         )
     except mail.Undeliverable:
-        _came_back(row, notice)
-        return False
-    with transaction.atomic():
-        locked = Notice.objects.select_for_update().get(pk=notice.pk)
-        digest = hashlib.sha256(file).hexdigest()
-        Delivery.objects.filter(pk=row.pk).update(delivered_at=timezone.now(), letter_digest=digest)
-        note("notice.mailed", locked, audit.SYSTEM)
-        _settle(locked)
-    return True
+        return mail.Outcome(sent=False, record=lambda: _came_back(row, notice))
+    return mail.Outcome(sent=True, record=lambda: _went_out(row, hashlib.sha256(file).hexdigest()))
+
+
+def _went_out(row: Delivery, digest: str) -> None:
+    locked = Notice.objects.select_for_update().get(pk=row.notice_id)
+    Delivery.objects.filter(pk=row.pk).update(delivered_at=timezone.now(), letter_digest=digest)
+    note("notice.mailed", locked, audit.SYSTEM)
+    _settle(locked)
 
 
 def _came_back(row: Delivery, notice: Notice) -> None:
     """Record it at once: a mail that waited for ever would keep the recipient from being corrected."""
-    with transaction.atomic():
-        because = "The mail server refuses the address."
-        Delivery.objects.filter(pk=row.pk).update(returned_at=timezone.now(), returned_because=because)
-        note("notice.returned", notice, audit.SYSTEM, channel=row.channel)
+    because = "The mail server refuses the address."
+    Delivery.objects.filter(pk=row.pk).update(returned_at=timezone.now(), returned_because=because)
+    note("notice.returned", notice, audit.SYSTEM, channel=row.channel)
 
 
 def _settle(locked: Notice) -> None:

@@ -5,6 +5,7 @@ from django.utils import timezone
 from accounts import mail, roles
 from accounts.models import Member, Organization
 from accounts.roles import Permission, Role
+from config import leases
 from notices import selectors
 from notices.models import Reminder
 
@@ -31,11 +32,12 @@ def send_reminders() -> int:
     return mail.deliver(Reminder.objects.filter(day=timezone.now().date()), _send)
 
 
-def _send(row: Reminder) -> bool:
+def _send(row: Reminder) -> mail.Outcome:
     organization = row.member.organization
     found = selectors.attention(organization.pk)
     if not found.anything:
-        return False
+        return mail.NOT_SENT
+    leases.renew(row, lasts=mail.LEASE)
     mail.send(
         "reminder",
         to=row.member.user.email,
@@ -49,4 +51,4 @@ def _send(row: Reminder) -> bool:
             "requests": found.requests.order_by("due_at")[:_MOST_NAMED],
         },
     )
-    return True
+    return mail.Outcome(sent=True)

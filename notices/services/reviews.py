@@ -8,6 +8,7 @@ from django.utils import timezone
 from accounts import audit, mail
 from accounts.audit import Actor
 from accounts.callers import Caller
+from config import leases
 from config.celery import wake
 from notices import clocks, mails, selectors
 from notices.models import Notice, ReviewRequest
@@ -87,9 +88,10 @@ def acknowledge_requests() -> int:
     return mail.deliver(ReviewRequest.objects.exclude(email=""), _acknowledge)
 
 
-def _acknowledge(row: ReviewRequest) -> bool:
+def _acknowledge(row: ReviewRequest) -> mail.Outcome:
     notice = row.notice
     day = wording(notice.language, selectors.locale_of(notice)).day
+    leases.renew(row, lasts=mail.LEASE)
     try:
         mails.send(
             "review_request",
@@ -104,17 +106,12 @@ def _acknowledge(row: ReviewRequest) -> bool:
             },
         )
     except mail.Undeliverable:  # the person mistyped it: whoever answers has to know
-        ReviewRequest.objects.filter(pk=row.pk).update(refused_at=timezone.now())
-        return False
-    audit.record(
-        "review.acknowledged",
-        actor=audit.SYSTEM,
-        organization_id=row.organization_id,
-        object_kind="notice",
-        object_id=notice.pk,
-        request=row.pk,
-    )
-    return True
+        return mail.Outcome(sent=False, record=lambda: _refused(row))
+    return mail.Outcome(sent=True, record=lambda: note("review.acknowledged", notice, audit.SYSTEM, request=row.pk))
+
+
+def _refused(row: ReviewRequest) -> None:
+    ReviewRequest.objects.filter(pk=row.pk).update(refused_at=timezone.now())
 
 
 def _plain(code: str) -> str:

@@ -3,16 +3,19 @@
 import base64
 import hashlib
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import structlog
 
 from accounts import digests
+from config import leases
 from config.api import strict_json
 from config.api.answers import dump
 from config.api.strict_json import spelling
 from config.api.times import rfc3339
 from config.faults import Fault
+from config.leases import LeaseLost
 from custody import selectors as custody
 from custody.envelope import envelope
 from custody.kinds import Indexing
@@ -24,23 +27,35 @@ from notices.models import Approval, Notice, SealedNotice
 log = structlog.get_logger("notices")
 
 KIND = "notice"
+_LEASE = timedelta(minutes=1)
 
 
 def seal_approved(*, notice_id: uuid.UUID | None = None) -> int:
-    """Put approved notices into custody that are not there yet: one that was just approved, or, swept by beat, any that
-    a crash left out. Returns how many were sealed; one whose record cannot be read is logged and waits on."""
-    waiting = Notice.objects.filter(approval__isnull=False, sealed=None)
+    """Put approved notices into custody that are not there yet: one that was just approved, or, swept by the clock, any
+    that a crash left out. Returns how many were sealed; one whose record cannot be read is logged and waits on."""
+    waiting = Approval.objects.filter(notice__sealed=None)
     if notice_id:
-        waiting = waiting.filter(pk=notice_id)
+        waiting = waiting.filter(notice=notice_id)
     sealed = 0
-    for notice in waiting.select_related("organization", "decision__record", "approval__revision"):
+    while claimed := leases.claim(waiting, lasts=_LEASE):
+        (approval,) = claimed
         try:
-            _seal(notice)
+            _seal(_approved(approval))
+            leases.complete(approval)
+        except LeaseLost:  # sealing twice makes one record
+            log.warning("another worker seals this notice", notice=str(approval.notice_id))
         except Fault as error:
-            log.warning("an approved notice waits for custody", notice=str(notice.pk), exc_info=error)
+            log.warning("an approved notice waits for custody", notice=str(approval.notice_id), exc_info=error)
+            leases.fail(approval)
         else:
             sealed += 1
     return sealed
+
+
+def _approved(approval: Approval) -> Notice:
+    return Notice.objects.select_related("organization", "decision__record", "approval__revision").get(
+        pk=approval.notice_id
+    )
 
 
 def _seal(notice: Notice) -> None:
@@ -59,7 +74,7 @@ def _seal(notice: Notice) -> None:
     )
     (taken,) = take(organization_id=notice.organization_id, submissions=[submission])
     if taken.status is Status.CONFLICT:  # an older database was restored: `selectors.letter` says what to do
-        log.error("custody holds other words of this notice", notice=str(notice.pk))
+        raise selectors.OtherWordsSealed
 
 
 def index_row(record: Indexing) -> SealedNotice:
