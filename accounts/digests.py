@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from django.conf import settings
-from django.db import connection
 
 from accounts.models import ApiKey, Pepper, User
+from config import db
 from config.faults import Fault
 from config.secret_files import read
 
@@ -53,7 +53,7 @@ def peppers() -> list[bytes]:
     if _peppers:
         return _peppers
     found = [row.unwrap() for row in Pepper.objects.order_by("-generation")] or [_make_first().unwrap()]
-    if not connection.in_atomic_block:  # what is not committed may yet vanish
+    if not db.in_transaction():
         _peppers[:] = found
     return found
 

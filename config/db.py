@@ -20,6 +20,11 @@ def _cursor(raw: psycopg.Connection[Any]) -> psycopg.Cursor[Any]:
     return kept
 
 
+def in_transaction() -> bool:
+    """Whether what is read now may yet vanish with a transaction, so that nobody should remember it."""
+    return connection.in_atomic_block
+
+
 def lock(*names: str) -> None:
     """Let one transaction at a time go on that locks any of these names; the lock ends with the transaction.
 

@@ -3,15 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from kombu.entity import Queue
-
 from config.celery import app
 
-QUEUES = ("dispatch", "poll", "custody", "mail", "default")
-"""A worker that is not told otherwise (`-Q`) takes from all of them."""
-
-app.conf.task_queues = [Queue(name) for name in QUEUES]
-app.conf.task_default_queue = "default"
+_queues: dict[str, str] = {}
 
 
 def periodic(seconds: float, *, queue: str = "default") -> Callable[[Callable[[], None]], Any]:
@@ -21,12 +15,18 @@ def periodic(seconds: float, *, queue: str = "default") -> Callable[[Callable[[]
 
     Args:
         seconds: the interval.
-        queue: one of QUEUES.
+        queue: one of those that settings declare.
     """
 
     def register(function: Callable[[], None]) -> Any:
         name = f"{function.__module__}.{function.__name__}"
-        app.add_periodic_task(seconds, app.signature(name), name=name, expires=seconds, queue=queue)
-        return app.task(name=name, queue=queue)(function)
+        _queues[name] = queue
+        app.add_periodic_task(seconds, app.signature(name), name=name, expires=seconds)
+        return app.task(name=name)(function)
 
     return register
+
+
+def route(name: str, *_: Any, **__: Any) -> dict[str, str] | None:
+    """The queue of a task, for Celery: whether the clock sends it or a request does."""
+    return {"queue": _queues[name]} if name in _queues else None

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import environ
+from kombu.entity import Queue
 
 from config import logs, master_key
 
@@ -118,6 +119,10 @@ else:
         "data_folder_out": str(BROKER_DIR),
         "control_folder": str(BROKER_DIR / "control"),
     }
+# A worker that is not told otherwise (`-Q`) takes from all of them.
+CELERY_TASK_QUEUES = [Queue(name) for name in ("dispatch", "poll", "custody", "mail", "default")]
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_TASK_ROUTES = ["config.periodic.route"]
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.conf import settings
-from django.db import connection
 
-from config import master_key
+from config import db, master_key
 from config.faults import Fault
 from custody.key_wrappers import AES_KEY_WRAP, AesKeyWrapper, KeyWrapper, secret_key_id
 from custody.models import Key
@@ -79,7 +78,7 @@ def keyring(organization_id: uuid.UUID) -> Keyring:
         return known.keyring
     rows = list(Key.objects.filter(organization_id=organization_id).order_by("pk").values_list("pk", "retired_at"))
     found = known.keyring if known and known.rows == rows else _load(organization_id)
-    if rows and not connection.in_atomic_block:  # what is not committed may yet vanish
+    if rows and not db.in_transaction():
         _known[organization_id] = _Known(found, rows, now + _FRESH_SECONDS)
     return found
 

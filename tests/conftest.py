@@ -21,6 +21,7 @@ from playwright.sync_api import Browser as Chromium  # noqa: E402
 from accounts import audit, digests, selectors, services  # noqa: E402
 from accounts.models import Organization  # noqa: E402
 from accounts.roles import Role  # noqa: E402
+from config import db  # noqa: E402
 from custody import keys, vaults  # noqa: E402
 from custody.services import mark_vault  # noqa: E402
 from tests.browser.chromium import chromium  # noqa: E402
@@ -163,10 +164,12 @@ def shared_database(transactional_db: None, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture(autouse=True)
-def _secrets_of_one_test_alone() -> None:
-    """A process remembers the secrets in the database, which is emptied after each test."""
+def _secrets_of_one_test_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process remembers the secrets in the database, which is emptied after each test. That a test runs in one
+    transaction must not keep it from remembering."""
     digests.forget()
     keys.forget()
+    monkeypatch.setattr(db, "in_transaction", lambda: False)
 
 
 @pytest.fixture(params=["database", "filesystem"])

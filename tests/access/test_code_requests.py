@@ -14,6 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts import digests
 from accounts.models import Member, OneTimeCode, User
 from accounts.services import codes
 from tests.people import JSON, mailed_code
@@ -58,6 +59,12 @@ def locked_out_by_page(client: Client, email: str) -> Any:
     for _ in range(codes.TRIES):
         client.post("/sign-in/code/", {"code": "000000"})
     return client.post("/sign-in/code/", {"code": "000000"})
+
+
+@pytest.fixture(autouse=True)
+def _not_the_first_of_its_process(db: None) -> None:
+    """The first use of a pepper reads it."""
+    digests.peppers()
 
 
 @pytest.fixture(autouse=True)

@@ -147,8 +147,6 @@ def test_the_clock_deletes_what_is_not_answered_any_more(api):
     with time_machine.travel(now, tick=False):
         tasks.forget_answers()
     assert KeptAnswer.objects.count() == 2
-    scheduled = {each["task"] for each in django_settings.CELERY_BEAT_SCHEDULE.values()}
-    assert "accounts.tasks.forget_answers" in scheduled
 
 
 def test_a_key_is_one_callers_for_one_operation_on_one_thing(api, api_for, organization, other_api):

@@ -22,7 +22,8 @@ def clock():
     """The schedule and the queues of a process that starts as beat does."""
     program = (
         "import json; from config.celery import app; app.loader.init_worker(); app.finalize()\n"
-        "entries = [[e['task'], e['schedule'], e['options']] for e in app.conf.beat_schedule.values()]\n"
+        "route = lambda e: app.amqp.router.route(dict(e['options']), e['task'])['queue'].name\n"
+        "entries = [[e['task'], e['schedule'], e['options'], route(e)] for e in app.conf.beat_schedule.values()]\n"
         "print(json.dumps([entries, [q.name for q in app.conf.task_queues], app.conf.task_default_queue]))\n"
         "assert all(name in app.tasks for name, *_ in entries)\n"
     )
@@ -33,12 +34,12 @@ def clock():
 
 def test_every_periodic_task_is_asked_for_at_its_interval_and_expires_with_it(clock):
     entries, _, _ = clock
-    assert {task: (every, options["queue"]) for task, every, options in entries} == TASKS
-    assert all(options["expires"] == every for _, every, options in entries)
+    assert {task: (every, queue) for task, every, _, queue in entries} == TASKS
+    assert all(options["expires"] == every for _, every, options, _ in entries)
 
 
 def test_a_worker_without_a_choice_takes_from_every_queue(clock):
     entries, queues, default = clock
     assert queues == ["dispatch", "poll", "custody", "mail", "default"]
     assert default in queues
-    assert {options["queue"] for _, _, options in entries} <= set(queues)
+    assert {queue for *_, queue in entries} <= set(queues)

@@ -5,9 +5,11 @@ import json
 
 import pytest
 
+from accounts import audit
 from custody import selectors, statements
 from custody.models import Entry, Key, SealedObject
 from custody.sealing import Damaged
+from custody.services import rotate_key
 from decisions.models import Decision
 from tests.custody.forging import FORGERIES
 from tests.reconsiderations.conftest import reconsider
@@ -79,7 +81,7 @@ def test_a_record_that_still_waits_for_its_vault_is_verified_too(api, organizati
 
 
 def test_what_was_signed_with_a_key_that_is_retired_stays_readable(api, entry):
-    Key.objects.filter(purpose="signing").update(retired_at="2026-01-01T00:00:00Z")
+    rotate_key(organization_id=api.organization.id, purpose=Key.Purpose.SIGNING, actor=audit.SYSTEM)
     statements._public_key.cache_clear()
     assert selectors.opened(entry).payload == json.dumps(RECORD).encode()
 

@@ -11,6 +11,7 @@ from django.core.checks import run_checks
 from django.db import connection, transaction
 
 from accounts import audit, services
+from config import db
 from config.wrapped_secrets import MasterKeyWrong
 from custody import keys
 from custody.keys import KeyMissing, keyring
@@ -179,8 +180,9 @@ def test_without_its_keys_a_record_is_not_taken_and_the_answer_tells_no_row(api)
     assert api.get("/v1/decisions/b").status_code == 404
 
 
-def test_keys_of_a_transaction_that_failed_are_not_remembered(organization):
+def test_keys_of_a_transaction_that_failed_are_not_remembered(organization, monkeypatch):
     """A record sealed under them could never be opened again."""
+    monkeypatch.setattr(db, "in_transaction", lambda: connection.in_atomic_block)
     with transaction.atomic():
         lost = keyring(organization.id)
         transaction.set_rollback(True)

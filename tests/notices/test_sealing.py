@@ -154,9 +154,10 @@ def test_whichever_call_to_the_vault_fails_an_approval_stands_and_is_in_the_vaul
             continue
         stood += 1
         assert done(answer)["state"] == "approved"
-        seal_approved()
-        with time_machine.travel(datetime.now(UTC) + services.LEASE + timedelta(seconds=1)):
-            services.reconcile()
+        for wait in (services.LEASE, 2 * services.LEASE):  # until the lease of the approval, then of the record, is over
+            with time_machine.travel(datetime.now(UTC) + wait + timedelta(seconds=1)):
+                seal_approved()
+                services.reconcile()
         sealed = Entry.objects.get(pk=shown(api, notice)["custody_record_id"])
         assert sealed.state == Entry.State.STORED, f"{name}, call {number}"
     assert stood > len(disk.calls) / 2
