@@ -154,7 +154,7 @@ def test_whichever_call_to_the_vault_fails_an_approval_stands_and_is_in_the_vaul
             continue
         stood += 1
         assert done(answer)["state"] == "approved"
-        for wait in (services.LEASE, 2 * services.LEASE):  # until the lease of the approval, then of the record, is over
+        for wait in (services.LEASE, 2 * services.LEASE):  # the pause before another try, then the record's lease
             with time_machine.travel(datetime.now(UTC) + wait + timedelta(seconds=1)):
                 seal_approved()
                 services.reconcile()

@@ -1,0 +1,142 @@
+"""One worker at a time works on a row, and who lost the lease changes nothing any more."""
+
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+import time_machine
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import OneTimeCode
+from config import leases
+from config.leases import LeaseLost
+from tests.threads import at_once
+
+MINUTE = timedelta(minutes=1)
+pytestmark = pytest.mark.django_db
+
+
+def waiting():
+    return OneTimeCode.objects.filter(handled_at=None)
+
+
+def make(count=1):
+    later = timezone.now() + timedelta(days=1)
+    return [
+        OneTimeCode.objects.create(email=f"{number}@bank.example", intent="sign_in", client="", expires_at=later)
+        for number in range(count)
+    ]
+
+
+def claim(most=1):
+    return leases.claim(waiting(), lasts=MINUTE, most=most)
+
+
+def stored(row):
+    return OneTimeCode.objects.get(pk=row.pk)
+
+
+def after(wait):
+    return time_machine.travel(timezone.now() + wait, tick=False)
+
+
+def test_what_one_holds_nobody_else_claims():
+    make(2)
+    first, second = claim(), claim()
+    assert len({first[0].pk, second[0].pk}) == 2
+    assert claim() == []
+
+
+def test_a_claim_takes_no_more_than_it_was_asked_for_and_oldest_first():
+    rows = make(5)
+    assert [row.pk for row in claim(most=3)] == [row.pk for row in rows[:3]]
+
+
+def test_when_a_lease_has_run_out_somebody_else_takes_over():
+    make()
+    claim()
+    with after(MINUTE + timedelta(seconds=1)):
+        assert len(claim()) == 1
+
+
+def test_who_lost_the_lease_completes_fails_and_renews_nothing():
+    make()
+    (slow,) = claim()
+    with after(2 * MINUTE):
+        (quick,) = claim()
+        before = stored(slow)
+        for act in (leases.complete, leases.fail, lambda row: leases.renew(row, lasts=MINUTE, digest="x")):
+            with pytest.raises(LeaseLost):
+                act(slow)
+        assert stored(slow).__dict__.items() >= {"lease_token": before.lease_token, "digest": ""}.items()
+        leases.complete(quick, handled_at=timezone.now())
+    assert stored(slow).handled_at
+
+
+def test_what_is_completed_belongs_to_the_transaction_that_says_so():
+    make()
+    (row,) = claim()
+    with transaction.atomic():
+        leases.complete(row, handled_at=timezone.now())
+        transaction.set_rollback(True)
+    assert stored(row).handled_at is None
+    assert stored(row).lease_token == row.lease_token
+
+
+def test_who_finished_cannot_finish_again():
+    make()
+    (row,) = claim()
+    leases.complete(row, handled_at=timezone.now())
+    with pytest.raises(LeaseLost):
+        leases.complete(row, handled_at=None)
+    assert stored(row).handled_at
+
+
+def test_who_never_claimed_completes_nothing():
+    (row,) = make()
+    with pytest.raises(LeaseLost):
+        leases.complete(row, handled_at=timezone.now())
+
+
+def test_a_renewed_lease_lasts_from_then_on():
+    make()
+    (row,) = claim()
+    with after(timedelta(seconds=50)):
+        leases.renew(row, lasts=MINUTE)
+    with after(timedelta(seconds=100)):
+        assert claim() == []
+
+
+def test_what_failed_waits_longer_each_time_and_never_longer_than_an_hour():
+    make()
+    pauses = []
+    for _ in range(10):
+        (row,) = claim()
+        leases.fail(row)
+        pauses.append(stored(row).next_try_at - timezone.now())
+        assert claim() == []
+        OneTimeCode.objects.update(next_try_at=None)
+    assert timedelta(seconds=44) < pauses[0] <= MINUTE
+    assert all(shorter < longer for shorter, longer in pairwise(pauses[:6]))
+    assert max(pauses) <= timedelta(hours=1)
+    assert min(pauses[7:]) > timedelta(minutes=44)
+
+
+def test_after_its_pause_a_row_is_claimed_again_and_a_success_forgets_the_failures():
+    make()
+    (row,) = claim()
+    leases.fail(row)
+    with after(MINUTE + timedelta(seconds=1)):
+        (row,) = claim()
+        assert row.attempts == 2
+        leases.complete(row)
+    assert (stored(row).attempts, stored(row).next_try_at) == (0, None)
+
+
+def test_workers_that_claim_at_once_share_the_rows_without_a_duplicate(shared_database):
+    make(40)
+    claimed = at_once(8, lambda _: [row.pk for _ in range(5) for row in claim()])
+    taken = [pk for each in claimed for pk in each]
+    assert len(taken) == len(set(taken))
+    assert OneTimeCode.objects.exclude(lease_token=None).count() == len(taken)

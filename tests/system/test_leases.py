@@ -1,0 +1,100 @@
+"""A worker that is stopped past its lease completes nothing: whoever took over has done the work, and once."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.system.live import CHECKOUT, Server, server, wait_until
+
+RECORD = b'{"decision_id": "loan-1", "outcome": {"action": "denied", "reasons": ["The income is too low."]}}'
+# It stops itself once it holds its first lease, as an overloaded machine or a debugger would stop it.
+WORKER = """
+import os, signal, sys, django
+django.setup()
+from django.utils.module_loading import import_string
+from config import leases
+claim = leases.claim
+def claim_and_stop(*arguments, **options):
+    rows = claim(*arguments, **options)
+    if rows:
+        leases.claim = claim
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return rows
+if sys.argv[2] == "stop":
+    leases.claim = claim_and_stop
+import_string(sys.argv[1])()
+"""
+OF_A_LEASE = {
+    "accounts.tasks.deliver_mail": "accounts_onetimecode",
+    "notices.tasks.deliver_letters": "notices_delivery",
+}
+
+
+def a_code_waits(live: Server) -> None:
+    with live.client() as client:
+        assert client.request("POST", "/v1/auth/otp/request", b'{"email": "owner@live.example"}').status == 200
+
+
+def a_letter_waits(live: Server) -> None:
+    with live.client() as client:
+        assert client.ingest(RECORD).status == 201
+        notice = client.request("POST", "/v1/decisions/loan-1/notices", b'{"pack": "general"}').json()["notice_id"]
+        approval = b'{"approver": "A. Person", "authority": "officer"}'
+        approved = client.request("POST", f"/v1/notices/{notice}/approve", approval)
+        assert approved.status == 200, approved.body
+        sent = b'{"channel": "email", "address": "reader@live.example"}'
+        assert client.request("POST", f"/v1/notices/{notice}/deliveries", sent).status == 201
+
+
+def work(live: Server, task: str, how: str) -> "subprocess.Popen[bytes]":
+    environment = live.environment | {"DJANGO_SETTINGS_MODULE": "config.settings"}
+    command = [sys.executable, "-W", "ignore", "-c", WORKER, task, how]
+    return subprocess.Popen(command, cwd=CHECKOUT, env=environment, stdin=subprocess.DEVNULL)
+
+
+def everything(live: Server) -> list[object]:
+    """Every row of every table that such work could change."""
+    tables = [*OF_A_LEASE.values(), "notices_notice", "notices_sealednotice", "custody_entry", "accounts_auditevent"]
+    return [sorted(map(repr, live.sql(f"SELECT * FROM {table}"))) for table in tables]
+
+
+def mails(live: Server) -> list[str]:
+    return sorted(path.read_text() for path in (live.data_dir / "mail").glob("*"))
+
+
+@pytest.mark.parametrize(
+    ("task", "prepare"),
+    [("accounts.tasks.deliver_mail", a_code_waits), ("notices.tasks.deliver_letters", a_letter_waits)],
+)
+def test_a_worker_stopped_past_its_lease_completes_nothing(task, prepare):
+    with server() as live:
+        prepare(live)
+        stopped = work(live, task, "stop")
+        try:
+            assert os.WIFSTOPPED(os.waitpid(stopped.pid, os.WUNTRACED)[1])
+            assert mails(live) == []
+            live.sql(f"UPDATE {OF_A_LEASE[task]} SET lease_until = '2000-01-01 00:00:00+00:00'")
+            assert work(live, task, "go on").wait(60) == 0
+            done, sent = everything(live), mails(live)
+            assert len(sent) == 1
+        finally:
+            os.kill(stopped.pid, signal.SIGCONT)
+        assert stopped.wait(60) == 0
+        assert (everything(live), mails(live)) == (done, sent)
+
+
+def test_the_work_of_a_worker_that_was_killed_is_done_once_its_lease_is_over():
+    with server() as live:
+        a_code_waits(live)
+        stopped = work(live, "accounts.tasks.deliver_mail", "stop")
+        assert os.WIFSTOPPED(os.waitpid(stopped.pid, os.WUNTRACED)[1])
+        stopped.kill()
+        stopped.wait()
+        assert work(live, "accounts.tasks.deliver_mail", "go on").wait(60) == 0
+        assert mails(live) == [], "its lease is not over"
+        live.sql("UPDATE accounts_onetimecode SET lease_until = '2000-01-01 00:00:00+00:00'")
+        assert work(live, "accounts.tasks.deliver_mail", "go on").wait(60) == 0
+        wait_until(lambda: len(mails(live)) == 1, "the mail is written")
