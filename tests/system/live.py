@@ -1,10 +1,12 @@
 """The real server for tests: granian in processes of its own, on a free port, with its own database and DATA_DIR."""
 
+import atexit
 import http.client
 import json
 import os
 import random
 import secrets
+import shutil
 import signal
 import socket
 import sqlite3
@@ -12,8 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -156,10 +159,13 @@ def server(
         data = data_dir or Path(directory) / "data"
         started = Server(Path(directory), {"DATA_DIR": str(data), "DATABASE_URL": url, **environment}, workers)
         started.log = log or started.log
-        started.manage("migrate", "--verbosity", "0")
-        started.manage("custody_create_vault", "--verbosity", "0")
-        slug = started.manage("create_organization", "Live Bank", "--owner", "owner@live.example")
-        started.key = started.manage("create_api_key", "--organization", slug, "--name", "test", "--role", "owner")
+        if database_url:
+            started.key = prepare(started.environment)
+        else:
+            shutil.copytree(prepared().data / "keys", data / "keys", dirs_exist_ok=True)
+            started.key = prepared().key
+        if environment.get("CUSTODY_VAULT", "database") != "database":
+            started.manage("custody_create_vault", "--verbosity", "0")
         started.start()
         try:
             yield started
@@ -167,16 +173,73 @@ def server(
             started.kill()
 
 
+class Prepared(NamedTuple):
+    """A migrated database with one organization, and its owner's key: copied for each server, for to migrate takes
+    longer than most tests."""
+
+    url: str
+    data: Path
+    key: str
+
+
+@cache
+def prepared() -> Prepared:
+    """Made once a process, of the kind of database that the suite runs on."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="drs-prepared-"))
+    url = stack.enter_context(new_database(directory))
+    data = Path(directory) / "data"
+    return Prepared(url, data, prepare({**os.environ, "DATA_DIR": str(data), "DATABASE_URL": url}))
+
+
+_PREPARE = """
+import django
+django.setup()
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+call_command("create_organization", "Live Bank", owner="owner@live.example", slug="live-bank")
+call_command("create_api_key", organization="live-bank", name="test", role="owner")
+"""
+
+
+def prepare(environment: Mapping[str, str]) -> str:
+    """Migrate a database and make an organization in it. Returns its owner's key."""
+    done = subprocess.run(
+        [sys.executable, "-c", _PREPARE], env={**environment, "DJANGO_SETTINGS_MODULE": "config.settings"},
+        cwd=CHECKOUT, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()[-1]
+
+
 @contextmanager
 def database(url: str | None, directory: str) -> Iterator[str]:
-    """A database for one test: SQLite in `directory`, or a new one on the PostgreSQL server of DATABASE_URL."""
+    """The database of a URL; else a copy of the prepared one, for one test."""
+    if url:
+        yield url
+        return
+    with new_database(directory, prepared().url) as new:
+        yield new
+
+
+@contextmanager
+def new_database(directory: str, copied: str = "") -> Iterator[str]:
+    """A new database of the kind that the suite runs on: SQLite in `directory`, or one on the server of DATABASE_URL.
+
+    Args:
+        copied: the URL of another such database that it begins as, which nobody is connected to; "" for an empty one.
+    """
     suite = os.environ.get("DATABASE_URL", "")
-    if url or not suite.startswith("postgres"):
-        yield url or f"sqlite:///{directory}/db.sqlite3"
+    if not suite.startswith("postgres"):
+        path = Path(directory) / "db.sqlite3"
+        if copied:
+            shutil.copyfile(copied.removeprefix("sqlite:///"), path)
+        yield f"sqlite:///{path}"
         return
     address, name = suite.rpartition("/")[0], f"live_{secrets.token_hex(6)}"
     with closing(psycopg.connect(f"{address}/postgres", autocommit=True)) as administration:
-        administration.execute(f"CREATE DATABASE {name}")
+        administration.execute(f"CREATE DATABASE {name} TEMPLATE {copied.rpartition('/')[2] or 'template1'}")
         try:
             yield f"{address}/{name}"
         finally:

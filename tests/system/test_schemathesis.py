@@ -13,7 +13,7 @@ hooks = "tests.system.schemathesis_hooks"
 
 [[operations]]
 # A cursor is any text to the document, and to the service one that it gave out.
-include-operation-id-regex = "^list_"
+include-operation-id-regex = "^(list_|get_notice_history$)"
 checks.positive_data_acceptance.enabled = false
 
 [[operations]]
