@@ -357,7 +357,7 @@ def asked(site, number: str) -> str:
     """Ask for a review as the person does, and return the request's number."""
     with site.live.client() as client:
         letter = client.get(f"/v1/notices/{number}/letter?format=text").body.decode()
-    code = re.search(r"\b[A-Z2-7]{4}-[A-Z2-7]{4}\b", letter).group()
+    code = re.search(r"(?<![\w-])[A-Z2-7]{4}-[A-Z2-7]{4}(?![\w-])", letter).group()
     site.live.manage(
         "shell", "-v", "0", "-c",
         "from notices import selectors, services; from notices.models import Notice;"

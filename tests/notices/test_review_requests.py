@@ -47,7 +47,7 @@ def offering(api, notice) -> dict:
 def code_of(api, notice) -> str:
     """The code, as the person reads it in the letter."""
     letter = api.get(f"/v1/notices/{notice['notice_id']}/letter", format="text").content.decode()
-    return re.search(r"\b[A-Z2-7]{4}-[A-Z2-7]{4}\b", letter).group()
+    return re.search(r"(?<![\w-])[A-Z2-7]{4}-[A-Z2-7]{4}(?![\w-])", letter).group()
 
 
 def ask(api, notice, code: str = "", **words) -> ReviewRequest:

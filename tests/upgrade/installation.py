@@ -156,7 +156,7 @@ def notices(made: Installation, approver: Browser) -> None:
 
 def ask_for_review(made: Installation, notice: str) -> None:
     letter = made.client.get(f"/v1/notices/{notice}/letter", {"format": "text"}).content.decode()
-    code = re.search(r"\b[A-Z2-7]{4}-[A-Z2-7]{4}\b", letter).group()
+    code = re.search(r"(?<![\w-])[A-Z2-7]{4}-[A-Z2-7]{4}(?![\w-])", letter).group()
     page = re.search(r"/n/\w{12}\b", letter).group()
     answer = Browser().submit(page, code=code, message="My income is higher.", email="person@home.example")
     assert answer.status_code == 200
