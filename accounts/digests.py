@@ -81,7 +81,7 @@ def import_pepper(folder: Path) -> bool:
         current = read(file).decode()
     else:
         raise PepperMissing(f"the SECRET_KEY of before: set it, or put it into {file}")
-    _store([*reversed(settings.SECRET_KEY_FALLBACKS), current])
+    _store([*(each for each in reversed(settings.SECRET_KEY_FALLBACKS) if each != current), current])
     return True
 
 

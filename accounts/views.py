@@ -4,6 +4,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -43,7 +44,7 @@ def ask_for_code(request: HttpRequest) -> HttpResponse:
 
 def _in_words(seconds: int) -> str:
     minutes, hours = -(-seconds // 60), -(-seconds // 3600)
-    return f"{minutes} minutes" if minutes <= 60 else f"{hours} hours"
+    return ngettext("%d minute", "%d minutes", minutes) % minutes if minutes <= 60 else f"{hours} hours"
 
 
 @never_cache

@@ -6,7 +6,7 @@ from typing import ClassVar
 class DomainError(Exception):
     """A service refuses, or cannot do what was asked now.
 
-    API, pages and commands each turn it into an answer in one place. Subclasses name the case and set:
+    The API turns it into an answer in one place. Subclasses name the case and set:
 
     Attributes:
         code: a stable name of the case, for programs and logs.

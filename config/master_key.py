@@ -38,16 +38,14 @@ def load(current: str, previous: str, folder: Path) -> list[bytes]:
 
 
 def has_previous_file(folder: Path) -> bool:
-    return (folder / _PREVIOUS_FILE).exists()
+    """Whether an earlier key lies there; a copy of the present one is what an interrupted `renew_file` leaves."""
+    previous = folder / _PREVIOUS_FILE
+    return previous.exists() and read(previous) != read(folder / _FILE)
 
 
 def renew_file(folder: Path) -> None:
-    """Make another master key in the file; the earlier one moves to a file beside it.
-
-    Raises:
-        FileExistsError: a still earlier one lies there.
-    """
-    os.link(folder / _FILE, folder / _PREVIOUS_FILE)
+    """Make another master key in the file; the earlier one is kept in a file beside it."""
+    replace(folder / _PREVIOUS_FILE, read(folder / _FILE))
     replace(folder / _FILE, _new())
 
 

@@ -8,6 +8,7 @@ import environ
 from kombu.entity import Queue
 
 from config import logs, master_key
+from config.secret_files import read
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.FileAwareEnv()
@@ -25,7 +26,12 @@ MASTER_KEYS = master_key.load(_MASTER_KEY, env.str("MASTER_KEY_PREVIOUS", defaul
 _SECRET_KEY = env.str("SECRET_KEY", default="").strip()
 SECRET_KEY_IS_SET = bool(_SECRET_KEY)
 SECRET_KEY = _SECRET_KEY or master_key.secret_key(MASTER_KEYS[0])
-SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[master_key.secret_key(key) for key in MASTER_KEYS[1:]])
+_former = DATA_DIR / "keys" / "secret_key"  # of versions that made one: sessions of then go on
+SECRET_KEY_FALLBACKS = [
+    *env.list("SECRET_KEY_FALLBACKS", default=[]),
+    *(master_key.secret_key(key) for key in MASTER_KEYS[1:]),
+    *([read(_former).decode()] if _former.exists() else []),
+]
 
 # Where sealed records are kept: "database" commits custody and index together, "filesystem" puts them below DATA_DIR.
 CUSTODY_VAULT = env.str("CUSTODY_VAULT", default="database")

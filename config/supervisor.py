@@ -13,6 +13,7 @@ _STEADY_SECONDS = 30  # who ran so long has started
 _TRIES = 3
 _LONGEST_PAUSE = 30.0
 _SECONDS_TO_STOP = 25  # a worker finishes its task within 20
+_TO_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LOOK_EVERY = 0.1
 
 
@@ -72,7 +73,7 @@ class Part:
 
 
 def run(parts: Sequence[Part]) -> None:
-    """Keep `parts` running until SIGINT (Ctrl-C) or SIGTERM comes; then end them all.
+    """Keep `parts` running until SIGINT (Ctrl-C), SIGTERM or SIGHUP (the terminal is closed) comes; then end them all.
 
     Raises:
         CannotStart: one of them ended three times, each time within half a minute, and has never run longer. The others
@@ -93,9 +94,9 @@ def run(parts: Sequence[Part]) -> None:
 
 @contextmanager
 def _told_to_stop() -> Iterator[threading.Event]:
-    """Yields an event that SIGINT and SIGTERM set, however often they come."""
+    """Yields an event that these signals set, however often they come."""
     stop = threading.Event()
-    before = {each: signal.signal(each, lambda *_: stop.set()) for each in (signal.SIGINT, signal.SIGTERM)}
+    before = {each: signal.signal(each, lambda *_: stop.set()) for each in _TO_STOP}
     try:
         yield stop
     finally:

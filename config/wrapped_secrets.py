@@ -1,10 +1,12 @@
 """Secrets that lie in the database, each wrapped under the master key."""
 
 import os
+from collections.abc import Iterator
 from typing import ClassVar
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from django.apps import apps
 from django.conf import settings
 from django.db import models
 
@@ -55,3 +57,17 @@ class WrappedSecret(models.Model):
             return cipher.decrypt(wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:], self.context.encode())
         except (KeyError, InvalidTag, ValueError):  # ValueError: shorter than a nonce
             raise MasterKeyWrong(because=f"{self.context} does not open") from None
+
+
+def kinds() -> Iterator[type[WrappedSecret]]:
+    """The models that hold such secrets."""
+    return (model for model in apps.get_models() if issubclass(model, WrappedSecret))
+
+
+def probe() -> None:
+    """Raises MasterKeyWrong unless every secret is wrapped under a master key that is here. Used by /readyz."""
+    known = [master_key.key_id(master) for master in settings.MASTER_KEYS]
+    for model in kinds():
+        closed = model._base_manager.exclude(wrapped_by__in=known).first()
+        if closed:
+            raise MasterKeyWrong(because=f"{closed.context} does not open")

@@ -6,10 +6,10 @@ class CustodyConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts import back_office
-        from config import health
-        from custody import checks, keys, vaults  # noqa: F401 - importing checks registers them
+        from config import health, wrapped_secrets
+        from custody import checks, vaults  # noqa: F401 - importing checks registers them
         from custody.back_office import needs
 
         health.register("vault", vaults.probe)
-        health.register("keys", keys.probe)
+        health.register("keys", wrapped_secrets.probe)
         back_office.register_needs(needs)

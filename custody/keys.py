@@ -13,9 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from django.conf import settings
-
-from config import db, master_key
+from config import db, wrapped_secrets
 from config.faults import Fault
 from custody.key_wrappers import AES_KEY_WRAP, AesKeyWrapper, KeyWrapper, secret_key_id
 from custody.models import Key
@@ -83,6 +81,13 @@ def keyring(organization_id: uuid.UUID) -> Keyring:
     return found
 
 
+def refreshed(organization_id: uuid.UUID) -> Keyring:
+    """The keys as the database has them now: another process may have rotated one within the last second. Raises as
+    `keyring`."""
+    _known.pop(organization_id, None)
+    return keyring(organization_id)
+
+
 def forget() -> None:
     """Have this process read all keys anew."""
     _known.clear()
@@ -102,14 +107,6 @@ def new_key(organization_id: uuid.UUID, purpose: Purpose, secret: bytes = b"") -
         row.algorithm = AES_KEY_WRAP if purpose is Purpose.WRAPPING else HMAC_SHA256
     row.wrap(secret)
     return row
-
-
-def probe() -> None:
-    """Raises KeyMissing unless every key is wrapped under a master key that is here. Used by /readyz."""
-    known = [master_key.key_id(master) for master in settings.MASTER_KEYS]
-    closed = Key.objects.exclude(wrapped_by__in=known).first()
-    if closed:
-        raise KeyMissing(because=f"{closed.context} does not open")
 
 
 def _load(organization_id: uuid.UUID) -> Keyring:
@@ -132,7 +129,7 @@ def _rows(organization_id: uuid.UUID) -> list[Key]:
 
 
 def _make_first(organization_id: uuid.UUID) -> list[Key]:
-    probe()  # under a wrong master key no key is made
+    wrapped_secrets.probe()  # under a wrong master key no key is made
     made = [new_key(organization_id, purpose) for purpose in Purpose]
     Key.objects.bulk_create(made, ignore_conflicts=True)  # another process may be first
     return _rows(organization_id)

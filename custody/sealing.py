@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.keywrap import InvalidUnwrap
 
 from config.faults import Fault
 from custody import envelope, fields
-from custody.keys import Keyring
+from custody.keys import Keyring, refreshed
 
 MAGIC = b"DRS1"
 _HEADER = struct.Struct(">4sI")
@@ -212,7 +212,7 @@ def unpack(body: bytes) -> tuple[SealedHeader, bytes]:
 def unseal(keys: Keyring, record: uuid.UUID, body: bytes) -> Opened:
     """Decrypt a vault object. Raises Damaged."""
     header, ciphertext = unpack(body)
-    wrapper = keys.wrappers.get(header.kek_id)
+    wrapper = keys.wrappers.get(header.kek_id) or refreshed(keys.organization_id).wrappers.get(header.kek_id)
     if wrapper is None:
         raise Damaged("the sealed object names a key-encryption key that is not the organization's")
     try:

@@ -170,12 +170,11 @@ class SettingsForm(forms.ModelForm):
         labels = {
             "at_risk_days": "Due soon",
             "require_grants": "Only holders of an authority grant may approve",
-            "require_other_key": "API keys may not approve what they wrote",
+            "require_other_key": "No API key may approve a notice that it, or another key of the same maker, wrote",
         }
         help_texts = {
             "at_risk_days": "A notice is due soon when this many days or fewer are left.",
             "require_grants": "API keys and members without a grant cannot approve then.",
-            "require_other_key": "Nor what another key of whoever made them wrote.",
         }
 
     def __init__(self, *args: Any, locked: bool = False, **kwargs: Any) -> None:

@@ -1,6 +1,6 @@
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field
 
 from config.api.numbers import WHOLE
 from config.api.pagination import Page
@@ -44,12 +44,12 @@ class NoticeContent(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
     title: str = ""
-    decision_summary: list[StatementItem] = []
-    role_of_automated_system: list[StatementItem] = []
-    main_factors: list[StatementItem] = []
-    inputs_used: list[StatementItem] = []
+    decision_summary: Annotated[list[StatementItem], FailFast()] = []
+    role_of_automated_system: Annotated[list[StatementItem], FailFast()] = []
+    main_factors: Annotated[list[StatementItem], FailFast()] = []
+    inputs_used: Annotated[list[StatementItem], FailFast()] = []
     how_to_request_inputs: str = ""
-    rights: list[str] = []
+    rights: Annotated[list[str], FailFast()] = []
     human_review_available: bool = False
     how_to_request_review: str = ""
     deadline_note: str = ""
@@ -118,7 +118,7 @@ class GrantIn(RequestBody):
 
     email: Named
     authority: Named
-    packs: list[PackId] = []
+    packs: Annotated[list[PackId], FailFast()] = []
     valid_from: DayInBody
     valid_to: DayInBody | None = None
     evidence: Annotated[str, Field(max_length=4000)] = ""

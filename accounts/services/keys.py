@@ -29,7 +29,7 @@ class MayNoLonger(Refused):
     """The member lost their role, or the key was revoked, while they made a key with it."""
 
     status = 403
-    sentence = "You lost this role, or this key was revoked, in this moment. No key was made."
+    sentence = "You have just lost this role, or this key was just revoked. No key was made."
 
 
 def create_api_key(

@@ -19,6 +19,7 @@ from config.errors import DomainError
 log = structlog.get_logger("api")
 
 RETRY_AFTER_SECONDS = 5
+_MOST_PROBLEMS = 100  # who has more of them learns nothing from the rest, and the answer stays small
 _LONGEST_ECHO = 4096  # characters
 
 
@@ -97,7 +98,7 @@ def invalid_model(error: ValidationError, where: str, private: Iterable[str] = (
         private: top-level fields whose values must not be echoed.
     """
     hidden = frozenset(private)
-    return Invalid([_problem(found, where, hidden) for found in error.errors(include_url=False)])
+    return Invalid([_problem(found, where, hidden) for found in error.errors(include_url=False)[:_MOST_PROBLEMS]])
 
 
 def _problem(found: ErrorDetails, where: str, hidden: frozenset[str]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts import audit
 from accounts.audit import Actor
+from config import db
 from config.secret_files import read
 from custody import keys
 from custody.keys import KeyMissing, Purpose
@@ -33,7 +34,8 @@ def rotate_key(*, organization_id: uuid.UUID, purpose: Purpose, actor: Actor) ->
         raise ValueError(purpose)
     keys.keyring(organization_id)
     with transaction.atomic():
-        active = Key.objects.select_for_update().get(organization_id=organization_id, purpose=purpose, retired_at=None)
+        db.lock(f"custody keys of {organization_id}")  # a row lock would wait for a row that is retired by then
+        active = Key.objects.get(organization_id=organization_id, purpose=purpose, retired_at=None)
         active.retired_at = timezone.now()
         active.save(update_fields=["retired_at"])
         made = keys.new_key(organization_id, purpose)

@@ -170,7 +170,7 @@ def _exists(path: str, root: int) -> bool:
 
 
 def _read(path: str, root: int) -> bytes:
-    descriptor = os.open(path, os.O_RDONLY, dir_fd=root)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK, dir_fd=root)  # a pipe in a file's place must not hold us
     try:
         return b"".join(iter(lambda: os.read(descriptor, 2**20), b""))
     finally:

@@ -1,14 +1,18 @@
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from accounts.roles import Permission
 from config.api import openapi
-from config.api.answers import answer
+from config.api.answers import answer, dump
 from config.api.pagination import cursor_at, positions
 from notices import answers
 from notices.api.common import NOTICE_ID, OneNoticeView
+from notices.models import NoticeRevision
 from notices.schemas import HistoryOut, HistoryQuery
+
+_PAGE_BYTES = 4 * 2**20
 
 
 class HistoryView(OneNoticeView):
@@ -16,7 +20,7 @@ class HistoryView(OneNoticeView):
 
     @extend_schema(
         operation_id="get_notice_history",
-        summary="The revisions of a notice and the steps on its way, oldest first; a page has up to `limit` of each.",
+        summary="A notice's revisions and steps, oldest first; a page has up to `limit` of each, fewer of long ones.",
         tags=["extension"],
         parameters=[NOTICE_ID, *openapi.query(HistoryQuery)],
         responses=openapi.answers({200: HistoryOut}, errors=[401, 403, 404]),
@@ -28,10 +32,10 @@ class HistoryView(OneNoticeView):
         # One more of each tells whether there is another page; of a revision its number is enough for that.
         numbers = notice.revisions.filter(number__gt=number).order_by("number").values_list("number", flat=True)
         following = list(numbers[: query.limit + 1])
-        revisions = list(notice.revisions.filter(number__in=following[: query.limit]).order_by("number"))
+        revisions = _fitting(notice.revisions.filter(number__in=following[: query.limit]).order_by("number"))
         rows = notice.steps.filter(pk__gt=step).select_related("revision").order_by("pk")
         steps = list(rows.defer("revision__content", "revision__cited")[: query.limit + 1])
-        more = max(len(following), len(steps)) > query.limit
+        more = len(revisions) < len(following) or len(steps) > query.limit
         steps = steps[: query.limit]
         last = (revisions[-1].number if revisions else number, steps[-1].pk if steps else step)
         return answer(
@@ -42,3 +46,15 @@ class HistoryView(OneNoticeView):
                 "next_cursor": cursor_at(*last) if more else None,
             }
         )
+
+
+def _fitting(rows: QuerySet[NoticeRevision]) -> list[NoticeRevision]:
+    """The revisions that fit on a page, at least one: a single one may hold megabytes."""
+    fitting: list[NoticeRevision] = []
+    size = 0
+    for row in rows.iterator(chunk_size=1):
+        size += len(dump(row.content))
+        if fitting and size > _PAGE_BYTES:
+            break
+        fitting.append(row)
+    return fitting

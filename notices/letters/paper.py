@@ -1,6 +1,7 @@
 """A letter on paper: a PDF that archives keep (PDF/A-3a) and screen readers read (PDF/UA-1), with the proof inside."""
 
 import io
+import unicodedata
 from collections.abc import Iterable, Mapping
 from datetime import datetime, time
 from pathlib import Path
@@ -20,6 +21,7 @@ _PROOF = "notice-proof.json"
 MOST_STATEMENTS = 1000
 MOST_LINES = 5000
 _LINE, _WORD = 80, 500  # characters
+_SCRIPT, _CONTROL = 10, 40  # times what a plain letter costs
 
 
 class NoPdfHere(Fault):
@@ -51,13 +53,25 @@ def require_fits(content: Mapping[str, Any]) -> None:
 
 
 def _lines(told: Any) -> float:
-    """About how many lines are set. Where there is no space to break at, each is set with all that follows it."""
+    """About how many lines of plain Latin text take as long to set. Where there is no space to break at, each line is
+    set with all that follows it."""
     if isinstance(told, str):
-        words = (len(word) + 1 for word in told.split())
-        return 1 + told.count("\n") + sum(length / _LINE * max(1, length / _WORD) for length in words)
+        words = ((_weight(word) + 1) / _LINE * max(1, len(word) / _WORD) for word in told.split())
+        return 1 + told.count("\n") + sum(words)
     if isinstance(told, Mapping):
         told = told.values()
     return sum(map(_lines, told)) if isinstance(told, Iterable) else 0
+
+
+def _weight(word: str) -> int:
+    """How many plain letters take as long: another script may need another font, and marks and controls of direction
+    begin a new run of text each."""
+    if word.isascii():
+        return len(word)
+    return sum(
+        1 if character < "\u0250" else _CONTROL if unicodedata.category(character) in ("Mn", "Me", "Cf") else _SCRIPT
+        for character in word
+    )
 
 
 def pdf(letter: Letter, paper: Paper) -> bytes:

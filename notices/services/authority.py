@@ -83,6 +83,8 @@ def _as_their_own(each: Contributor) -> str:
         return "A key that you made wrote or edited this notice"
     if each.part == Contributor.Part.PHRASE:
         return "You wrote a phrase that this notice uses"
+    if each.part == Contributor.Part.WAIVER:
+        return "You said that an element of this notice does not apply"
     return "You wrote or edited this notice"
 
 

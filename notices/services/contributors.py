@@ -1,6 +1,6 @@
 """Who had a hand in what a notice says."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from accounts import selectors as accounts
 from accounts.audit import Actor
@@ -8,12 +8,12 @@ from notices.models import Contributor, Notice
 
 
 def add(notice: Notice, part: Contributor.Part, actor: Actor) -> None:
-    """Keep it that the actor, and whoever is behind it, had this part in the notice."""
+    """Record that the actor, and whoever is behind it, had this part in the notice."""
     _keep([_row(notice, part, actor.kind, actor.id, accounts.person_behind(actor))])
 
 
 def add_authors(notice: Notice, authors: Iterable[Mapping[str, str]]) -> None:
-    """Keep it who wrote the phrases that the notice uses.
+    """Record who wrote the phrases that the notice uses.
 
     Args:
         authors: as `Phrase.authors` names them.
@@ -22,9 +22,9 @@ def add_authors(notice: Notice, authors: Iterable[Mapping[str, str]]) -> None:
     _keep([_row(notice, part, author["kind"], author["id"], author["mail"]) for author in authors])
 
 
-def take_over(notice: Notice, earlier: Notice) -> None:
-    """Keep it that whoever had a part in an earlier notice has it in one with the same words."""
-    rows = earlier.contributors.all()
+def take_over(notice: Notice, earlier: Notice, parts: Collection[Contributor.Part] = tuple(Contributor.Part)) -> None:
+    """Record that whoever had one of these parts in an earlier notice has it in one with the same words."""
+    rows = earlier.contributors.filter(part__in=parts)
     _keep([_row(notice, Contributor.Part(row.part), row.actor_kind, row.actor_id, row.mail) for row in rows])
 
 

@@ -176,7 +176,9 @@ def new_version(*, notice: Notice, caller: Caller) -> Notice:
             created_by=str(caller.actor),
         )
         _revise(made, 1, last.content, last.not_applicable, facts, caller)
-        if locked.approval.actor_kind != "member":  # no second person has approved these words yet
+        if locked.approval.actor_kind == "member":  # the words had their second person; what was waived may now matter
+            contributors.take_over(made, locked, [Contributor.Part.WAIVER])
+        else:
             contributors.take_over(made, locked)
         note("notice.drafted", made, caller.actor, pack=pack.id, supersedes=str(locked.pk))
     return made

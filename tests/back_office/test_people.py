@@ -95,7 +95,7 @@ def test_the_keys_of_a_member_are_listed_and_revoked_unless_they_are_kept(
 
 def test_where_a_member_made_no_key_nothing_is_asked(editor, signed_in):
     page = signed_in(Role.OWNER).get(page_of(editor)).content.decode()
-    assert "created no key that works" in page
+    assert "has no working keys" in page
     assert "keep_keys" not in page
 
 

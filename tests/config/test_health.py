@@ -43,14 +43,16 @@ def test_a_process_is_alive_whatever_it_lacks(client, settings):
 
 
 @pytest.mark.django_db
-def test_a_key_that_does_not_open_makes_the_service_unready(client, api, settings):
-    api.ingest({"decision_id": "x"})
+@pytest.mark.parametrize("with_a_record", [True, False])
+def test_a_secret_that_does_not_open_makes_the_service_unready(client, api, settings, with_a_record):
+    if with_a_record:
+        api.ingest({"decision_id": "x"})
     right, settings.MASTER_KEYS = settings.MASTER_KEYS, [os.urandom(32)]
     answer = client.get("/readyz")
     settings.MASTER_KEYS = right
     assert unready(answer) == {"keys"}
     assert api.organization.id.hex not in answer.content.decode()
-    assert Key.objects.filter(organization=api.organization).exists()
+    assert Key.objects.filter(organization=api.organization).exists() == with_a_record
     assert unready(client.get("/readyz")) == set()
 
 

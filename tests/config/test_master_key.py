@@ -121,6 +121,24 @@ def test_with_a_file_the_first_run_makes_a_key_and_the_second_wraps(api, setting
     assert {row.wrapped_by for row in Key.objects.all()} == {master_key.key_id(renewed[0])}
 
 
+def test_a_new_file_that_was_interrupted_is_begun_again(settings: Any, api, tmp_path) -> None:
+    settings.DATA_DIR, settings.MASTER_KEY_IS_SET = tmp_path, False
+    (first,) = master_key.load("", "", tmp_path / "keys")
+    (tmp_path / "keys" / "master_key.previous").write_bytes((tmp_path / "keys" / "master_key").read_bytes())
+    (tmp_path / "keys" / "master_key.previous").chmod(0o600)
+    call_command("master_key_rotate")
+    newest, previous = master_key.load("", "", tmp_path / "keys")
+    assert newest != previous == first
+
+
+def test_a_master_key_that_opens_nothing_is_not_rotated(settings: Any, api, tmp_path) -> None:
+    settings.DATA_DIR, settings.MASTER_KEY_IS_SET, settings.MASTER_KEYS = tmp_path, False, [os.urandom(32)]
+    (first,) = master_key.load("", "", tmp_path / "keys")
+    with pytest.raises(CommandError, match="right master key"):
+        call_command("master_key_rotate")
+    assert master_key.load("", "", tmp_path / "keys") == [first]
+
+
 def test_a_secret_does_not_open_in_another_rows_place(under_the_old_one) -> None:
     one, other = Key.objects.order_by("pk")[:2]
     one.wrapped = other.wrapped

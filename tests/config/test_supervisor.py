@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import threading
 from collections.abc import Callable
@@ -102,3 +103,26 @@ def test_serve_gives_up_with_a_sentence_and_a_code_when_a_part_cannot_start(tmp_
     assert done.returncode == 1
     assert "The web server cannot start: exit code 1, 3 times at once." in done.stderr
     assert done.stderr.endswith("Everything was stopped.\n")
+
+
+def test_serve_does_not_share_its_port_with_another(tmp_path):
+    environment = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path}/db.sqlite3"}
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        command = [os.sys.executable, "manage.py", "serve", "--port", str(other.getsockname()[1])]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert done.returncode == 1
+    assert "is in use. Stop what listens there" in done.stderr
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_whatever_asks_it_to_stop_leaves_no_part_behind(tmp_path, how):
+    program = (
+        "from config import supervisor\n"
+        "supervisor.run([supervisor.Part('part', ['sh', '-c', 'echo $$ > pid; exec sleep 1000'], "
+        f"say=print, cwd='{tmp_path}', env={{'PATH': '{os.environ['PATH']}'}})])"
+    )
+    running = subprocess.Popen([os.sys.executable, "-c", program], stdin=subprocess.DEVNULL)
+    pid = int(wait_until(lambda: "".join(lines(tmp_path / "pid")), "the part runs"))
+    running.send_signal(how)
+    assert running.wait(30) == 0
+    assert not group(pid)

@@ -73,6 +73,17 @@ def test_a_running_process_follows_a_rotation_elsewhere(organization, monkeypatc
     assert keyring(organization.id).signer.key_id != first.signer.key_id
 
 
+def test_what_another_process_sealed_under_a_newer_key_opens_at_once(api):
+    api.ingest({"decision_id": "old"})
+    known = dict(keys._known)
+    rotate(api.organization, "wrapping")
+    assert api.ingest({"decision_id": "new"}).status_code == 201
+    keys._known.update(known)  # as in a process that has not heard of it for this second
+    assert api.get("/v1/decisions/new/record").status_code == 200
+    keys._known.update(known)
+    assert api.ingest({"decision_id": "new"}).status_code == 200
+
+
 def test_two_rotations_at_once_leave_one_key_in_use(shared_database):
     organization = an_organization()
     keyring(organization.id)

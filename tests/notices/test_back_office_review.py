@@ -114,7 +114,8 @@ def test_a_finished_notice_says_who_approved_it_and_when_it_was_delivered_and_no
     Notice.objects.update(due_at=timezone.now() + timedelta(days=9))
     browser = signed_in(Role.EDITOR)
     told = text(browser.get(page(approved)))
-    assert f"Approved by Reviewer 7 as credit officer on {timezone.now():%Y-%m-%d}" in told
+    assert re.search(r"Approved by Reviewer 7 as credit officer \(asserted by key \w+, without a grant\)", told)
+    assert f"on {timezone.now():%Y-%m-%d}" in told
     assert f"Due {timezone.now() + timedelta(days=9):%Y-%m-%d}, in 9 days" in told
     assert reason_at(browser.get(page(approved)), "Deliver") == ""
     done(step(api, approved, "deliveries", {"channel": "hand"}))

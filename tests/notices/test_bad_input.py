@@ -206,3 +206,10 @@ def test_what_is_no_object_of_json_is_refused(api, notice, path, raw):
 def test_another_media_type_is_refused(api, notice):
     answer = api.client.generic("PATCH", f"/v1/notices/{notice['notice_id']}", b"{}", content_type="text/plain")
     assert answer.status_code == 415
+
+
+def test_a_body_full_of_mistakes_has_a_small_answer(api, notice):
+    for content in ({"rights": [1] * 100_000}, {"main_factors": [{}] * 100_000}):
+        answer = send(api, "PATCH", f"notices/{notice['notice_id']}", {"content": content})
+        assert answer.status_code == 422
+        assert len(answer.content) < 50_000

@@ -198,8 +198,23 @@ def test_letters_grow_as_their_text_does(pattern):
         {"main_factors": [{"statement": "決" * 64_000, "source": "outcome.action"}]},
         {"main_factors": [{"statement": "It counted.", "source": f"{'k' * 4000}{n}"} for n in range(30)]},
         {"title": "x" * 64_000},
+        {"rights": [("\u202ea\u202c" * 26 + "\n") * 500]},
+        {"rights": ["\u2067" * 39 + " " + "a" * 40] * 500},
+        {"rights": [("e" + "\u0301" * 20 + " ") * 3000]},
+        {"rights": ["αбאअ " * 60] * 200},
     ],
-    ids=["lines", "words", "a word", "a word of another script", "sources", "a title"],
+    ids=[
+        "lines",
+        "words",
+        "a word",
+        "a word of another script",
+        "sources",
+        "a title",
+        "directions",
+        "isolates",
+        "marks",
+        "scripts",
+    ],
 )
 def test_what_would_take_long_to_set_is_not_made_as_pdf(content):
     with pytest.raises(TooLongForPaper):
@@ -207,7 +222,7 @@ def test_what_would_take_long_to_set_is_not_made_as_pdf(content):
     assert letters.html(letter(content))
 
 
-@pytest.mark.parametrize("told", ["x" * 2000, "word " * 2000, "a\n" * 500])
+@pytest.mark.parametrize("told", ["x" * 2000, "word " * 2000, "a\n" * 500, "Größe déjà vu " * 700, "όχι αρκετό " * 700])
 def test_what_a_page_or_ten_hold_is_made_as_pdf(told):
     assert letters.pdf(letter({"main_factors": [{"statement": told, "source": "outcome.action"}]}), "a4")
 

@@ -176,7 +176,7 @@ def test_the_setting_stands_among_the_settings(recorded, signed_in):
     assert (stands["require_other_key"], stands["require_grants"]) == (True, True)
     page = "/admin/notices/noticesettings/"
     owner = signed_in(Role.OWNER)
-    assert "approve what they wrote" in owner.get(page).content.decode()
+    assert "No API key may approve a notice that it, or another key" in owner.get(page).content.decode()
     owner.submit(page, default_pack="general", at_risk_days="7", require_other_key="on")
     stands = recorded.get("/v1/notice-settings").json()
     assert (stands["require_other_key"], stands["require_grants"]) == (True, False)
@@ -207,6 +207,18 @@ def test_a_key_that_waived_what_blocks_cannot_approve_that_notice(api, lacking, 
     assert "key that you made" in refused(step(owner, lacking, "approve"))
     assert "somebody else" in refused(approve(api, lacking, approver="maker@bank.example"))
     assert done(approve(api, lacking))["state"] == "approved"
+
+
+def test_a_waiver_counts_in_the_versions_that_follow_though_a_member_approved_between(api, lacking, signed_in):
+    """What was waived may be taken out of the words only then."""
+    owner = signed_in(Role.OWNER, "maker@bank.example")
+    key, sibling = key_of(owner, api), key_of(owner, api)
+    done(exempt(key, lacking, **blocking(lacking)))
+    done(step(signed_in(Role.APPROVER), lacking, "approve"))
+    version = done(step(key, lacking, "versions"))
+    done(edit(key, version, title="Shorter"))
+    for each in (key, sibling):
+        assert "does not apply" in refused(approve(each, version))
 
 
 def test_a_key_of_nobody_s_that_waived_cannot_approve_either(api, lacking, signed_in):

@@ -205,3 +205,10 @@ def test_of_many_revisions_the_newest_and_those_shown_are_offered_to_compare(api
 def test_reasons_of_what_does_not_apply_stand_in_the_history(api, notice, signed_in):
     done(exempt(api, notice, inputs="None were used."))
     assert "None were used." in "".join(told(signed_in(Role.EDITOR), page(notice))[0])
+
+
+def test_a_page_of_long_revisions_is_bounded_by_their_size_and_none_is_left_out(api, notice):
+    revise(api, notice, 12, "x" * 1_000_000)
+    found = pages(api, notice)
+    assert max(len(part["revisions"]) for part in found) == 5
+    assert [each["revision"] for each in all_of(found, "revisions")] == list(range(1, 13))

@@ -126,4 +126,6 @@ def test_a_letter_shows_no_code_where_there_is_no_review(api, notice):
     edit(api, notice, human_review_available=False)
     done(approve(api, notice))
     assert shown(api, notice)["content"]["human_review_available"] is False
-    assert not re.search(r"(?<![\w-])[A-Z2-7]{4}-[A-Z2-7]{4}(?![\w-])", letter(api, notice, format="text").content.decode())
+    assert not re.search(
+        r"(?<![\w-])[A-Z2-7]{4}-[A-Z2-7]{4}(?![\w-])", letter(api, notice, format="text").content.decode()
+    )

@@ -1,11 +1,9 @@
-from collections.abc import Iterator
 from typing import Any
 
-from django.apps import apps
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from config import master_key
+from config import master_key, wrapped_secrets
 from config.progress import progress
 from config.wrapped_secrets import MasterKeyWrong, WrappedSecret
 
@@ -19,27 +17,26 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         folder = settings.DATA_DIR / "keys"
+        try:
+            wrapped_secrets.probe()
+        except MasterKeyWrong as error:
+            raise CommandError(
+                f"{error}. Put the right master key back first, the earlier one beside a new one."
+            ) from None
         if not settings.MASTER_KEY_IS_SET and not master_key.has_previous_file(folder):
             master_key.renew_file(folder)
             self.stdout.write("A new master key is made. Start web and worker again, then run this once more.")
             return
         newest = master_key.key_id(settings.MASTER_KEYS[0])
-        waiting = [row for model in _models() for row in model._base_manager.exclude(wrapped_by=newest)]
+        waiting = [row for model in wrapped_secrets.kinds() for row in model._base_manager.exclude(wrapped_by=newest)]
         with progress("Wrapping secrets", len(waiting)) as advance:
             for row in waiting:
-                try:
-                    _wrap_anew(row)
-                except MasterKeyWrong as error:
-                    raise CommandError(f"{error}: give the master key it was wrapped under too.") from None
+                _wrap_anew(row)
                 advance(1)
         self.stdout.write(
             f"{len(waiting)} wrapped anew, all secrets are under the newest master key. Back it up; then take the "
             "earlier one away (MASTER_KEY_PREVIOUS, or the file master_key.previous) and start web and worker again."
         )
-
-
-def _models() -> Iterator[type[WrappedSecret]]:
-    return (model for model in apps.get_models() if issubclass(model, WrappedSecret))
 
 
 def _wrap_anew(row: WrappedSecret) -> None:

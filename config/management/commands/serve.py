@@ -1,4 +1,6 @@
+import errno
 import os
+import socket
 import sys
 from functools import partial
 from typing import Any
@@ -28,6 +30,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        _require_free(options["host"], options["port"])
         part = partial(
             supervisor.Part,
             say=self.stderr.write,
@@ -48,3 +51,12 @@ class Command(BaseCommand):
             supervisor.run(parts)
         except supervisor.CannotStart as error:
             raise CommandError(f"{error} Everything was stopped.") from None
+
+
+def _require_free(host: str, port: int) -> None:
+    """Two web servers could share a port without either noticing, and half of the answers would be the old one's."""
+    try:
+        socket.create_server((host, port)).close()
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise CommandError(f"Port {port} is in use. Stop what listens there, or choose another port.") from None
