@@ -290,3 +290,10 @@ def test_reconsiderations_have_a_list_of_their_own_with_the_time_they_took(api, 
     record = Decision.objects.get(decision_id=recorded)
     answer = browser.get(f"{path}{record.pk}/change/")
     assert answer["Location"] == f"/admin/decisions/decision/{record.pk}/change/"
+
+
+@pytest.mark.parametrize(
+    "rows", ["notices/notice", "notices/phrase", "accounts/member", "accounts/invite", "decisions/decision"]
+)
+def test_a_search_for_thousands_of_words_is_a_search(signed_in, rows):
+    assert signed_in().get(f"/admin/{rows}/", {"q": "a " * 2000}).status_code == 200
