@@ -18,13 +18,14 @@ _draining = threading.Lock()
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Django, and after it the rest of a body that an error left unread.
+    """Django, and after it the rest of a body that an answer left unread.
 
     Without this the server resets the connection, and a client that is still sending sees a broken pipe in place
     of its 401, 413 or 415.
     """
     answer = _django(environ, start_response)
-    status = getattr(answer, "status_code", 200)  # a file may be handed over in the server's own wrapper
+    # A batch is answered with a file, which the server wraps, and may have stopped before its end.
+    status = getattr(answer, "status_code", 400)
     if status >= 400 and (environ.get("CONTENT_LENGTH") or "HTTP_TRANSFER_ENCODING" in environ):
         _drain(environ["wsgi.input"])
     return answer
