@@ -17,8 +17,8 @@ from accounts.back_office import (
     RecentValues,
     TimeRange,
     caller,
+    form_tokens,
     label_of,
-    once,
     page_about,
     refusal,
 )
@@ -215,7 +215,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
             form = KeyForm(request.POST)
             who = caller(request, Permission.MANAGE_KEYS)
             if form.is_valid():
-                if not once.is_sent_first(request, form.cleaned_data["form_token"]):
+                if not form_tokens.is_sent_first(request, form.cleaned_data["form_token"]):
                     messages.error(request, _SENT_BEFORE)
                     return redirect("admin:accounts_apikey_changelist")
                 try:
@@ -229,7 +229,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
                     raise PermissionDenied(refused.sentence) from None
                 return self.page(request, "admin/accounts/new_key.html", "A new key", key=key, token=token)
         else:
-            form = KeyForm(initial={"form_token": once.form_token(request)})
+            form = KeyForm(initial={"form_token": form_tokens.form_token(request)})
         member = selectors.current_member(request)
         shown = {
             "form": form,

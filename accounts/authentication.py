@@ -11,7 +11,7 @@ from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from accounts import audit, digests, roles, selectors, throttling
+from accounts import audit, roles, selectors, throttling, token_hashing
 from accounts.audit import Actor
 from accounts.callers import SECOND_FACTOR_OWED, Caller
 from accounts.models import ApiKey
@@ -40,7 +40,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         key_id, secret = match.groups()
         key = selectors.api_key(key_id)
         # The comparison is made for an unknown id too, so that the time taken does not tell which ids exist.
-        genuine = digests.matches(PURPOSE, secret, key.digest if key else digests.ABSENT)
+        genuine = token_hashing.matches(PURPOSE, secret, key.digest if key else token_hashing.ABSENT)
         if key is None or not genuine:
             throttling.count_refused_credentials(request._request)
             raise AuthenticationFailed(_REFUSED)

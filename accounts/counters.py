@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from django.db.models import F
 from django.utils import timezone
 
-from accounts import digests
+from accounts import token_hashing
 from accounts.models import RateCounter
 
 _PURPOSE = "accounts.RateCounter"
@@ -33,4 +33,4 @@ def give_back(who: str, window: int) -> None:
 
 
 def _key(who: str, window: int) -> str:
-    return digests.digest(_PURPOSE, f"{who}:{window}:{int(time.time()) // window}")
+    return token_hashing.digest(_PURPOSE, f"{who}:{window}:{int(time.time()) // window}")

@@ -22,13 +22,13 @@ from django.utils import timezone
 from pydantic import Field, TypeAdapter
 from rest_framework.request import Request
 
-from accounts import digests
+from accounts import token_hashing
 from accounts.authentication import caller_of
 from accounts.models import KeptAnswer
 from config import db
 from config.api import strict_json
-from config.api.answers import JSON
 from config.api.errors import ApiError, Invalid
+from config.api.responses import JSON
 from config.api.strict_json import InvalidJSON
 from config.api.views import ApiView, parameter
 
@@ -136,9 +136,9 @@ def _ciphers(request: Request, key: str) -> dict[str, Fernet]:
     """Where the answer is kept and what opens it; after that the same under earlier peppers."""
     caller = caller_of(request)
     asked = [str(caller.organization_id), caller.actor.kind, caller.actor.id, request.method, request.path, key]
-    return dict(_drawn(each, asked) for each in digests.peppers())
+    return dict(_drawn(each, asked) for each in token_hashing.peppers())
 
 
 def _drawn(pepper: bytes, asked: list[str | None]) -> tuple[str, Fernet]:
-    drawn = hmac.digest(digests.key(pepper, _PURPOSE), json.dumps(asked).encode(), "sha512")
+    drawn = hmac.digest(token_hashing.key(pepper, _PURPOSE), json.dumps(asked).encode(), "sha512")
     return drawn[:32].hex(), Fernet(base64.urlsafe_b64encode(drawn[32:]))

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from accounts.callers import Caller
-from config import clients
+from config import client_ip
 
 if TYPE_CHECKING:  # DRF's views import this module through its settings
     from rest_framework.views import APIView
@@ -42,7 +42,7 @@ def count_refused_credentials(request: HttpRequest) -> None:
 
 
 def _stranger_may_ask(request: HttpRequest) -> bool:
-    return within(f"network:{clients.network(request)}", settings.ANONYMOUS_REQUESTS_PER_MINUTE)
+    return within(f"network:{client_ip.network(request)}", settings.ANONYMOUS_REQUESTS_PER_MINUTE)
 
 
 def within(who: str, limit: int) -> bool:

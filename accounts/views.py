@@ -13,7 +13,7 @@ from accounts.browsers import browser_of, remember
 from accounts.forms import CodeForm, MailForm
 from accounts.models import SignedInSession
 from accounts.services import codes, invites, second_factor, sessions, sign_in
-from config import clients
+from config import client_ip
 
 _EMAIL, _NEXT = "sign_in_email", "sign_in_next"
 _WRONG_CODE = "This code is not right, or not valid any more. Try again, or ask for a new one."
@@ -29,7 +29,7 @@ def ask_for_code(request: HttpRequest) -> HttpResponse:
         return render(request, "accounts/sign_in.html", {"form": form}, status=422)
     email, browser = form.cleaned_data["email"], browser_of(request)
     try:
-        codes.request_code(email=email, intent="sign_in", client=clients.network(request), browser=browser)
+        codes.request_code(email=email, intent="sign_in", client=client_ip.network(request), browser=browser)
     except codes.TooManyRequests as error:
         form.add_error(None, f"Too many codes were asked for. Try again in {_in_words(error.retry_after)}.")
         answer = render(request, "accounts/sign_in.html", {"form": form}, status=429)

@@ -19,10 +19,10 @@ from custody import selectors as custody
 from decisions.models import Decision
 from decisions.services import ingest_lines
 from notices import checklist, drafting, services
-from notices.facts import Facts
 from notices.models import Notice, NoticeRevision
 from notices.packs import packs
 from notices.phrasebook import Phrasebook
+from notices.record_paths import Facts
 
 RECORDS = 1000
 LIMIT_MILLISECONDS = 30
@@ -52,7 +52,7 @@ def measure() -> Table:
             pack=pack,
             received_at=decision.received_at,
             reader="",
-            withholding=drafting.withholding(facts, pack, "en", book),
+            withholding=drafting.redaction(facts, pack, "en", book),
             delivered_at=None,
             asked=None,
         )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from custody.insertion import NewRecord, _statement, _values
+from custody.bulk_insert import NewRecord, _statement, _values
 from tests.throwaway import postgresql_program
 
 _VARIABLE = "bytes"

@@ -8,10 +8,10 @@ from django.core.management import call_command
 
 from accounts import audit, services
 from accounts.roles import Role
-from custody.insertion import NewRecord
+from custody.bulk_insert import NewRecord
 from custody.keys import keyring
-from custody.services.taking import _new_record, _seal_all
-from decisions.services import _submission
+from custody.services.store import _new_record, _seal_all
+from decisions.services.records import _submission
 
 PLACEHOLDER = "DECISION_ID"
 

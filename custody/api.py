@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from accounts.authentication import caller_of
 from accounts.roles import Permission
 from config.api import openapi
-from config.api.answers import answer
+from config.api.responses import answer
 from config.api.times import rfc3339
 from config.api.views import ApiView
 from custody.models import Key

@@ -14,15 +14,16 @@ from django.views.decorators.debug import sensitive_post_parameters
 from accounts import selectors
 from accounts.back_office import ReadOnlyAdmin, RecentValues, TimeRange, caller, moment, refusal
 from accounts.roles import Permission
-from config.api.answers import JSON
+from config.api.responses import JSON
 from config.faults import Fault
 from custody import selectors as custody
-from decisions import reconsiderations, record_tree, reports
+from decisions import record_tree, reports
 from decisions.back_office import panels
 from decisions.forms import ReviewForm
 from decisions.models import Decision, Reconsideration
 from decisions.report_csv import report_csv
 from decisions.selectors import history, record_of
+from decisions.services import reconsiderations
 
 _NUMBER = re.compile("[0-9]{1,9}")
 

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 from config.api import strict_json
 from config.api.strict_json import spelling
 from custody import fields
-from custody.kinds import Indexing
+from custody.record_types import Indexing
 from decisions.models import MAX_DECISION_ID, Decision
 
 KIND = "decision"

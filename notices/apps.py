@@ -6,17 +6,17 @@ class NoticesConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts.back_office import register_charts, register_needs, register_page
-        from custody import kinds
+        from custody import record_types
         from decisions.back_office import register_decision_panel
         from notices import checks  # noqa: F401 - importing checks registers them
-        from notices.back_office import places
+        from notices.back_office import dashboard
         from notices.models import AuthorityGrant, Notice
         from notices.services import sealing
 
-        kinds.register(sealing.KIND, sealing.index_row)
-        register_needs(places.needs)
-        register_charts(places.charts)
-        register_decision_panel(places.panel)
+        record_types.register(sealing.KIND, sealing.index_row)
+        register_needs(dashboard.needs)
+        register_charts(dashboard.charts)
+        register_decision_panel(dashboard.panel)
         register_page("notice", Notice)
         register_page(f"custody {sealing.KIND}", Notice, "sealed__record")
         register_page("authority_grant", AuthorityGrant)

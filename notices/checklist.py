@@ -8,12 +8,12 @@ from typing import Any
 
 from django.utils import timezone
 
-from notices import clocks
-from notices.drafting import Withholding
-from notices.facts import Facts, NoSuchField, Scalar
+from notices import deadlines
+from notices.drafting import Redaction
 from notices.limits import MOST_CITED, TooMuch
 from notices.models import NoticeRevision
 from notices.packs import PLACEHOLDER, STATEMENT_FIELDS, Element, Pack, base_language, fill
+from notices.record_paths import Facts, NoSuchField, Scalar
 
 _SOMETHING = "[^{}]+?"
 PRESENT, MISSING, NOT_APPLICABLE, CHECK = "present", "missing", "not_applicable", "check"
@@ -37,7 +37,7 @@ class Case:
     """When the service received the record."""
     reader: str
     """The language that the person reads, "" where nobody said."""
-    withholding: Withholding
+    redaction: Redaction
     delivered_at: datetime | None
     """When the notice reached the person, if it did."""
     asked: Asked | None
@@ -143,7 +143,7 @@ def _in_the_words(case: Case, content: Mapping[str, Any]) -> Iterator[str]:
                 yield f"Statement {number} of {name} says nothing: write it or remove it."
     for name in _unfilled(case.pack, content):
         yield f"The notice still says {{{name}}}: fill that in, in the notice or in the notice settings."
-    if case.withholding.leaves_out and not _stands_in(text.withheld, content["rights"]):
+    if case.redaction.leaves_out and not _stands_in(text.withheld, content["rights"]):
         yield f"Your phrasebook withholds a part of this record. Say so among the rights: {text.withheld}"
 
 
@@ -153,14 +153,14 @@ def _in_the_sources(case: Case, revision: NoticeRevision) -> Iterator[str]:
             yield f"The source {citation.source} leads nowhere in the record."
         elif citation.changed:
             yield f"The source {citation.source} has another value than when this was written."
-        elif case.withholding.covers(case.facts.find(citation.source)):
+        elif case.redaction.covers(case.facts.find(citation.source)):
             yield f"The source {citation.source} is withheld by your phrasebook: remove the statement."
 
 
 def check(case: Case, revision: NoticeRevision) -> list[Item]:
     """The pack's elements against a revision. What binds is what bound on the day of the decision, else today."""
     pack, content = case.pack, revision.content
-    decided = clocks.moment(case.facts.get("decided_at")) or timezone.now()
+    decided = deadlines.moment(case.facts.get("decided_at")) or timezone.now()
     labels = pack.text(str(content["language"])).labels
     return [
         Item(
@@ -195,7 +195,7 @@ def _in_time(case: Case, element: Element) -> str:
     """Whether the notice was sent, or the person answered, in time; as long as that is open, something to look at."""
     clock = case.pack.clock(str(element.clock))
     asked_at, answered_at = (case.asked.at, case.asked.answered_at) if case.asked else (None, None)
-    deadline = clocks.clock_deadline(
+    deadline = deadlines.clock_deadline(
         case.pack, clock.id, case.facts, received_at=case.received_at, requested_at=asked_at
     )
     if deadline is None:

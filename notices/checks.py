@@ -23,7 +23,7 @@ def languages_have_words(**_: Any) -> list[CheckMessage]:
 
 def _missing() -> Iterator[str]:
     spoken = {packs.base_language(language) for pack in packs.packs().values() for language in pack.languages}
-    for part in ("wording", "letters", "public", "mails"):
+    for part in ("localization", "letters", "public", "mails"):
         for language in sorted(spoken):
             if not (DIRECTORY / part / f"{language}.toml").is_file():
                 yield f"notices/{part}/{language}.toml"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyphen
 
+from notices.localization.sentences import split
 from notices.packs import STATEMENT_FIELDS
-from notices.wording.sentences import split
 
 _TEXTS = ("how_to_request_inputs", "how_to_request_review", "deadline_note")
 # A word begins with a letter or digit; apostrophes, hyphens, points and at signs inside belong to it.

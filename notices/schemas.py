@@ -6,9 +6,9 @@ from config.api.numbers import WHOLE
 from config.api.pagination import Page
 from config.api.times import DayInBody, MomentInBody
 from config.api.views import Answer, QueryString, RequestBody, Text
-from notices.facts import MOST_SOURCE
 from notices.letters import recipient
 from notices.packs import directories
+from notices.record_paths import MOST_SOURCE
 
 PackId = Annotated[str, Field(json_schema_extra={"enum": [path.name for path in directories()]})]
 Named = Annotated[str, Field(min_length=1, max_length=256)]

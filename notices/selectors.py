@@ -17,14 +17,14 @@ from custody.sealing import Damaged
 from custody.vaults import VaultUnavailable
 from decisions.models import Decision
 from decisions.selectors import record_of
-from notices import checklist, clocks
-from notices.drafting import withholding
-from notices.facts import Facts
+from notices import checklist, deadlines
+from notices.drafting import redaction_of
 from notices.letters import Letter, recipient
 from notices.models import Notice, NoticeRevision, NoticeSettings, ReviewRequest, ReviewRequestQuerySet
 from notices.packs import Pack, packs
 from notices.packs.models import Purpose
 from notices.phrasebook import Phrasebook
+from notices.record_paths import Facts
 from notices.schemas import NoticeQuery, ReviewRequestQuery
 
 _FILTERS = {"state": "state", "pack": "pack", "decision_id": "decision__decision_id"}
@@ -86,7 +86,7 @@ def case_of(notice: Notice, facts: Facts) -> checklist.Case:
         pack=pack,
         received_at=notice.decision.received_at,
         reader=next((wish for wish in wishes if isinstance(wish, str) and wish.strip()), ""),
-        withholding=withholding(facts, pack, notice.language, phrasebook),
+        redaction=redaction_of(facts, pack, notice.language, phrasebook),
         delivered_at=None if notice.state in Notice.UNSENT else delivered_at(notice),
         asked=_asked(notice) if any(element.when.on_request for element in pack.elements) else None,
     )
@@ -217,7 +217,7 @@ def review_request(organization_id: uuid.UUID, pk: int) -> ReviewRequest | None:
     return rows.with_answer().select_related("notice__decision").first()
 
 
-def request_deadlines(request: ReviewRequest) -> list[clocks.Deadline]:
+def request_deadlines(request: ReviewRequest) -> list[deadlines.Deadline]:
     """Until when the person who asked must have an answer, and word that the request came in; each soonest first.
 
     Raises:
@@ -229,7 +229,7 @@ def request_deadlines(request: ReviewRequest) -> list[clocks.Deadline]:
     return [
         deadline
         for what in _OF_A_REQUEST
-        for deadline in clocks.deadlines(pack, facts, received_at=received, requested_at=asked, what=what)
+        for deadline in deadlines.compute(pack, facts, received_at=received, requested_at=asked, what=what)
     ]
 
 

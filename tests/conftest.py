@@ -18,7 +18,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections  # noqa: E402
 from django.test import Client  # noqa: E402
 from playwright.sync_api import Browser as Chromium  # noqa: E402
 
-from accounts import audit, digests, selectors, services  # noqa: E402
+from accounts import audit, selectors, services, token_hashing  # noqa: E402
 from accounts.models import Organization  # noqa: E402
 from accounts.roles import Role  # noqa: E402
 from config import db  # noqa: E402
@@ -167,7 +167,7 @@ def shared_database(transactional_db: None, tmp_path_factory: pytest.TempPathFac
 def _secrets_of_one_test_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process remembers the secrets in the database, which is emptied after each test. That a test runs in one
     transaction must not keep it from remembering."""
-    digests.forget()
+    token_hashing.forget()
     keys.forget()
     monkeypatch.setattr(db, "in_transaction", lambda: False)
 

@@ -2,7 +2,7 @@
 
 import os
 
-from accounts import digests
+from accounts import token_hashing
 from accounts.models import Pepper
 
 
@@ -11,9 +11,9 @@ def new_pepper() -> None:
     row = Pepper(generation=Pepper.objects.count() + 1)
     row.wrap(os.urandom(32))
     row.save()
-    digests.forget()
+    token_hashing.forget()
 
 
 def forget_earlier_peppers() -> None:
     Pepper.objects.exclude(pk=Pepper.objects.latest("generation").pk).delete()
-    digests.forget()
+    token_hashing.forget()

@@ -22,11 +22,11 @@ from accounts.schemas import (
     SignedIn,
 )
 from accounts.services import codes, second_factor, sessions, sign_in
-from config import clients
+from config import client_ip
 from config.api import openapi
-from config.api.answers import answer
 from config.api.errors import ApiError
 from config.api.pagination import paginate
+from config.api.responses import answer
 from config.api.times import rfc3339
 from config.api.views import ApiView
 
@@ -48,7 +48,7 @@ class OtpRequestView(_OpenView):
     )
     def post(self, request: Request) -> HttpResponse:
         body = self.body(OtpRequestIn)
-        client, browser = clients.network(request._request), browser_of(request._request)
+        client, browser = client_ip.network(request._request), browser_of(request._request)
         try:
             codes.request_code(email=body.email, intent=body.intent, client=client, browser=browser)
         except codes.TooManyRequests as error:

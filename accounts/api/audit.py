@@ -10,8 +10,8 @@ from accounts.models import AuditEvent
 from accounts.roles import Permission
 from accounts.schemas import AuditEventOut, AuditList
 from config.api import body, openapi
-from config.api.answers import answer, dump
 from config.api.pagination import Page, paginate
+from config.api.responses import answer, dump
 from config.api.times import Moment, rfc3339
 from config.api.views import ApiView, QueryString, Text
 

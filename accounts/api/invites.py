@@ -10,9 +10,9 @@ from accounts.roles import Permission, Role
 from accounts.schemas import AcceptInviteIn, InviteIn, InviteList, InviteOut, ListPage, SignedIn
 from accounts.services import invites, second_factor, sessions
 from config.api import openapi
-from config.api.answers import answer
 from config.api.errors import ApiError
 from config.api.pagination import paginate
+from config.api.responses import answer
 from config.api.times import rfc3339
 from config.api.views import ApiView
 

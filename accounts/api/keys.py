@@ -12,8 +12,8 @@ from accounts.models import ApiKey
 from accounts.roles import Permission
 from accounts.schemas import KeyIn, KeyList, KeyOut, ListPage, NewKeyOut
 from config.api import openapi
-from config.api.answers import answer
 from config.api.pagination import paginate
+from config.api.responses import answer
 from config.api.times import rfc3339
 from config.api.views import ApiView
 

@@ -18,8 +18,8 @@ from accounts.schemas import (
 )
 from accounts.services import members
 from config.api import openapi
-from config.api.answers import answer
 from config.api.pagination import paginate
+from config.api.responses import answer
 from config.api.times import rfc3339
 from config.api.views import ApiView
 

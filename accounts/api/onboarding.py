@@ -7,7 +7,7 @@ from accounts.authentication import caller_of
 from accounts.models import Member, Organization
 from accounts.schemas import OnboardingIn, OnboardingOut
 from config.api import openapi
-from config.api.answers import answer
+from config.api.responses import answer
 from config.api.views import ApiView
 
 

@@ -18,7 +18,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from accounts import audit, digests, mail
+from accounts import audit, mail, token_hashing
 from accounts.audit import Actor
 from accounts.models import OneTimeCode, User
 from config import db, leases
@@ -73,7 +73,7 @@ def request_code(*, email: str, intent: str, client: str, browser: str) -> None:
             email=email,
             intent=intent,
             client=client,
-            browser=digests.digest(_BROWSER, browser),
+            browser=token_hashing.digest(_BROWSER, browser),
             known=_is_known(email, browser),
             expires_at=timezone.now() + LIFETIME,
         )
@@ -96,10 +96,10 @@ def verify_code(*, email: str, code: str, browser: str) -> OneTimeCode:
     email = email.lower()[:_EMAIL_LENGTH]
     with transaction.atomic():
         db.lock(f"codes for {email}")  # or tries sent at once would outrun the limits
-        row = OneTimeCode.objects.filter(email=email, browser__in=digests.possible(_BROWSER, browser)).last()
+        row = OneTimeCode.objects.filter(email=email, browser__in=token_hashing.possible(_BROWSER, browser)).last()
         if row is None or not _may_be_tried(row):
             raise CodeRefused
-        genuine = digests.matches(PURPOSE, f"{row.pk}:{code}", row.digest or digests.ABSENT)
+        genuine = token_hashing.matches(PURPOSE, f"{row.pk}:{code}", row.digest or token_hashing.ABSENT)
         if genuine:
             row.used_at = timezone.now()
         else:
@@ -180,7 +180,7 @@ def _times_missed(rows: QuerySet[OneTimeCode], most: int) -> list[datetime]:
 def _is_known(email: str, browser: str) -> bool:
     """Whether somebody gave the right code of this address in this browser."""
     used = OneTimeCode.objects.filter(email=email, used_at__gt=timezone.now() - BROWSER_KNOWN)
-    return used.filter(browser__in=digests.possible(_BROWSER, browser)).exists()
+    return used.filter(browser__in=token_hashing.possible(_BROWSER, browser)).exists()
 
 
 def _may_be_tried(code: OneTimeCode) -> bool:
@@ -199,7 +199,7 @@ def _send(row: OneTimeCode) -> mail.Outcome:
     if not User.objects.filter(email=row.email, is_active=True).exists():
         return mail.NOT_SENT
     code = f"{secrets.randbelow(10**DIGITS):0{DIGITS}}"
-    leases.renew(row, lasts=mail.LEASE, digest=digests.digest(PURPOSE, f"{row.pk}:{code}"))
+    leases.renew(row, lasts=mail.LEASE, digest=token_hashing.digest(PURPOSE, f"{row.pk}:{code}"))
     mail.send("one_time_code", to=row.email, subject="Your sign-in code", context={"code": code})
     return mail.Outcome(sent=True, record=lambda: _audit("sign_in.code_sent", row))
 

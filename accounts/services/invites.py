@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit, digests, mail
+from accounts import audit, mail, token_hashing
 from accounts.callers import Caller
 from accounts.models import Invite, Member, Organization
 from accounts.roles import Role
@@ -105,7 +105,7 @@ def open_invite(token: str) -> Invite:
     found = None
     if identifier.isascii() and identifier.isdigit() and len(identifier) < 19:
         found = Invite.objects.select_related("organization").filter(pk=int(identifier)).first()
-    genuine = digests.matches(PURPOSE, secret, found.digest if found and found.digest else digests.ABSENT)
+    genuine = token_hashing.matches(PURPOSE, secret, found.digest if found and found.digest else token_hashing.ABSENT)
     if found is None or not genuine or found.accepted_at or found.revoked_at or found.expires_at <= timezone.now():
         raise InviteGone
     return found
@@ -142,7 +142,7 @@ def deliver_invites() -> int:
 
 def _send(row: Invite) -> mail.Outcome:
     secret = secrets.token_hex(32)
-    leases.renew(row, lasts=mail.LEASE, digest=digests.digest(PURPOSE, secret))
+    leases.renew(row, lasts=mail.LEASE, digest=token_hashing.digest(PURPOSE, secret))
     mail.send(
         "invite",
         to=row.email,

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts import audit, digests, selectors
+from accounts import audit, selectors, token_hashing
 from accounts.audit import Actor
 from accounts.models import MAX_KEY_NAME, ApiKey, Member
 from accounts.roles import Role
@@ -44,7 +44,7 @@ def create_api_key(
         key = ApiKey.objects.create(
             organization_id=organization_id,
             key_id=key_id,
-            digest=digests.digest(PURPOSE, secret),
+            digest=token_hashing.digest(PURPOSE, secret),
             name=name,
             role=role,
             created_by=str(actor),

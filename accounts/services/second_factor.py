@@ -8,7 +8,7 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit, digests
+from accounts import audit, token_hashing
 from accounts.audit import Actor
 from accounts.models import Member, SignedInSession, User
 from accounts.roles import CONFIRMED
@@ -114,5 +114,5 @@ def _matching_step(secret: str, code: str, *, after: int) -> int:
 
 
 def _cipher() -> MultiFernet:
-    keys = [digests.key(pepper, "accounts.totp") for pepper in digests.peppers()]
+    keys = [token_hashing.key(pepper, "accounts.totp") for pepper in token_hashing.peppers()]
     return MultiFernet([Fernet(base64.urlsafe_b64encode(key)) for key in keys])

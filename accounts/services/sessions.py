@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts import audit, selectors
 from accounts.models import SignedInSession, User
-from config import clients
+from config import client_ip
 
 _SEEN_STEP = timedelta(minutes=1)
 
@@ -39,7 +39,7 @@ def begin(
         SignedInSession.objects.create(
             user=user,
             session_key=str(request.session.session_key),
-            client=clients.address(request),
+            client=client_ip.address(request),
             agent=request.headers.get("User-Agent", "")[:200],
             created_at=now,
             last_seen_at=now,

@@ -7,8 +7,8 @@ from django.utils.http import parse_header_parameters
 from rest_framework.request import Request
 
 from config.api import strict_json
-from config.api.answers import JSON
 from config.api.errors import ApiError, Invalid
+from config.api.responses import JSON
 
 NDJSON = "application/x-ndjson"
 MAX_UPLOAD_BYTES = 32 * 2**20

@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
-from config.api.answers import answer
+from config.api.responses import answer
 from config.api.strict_json import InvalidJSON
 from config.errors import DomainError
 

@@ -8,7 +8,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from pydantic import BaseModel
 
-from config.api.answers import JSON
+from config.api.responses import JSON
 from config.api.views import QueryString
 
 DECISION_ID = OpenApiParameter(

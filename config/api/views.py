@@ -11,8 +11,8 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from config.api import body, strict_json
-from config.api.answers import JSON, dump
 from config.api.errors import Invalid, invalid_json, invalid_model
+from config.api.responses import JSON, dump
 from config.api.strict_json import InvalidJSON
 
 

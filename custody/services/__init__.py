@@ -1,10 +1,10 @@
 """Taking custody of records, and finishing what a crash or an outage left unfinished."""
 
 from custody.services.keys import ROTATABLE, import_key_file, rotate_key
-from custody.services.marking import NotThisVault, mark_vault
-from custody.services.mending import Found, mend, outside_the_database
-from custody.services.reconciling import adopt_orphans, recall, reconcile
-from custody.services.taking import LEASE, Status, Submission, Taken, take
+from custody.services.reconciler import adopt_orphans, recall, reconcile
+from custody.services.repair import Found, mend, outside_the_database
+from custody.services.store import LEASE, Status, Submission, Taken, take
+from custody.services.vault_marker import NotThisVault, mark_vault
 
 __all__ = [
     "LEASE",

@@ -11,8 +11,8 @@ from rest_framework.request import Request
 from accounts.authentication import caller_of
 from accounts.roles import Permission
 from config.api import body, openapi
-from config.api.answers import JSON, answer, dump
 from config.api.errors import ApiError
+from config.api.responses import JSON, answer, dump
 from config.api.views import ApiView
 from config.faults import Fault
 from custody.services import Status

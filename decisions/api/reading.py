@@ -8,8 +8,8 @@ from rest_framework.request import Request
 from accounts.authentication import caller_of
 from accounts.roles import Permission
 from config.api import openapi
-from config.api.answers import JSON, answer
 from config.api.pagination import paginate
+from config.api.responses import JSON, answer
 from config.api.views import ApiView, parameter
 from custody import selectors as custody
 from decisions import selectors

@@ -6,12 +6,10 @@ from accounts.authentication import caller_of
 from accounts.idempotency import REPLAYED, OtherRequest, key_of
 from accounts.roles import Permission
 from config.api import openapi
-from config.api.answers import answer
 from config.api.errors import ApiError
+from config.api.responses import answer
 from custody.services import Status
-from decisions import reconsiderations
 from decisions.api.reading import OneDecisionView
-from decisions.reconsiderations import Review
 from decisions.schemas import (
     ReconsiderationCheckIn,
     ReconsiderationCheckOut,
@@ -19,6 +17,8 @@ from decisions.schemas import (
     ReconsiderationOut,
     ReconsiderationWaiting,
 )
+from decisions.services import reconsiderations
+from decisions.services.reconsiderations import Review
 
 
 class ReconsiderationView(OneDecisionView):
@@ -39,7 +39,7 @@ class ReconsiderationView(OneDecisionView):
         review = Review(**self.body(ReconsiderationIn).model_dump())
         key = key_of(request)
         # The record itself is what a repetition is compared with and answered from: no answer needs to be kept.
-        name = reconsiderations.named(decision=original, actor=actor, key=key) if key else None
+        name = reconsiderations.idempotent_id(decision=original, actor=actor, key=key) if key else None
         try:
             recorded = reconsiderations.reconsider(
                 decision=original, review=review, source="api", actor=actor, idempotency_key=name

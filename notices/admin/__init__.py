@@ -1,3 +1,3 @@
-from notices.admin import grants, notices, phrases, reviews, settings
+from notices.admin import grants, notices, phrases, review_requests, settings
 
-__all__ = ["grants", "notices", "phrases", "reviews", "settings"]
+__all__ = ["grants", "notices", "phrases", "review_requests", "settings"]

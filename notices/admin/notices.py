@@ -16,12 +16,12 @@ from config.faults import Fault
 from decisions.models import Decision
 from notices import selectors, services
 from notices.api.delivery import letter_answer
-from notices.back_office import comparing, review
+from notices.back_office import comparison, review
 from notices.back_office.actions import ACTIONS
-from notices.back_office.answering import addressee, earlier_notice
 from notices.back_office.editing import Editor
+from notices.back_office.follow_up import addressee, earlier_notice
+from notices.back_office.formatting import deadline
 from notices.back_office.queue import ByLanguage, ByPack, Queue, order
-from notices.back_office.shown import deadline
 from notices.forms import ActionForm, ReasonForm
 from notices.models import Notice
 from notices.packs import packs
@@ -183,16 +183,16 @@ class NoticeAdmin(ReadOnlyAdmin):
 
     def compare(self, request: HttpRequest, pk: str) -> HttpResponse:
         notice = self._notice(request, pk)
-        before, after = comparing.chosen(notice, request.GET.get("a", ""), request.GET.get("b", ""))
+        before, after = comparison.chosen(notice, request.GET.get("a", ""), request.GET.get("b", ""))
         return self.page(
             request,
             "notices/compare.html",
             f"Compare revisions of the notice about {notice.decision.decision_id}",
             notice=notice,
-            revisions=comparing.offered(notice, before, after),
+            revisions=comparison.offered(notice, before, after),
             before=before,
             after=after,
-            differences=comparing.compare(before, after),
+            differences=comparison.compare(before, after),
         )
 
     def letter(self, request: HttpRequest, pk: str) -> HttpResponse:

@@ -12,7 +12,7 @@ from accounts.back_office import ReadOnlyAdmin, caller, refusal
 from accounts.roles import Permission
 from notices import selectors, services
 from notices.back_office import reports
-from notices.clocks import OCCURRENCES
+from notices.deadlines import OCCURRENCES
 from notices.forms import SettingsForm
 from notices.models import NoticeSettings
 from notices.packs import Pack, packs

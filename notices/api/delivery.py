@@ -9,9 +9,9 @@ from accounts.authentication import caller_of
 from accounts.idempotency import idempotent
 from accounts.roles import Permission
 from config.api import openapi
-from config.api.answers import JSON, answer
 from config.api.errors import ApiError
-from notices import answers, letters, selectors, services
+from config.api.responses import JSON, answer
+from notices import letters, presenters, selectors, services
 from notices.api.common import NOTICE_ID, OneNoticeView, refusals
 from notices.letters import Letter
 from notices.models import Delivery
@@ -50,9 +50,9 @@ class LetterView(OneNoticeView):
 def letter_answer(letter: Letter, query: LetterQuery) -> HttpResponse:
     """A letter as a file of the kind asked for."""
     make: dict[str, Callable[[], Any]] = {
-        "html": lambda: letters.html(letter),
-        "pdf": lambda: letters.pdf(letter, query.paper),
-        "text": lambda: letters.text(letter),
+        "html": lambda: letters.render_html(letter),
+        "pdf": lambda: letters.render_pdf(letter, query.paper),
+        "text": lambda: letters.render_text(letter),
         "proof": lambda: letter.proof,
     }
     types = {"html": HTML, "pdf": PDF, "text": TEXT, "proof": JSON}
@@ -80,7 +80,7 @@ class DeliveryListView(OneNoticeView):
     )
     def get(self, request: Request, notice_id: str) -> HttpResponse:
         rows = self.notice(request, notice_id).deliveries.order_by("pk")
-        return answer({"items": [answers.delivery(row) for row in rows]})
+        return answer({"items": [presenters.delivery(row) for row in rows]})
 
     @extend_schema(
         operation_id="deliver_notice",
@@ -98,7 +98,7 @@ class DeliveryListView(OneNoticeView):
             made = services.deliver(
                 notice=notice, caller=caller_of(request), **body | {"channel": Delivery.Channel(body["channel"])}
             )
-        return answer(answers.delivery(made), status=201)
+        return answer(presenters.delivery(made), status=201)
 
 
 class ReturnView(OneNoticeView):
@@ -119,4 +119,4 @@ class ReturnView(OneNoticeView):
         reason = self.body(ReasonIn).reason
         with refusals():
             row = services.record_return(delivery=row, reason=reason, caller=caller_of(request))
-        return answer(answers.delivery(row))
+        return answer(presenters.delivery(row))

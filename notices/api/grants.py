@@ -7,11 +7,11 @@ from accounts.idempotency import idempotent
 from accounts.models import Member
 from accounts.roles import Permission
 from config.api import openapi
-from config.api.answers import answer
 from config.api.errors import Invalid
 from config.api.pagination import Page, paginate
+from config.api.responses import answer
 from config.api.views import ApiView
-from notices import answers, services
+from notices import presenters, services
 from notices.api.common import named_pack, refusals
 from notices.models import AuthorityGrant
 from notices.schemas import GrantIn, GrantList, GrantOut
@@ -29,7 +29,7 @@ class GrantListView(ApiView):
     )
     def get(self, request: Request) -> HttpResponse:
         rows = AuthorityGrant.objects.filter(organization_id=caller_of(request).organization_id).select_related("user")
-        return answer(paginate(rows, self.query(Page), moment="created_at", show=answers.grant))
+        return answer(paginate(rows, self.query(Page), moment="created_at", show=presenters.grant))
 
     @extend_schema(
         operation_id="grant_authority",
@@ -55,7 +55,7 @@ class GrantListView(ApiView):
         asked = body.model_dump(exclude={"email"})
         with refusals():
             made = services.grant_authority(member=member, caller=caller, **asked)
-        return answer(answers.grant(made), status=201)
+        return answer(presenters.grant(made), status=201)
 
 
 class GrantView(ApiView):
@@ -74,4 +74,4 @@ class GrantView(ApiView):
         grant = rows.filter(organization_id=caller.organization_id, pk=grant_id).first()
         if grant is None:
             raise Http404("There is no authority grant of this id in your organization.")
-        return answer(answers.grant(services.revoke_grant(grant=grant, caller=caller)))
+        return answer(presenters.grant(services.revoke_grant(grant=grant, caller=caller)))

@@ -5,9 +5,9 @@ from rest_framework.request import Request
 
 from accounts.roles import Permission
 from config.api import openapi
-from config.api.answers import answer, dump
 from config.api.pagination import cursor_at, positions
-from notices import answers
+from config.api.responses import answer, dump
+from notices import presenters
 from notices.api.common import NOTICE_ID, OneNoticeView
 from notices.models import NoticeRevision
 from notices.schemas import HistoryOut, HistoryQuery
@@ -41,8 +41,8 @@ class HistoryView(OneNoticeView):
         return answer(
             {
                 "notice_id": str(notice.pk),
-                "revisions": [answers.revision(row) for row in revisions],
-                "steps": [answers.step(row) for row in steps],
+                "revisions": [presenters.revision(row) for row in revisions],
+                "steps": [presenters.step(row) for row in steps],
                 "next_cursor": cursor_at(*last) if more else None,
             }
         )

@@ -5,9 +5,9 @@ from rest_framework.request import Request
 from accounts.authentication import caller_of
 from accounts.roles import Permission
 from config.api import openapi
-from config.api.answers import answer
+from config.api.responses import answer
 from config.api.views import ApiView
-from notices import answers, selectors, services
+from notices import presenters, selectors, services
 from notices.api.common import named_pack
 from notices.packs import packs
 from notices.schemas import NoticeSettingsIn, NoticeSettingsOut, PackList
@@ -23,7 +23,7 @@ class SettingsView(ApiView):
         responses=openapi.answers({200: NoticeSettingsOut}, errors=[401, 403]),
     )
     def get(self, request: Request) -> HttpResponse:
-        return answer(answers.settings(selectors.settings_of(caller_of(request).organization_id)))
+        return answer(presenters.settings(selectors.settings_of(caller_of(request).organization_id)))
 
     @extend_schema(
         operation_id="set_notice_settings",
@@ -35,7 +35,7 @@ class SettingsView(ApiView):
     def put(self, request: Request) -> HttpResponse:
         body = self.body(NoticeSettingsIn)
         named_pack(body.default_pack, "default_pack")
-        return answer(answers.settings(services.change_settings(caller=caller_of(request), **body.model_dump())))
+        return answer(presenters.settings(services.change_settings(caller=caller_of(request), **body.model_dump())))
 
 
 class PackListView(ApiView):
@@ -48,4 +48,4 @@ class PackListView(ApiView):
         responses=openapi.answers({200: PackList}, errors=[401, 403]),
     )
     def get(self, request: Request) -> HttpResponse:
-        return answer({"items": [answers.pack(pack) for pack in packs().values()]})
+        return answer({"items": [presenters.pack(pack) for pack in packs().values()]})

@@ -10,9 +10,9 @@ from accounts.callers import Caller
 from config.faults import Fault
 from notices import selectors, services
 from notices.back_office.review import SECTIONS, spelled
-from notices.facts import MOST_SOURCE, Facts, NoSuchField
 from notices.models import Notice, NoticeRevision
 from notices.packs import Pack
+from notices.record_paths import MOST_SOURCE, Facts, NoSuchField
 
 _MOST_OFFERED = 2000  # fields of the record: a longer list helps nobody, and what is not in it can be typed
 

@@ -11,15 +11,15 @@ from django.utils import timezone
 from accounts.back_office import caller, may, refusal
 from accounts.roles import Permission
 from config.faults import Fault
-from notices import checklist, clocks, readability, selectors, services
+from notices import checklist, deadlines, readability, selectors, services
 from notices.back_office import history
 from notices.back_office.actions import offers
-from notices.back_office.shown import time_left
+from notices.back_office.formatting import time_left
 from notices.checklist import CHECK, MISSING, NOT_APPLICABLE, PRESENT, Citation, Item
-from notices.facts import Facts, Scalar
 from notices.forms import ActionForm, ReasonForm
+from notices.localization import LONGEST_TEXT
 from notices.models import Delivery, Notice, NoticeRevision
-from notices.wording import LONGEST_TEXT
+from notices.record_paths import Facts, Scalar
 
 SECTIONS = {
     "decision_summary": "What was decided",
@@ -114,7 +114,7 @@ def _against_the_record(request: HttpRequest, notice: Notice, revision: NoticeRe
         "sections": _sections(revision, _citations(facts, revision)),
         **_elements(checklist.check(case, revision)),
         "problems": problems,
-        "deadlines": clocks.deadlines(case.pack, facts, received_at=case.received_at),
+        "deadlines": deadlines.compute(case.pack, facts, received_at=case.received_at),
         "against": _against_approval(request, notice, facts, problems),
     }
 

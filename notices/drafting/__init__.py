@@ -6,16 +6,16 @@ A statement is one sentence with one source that resolves in the record. What th
 from collections.abc import Mapping
 from typing import Any
 
+from notices.drafting.redaction import Redaction, redaction_of
 from notices.drafting.statements import statements
-from notices.drafting.withholding import Withholding, withholding
 from notices.drafting.writer import Writer
-from notices.facts import Facts
 from notices.limits import Statement
+from notices.localization import wording
 from notices.packs import Pack, fill
 from notices.phrasebook import Phrasebook
-from notices.wording import wording
+from notices.record_paths import Facts
 
-__all__ = ["Statement", "Withholding", "draft", "withholding"]
+__all__ = ["Redaction", "Statement", "draft", "redaction_of"]
 
 
 def draft(

@@ -3,11 +3,11 @@
 from collections import Counter
 from typing import NamedTuple
 
-from notices.facts import Fact
+from notices.localization import Wording, humanise
+from notices.localization.sentences import clean
 from notices.models import Phrase
 from notices.phrasebook import LONGEST_KEY, Phrasebook
-from notices.wording import Wording, humanise
-from notices.wording.sentences import clean
+from notices.record_paths import Fact
 
 # Events that came from the person. What stands in them needs no word about where it comes from.
 _OWN = {"application", "claim", "request"}

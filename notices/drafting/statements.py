@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from notices.drafting.writer import Writer
-from notices.facts import MOST_SOURCE, Facts
 from notices.limits import Room, Statement
 from notices.packs import Pack
+from notices.record_paths import MOST_SOURCE, Facts
 
 
 def statements(facts: Facts, pack: Pack, writer: Writer) -> dict[str, list[Statement]]:

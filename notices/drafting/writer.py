@@ -5,13 +5,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from notices.drafting.field_sentences import Telling, filled
 from notices.drafting.names import Names
-from notices.drafting.telling import Telling, filled
-from notices.facts import Fact, Facts, NoSuchField
 from notices.limits import MOST_STATEMENTS, Statement, TooMuch
+from notices.localization import Wording, humanise, spelled_out
+from notices.localization.sentences import clean, isolated, one_line, sentence, split
 from notices.phrasebook import Phrasebook
-from notices.wording import Wording, humanise, spelled_out
-from notices.wording.sentences import clean, isolated, one_line, sentence, split
+from notices.record_paths import Fact, Facts, NoSuchField
 
 _AGAINST = {"against", "negative", "adverse", "decreased", "decrease", "lowered"}
 _FOR = {"for", "positive", "favourable", "favorable", "increased", "increase", "raised"}

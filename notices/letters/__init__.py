@@ -3,10 +3,10 @@
 This package knows no models. Give it a `Letter`; what it says is in its content, and how it says the rest in *.toml.
 """
 
+from notices.letters.html import render_html, style_hash
 from notices.letters.letter import Letter, Mark
-from notices.letters.page import html, style_hash
-from notices.letters.paper import NoPdfHere, Paper, TooLongForPaper, pdf, require_fits
-from notices.letters.plain import text
+from notices.letters.pdf import NoPdfHere, Paper, TooLongForPaper, render_pdf, require_fits
+from notices.letters.text import render_text
 
 __all__ = [
     "Letter",
@@ -14,9 +14,9 @@ __all__ = [
     "NoPdfHere",
     "Paper",
     "TooLongForPaper",
-    "html",
-    "pdf",
+    "render_html",
+    "render_pdf",
+    "render_text",
     "require_fits",
     "style_hash",
-    "text",
 ]

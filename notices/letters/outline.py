@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from notices.letters import recipient
+from notices.letters.labels import Words, language_of, languages
 from notices.letters.letter import Letter
-from notices.letters.readable import lines, readable
-from notices.letters.words import Words, language_of, languages
+from notices.letters.printable import lines, readable
+from notices.localization import wording
 from notices.packs import base_language
-from notices.wording import wording
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ letter of their own above the approved one.
 from collections.abc import Mapping
 from typing import Any
 
-from notices.letters.readable import lines, readable
+from notices.letters.printable import lines, readable
 
 MOST_LINES = 8
 LONGEST_LINE = 80

@@ -2,7 +2,7 @@ from typing import Any
 
 from django import forms
 
-from notices.public.words import Words
+from notices.public.labels import Words
 
 _LONGEST = 4000
 

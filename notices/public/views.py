@@ -9,20 +9,20 @@ from django.utils import timezone, translation
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from config import clients
+from config import client_ip
 from config.api.errors import RETRY_AFTER_SECONDS
 from config.faults import Fault
 from custody.models import Key
 from notices import selectors, services
-from notices.letters.words import language_of, languages
+from notices.letters.labels import language_of, languages
+from notices.localization import wording
 from notices.models import Notice
 from notices.packs import base_language
-from notices.public import tries
-from notices.public.exact import html_digest
+from notices.public import code_limits
 from notices.public.forms import ReviewForm
-from notices.public.words import words
-from notices.services.reviews import WrongCode
-from notices.wording import wording
+from notices.public.html_digest import html_digest
+from notices.public.labels import words
+from notices.services.review_requests import WrongCode
 
 log = structlog.get_logger("letters")
 
@@ -53,12 +53,12 @@ def letter(request: HttpRequest, address: str) -> HttpResponse:
 def _ask_for_review(request: HttpRequest, notice: Notice, form: ReviewForm) -> HttpResponse:
     said, started = words(notice.language), timezone.now()
     try:
-        with tries.counted(notice, clients.network(request)):
+        with code_limits.counted(notice, client_ip.network(request)):
             asked = services.request_review(notice=notice, **form.cleaned_data)
     except WrongCode:
         form.add_error("code", said["wrong_code"])
         return _letter(request, notice, form, status=422)
-    except tries.TooManyTries as error:
+    except code_limits.TooManyTries as error:
         form.add_error(None, said["too_many_tries"])
         return _letter(request, notice, form, status=429, retry_after=error.retry_after)
     except services.Refused:  # it was taken back meanwhile

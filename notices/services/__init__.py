@@ -4,11 +4,11 @@ from notices.services.common import Refused
 from notices.services.delivery import deliver, deliver_letters, record_return
 from notices.services.grants import grant_authority, revoke_grant
 from notices.services.reminders import remind, send_reminders
-from notices.services.reviews import acknowledge_requests, close_request, request_review
+from notices.services.review import approve, hold, reason_against_approval, request_changes, submit, withdraw
+from notices.services.review_requests import acknowledge_requests, close_request, request_review
+from notices.services.revisions import draft, edit, new_version, set_recipient
 from notices.services.sealing import seal_approved
 from notices.services.settings import change_settings, put_phrases, remove_phrase
-from notices.services.verdicts import approve, hold, reason_against_approval, request_changes, submit, withdraw
-from notices.services.writing import draft, edit, new_version, set_recipient
 
 __all__ = [
     "Refused",

@@ -96,7 +96,7 @@ def _mail(row: Delivery) -> mail.Outcome:
     if notice.state not in Notice.FINISHED:
         return mail.NOT_SENT
     letter = selectors.letter(notice)
-    file = letters.pdf(letter, "a4")
+    file = letters.render_pdf(letter, "a4")
     leases.renew(row, lasts=mail.LEASE)  # vault and PDF may have taken long
     try:
         mails.send(

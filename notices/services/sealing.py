@@ -8,17 +8,17 @@ from typing import Any
 
 import structlog
 
-from accounts import digests
+from accounts import token_hashing
 from config import leases
 from config.api import strict_json
-from config.api.answers import dump
+from config.api.responses import dump
 from config.api.strict_json import spelling
 from config.api.times import rfc3339
 from config.faults import Fault
 from config.leases import LeaseLost
 from custody import selectors as custody
 from custody.envelope import envelope
-from custody.kinds import Indexing
+from custody.record_types import Indexing
 from custody.services import Status, Submission, recall, take
 from decisions.selectors import record_of
 from notices import checklist, selectors
@@ -146,5 +146,5 @@ def _letter(notice: Notice, approval: Approval) -> dict[str, Any]:
 
 def _review_code(notice: Notice) -> str:
     """The code in the letter with which its reader asks for a review: 40 bits, as XXXX-XXXX."""
-    code = base64.b32encode(bytes.fromhex(digests.digest("notices.review_code", str(notice.pk)))[:5]).decode()
+    code = base64.b32encode(bytes.fromhex(token_hashing.digest("notices.review_code", str(notice.pk)))[:5]).decode()
     return f"{code[:4]}-{code[4:]}"

@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts import digests
+from accounts import token_hashing
 from accounts.models import Member, OneTimeCode, User
 from accounts.services import codes
 from tests.people import JSON, mailed_code
@@ -64,7 +64,7 @@ def locked_out_by_page(client: Client, email: str) -> Any:
 @pytest.fixture(autouse=True)
 def _not_the_first_of_its_process(db: None) -> None:
     """The first use of a pepper reads it."""
-    digests.peppers()
+    token_hashing.peppers()
 
 
 @pytest.fixture(autouse=True)

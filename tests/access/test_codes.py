@@ -11,7 +11,7 @@ import time_machine
 from django.apps import apps
 from django.utils import timezone
 
-from accounts import browsers, digests, tasks
+from accounts import browsers, tasks, token_hashing
 from accounts.models import OneTimeCode, SignedInSession
 from accounts.roles import Role
 from accounts.services import codes
@@ -74,14 +74,14 @@ def test_only_a_keyed_digest_of_the_code_is_stored(code):
     rows = [str(row) for model in apps.get_models() for row in model._default_manager.values_list()]
     assert not [row for row in rows if re.search(rf"\b{code}\b", row)]
     stored = OneTimeCode.objects.get()
-    assert digests.matches(codes.PURPOSE, f"{stored.pk}:{code}", stored.digest)
+    assert token_hashing.matches(codes.PURPOSE, f"{stored.pk}:{code}", stored.digest)
     new_pepper()
     forget_earlier_peppers()
-    assert not digests.matches(codes.PURPOSE, f"{stored.pk}:{code}", stored.digest)
+    assert not token_hashing.matches(codes.PURPOSE, f"{stored.pk}:{code}", stored.digest)
 
 
 def test_equal_codes_have_different_digests(organization):
-    assert digests.digest(codes.PURPOSE, "1:123456") != digests.digest(codes.PURPOSE, "2:123456")
+    assert token_hashing.digest(codes.PURPOSE, "1:123456") != token_hashing.digest(codes.PURPOSE, "2:123456")
 
 
 def test_a_code_outlives_a_new_pepper_while_the_earlier_one_is_there(code, verify):

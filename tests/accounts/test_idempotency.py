@@ -16,8 +16,8 @@ from accounts import audit, services, tasks
 from accounts.idempotency import idempotent
 from accounts.models import ApiKey, AuditEvent, Invite, KeptAnswer
 from accounts.roles import Role
-from config.api.answers import answer as answer_of_api
 from config.api.errors import ApiError
+from config.api.responses import answer as answer_of_api
 from config.api.views import ApiView
 from config.faults import Fault
 from notices.models import Notice

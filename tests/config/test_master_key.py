@@ -9,7 +9,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 
-from accounts import digests
+from accounts import token_hashing
 from accounts.models import Pepper
 from config import master_key
 from config.secret_files import InsecureKeyFile
@@ -25,7 +25,7 @@ def encoded(key: bytes) -> str:
 
 
 def start_again() -> None:
-    digests.forget()
+    token_hashing.forget()
     keys.forget()
 
 

@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 
-from custody import kinds
+from custody import record_types
 from custody.keys import keyring
 from custody.models import Entry
 from tests.reconsiderations.conftest import reconsider
@@ -17,16 +17,16 @@ OF_CALLERS = {"decision", "reconsideration"}
 
 
 def test_the_ids_of_every_other_kind_begin_with_a_character_that_no_decision_id_may_hold():
-    assert set(kinds._KINDS) > OF_CALLERS
-    for kind in kinds._KINDS:
-        assert kinds.identity(kind, "x") == ("x" if kind in OF_CALLERS else f"\x00{kind}:x")
+    assert set(record_types._KINDS) > OF_CALLERS
+    for kind in record_types._KINDS:
+        assert record_types.identity(kind, "x") == ("x" if kind in OF_CALLERS else f"\x00{kind}:x")
 
 
 @pytest.mark.parametrize("kind", ["decision", "reconsideration", "notice"])
 @pytest.mark.parametrize("name", ["\x00", "\x00notice:x", "x\x00"])
 def test_a_name_that_could_be_another_kinds_identity_has_none(kind, name):
     with pytest.raises(ValueError, match=r"U\+0000"):
-        kinds.identity(kind, name)
+        record_types.identity(kind, name)
 
 
 @pytest.mark.parametrize("decision_id", ["\\u0000", "\\u0000notice:1", "loan\\u0000"])

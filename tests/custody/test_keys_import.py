@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from django.core.management import CommandError, call_command
 
-from accounts import digests
+from accounts import token_hashing
 from accounts.models import Pepper
 from custody import keys
 from custody.models import Key
@@ -48,7 +48,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def start_again() -> None:
-    digests.forget()
+    token_hashing.forget()
     keys.forget()
 
 
@@ -103,7 +103,7 @@ def test_a_secret_key_that_is_set_goes_before_the_file_and_fallbacks_still_count
     call_command("keys_import")
     start_again()
     assert api.get("/v1/decisions/a/record").status_code == 200
-    assert digests.peppers() == [b"a newer one", SECRET_KEY.encode()]
+    assert token_hashing.peppers() == [b"a newer one", SECRET_KEY.encode()]
 
 
 def test_a_file_that_others_can_read_is_not_taken(before, api):

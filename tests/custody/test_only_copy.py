@@ -7,8 +7,8 @@ from django.db import IntegrityError
 
 from custody import selectors, services, vaults
 from custody.models import Entry, SealedObject, object_key
-from custody.services import Submission, finishing
-from custody.services.finishing import Unfinished, adopt, finish, with_bodies
+from custody.services import Submission, complete
+from custody.services.complete import Unfinished, adopt, finish, with_bodies
 from decisions.models import Decision
 
 pytestmark = pytest.mark.django_db
@@ -116,7 +116,7 @@ def test_one_that_contradicts_the_index_keeps_its_copy_and_stops_no_other(reserv
     def contradiction(each):
         raise IntegrityError
 
-    monkeypatch.setattr(finishing, "adopt", contradiction)
+    monkeypatch.setattr(complete, "adopt", contradiction)
     assert finish([bad, good]) == {good.record_id}
     assert Entry.objects.get(pk=bad.record_id).state == Entry.State.RESERVED
     assert bad.body in copies(bad)

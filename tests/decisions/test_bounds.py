@@ -10,8 +10,9 @@ from config.api import body, strict_json
 from custody import fields
 from custody.fields import MOST_PATH_BYTES, PathsTooLong
 from custody.models import Entry
-from decisions import records, services
+from decisions import records
 from decisions.models import Decision
+from decisions.services import records as ingesting
 from tests.decisions.test_bulk import MIB, batch, outcome, record, without_a_length
 from tests.growth import assert_linear, peak
 
@@ -164,7 +165,7 @@ def test_many_small_lines_against_one_large_record_read_it_once_a_chunk(api, mon
 def test_records_are_taken_one_mebibyte_at_a_time():
     """Parsed, a record may take thirty times its length."""
     sizes = [MIB // 2, MIB // 2, MIB, 10, MIB, *[10] * 250]
-    chunks = list(services._chunks((number, b"x" * size) for number, size in enumerate(sizes)))
+    chunks = list(ingesting._chunks((number, b"x" * size) for number, size in enumerate(sizes)))
     assert [[len(line) for _, line in chunk] for chunk in chunks] == [
         [MIB // 2, MIB // 2], [MIB], [10, MIB], [10] * 100, [10] * 100, [10] * 50,
     ]  # fmt: skip

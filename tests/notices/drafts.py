@@ -5,10 +5,10 @@ import json
 
 from decisions import samples
 from notices.drafting import draft
-from notices.facts import Facts
 from notices.models import Phrase
 from notices.packs import Pack, packs
 from notices.phrasebook import Phrasebook
+from notices.record_paths import Facts
 
 STATEMENTS = ("decision_summary", "role_of_automated_system", "main_factors", "inputs_used")
 EVERY = [(name, language) for name in sorted(packs()) for language in packs()[name].languages]

@@ -188,7 +188,7 @@ def test_the_contact_is_sealed_and_a_later_one_is_not_in_the_letter(recorded):
 
 def test_it_is_the_contact_of_the_approval_even_if_custody_takes_the_notice_later(recorded, monkeypatch):
     contact(recorded, "1 Bank Street")
-    monkeypatch.setattr("notices.services.verdicts.seal_approved", lambda **_: 0)
+    monkeypatch.setattr("notices.services.review.seal_approved", lambda **_: 0)
     notice = done(approve(recorded, drafted(recorded)))
     monkeypatch.undo()
     contact(recorded, "You have won.")
@@ -215,7 +215,7 @@ def test_the_page_confirms_a_letter_after_a_change_of_the_contact(recorded, clie
 
 def test_a_notice_from_before_the_contact_was_sealed_has_that_of_the_settings(recorded, monkeypatch):
     contact(recorded, "1 Bank Street")
-    monkeypatch.setattr("notices.services.verdicts.seal_approved", lambda **_: 0)
+    monkeypatch.setattr("notices.services.review.seal_approved", lambda **_: 0)
     notice = done(approve(recorded, drafted(recorded)))
     monkeypatch.undo()
     Approval.objects.update(sender=None, words_named=None)

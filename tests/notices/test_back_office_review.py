@@ -13,7 +13,7 @@ from accounts.roles import Role
 from custody import vaults
 from custody.models import object_key
 from decisions.models import Decision
-from notices.letters.page import style_hash
+from notices.letters.html import style_hash
 from notices.models import Approval, Delivery, Notice, NoticeRevision
 from tests.notices.conftest import (
     RECORD,

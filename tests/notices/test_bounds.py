@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from accounts.roles import Role
 from custody import fields
 from notices import letters, limits, readability
-from notices.facts import Facts, NoSuchField
 from notices.letters import TooLongForPaper
 from notices.letters.outline import outline
 from notices.limits import MOST_STATEMENTS, TooMuch
+from notices.localization import sentences
 from notices.models import Notice, Phrase
-from notices.wording import sentences
+from notices.record_paths import Facts, NoSuchField
 from tests.growth import assert_linear, peak
 from tests.notices.conftest import approve, done, drafted, edit, send, shown
 from tests.notices.drafts import drafted as draft
@@ -183,8 +183,8 @@ def test_letters_grow_as_their_text_does(pattern):
     def write(text: str) -> None:
         made = letter({"title": text, "main_factors": [{"statement": text, "source": text}], "rights": [text]})
         outline(made)
-        letters.html(made)
-        letters.text(made)
+        letters.render_html(made)
+        letters.render_text(made)
 
     assert_linear(write, lambda size: pattern * (size // len(pattern)), 20_000)
 
@@ -218,13 +218,13 @@ def test_letters_grow_as_their_text_does(pattern):
 )
 def test_what_would_take_long_to_set_is_not_made_as_pdf(content):
     with pytest.raises(TooLongForPaper):
-        letters.pdf(letter(content), "a4")
-    assert letters.html(letter(content))
+        letters.render_pdf(letter(content), "a4")
+    assert letters.render_html(letter(content))
 
 
 @pytest.mark.parametrize("told", ["x" * 2000, "word " * 2000, "a\n" * 500, "Größe déjà vu " * 700, "όχι αρκετό " * 700])
 def test_what_a_page_or_ten_hold_is_made_as_pdf(told):
-    assert letters.pdf(letter({"main_factors": [{"statement": told, "source": "outcome.action"}]}), "a4")
+    assert letters.render_pdf(letter({"main_factors": [{"statement": told, "source": "outcome.action"}]}), "a4")
 
 
 # ── edits ──

@@ -386,9 +386,9 @@ def test_conditions_that_say_nothing_clear_are_refused(words: str):
 # ── languages ──
 
 
-@pytest.mark.parametrize("part", ["wording", "letters", "public", "mails"])
+@pytest.mark.parametrize("part", ["localization", "letters", "public", "mails"])
 def test_a_language_that_lacks_a_part_of_its_words_stops_the_start(monkeypatch, tmp_path: Path, part: str):
-    for name in ("wording", "letters", "public", "mails"):
+    for name in ("localization", "letters", "public", "mails"):
         shutil.copytree(CHECKOUT / "notices" / name, tmp_path / name, ignore=shutil.ignore_patterns("*.py"))
     monkeypatch.setattr(checks, "DIRECTORY", tmp_path)
     assert checks.languages_have_words() == []

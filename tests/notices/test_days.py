@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notices.clocks import deadlines
-from tests.notices.test_clocks import RECEIVED, a_pack, due, record, utc
+from notices.deadlines import compute
+from tests.notices.test_deadline_arithmetic import RECEIVED, a_pack, due, record, utc
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ MOMENTS = st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1))
 def test_what_begins_later_never_ends_earlier(length: dict[str, Any], one: datetime, other: datetime, offset: int):
     there = timezone(timedelta(hours=offset))
     ends = [
-        deadlines(
+        compute(
             a_pack(**length), record(decided_at=at.replace(tzinfo=there).isoformat()), received_at=utc("2400-01-01")
         )
         for at in sorted((one, other))
@@ -97,13 +97,13 @@ def test_what_begins_later_never_ends_earlier(length: dict[str, Any], one: datet
 
 def test_days_are_counted_from_the_date_that_the_record_writes():
     """In Texas it was still the ninth, and the law there counts from the ninth."""
-    [deadline] = deadlines(a_pack(days=30), record(decided_at="2026-11-09T20:00:00-06:00"), received_at=RECEIVED)
+    [deadline] = compute(a_pack(days=30), record(decided_at="2026-11-09T20:00:00-06:00"), received_at=RECEIVED)
     assert deadline.due_at == utc("2026-12-09")
     assert deadline.arithmetic.startswith("30 days after November 9, 2026, ")
     assert deadline.triggered_at == utc("2026-11-10", "02:00:00")
 
 
 def test_no_time_at_all_ends_with_the_day_and_never_before_it_began():
-    [deadline] = deadlines(a_pack(days=0), record(decided_at="2026-11-12T20:00:00-05:00"), received_at=RECEIVED)
+    [deadline] = compute(a_pack(days=0), record(decided_at="2026-11-12T20:00:00-05:00"), received_at=RECEIVED)
     assert deadline.due_at == utc("2026-11-13")
     assert due("2026-11-12", days=0) == utc("2026-11-12")

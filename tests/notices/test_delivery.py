@@ -199,7 +199,7 @@ def test_what_the_mail_server_refuses_or_custody_cannot_read_holds_up_no_other_l
     for address in ("unsealed@home.example", "refused@home.example", ADDRESS):
         with monkeypatch.context() as patch:
             if address.startswith("unsealed"):  # as if the process had ended between approval and custody
-                patch.setattr("notices.services.verdicts.seal_approved", lambda **_: 0)
+                patch.setattr("notices.services.review.seal_approved", lambda **_: 0)
             notice = done(approve(api, drafted(api, recipient={"email": address})))
         done(deliver(api, notice, "email"))
     tasks.deliver_letters()

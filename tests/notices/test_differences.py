@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notices.back_office.comparing import compare
+from notices.back_office.comparison import compare
 from notices.back_office.differences import differences
 from notices.models import NoticeRevision
 from tests.growth import assert_linear

@@ -8,8 +8,8 @@ from babel.numbers import get_decimal_symbol, get_group_symbol
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from notices.facts import Facts, NoSuchField
 from notices.models import Phrase
+from notices.record_paths import Facts, NoSuchField
 from tests.notices.drafts import END_MARKS, EVERY, LANGUAGES, drafted, statements
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=12)

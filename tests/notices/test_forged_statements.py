@@ -84,7 +84,7 @@ def test_a_letter_about_one_decision_is_not_shown_as_about_another(api, approved
 
 def test_an_approval_whose_record_is_forged_before_it_is_sealed_is_not_sealed(api, notice, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("notices.services.verdicts.seal_approved", lambda **_: 0)
+        patch.setattr("notices.services.review.seal_approved", lambda **_: 0)
         approve(api, notice)
     FORGERIES["another_tree"](Decision.objects.get().record)
     assert seal_approved() == 0

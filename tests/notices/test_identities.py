@@ -8,7 +8,7 @@ import pytest
 import time_machine
 from django.core.management import call_command
 
-from custody import kinds, services, vaults
+from custody import record_types, services, vaults
 from custody import selectors as custody
 from custody.models import Entry, SealedObject
 from decisions.models import Decision
@@ -36,7 +36,7 @@ def as_before(monkeypatch):
 
     def do(call, *arguments, **options):
         with monkeypatch.context() as patch:
-            patch.setattr(kinds, "identity", lambda kind, name: name)
+            patch.setattr(record_types, "identity", lambda kind, name: name)
             return call(*arguments, **options)
 
     return do
@@ -51,7 +51,7 @@ def a_minute_later():
 def unsealed(api, notice, monkeypatch):
     """An approval after which the process was gone before anything was in custody."""
     with monkeypatch.context() as patch:
-        patch.setattr("notices.services.verdicts.seal_approved", lambda **_: 0)
+        patch.setattr("notices.services.review.seal_approved", lambda **_: 0)
         return done(approve(api, notice))
 
 

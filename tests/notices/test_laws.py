@@ -5,8 +5,8 @@ from datetime import date
 
 import pytest
 
-from notices.facts import Facts
 from notices.packs import Element, Pack, packs
+from notices.record_paths import Facts
 from tests.notices.drafts import drafted, sample
 from tests.notices.test_packs import EVERY, WORDS, blocking
 

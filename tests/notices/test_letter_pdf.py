@@ -12,7 +12,7 @@ from pypdf import PdfReader
 
 from notices import letters
 from notices.letters import Letter
-from notices.letters.words import languages
+from notices.letters.labels import languages
 from tests.notices.test_letters import CONTENT, HEADINGS, HOSTILE, letter
 
 # WeasyPrint leaves the closing of its colour profile to the garbage collector.
@@ -22,7 +22,7 @@ MANY = {"main_factors": [{"statement": f"Fact {n} counted.", "source": f"events.
 
 
 def read(made: Letter, paper: letters.Paper = "a4") -> PdfReader:
-    return PdfReader(BytesIO(letters.pdf(made, paper)))
+    return PdfReader(BytesIO(letters.render_pdf(made, paper)))
 
 
 def told(file: PdfReader) -> str:
@@ -210,8 +210,8 @@ import django
 django.setup()
 from notices import letters
 from tests.notices.test_letters import letter
-assert letters.text(letter()) and letters.html(letter())
-print(hashlib.sha256(letters.pdf(letter(), "a4")).hexdigest())
+assert letters.render_text(letter()) and letters.render_html(letter())
+print(hashlib.sha256(letters.render_pdf(letter(), "a4")).hexdigest())
 """
 
 
@@ -224,8 +224,8 @@ def elsewhere(**environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_same_letter_is_the_same_bytes():
-    here = letters.pdf(letter(), "a4")
-    assert letters.pdf(letter(), "a4") == here
+    here = letters.render_pdf(letter(), "a4")
+    assert letters.render_pdf(letter(), "a4") == here
     assert elsewhere(PYTHONHASHSEED="7").stdout.strip() == hashlib.sha256(here).hexdigest()
 
 
@@ -234,5 +234,5 @@ def test_without_pango_the_fault_says_what_to_install(tmp_path):
     (tmp_path / "libpango-1.0.so.0").touch()
     failed = elsewhere(LD_LIBRARY_PATH=str(tmp_path))
     assert failed.returncode == 1
-    assert failed.stderr.splitlines()[-1].startswith("notices.letters.paper.NoPdfHere:")
+    assert failed.stderr.splitlines()[-1].startswith("notices.letters.pdf.NoPdfHere:")
     assert "Pango" in letters.NoPdfHere.sentence

@@ -13,7 +13,7 @@ import tinyhtml5
 
 from notices import letters
 from notices.letters import Letter
-from notices.letters.words import languages
+from notices.letters.labels import languages
 from tests.browser.axe import violations
 
 CONTENT = {
@@ -64,7 +64,7 @@ def letter(content: dict | None = None, **changes) -> Letter:
 
 def page(read: Letter) -> Element:
     """The letter as a browser's parser sees it."""
-    return tinyhtml5.parse(letters.html(read), namespace_html_elements=False)
+    return tinyhtml5.parse(letters.render_html(read), namespace_html_elements=False)
 
 
 def told(element: Element | None) -> str:
@@ -98,7 +98,7 @@ def test_the_language_of_the_content_is_the_language_of_the_letter(asked, printe
     assert page(read).get("lang") == printed
     assert headings(read) == [languages()[words][name] for name in HEADINGS]
     for name in HEADINGS:
-        assert languages()[words][name] in letters.text(read)
+        assert languages()[words][name] in letters.render_text(read)
 
 
 @pytest.mark.parametrize(
@@ -113,11 +113,11 @@ def test_the_language_of_the_content_is_the_language_of_the_letter(asked, printe
 def test_the_date_is_written_as_people_of_the_language_and_region_write_it(language, locale, day):
     read = letter({"language": language}, locale=locale)
     assert day in told(page(read).find(".//dl"))
-    assert day in letters.text(read)
+    assert day in letters.render_text(read)
 
 
 def test_the_first_of_a_month_is_an_ordinal_in_french():
-    assert "1er décembre 2026" in letters.text(letter({"language": "fr"}, dated=date(2026, 12, 1)))
+    assert "1er décembre 2026" in letters.render_text(letter({"language": "fr"}, dated=date(2026, 12, 1)))
 
 
 # ── structure ──
@@ -143,7 +143,7 @@ def test_every_statement_leads_to_the_field_it_comes_from():
 
 
 def test_a_field_that_is_cited_twice_has_one_number():
-    lines = letters.text(letter()).splitlines()
+    lines = letters.render_text(letter()).splitlines()
     assert "- The loan-to-value ratio was 0.92. [4]" in lines
     assert "- The loan-to-value ratio used was 0.92. [4]" in lines
     assert lines.count("[4] events.application.loan_to_value") == 1
@@ -151,7 +151,7 @@ def test_a_field_that_is_cited_twice_has_one_number():
 
 def test_a_statement_without_a_source_has_no_number():
     read = letter({"decision_summary": [{"statement": "So it is.", "source": ""}]})
-    assert "- So it is.\n" in letters.text(read)
+    assert "- So it is.\n" in letters.render_text(read)
     assert page(read).find(".//section[@class='decision_summary']//a") is None
 
 
@@ -161,7 +161,7 @@ def test_a_section_without_content_is_left_out(name):
     without = letter({name: empty, "how_to_request_inputs": ""})
     heading = languages()["en"]["review" if name == "how_to_request_review" else name]
     assert heading not in headings(without)
-    assert heading not in letters.text(without).splitlines()
+    assert heading not in letters.render_text(without).splitlines()
     assert len(headings(without)) == len(HEADINGS) - 1
 
 
@@ -169,7 +169,7 @@ def test_an_empty_content_still_is_a_letter():
     bare = letter(dict.fromkeys(CONTENT), recipient={}, sender="", address="", proof=b"")
     assert headings(bare) == []
     assert told(page(bare).find(".//h1")) == "A decision about you"
-    assert "A decision about you\n====" in letters.text(bare)
+    assert "A decision about you\n====" in letters.render_text(bare)
 
 
 def test_without_a_review_the_heading_promises_none():
@@ -191,7 +191,7 @@ def test_an_address_is_text_or_a_list_of_lines(address):
     read = letter(recipient={"name": "Avery Example", "address": address})
     lines = [told(line) for line in page(read).iterfind(".//p[@class='recipient']/span")]
     assert lines == ["Avery Example", "22 Elm Road", "Springfield"]
-    assert "Avery Example\n22 Elm Road\nSpringfield\n\n" in letters.text(read)
+    assert "Avery Example\n22 Elm Road\nSpringfield\n\n" in letters.render_text(read)
 
 
 @pytest.mark.parametrize("wrong", [None, 7, True, [], [[["x"]], None, {}], {"name": "x"}, [7, "22 Elm Road"]])
@@ -199,7 +199,7 @@ def test_a_recipient_of_any_shape_does_no_harm(wrong):
     read = letter(recipient={"name": wrong, "address": wrong, "reference": wrong, "other": {"deep": [wrong]}})
     printed = [told(line) for line in page(read).iterfind(".//p[@class='recipient']/span")]
     assert printed in ([], ["22 Elm Road"])
-    assert "Your reference" not in letters.text(read)
+    assert "Your reference" not in letters.render_text(read)
 
 
 # ── what cannot get in ──
@@ -215,13 +215,13 @@ def test_markup_is_text():
     assert len(list(document.iter("script"))) == 1
     assert {link.get("href") for link in document.iter("a")} == {"#source-1", read.address}
     assert "".join(document.itertext()).count(HOSTILE) == 16
-    assert HOSTILE in letters.text(read)
+    assert HOSTILE in letters.render_text(read)
 
 
 def test_what_nobody_can_read_is_replaced():
     unreadable = "a\x00\x1b\x85\ud800\ue000\ufffe\U000f0000z"
     read = letter({"title": unreadable, "rights": [unreadable]})
-    for printed in (letters.html(read), letters.text(read)):
+    for printed in (letters.render_html(read), letters.render_text(read)):
         assert not [c for c in printed if unicodedata.category(c) in ("Cs", "Co") or (c < " " and c != "\n")]
         assert "a\ufffd\ufffd" in printed
         printed.encode()
@@ -245,7 +245,7 @@ def test_a_statement_runs_as_its_script_does(statement, direction):
     read = letter({"decision_summary": [{"statement": statement, "source": "decided_at"}], "rights": [statement]})
     items = [item for item in page(read).iter("li") if statement in told(item)]
     assert [item.get("dir") for item in items] == [direction] * 2
-    assert f"- {statement} [1]" in letters.text(read)
+    assert f"- {statement} [1]" in letters.render_text(read)
 
 
 # ── drafts, withdrawn letters, and how a letter is checked ──
@@ -261,7 +261,7 @@ def test_a_mark_is_seen_heard_and_in_the_first_line(language, mark):
     assert told(document.find("body/header/p[@class='mark']")) == said
     drawn = document.find("body/div[@class='watermark']")
     assert (drawn.get("data-mark"), drawn.get("aria-hidden")) == (words[mark], "true")
-    assert letters.text(read).splitlines()[0].startswith(words[mark].upper() + ". ")
+    assert letters.render_text(read).splitlines()[0].startswith(words[mark].upper() + ". ")
 
 
 def test_an_approved_letter_has_no_mark():
@@ -277,16 +277,16 @@ def test_a_letter_says_where_it_is_checked():
     expected = tinyhtml5.parse(segno.make(letter().address, error="m").svg_inline(border=4))
     assert drawing.find(f"{SVG}path").get("d") == expected.find(f".//{SVG}path").get("d")
     assert "4F7K-92QD" in told(box)
-    assert letters.text(letter()).endswith("this code:\n4F7K-92QD\n")
+    assert letters.render_text(letter()).endswith("this code:\n4F7K-92QD\n")
 
 
 def test_without_an_address_there_is_no_box_and_without_a_code_no_offer():
     assert page(letter(address="")).find(".//section[@class='check']") is None
-    assert letter().address not in letters.text(letter(address=""))
+    assert letter().address not in letters.render_text(letter(address=""))
     offer = languages()["en"]["code"]
     without = letter(review_code="")
     assert offer not in told(page(without))
-    assert offer not in " ".join(letters.text(without).split())
+    assert offer not in " ".join(letters.render_text(without).split())
 
 
 # ── plain text ──
@@ -295,7 +295,7 @@ def test_without_an_address_there_is_no_box_and_without_a_code_no_offer():
 def test_lines_of_the_text_are_short_and_words_stay_whole():
     path = "events.application." + "very_long." * 12 + "field"
     read = letter({"decision_summary": [{"statement": "word " * 60, "source": path}]})
-    lines = letters.text(read).splitlines()
+    lines = letters.render_text(read).splitlines()
     assert f"[1] {path}" in lines
     assert max(len(line) for line in lines if path not in line) <= 78
 
@@ -307,7 +307,7 @@ def test_ten_thousand_statements():
     many = [{"statement": f"Fact {n}.", "source": f"events.facts.{n}"} for n in range(10_000)]
     read = letter({"main_factors": many})
     assert len(page(read).findall(".//section[@class='main_factors']/ul/li")) == 10_000
-    assert "[10002] events.facts.9999\n" in letters.text(read)
+    assert "[10002] events.facts.9999\n" in letters.render_text(read)
 
 
 @pytest.mark.parametrize("width", [1280, 320], ids=["desktop", "zoomed to 400 %"])
@@ -318,7 +318,7 @@ def test_a_browser_shows_it_under_a_strict_policy_and_axe_finds_nothing(browser,
     context = browser.new_context(viewport={"width": width, "height": 800})
     shown = context.new_page()
     shown.on("console", lambda message: complaints.append(message.text))
-    answer = {"body": letters.html(letter(mark=mark)), "content_type": "text/html; charset=utf-8"}
+    answer = {"body": letters.render_html(letter(mark=mark)), "content_type": "text/html; charset=utf-8"}
     shown.route("**/letter", lambda route: route.fulfill(**answer, headers={"Content-Security-Policy": policy}))
     shown.goto("https://letters.example/letter")
     assert shown.evaluate("getComputedStyle(document.querySelector('h2')).color") == "rgb(29, 78, 95)"

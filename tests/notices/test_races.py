@@ -100,7 +100,7 @@ def test_two_workers_mail_a_letter_once(bank, mailoutbox):
 
 def test_two_workers_remind_once_and_seal_once(bank, mailoutbox, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("notices.services.verdicts.seal_approved", lambda **_: 0)
+        patch.setattr("notices.services.review.seal_approved", lambda **_: 0)
         notice = done(approve(bank, drafted(bank)))
     at_once(4, lambda _: services.seal_approved())
     assert shown(bank, notice)["custody_record_id"]

@@ -10,7 +10,7 @@ from accounts.roles import Role
 from custody import selectors as custody
 from notices import selectors, services, tasks
 from notices.models import Notice, ReviewRequest
-from notices.services.reviews import WrongCode
+from notices.services.review_requests import WrongCode
 from tests.notices.conftest import (
     RECORD,
     approve,
@@ -226,7 +226,7 @@ def test_who_leaves_none_gets_none(api, offering, mailoutbox):
 
 
 def test_no_more_is_known_of_a_letter_before_it_is_in_custody(api, notice, monkeypatch):
-    monkeypatch.setattr("notices.services.verdicts.seal_approved", lambda **_: 0)
+    monkeypatch.setattr("notices.services.review.seal_approved", lambda **_: 0)
     done(approve(api, notice))
     with pytest.raises(selectors.Http404):
         selectors.published(Notice.objects.get().address)

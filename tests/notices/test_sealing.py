@@ -77,7 +77,7 @@ def test_the_letter_s_digest_is_that_of_its_proof_file(api, approved):
 
 def crashed_approval(api, notice, monkeypatch) -> dict:
     """An approval after which the process is gone before anything is in custody."""
-    monkeypatch.setattr("notices.services.verdicts.seal_approved", lambda **_: 0)
+    monkeypatch.setattr("notices.services.review.seal_approved", lambda **_: 0)
     approved = done(approve(api, notice))
     monkeypatch.undo()
     assert approved["custody_record_id"] is None

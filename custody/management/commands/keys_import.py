@@ -4,7 +4,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts import digests
+from accounts import token_hashing
 from config.errors import DomainError
 from custody import services
 from custody.models import Key
@@ -20,7 +20,7 @@ class Command(BaseCommand):
         folder = settings.DATA_DIR / "keys"
         rows = Key.objects.filter(wrapped_by="").order_by("organization_id", "pk")
         imports = [
-            partial(digests.import_pepper, folder),
+            partial(token_hashing.import_pepper, folder),
             *(partial(services.import_key_file, row, folder) for row in rows),
         ]
         imported = missing = 0

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts import audit, selectors
 from accounts.models import Organization
-from config.api.answers import dump
+from config.api.responses import dump
 from config.progress import progress
 from decisions import services
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from notices.clocks import OCCURRENCES
+from notices.deadlines import OCCURRENCES
 from notices.packs import Clock, Element, Pack, packs, placeholders
 
 DIRECTORY: Path = settings.BASE_DIR / "docs" / "packs"

@@ -180,7 +180,7 @@ const RECIPIENT = new RegExp(`(<p class="recipient">)(?:<span dir="(?:ltr|rtl)">
 const REFERENCE = new RegExp(`(<div class="reference"><dt>[^<]*</dt><dd dir=)"(?:ltr|rtl)">${LINE}`, "u");
 
 /**
- * An HTML letter without what notices/public/exact.py leaves out of its digest, as long as that has no markup and is no
+ * An HTML letter without what notices/public/html_digest.py leaves out of its digest, as long as that has no markup and is no
  * longer than an address: in more space a forger could write a letter of their own above the genuine one.
  */
 function exactly(html) {

@@ -5,10 +5,10 @@ from rest_framework.request import Request
 from accounts.authentication import caller_of
 from accounts.roles import Permission
 from config.api import openapi
-from config.api.answers import answer
 from config.api.pagination import paginate
+from config.api.responses import answer
 from config.api.views import ApiView
-from notices import answers, selectors, services
+from notices import presenters, selectors, services
 from notices.api.common import refusals
 from notices.models import ReviewRequest
 from notices.schemas import ReasonIn, ReviewRequestDetail, ReviewRequestList, ReviewRequestQuery
@@ -29,7 +29,7 @@ class ReviewRequestListView(ApiView):
     def get(self, request: Request) -> HttpResponse:
         query = self.query(ReviewRequestQuery)
         rows = selectors.review_requests(caller_of(request).organization_id, query)
-        return answer(paginate(rows, query, moment="received_at", show=answers.review_request))
+        return answer(paginate(rows, query, moment="received_at", show=presenters.review_request))
 
 
 class _OneRequestView(ApiView):
@@ -51,7 +51,7 @@ class ReviewRequestView(_OneRequestView):
         responses=openapi.answers({200: ReviewRequestDetail}, errors=[401, 403, 404]),
     )
     def get(self, request: Request, review_request_id: int) -> HttpResponse:
-        return answer(answers.review_request_with_words(self.review_request(request, review_request_id)))
+        return answer(presenters.review_request_with_words(self.review_request(request, review_request_id)))
 
 
 class CloseRequestView(_OneRequestView):
@@ -70,4 +70,4 @@ class CloseRequestView(_OneRequestView):
         reason = self.body(ReasonIn).reason
         with refusals():
             services.close_request(request=found, reason=reason, caller=caller_of(request))
-        return answer(answers.review_request_with_words(self.review_request(request, review_request_id)))
+        return answer(presenters.review_request_with_words(self.review_request(request, review_request_id)))

@@ -10,10 +10,10 @@ from accounts.audit import Actor
 from accounts.callers import Caller
 from config import leases
 from config.celery import wake
-from notices import clocks, mails, selectors
+from notices import deadlines, mails, selectors
+from notices.localization import wording
 from notices.models import Notice, ReviewRequest
 from notices.services.common import Refused, note
-from notices.wording import wording
 
 _NOT_HERE = "For this letter no review can be asked for here."
 READER = Actor("person", "", "whoever has the letter")
@@ -45,7 +45,7 @@ def request_review(*, notice: Notice, code: str, message: str = "", email: str =
     facts = selectors.facts_of(notice.decision)
     pack = selectors.pack_of(notice)
     due = next(
-        iter(clocks.deadlines(pack, facts, received_at=notice.decision.received_at, requested_at=now, what="answer")),
+        iter(deadlines.compute(pack, facts, received_at=notice.decision.received_at, requested_at=now, what="answer")),
         None,
     )
     with transaction.atomic():

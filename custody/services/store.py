@@ -14,14 +14,14 @@ from django.utils import timezone
 
 from config.api import strict_json
 from config.faults import Fault
-from custody import kinds, sealing, selectors, vaults
-from custody.insertion import NewRecord, insert
+from custody import record_types, sealing, selectors, vaults
+from custody.bulk_insert import NewRecord, insert
 from custody.keys import Keyring, keyring
-from custody.kinds import Indexing
 from custody.models import Entry, SealedObject, object_key
+from custody.record_types import Indexing
 from custody.sealing import Sealed
 from custody.selectors import Receipt
-from custody.services.finishing import Unfinished, finish, with_bodies
+from custody.services.complete import Unfinished, finish, with_bodies
 from custody.vaults import VaultUnavailable
 
 log = structlog.get_logger("custody")
@@ -109,7 +109,7 @@ def _seal_all(keys: Keyring, submissions: Sequence[Submission]) -> list[Sealed]:
         sealing.seal(
             keys,
             kind=each.kind,
-            identity=kinds.identity(each.kind, each.identity),
+            identity=record_types.identity(each.kind, each.identity),
             payload=each.payload,
             content=each.content,
             received_at=now,
@@ -135,7 +135,7 @@ def _new_record(sealed: Sealed, submission: Submission) -> NewRecord:
             key_id=sealed.key_id,
         ),
         SealedObject(key=object_key(sealed.organization_id, sealed.record_id), body=sealing.pack(sealed)),
-        kinds.index_row(
+        record_types.index_row(
             Indexing(
                 record_id=sealed.record_id,
                 organization_id=sealed.organization_id,

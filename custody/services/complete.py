@@ -11,10 +11,10 @@ from django.db import IntegrityError, transaction
 
 from config.api import strict_json
 from config.api.strict_json import spelling
-from custody import kinds, sealing, selectors, vaults
+from custody import record_types, sealing, selectors, vaults
 from custody.keys import keyring
-from custody.kinds import Indexing
 from custody.models import Entry, SealedObject, object_key
+from custody.record_types import Indexing
 from custody.vaults import ObjectMissing, Vault, VaultUnavailable
 
 log = structlog.get_logger("custody")
@@ -130,7 +130,7 @@ def adopt(each: Unfinished) -> bool:
     }
     sealed = {name: getattr(opened.header, name) for name in ("statement", "signature", "key_id")}
     stored = {"vault": each.vault, "state": Entry.State.STORED, "lease_until": None}
-    index = kinds.index_row(Indexing(record_id=each.record_id, content=content, source="vault", **identity))
+    index = record_types.index_row(Indexing(record_id=each.record_id, content=content, source="vault", **identity))
     with transaction.atomic():
         known = Entry.objects.select_for_update().filter(pk=each.record_id).first()
         if known and (known.state, known.vault) != (Entry.State.RESERVED, each.vault):

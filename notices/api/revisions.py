@@ -6,11 +6,11 @@ from accounts.authentication import caller_of
 from accounts.idempotency import idempotent
 from accounts.roles import Permission
 from config.api import openapi
-from config.api.answers import answer
 from config.api.pagination import paginate
+from config.api.responses import answer
 from config.api.views import ApiView
 from decisions.api.reading import OneDecisionView
-from notices import answers, selectors, services
+from notices import presenters, selectors, services
 from notices.api.common import NOTICE_ID, OneNoticeView, named_pack, not_one_of, refusals
 from notices.schemas import (
     ChecklistOut,
@@ -46,7 +46,7 @@ class DraftView(OneDecisionView):
             recipient=body.recipient,
             caller=caller_of(request),
         )
-        return answer(answers.detail(notice), status=201)
+        return answer(presenters.detail(notice), status=201)
 
 
 class NoticeListView(ApiView):
@@ -62,7 +62,7 @@ class NoticeListView(ApiView):
     def get(self, request: Request) -> HttpResponse:
         query = self.query(NoticeQuery)
         rows = selectors.notices(caller_of(request).organization_id, query)
-        return answer(paginate(rows, query, moment="created_at", show=answers.summary))
+        return answer(paginate(rows, query, moment="created_at", show=presenters.summary))
 
 
 class NoticeView(OneNoticeView):
@@ -76,7 +76,7 @@ class NoticeView(OneNoticeView):
         responses=openapi.answers({200: NoticeOut}, errors=[401, 403, 404, 503]),
     )
     def get(self, request: Request, notice_id: str) -> HttpResponse:
-        return answer(answers.detail(self.notice(request, notice_id)))
+        return answer(presenters.detail(self.notice(request, notice_id)))
 
     @extend_schema(
         operation_id="edit_notice",
@@ -93,7 +93,7 @@ class NoticeView(OneNoticeView):
             raise not_one_of(["body", "content", "language"], [notice.language])
         with refusals():
             services.edit(notice=notice, changes=changes, caller=caller_of(request))
-        return answer(answers.detail(notice))
+        return answer(presenters.detail(notice))
 
 
 class NotApplicableView(OneNoticeView):
@@ -116,7 +116,7 @@ class NotApplicableView(OneNoticeView):
                 raise not_one_of(["body", "elements", element], known)
         with refusals():
             services.edit(notice=notice, changes={}, not_applicable=exempt, caller=caller_of(request))
-        return answer(answers.detail(notice))
+        return answer(presenters.detail(notice))
 
 
 class RecipientView(OneNoticeView):
@@ -135,7 +135,7 @@ class RecipientView(OneNoticeView):
         recipient = self.body(RecipientIn).recipient
         with refusals():
             services.set_recipient(notice=notice, recipient=recipient, caller=caller_of(request))
-        return answer(answers.detail(self.notice(request, notice_id)))
+        return answer(presenters.detail(self.notice(request, notice_id)))
 
 
 class ChecklistView(OneNoticeView):
@@ -149,7 +149,7 @@ class ChecklistView(OneNoticeView):
         responses=openapi.answers({200: ChecklistOut}, errors=[401, 403, 404, 503]),
     )
     def get(self, request: Request, notice_id: str) -> HttpResponse:
-        return answer(answers.checked(self.notice(request, notice_id)))
+        return answer(presenters.checked(self.notice(request, notice_id)))
 
 
 class NewVersionView(OneNoticeView):
@@ -168,4 +168,4 @@ class NewVersionView(OneNoticeView):
         notice = self.notice(request, notice_id)
         with refusals():
             made = services.new_version(notice=notice, caller=caller_of(request))
-        return answer(answers.detail(self.notice(request, str(made.pk))), status=201)
+        return answer(presenters.detail(self.notice(request, str(made.pk))), status=201)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from babel import Locale
 
-from notices.wording.sentences import isolated, one_line
+from notices.localization.sentences import isolated, one_line
 
 LONGEST = 120
 _PARTS = re.compile(r"[_\-.\s/]+|(?<=[a-z0-9])(?=[A-Z])")

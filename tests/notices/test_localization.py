@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notices import wording as package
-from notices.wording import Shown, humanise, wording
-from notices.wording.sentences import clean, sentence, split
+from notices import localization as package
+from notices.localization import Shown, humanise, wording
+from notices.localization.sentences import clean, sentence, split
 
 TABLES = {
     path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(Path(package.__file__).parent.glob("*.toml"))

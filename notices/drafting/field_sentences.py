@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from notices.drafting.names import Names, Place
-from notices.facts import Fact, Facts
+from notices.localization import LONGEST_TEXT, Shown, Wording
+from notices.localization.sentences import clean, one_line
 from notices.models import Phrase
-from notices.wording import LONGEST_TEXT, Shown, Wording
-from notices.wording.sentences import clean, one_line
+from notices.record_paths import Fact, Facts
 
 # When these happened to an event says how the work went on, and nothing about the person.
 _STEPS = {"completed", "ended", "finished", "processed", "started"}

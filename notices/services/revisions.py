@@ -9,13 +9,13 @@ from django.db import transaction
 from accounts.callers import Caller
 from config.api import strict_json
 from decisions.models import Decision
-from notices import checklist, clocks, drafting, selectors
-from notices.facts import Facts
+from notices import checklist, deadlines, drafting, selectors
 from notices.letters import recipient as recipients
 from notices.limits import require_room
 from notices.models import Contributor, Notice, NoticeRevision, Step
 from notices.packs import Pack
 from notices.phrasebook import Phrasebook
+from notices.record_paths import Facts
 from notices.services import contributors
 from notices.services.common import Refused, mail_waits, note, require_seen
 
@@ -42,7 +42,7 @@ def draft(
     language = pack.language_for(*[wish for wish in wishes if isinstance(wish, str)])
     phrasebook = Phrasebook.of(decision.organization_id, language)
     content = drafting.draft(facts, pack, language, phrasebook, selectors.placeholders_of(decision.organization))
-    due = next(iter(clocks.deadlines(pack, facts, received_at=decision.received_at)), None)
+    due = next(iter(deadlines.compute(pack, facts, received_at=decision.received_at)), None)
     with transaction.atomic():
         notice = Notice.objects.create(
             organization_id=decision.organization_id,

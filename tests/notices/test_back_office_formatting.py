@@ -6,7 +6,7 @@ import pytest
 import time_machine
 
 from accounts.back_office import label_of
-from notices.back_office.shown import deadline, time_left
+from notices.back_office.formatting import deadline, time_left
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from decisions import samples
-from notices.clocks import OCCURRENCES, clock_deadline, deadlines, moment
-from notices.facts import Facts
+from notices.deadlines import OCCURRENCES, clock_deadline, compute, moment
 from notices.packs import Clock, Pack, packs
+from notices.record_paths import Facts
 from tests.docs.documents import section
 
 RECEIVED = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
@@ -48,7 +48,7 @@ def a_pack(**clock: Any) -> Pack:
 def due(day: str, **clock: Any) -> datetime:
     """When a clock that a decision on this day starts runs out."""
     facts = record(decided_at=f"{day}T12:00:00Z")
-    [deadline] = deadlines(a_pack(**clock), facts, received_at=utc("2400-01-01"))
+    [deadline] = compute(a_pack(**clock), facts, received_at=utc("2400-01-01"))
     return deadline.due_at
 
 
@@ -79,7 +79,7 @@ def due(day: str, **clock: Any) -> datetime:
 def test_the_samples_are_due_when_a_calendar_says(
     decision_id: str, pack: str, what: Any, expected: list[tuple[str, str]]
 ):
-    found = deadlines(packs()[pack], sample(decision_id), received_at=RECEIVED, requested_at=ASKED, what=what)
+    found = compute(packs()[pack], sample(decision_id), received_at=RECEIVED, requested_at=ASKED, what=what)
     assert [(one.clock, one.due_at) for one in found] == [(clock, utc(day)) for clock, day in expected]
     assert not any(one.assumed for one in found)
 
@@ -109,7 +109,7 @@ def request_for_care(plan: str, urgency: str = "standard", **outcome: Any) -> Fa
 )
 def test_each_plan_has_the_time_limits_of_its_own_rules(facts: Facts, expected: list[tuple[str, datetime]]):
     """CMS-0057-F: neither for plans of the exchanges nor for drugs."""
-    found = deadlines(packs()["us_health_denial"], facts, received_at=RECEIVED)
+    found = compute(packs()["us_health_denial"], facts, received_at=RECEIVED)
     assert [(one.clock, one.due_at) for one in found] == expected
 
 
@@ -134,8 +134,8 @@ def test_a_time_limit_runs_only_where_the_record_shows_that_it_began(
     name: str, event: dict[str, Any], expected: tuple[str, str]
 ):
     decided = {"decided_at": "2026-11-10T09:00:00Z", "outcome": {"solely_automated": True}}
-    assert deadlines(packs()[name], record(**decided), received_at=RECEIVED) == []
-    [deadline] = deadlines(packs()[name], record(**decided, events=event), received_at=RECEIVED)
+    assert compute(packs()[name], record(**decided), received_at=RECEIVED) == []
+    [deadline] = compute(packs()[name], record(**decided, events=event), received_at=RECEIVED)
     assert (deadline.clock, deadline.due_at, deadline.assumed) == (expected[0], utc(expected[1]), False)
 
 
@@ -145,14 +145,14 @@ def test_ninety_days_are_counted_from_the_counteroffer_and_not_from_the_decision
         events={"counteroffer": {"made_at": "2026-09-01T09:00:00Z"}},
         outcome={"counteroffer_not_accepted": True},
     )
-    [deadline] = deadlines(packs()["us_ecoa_fcra"], facts, received_at=RECEIVED)
+    [deadline] = compute(packs()["us_ecoa_fcra"], facts, received_at=RECEIVED)
     assert deadline.due_at == utc("2026-11-30")
     assert "90 days after September 1, 2026, when the counteroffer was made" in deadline.arithmetic
 
 
 def test_an_expedited_request_has_seventy_two_hours_to_the_second():
     facts = request_for_care("medicare_advantage", "expedited")
-    [deadline] = deadlines(packs()["us_health_denial"], facts, received_at=RECEIVED)
+    [deadline] = compute(packs()["us_health_denial"], facts, received_at=RECEIVED)
     assert deadline.due_at == utc("2026-11-21", "17:05:00")
     assert deadline.arithmetic == (
         "72 hours after 17:05:00 on November 18, 2026, when the request came in: "
@@ -161,7 +161,7 @@ def test_an_expedited_request_has_seventy_two_hours_to_the_second():
 
 
 def test_a_deadline_names_its_law_and_its_reckoning():
-    [deadline] = deadlines(packs()["us_co_admt"], sample("synthetic-hiring-04"), received_at=RECEIVED)
+    [deadline] = compute(packs()["us_co_admt"], sample("synthetic-hiring-04"), received_at=RECEIVED)
     assert deadline.as_json() == {
         "clock": "thirty_days",
         "pack": "us_co_admt",
@@ -179,7 +179,7 @@ def test_a_deadline_names_its_law_and_its_reckoning():
 def test_an_answer_has_no_deadline_until_the_person_asks():
     facts = sample("synthetic-hiring-03")
     for what in ("answer", "acknowledgement"):
-        assert deadlines(packs()["us_ca_admt"], facts, received_at=RECEIVED, what=what) == []
+        assert compute(packs()["us_ca_admt"], facts, received_at=RECEIVED, what=what) == []
     assert clock_deadline(packs()["us_ca_admt"], "forty_five_days", facts, received_at=RECEIVED) is None
 
 
@@ -195,7 +195,7 @@ def test_the_soonest_counts_and_of_two_at_once_the_binding_one():
         events={"request": {"urgency": "expedited", "received_at": "2026-11-09T10:00:00Z"}},
         outcome={"claim_type": "pre_service"},
     )
-    found = deadlines(packs()["us_health_denial"], facts, received_at=RECEIVED)
+    found = compute(packs()["us_health_denial"], facts, received_at=RECEIVED)
     assert [(one.clock, one.due_at) for one in found] == [
         ("urgent", utc("2026-11-12", "10:00:00")),
         ("pre_service", utc("2026-11-24")),
@@ -203,7 +203,7 @@ def test_the_soonest_counts_and_of_two_at_once_the_binding_one():
     law = a_pack(days=7, authority="rule").clocks[0].model_copy(update={"id": "law"})
     pack = a_pack(days=7)
     both = pack.model_copy(update={"clocks": (*pack.clocks, law)})
-    assert [one.clock for one in deadlines(both, facts, received_at=RECEIVED)] == ["law", "clock"]
+    assert [one.clock for one in compute(both, facts, received_at=RECEIVED)] == ["law", "clock"]
 
 
 APPLICATION = {"received_at": "2026-10-20T08:00:00Z", "completed_at": "2026-10-30T08:00:00Z"}
@@ -264,7 +264,7 @@ NO_TIME = "The record does not say when"
 def test_the_nearest_known_fact_stands_in_for_an_unknown_one(
     trigger: Any, fields: dict[str, Any], day: str, happened: str, remark: str
 ):
-    [deadline] = deadlines(a_pack(trigger=trigger, days=1), record(**fields), received_at=RECEIVED)
+    [deadline] = compute(a_pack(trigger=trigger, days=1), record(**fields), received_at=RECEIVED)
     assert deadline.triggered_at.date() == date.fromisoformat(day)
     assert f", when {happened}: until" in deadline.arithmetic
     assert deadline.assumed is bool(remark)
@@ -274,7 +274,7 @@ def test_the_nearest_known_fact_stands_in_for_an_unknown_one(
 
 @pytest.mark.parametrize("told", ["9999-12-31T23:59:59-14:00", "9999-12-31", "2026-11-20T09:00:01Z"])
 def test_a_decision_after_the_receipt_of_its_record_is_impossible_and_postpones_nothing(told: str):
-    [deadline] = deadlines(a_pack(days=30), record(decided_at=told), received_at=RECEIVED)
+    [deadline] = compute(a_pack(days=30), record(decided_at=told), received_at=RECEIVED)
     assert deadline.assumed
     assert deadline.triggered_at == RECEIVED
 
@@ -330,7 +330,7 @@ def test_whatever_a_record_holds_a_running_clock_has_a_deadline(
     received_at = received.replace(tzinfo=UTC)
     pack = packs()[clock[0]].model_copy(update={"clocks": (packs()[clock[0]].clock(clock[1]),)})
     facts = record(decided_at=decided, events=events)
-    found = deadlines(pack, facts, received_at=received_at)
+    found = compute(pack, facts, received_at=received_at)
     assert len(found) == pack.clocks[0].applies_to(facts.get)
     for deadline in found:
         assert deadline.triggered_at <= min(received_at, deadline.due_at)

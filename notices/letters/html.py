@@ -15,7 +15,7 @@ from notices.letters.outline import outline
 _STYLE = Path(__file__).parent / "letter.css"
 
 
-def html(letter: Letter) -> str:
+def render_html(letter: Letter) -> str:
     """The letter as a page that can be read, printed and kept.
 
     Its proof is in the element `proof`: a JSON string that holds the file's bytes as Base64.

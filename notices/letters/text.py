@@ -9,7 +9,7 @@ from notices.letters.outline import Line, Outline, outline
 _WIDTH = 78
 
 
-def text(letter: Letter) -> str:
+def render_text(letter: Letter) -> str:
     """The letter as lines of at most 78 columns, but for words that are longer; sources are numbers in brackets."""
     read = outline(letter)
     return "\n\n".join([*_head(letter, read), *_body(read), *_sources(read), *_check(letter, read)]) + "\n"

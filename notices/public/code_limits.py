@@ -6,7 +6,7 @@ from itertools import takewhile
 
 from accounts import counters, throttling
 from notices.models import Notice
-from notices.services.reviews import WrongCode
+from notices.services.review_requests import WrongCode
 
 _HOUR = 3600
 _PER_NOTICE = 10

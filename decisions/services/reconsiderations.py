@@ -22,8 +22,8 @@ from config.api.times import rfc3339
 from custody import sealing
 from custody import selectors as custody
 from custody.keys import keyring
-from custody.kinds import Indexing
 from custody.models import Entry
+from custody.record_types import Indexing
 from custody.services import Status, Submission, Taken, take
 from decisions import commitments, records
 from decisions.models import Decision
@@ -136,7 +136,7 @@ def reconsider(
     return Recorded(decision_id, taken, rationale, evidence)
 
 
-def named(*, decision: Decision, actor: Actor, key: str) -> uuid.UUID:
+def idempotent_id(*, decision: Decision, actor: Actor, key: str) -> uuid.UUID:
     """The `idempotency_key` for what a caller calls `key`. It tells nobody the key, and lasts as long as the record."""
     name = "\0".join(["", "idempotency key", actor.kind, actor.id, decision.decision_id, key])  # no decision id has NUL
     drawn = sealing.reference(keyring(decision.organization_id), name)

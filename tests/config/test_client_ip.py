@@ -3,7 +3,7 @@
 import pytest
 from django.test import RequestFactory
 
-from config import clients
+from config import client_ip
 
 
 @pytest.mark.parametrize(
@@ -26,10 +26,10 @@ from config import clients
 )
 def test_an_address_is_known_in_full_and_counted_with_its_network(written, address, network):
     request = RequestFactory().get("/", REMOTE_ADDR=written)
-    assert (clients.address(request), clients.network(request)) == (address, network)
+    assert (client_ip.address(request), client_ip.network(request)) == (address, network)
 
 
 def test_a_forwarded_address_is_read_as_one_of_a_connection(settings):
     settings.TRUSTED_PROXIES = 1
     request = RequestFactory().get("/", headers={"X-Forwarded-For": "198.51.100.7, [2001:db8::1]:4711"})
-    assert (clients.address(request), clients.network(request)) == ("2001:db8::1", "2001:db8::/64")
+    assert (client_ip.address(request), client_ip.network(request)) == ("2001:db8::1", "2001:db8::/64")

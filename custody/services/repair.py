@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from custody import selectors, vaults
 from custody.models import Entry, SealedObject, object_key
 from custody.sealing import Damaged
-from custody.services.finishing import Unfinished, finish
+from custody.services.complete import Unfinished, finish
 
 log = structlog.get_logger("custody")
 

@@ -12,8 +12,8 @@ from accounts.models import Organization
 from custody import sealing, vaults
 from custody.keys import keyring
 from custody.models import Entry
-from custody.services.finishing import Unfinished, adopt, finish, with_bodies
-from custody.services.taking import LEASE
+from custody.services.complete import Unfinished, adopt, finish, with_bodies
+from custody.services.store import LEASE
 
 log = structlog.get_logger("custody")
 

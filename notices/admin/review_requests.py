@@ -9,9 +9,9 @@ from accounts.back_office import ReadOnlyAdmin, View, caller, label_of, moment, 
 from accounts.roles import Permission
 from config.faults import Fault
 from decisions.models import Decision
-from notices import clocks, selectors, services
-from notices.back_office.answering import notice_about
-from notices.back_office.shown import deadline
+from notices import deadlines, selectors, services
+from notices.back_office.follow_up import notice_about
+from notices.back_office.formatting import deadline
 from notices.forms import ReasonForm
 from notices.models import ReviewRequest, ReviewRequestQuerySet
 from notices.packs import packs
@@ -111,7 +111,7 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
         )
 
 
-def _deadlines(row: ReviewRequest) -> list[tuple[str, clocks.Deadline]]:
+def _deadlines(row: ReviewRequest) -> list[tuple[str, deadlines.Deadline]]:
     """What is due to the person by law, as far as the record can be read, and until when."""
     try:
         return [(packs()[each.pack].clock(each.clock).what, each) for each in selectors.request_deadlines(row)]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from notices import letters
 from notices.letters import Letter
-from notices.letters.readable import readable
+from notices.letters.printable import readable
 
 _LEFT_OUT = "…"
 
@@ -22,4 +22,4 @@ def html_digest(letter: Letter) -> str:
     reference = readable(letter.recipient.get("reference")) and _LEFT_OUT
     code = letter.review_code and _LEFT_OUT
     issued = replace(letter, mark="", recipient={"reference": reference}, review_code=code)
-    return hashlib.sha256(letters.html(issued).encode()).hexdigest()
+    return hashlib.sha256(letters.render_html(issued).encode()).hexdigest()

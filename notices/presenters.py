@@ -4,7 +4,7 @@ from typing import Any
 
 from config.api.times import rfc3339
 from config.faults import Fault
-from notices import checklist, clocks, readability, selectors
+from notices import checklist, deadlines, readability, selectors
 from notices.models import AuthorityGrant, Delivery, Notice, NoticeRevision, NoticeSettings, ReviewRequest, Step
 from notices.packs import Pack
 
@@ -63,7 +63,7 @@ def _against_the_record(notice: Notice, revision: NoticeRevision) -> dict[str, A
     except Fault as fault:
         nothing: dict[str, Any] = {"elements": [], "citations": [], "deadline": None, "deadlines": []}
         return nothing | {"problems": [fault.sentence], "fault": fault.sentence}
-    due = [each.as_json() for each in clocks.deadlines(case.pack, case.facts, received_at=case.received_at)]
+    due = [each.as_json() for each in deadlines.compute(case.pack, case.facts, received_at=case.received_at)]
     return {
         "elements": [item.as_json() for item in checklist.check(case, revision)],
         "citations": [c.as_json() for c in checklist.citations(case.facts, revision.content, revision.cited)],

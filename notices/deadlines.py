@@ -14,9 +14,9 @@ from babel.dates import format_date
 from django.utils.dateparse import parse_datetime
 
 from config.api.times import rfc3339
-from notices.facts import Facts
 from notices.packs import Clock, Pack
 from notices.packs.models import BINDING, Purpose, Trigger, public_holidays
+from notices.record_paths import Facts
 
 
 class Occurrence(NamedTuple):
@@ -79,7 +79,7 @@ class _Start(NamedTuple):
     remark: str = ""
 
 
-def deadlines(
+def compute(
     pack: Pack,
     facts: Facts,
     *,

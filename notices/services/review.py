@@ -5,9 +5,9 @@ from django.db import transaction
 from accounts.audit import Actor
 from accounts.callers import Caller
 from notices import checklist, selectors
-from notices.facts import Facts
 from notices.letters import recipient as recipients
 from notices.models import Approval, Notice, NoticeRevision, Step
+from notices.record_paths import Facts
 from notices.services import authority as authority_rules
 from notices.services.common import Refused, note, require_seen
 from notices.services.sealing import seal_approved

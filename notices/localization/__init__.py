@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from babel import Locale
 
-from notices.facts import Scalar
+from notices.localization import names, values
+from notices.localization.names import Name, humanise, spelled_out
+from notices.localization.sentences import isolated
 from notices.packs import base_language
-from notices.wording import names, values
-from notices.wording.names import Name, humanise, spelled_out
-from notices.wording.sentences import isolated
+from notices.record_paths import Scalar
 
 __all__ = ["LONGEST_TEXT", "Shown", "Wording", "humanise", "spelled_out", "wording"]
 

@@ -5,8 +5,8 @@ from rest_framework.request import Request
 from accounts.authentication import caller_of
 from accounts.roles import Permission
 from config.api import openapi
-from config.api.answers import answer
-from notices import answers, services
+from config.api.responses import answer
+from notices import presenters, services
 from notices.api.common import NOTICE_ID, OneNoticeView, refusals
 from notices.schemas import ChangesIn, NoticeApproveIn, NoticeOut
 
@@ -27,7 +27,7 @@ class ApproveView(OneNoticeView):
         body = self.body(NoticeApproveIn)
         with refusals():
             services.approve(notice=notice, caller=caller_of(request), **body.model_dump())
-        return answer(answers.detail(self.notice(request, notice_id)))
+        return answer(presenters.detail(self.notice(request, notice_id)))
 
 
 class SubmitView(OneNoticeView):
@@ -44,7 +44,7 @@ class SubmitView(OneNoticeView):
     def post(self, request: Request, notice_id: str) -> HttpResponse:
         with refusals():
             services.submit(notice=self.notice(request, notice_id), caller=caller_of(request))
-        return answer(answers.detail(self.notice(request, notice_id)))
+        return answer(presenters.detail(self.notice(request, notice_id)))
 
 
 class RequestChangesView(OneNoticeView):
@@ -63,7 +63,7 @@ class RequestChangesView(OneNoticeView):
         body = self.body(ChangesIn)
         with refusals():
             services.request_changes(notice=notice, caller=caller_of(request), **body.model_dump())
-        return answer(answers.detail(self.notice(request, notice_id)))
+        return answer(presenters.detail(self.notice(request, notice_id)))
 
 
 class WithdrawView(OneNoticeView):
@@ -79,4 +79,4 @@ class WithdrawView(OneNoticeView):
     )
     def post(self, request: Request, notice_id: str) -> HttpResponse:
         services.withdraw(notice=self.notice(request, notice_id), caller=caller_of(request))
-        return answer(answers.detail(self.notice(request, notice_id)))
+        return answer(presenters.detail(self.notice(request, notice_id)))

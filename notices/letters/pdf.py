@@ -9,10 +9,10 @@ from types import ModuleType
 from typing import Any, Literal
 
 from config.faults import Fault
-from notices.letters import tagging
+from notices.letters import pdf_ua
+from notices.letters.html import document, style
 from notices.letters.letter import Letter
-from notices.letters.page import document, style
-from notices.letters.readable import REPLACEMENT
+from notices.letters.printable import REPLACEMENT
 
 Paper = Literal["a4", "letter"]
 
@@ -74,7 +74,7 @@ def _weight(word: str) -> int:
     )
 
 
-def pdf(letter: Letter, paper: Paper) -> bytes:
+def render_pdf(letter: Letter, paper: Paper) -> bytes:
     """The letter as a tagged PDF, the same bytes for the same letter and the same fonts.
 
     A character that no installed font has is printed as U+FFFD: PDF/A wants a glyph for everything.
@@ -98,7 +98,7 @@ def _write(page: str, letter: Letter) -> tuple[bytes, set[int]]:
 
     def finish(document: Any, file: Any) -> None:
         undrawn.update(*(font.missing for font in document.fonts.values()))
-        tagging.finish(file)
+        pdf_ua.finish(file)
 
     # No protocol is allowed: a letter needs nothing from elsewhere, whatever somebody wrote into it.
     source = weasyprint.HTML(string=page, url_fetcher=weasyprint.urls.URLFetcher(allowed_protocols=()))
