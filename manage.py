@@ -7,7 +7,12 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    from config.errors import DomainError
+
+    try:
+        execute_from_command_line(sys.argv)
+    except DomainError as error:  # the one place where errors of services become those of commands
+        sys.exit(f"{error.sentence or error}")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from accounts.back_office import (
     refusal,
 )
 from accounts.back_office.forms import InviteForm, KeepKeysForm, KeyForm, MemberForm
+from accounts.callers import Caller
 from accounts.models import ApiKey, AuditEvent, Invite, Member
 from accounts.roles import Permission, Role
 from accounts.services import invites, keys, members
@@ -220,10 +221,9 @@ class ApiKeyAdmin(ReadOnlyAdmin):
                     return redirect("admin:accounts_apikey_changelist")
                 try:
                     key, token = services.create_api_key(
-                        organization_id=who.organization_id,
+                        caller=Caller(who.organization_id, who.role, who.actor),
                         name=form.cleaned_data["name"],
                         role=who.role,
-                        actor=who.actor,
                     )
                 except Refused as refused:
                     raise PermissionDenied(refused.sentence) from None
@@ -241,7 +241,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
 
     def revoke(self, request: HttpRequest, pk: int) -> HttpResponse:
         key, who = self.found(request, pk), caller(request, Permission.MANAGE_KEYS)
-        services.revoke_api_key(key=key, actor=who.actor)
+        services.revoke_api_key(caller=who, key=key)
         messages.success(request, "Revoked: the key stops working within a second.")
         return redirect("admin:accounts_apikey_change", pk)
 

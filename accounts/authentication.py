@@ -102,7 +102,11 @@ class RolePermission(BasePermission):
         if not isinstance(request.auth, Caller):
             throttling.count_refused_credentials(request._request)
         caller = caller_of(request)
-        needed = view.permissions["GET" if method == "HEAD" else method]
+        needed = (
+            getattr(view, view.action).permission
+            if hasattr(view, "action")
+            else view.permissions["GET" if method == "HEAD" else method]
+        )
         if needed is None:
             return True
         if not roles.allows(caller.role, needed):

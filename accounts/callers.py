@@ -1,7 +1,7 @@
 import uuid
 from dataclasses import dataclass
 
-from accounts.audit import Actor
+from accounts.audit import COMMAND_LINE, SYSTEM, Actor
 from accounts.roles import Role
 
 SECOND_FACTOR_OWED = (
@@ -23,3 +23,13 @@ class Caller:
     actor: Actor
     member_id: int | None = None
     owes_second_factor: bool = False
+
+
+def command_line(organization_id: uuid.UUID) -> Caller:
+    """An administrator at the command line, who acts for an organization."""
+    return Caller(organization_id, Role.OWNER, COMMAND_LINE)
+
+
+def system(organization_id: uuid.UUID) -> Caller:
+    """The service itself, which acts for an organization."""
+    return Caller(organization_id, Role.OWNER, SYSTEM)

@@ -27,10 +27,11 @@ from accounts.authentication import caller_of
 from accounts.models import KeptAnswer
 from config import db
 from config.api import strict_json
-from config.api.errors import ApiError, Invalid
 from config.api.responses import JSON
 from config.api.strict_json import InvalidJSON
-from config.api.views import ApiView, parameter
+from config.api.validation import parameter
+from config.api.views import ApiView
+from config.errors import DomainError, Invalid
 
 LIFETIME = timedelta(hours=24)
 REPLAYED = {"Idempotent-Replayed": "true"}
@@ -43,13 +44,11 @@ _KEY: TypeAdapter[str] = TypeAdapter(Key)
 Handler = Callable[..., HttpResponse]
 
 
-class OtherRequest(ApiError):
+class OtherRequest(DomainError):
     """The key came with another body before."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            409, "This Idempotency-Key came with another body before. Nothing was done. Give each request its own key."
-        )
+    code = "other_request"
+    sentence = "This Idempotency-Key came with another body before. Nothing was done. Give each request its own key."
 
 
 def key_of(request: Request) -> str | None:
@@ -59,7 +58,7 @@ def key_of(request: Request) -> str | None:
 
 
 def idempotent(handler: Handler) -> Handler:
-    """For the method of a view whose whole effect is in the database.
+    """For the operation whose whole effect is in the database.
 
     Only a success is kept: a request that was refused, or has failed and so done nothing, may come again, mended too.
     Of requests that come at the same time one does the work, and the others wait for its answer.
@@ -86,6 +85,7 @@ def idempotent(handler: Handler) -> Handler:
                 _keep(view, response, ciphers, content)
         return response
 
+    once.is_idempotent = True  # type: ignore[attr-defined]
     return once
 
 

@@ -18,7 +18,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from config import leases
-from config.faults import Fault
+from config.errors import Fault
 from config.leases import Leased, LeaseLost
 
 log = structlog.get_logger("mail")

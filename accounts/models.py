@@ -6,11 +6,13 @@ from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils import timezone
 
-from accounts.roles import Role
+from accounts.roles import MEMBER_ROLES, Role
 from config.leases import Leased
+from config.tenancy import TenantQuerySet
 from config.wrapped_secrets import WrappedSecret
 
 ROLES = [(role.value, role.value) for role in Role]
+_MEMBER_ROLES = [(role.value, role.value) for role in MEMBER_ROLES]
 MAX_KEY_NAME = 256
 
 
@@ -79,13 +81,15 @@ class Member(FirstSteps):
 
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="members")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
-    role = models.CharField(max_length=16, choices=ROLES)
+    role = models.CharField(max_length=16, choices=_MEMBER_ROLES)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = TenantQuerySet.as_manager()
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["organization", "user"], name="one_membership_per_organization"),
-            models.CheckConstraint(condition=Q(role__in=list(Role)), name="member_role_is_known"),
+            models.CheckConstraint(condition=Q(role__in=list(MEMBER_ROLES)), name="member_role_is_known"),
         ]
 
     def __str__(self) -> str:
@@ -110,6 +114,8 @@ class ApiKey(models.Model):
     last_used_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects = TenantQuerySet.as_manager()
 
     class Meta:
         verbose_name = "API key"
@@ -173,7 +179,7 @@ class Invite(Leased):
 
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="invites")
     email = models.EmailField(max_length=254)
-    role = models.CharField(max_length=16, choices=ROLES)
+    role = models.CharField(max_length=16, choices=_MEMBER_ROLES)
     digest = models.CharField(max_length=64, blank=True, db_index=True)
     created_by = models.CharField(max_length=300)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -182,6 +188,8 @@ class Invite(Leased):
     accepted_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
 
+    objects = TenantQuerySet.as_manager()
+
     class Meta:
         constraints = [
             models.UniqueConstraint(
@@ -189,7 +197,7 @@ class Invite(Leased):
                 condition=Q(accepted_at=None, revoked_at=None),
                 name="one_open_invite_per_email",
             ),
-            models.CheckConstraint(condition=Q(role__in=list(Role)), name="invite_role_is_known"),
+            models.CheckConstraint(condition=Q(role__in=list(MEMBER_ROLES)), name="invite_role_is_known"),
         ]
         indexes = [
             models.Index(fields=["organization", "-created_at", "-id"], name="invites_newest_first"),
@@ -230,6 +238,8 @@ class KeptAnswer(models.Model):
     sealed = models.TextField(help_text="What was asked and what was answered, encrypted.")
     created_at = models.DateTimeField(db_index=True)
 
+    objects = TenantQuerySet.as_manager()
+
     def __str__(self) -> str:
         return self.slot
 
@@ -249,6 +259,8 @@ class AuditEvent(models.Model):
     object_kind = models.CharField(max_length=32)
     object_id = models.CharField(max_length=64)
     detail = models.JSONField(default=dict)
+
+    objects = TenantQuerySet.as_manager()
 
     class Meta:
         indexes = [models.Index(fields=["organization", "-at", "-id"], name="audit_newest_first")]

@@ -9,6 +9,8 @@ class Role(StrEnum):
     APPROVER = "approver"
     EDITOR = "editor"
     AUDITOR = "auditor"
+    SENDER = "sender"
+    """For keys alone: ingest, and nothing else."""
 
 
 class Permission(StrEnum):
@@ -23,16 +25,26 @@ class Permission(StrEnum):
     MANAGE_MEMBERS = "invite people, change their roles and remove them"
     MANAGE_ORGANIZATION = "change the organization's settings"
     READ_AUDIT = "read the audit trail"
+    MANAGE_CONNECTORS = "add, change and test connectors"
+    TEST_CUSTODY = "test the storage of a custody provider"
+    MANAGE_HOLDS = "place and lift legal holds"
+    MANAGE_STORAGE = "choose where records are stored"
+    ROTATE_KEYS = "rotate the keys that seal records"
+    MANAGE_RETENTION = "change the retention policy"
+    DISPOSE = "dispose of records"
 
 
 CONFIRMED = frozenset({Role.OWNER, Role.APPROVER})
 """Where an organization asks for a second factor, it asks these."""
 
-_EVERYONE = frozenset(Role)
+MEMBER_ROLES = tuple(role for role in Role if role is not Role.SENDER)
+
+_EVERYONE = frozenset(MEMBER_ROLES)
 _ADMINISTRATION = frozenset({Role.OWNER, Role.ADMIN})
+_OWNER = frozenset({Role.OWNER})
 
 MATRIX: dict[Permission, frozenset[Role]] = {
-    Permission.INGEST_RECORDS: _ADMINISTRATION | {Role.EDITOR},
+    Permission.INGEST_RECORDS: _ADMINISTRATION | {Role.EDITOR, Role.SENDER},
     Permission.READ_DECISIONS: _EVERYONE,
     Permission.RECONSIDER: _ADMINISTRATION | {Role.APPROVER, Role.EDITOR},
     Permission.DRAFT_NOTICES: _ADMINISTRATION | {Role.EDITOR, Role.APPROVER},
@@ -41,8 +53,15 @@ MATRIX: dict[Permission, frozenset[Role]] = {
     Permission.GRANT_AUTHORITY: _ADMINISTRATION,
     Permission.MANAGE_KEYS: _ADMINISTRATION,
     Permission.MANAGE_MEMBERS: _ADMINISTRATION,
-    Permission.MANAGE_ORGANIZATION: frozenset({Role.OWNER}),
+    Permission.MANAGE_ORGANIZATION: _OWNER,
     Permission.READ_AUDIT: _ADMINISTRATION | {Role.AUDITOR},
+    Permission.MANAGE_CONNECTORS: _ADMINISTRATION,
+    Permission.TEST_CUSTODY: _ADMINISTRATION,
+    Permission.MANAGE_HOLDS: _ADMINISTRATION,
+    Permission.MANAGE_STORAGE: _OWNER,
+    Permission.ROTATE_KEYS: _OWNER,
+    Permission.MANAGE_RETENTION: _OWNER,
+    Permission.DISPOSE: _OWNER,
 }
 
 
@@ -52,3 +71,8 @@ def allows(role: Role, permission: Permission) -> bool:
 
 def permissions(role: Role) -> frozenset[Permission]:
     return frozenset(each for each in Permission if allows(role, each))
+
+
+def may_give(giver: Role, given: Role) -> bool:
+    """Whether a role may be given to a key by whoever has another: it allows nothing that theirs does not."""
+    return permissions(given) <= permissions(giver)

@@ -5,7 +5,7 @@ from django.core.validators import validate_email
 from pydantic import AfterValidator, Field
 
 from accounts.models import MAX_KEY_NAME
-from accounts.roles import Role
+from accounts.roles import MEMBER_ROLES, Role
 from config.api.pagination import Page
 from config.api.views import Answer, QueryString, RequestBody
 
@@ -23,11 +23,15 @@ def _mail_address(value: str) -> str:
 MailAddress = Annotated[
     str, AfterValidator(_mail_address), Field(max_length=254, json_schema_extra={"format": "email"})
 ]
-ROLES = tuple(role.value for role in Role)
+ROLES = tuple(role.value for role in MEMBER_ROLES)
+KEY_ROLES = tuple(role.value for role in Role)
 
 
 class KeyIn(RequestBody):
     name: Annotated[str, Field(max_length=MAX_KEY_NAME)]
+    role: Literal[KEY_ROLES] | None = Field(  # type: ignore[valid-type]
+        None, description="The caller's own if left out; none that allows what theirs does not."
+    )
 
 
 class OtpRequestIn(RequestBody):

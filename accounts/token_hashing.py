@@ -15,7 +15,7 @@ from django.conf import settings
 
 from accounts.models import ApiKey, Pepper, User
 from config import db
-from config.faults import Fault
+from config.errors import Fault
 from config.secret_files import read
 
 ABSENT = "0" * 64

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.core.management import call_command
 
-from accounts import audit, services
+from accounts import audit, callers, services
 from accounts.roles import Role
 from custody.bulk_insert import NewRecord
 from custody.keys import keyring
@@ -46,9 +46,7 @@ class Subject:
     def create(cls, directory: Path) -> "Subject":
         call_command("migrate", verbosity=0)
         organization = services.create_organization(name="Bench", owner_email="b@bench.example", actor=audit.SYSTEM)
-        _, token = services.create_api_key(
-            organization_id=organization.id, name="bench", role=Role.EDITOR, actor=audit.SYSTEM
-        )
+        _, token = services.create_api_key(caller=callers.system(organization.id), name="bench", role=Role.EDITOR)
         body = record()
         (directory / "record.json").write_bytes(body)
         submission = _submission(body, "api")

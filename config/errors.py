@@ -1,12 +1,16 @@
-"""The one error that services and selectors raise, and what every door to them tells of it."""
+"""The one error that services and selectors raise, and what every door to them tells of it.
 
-from typing import ClassVar
+The API, the pages and the commands each map it once: `config.api.errors`, `config.middleware` and `manage.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 
 class DomainError(Exception):
     """A service refuses, or cannot do what was asked now.
 
-    The API turns it into an answer in one place. Subclasses name the case and set:
+    Subclasses name the case and set:
 
     Attributes:
         code: a stable name of the case, for programs and logs.
@@ -30,3 +34,41 @@ class DomainError(Exception):
             self.sentence = sentence
         if retry_after is not None:
             self.retry_after = retry_after
+
+
+class NotFound(DomainError):
+    """The caller's organization has nothing of this identifier."""
+
+    code = "not_found"
+    status = 404
+    sentence = "There is nothing of this identifier in your organization."
+
+
+class NotAllowed(DomainError):
+    """The caller may not do this."""
+
+    code = "not_allowed"
+    status = 403
+    sentence = "Your role does not allow this."
+
+
+class Fault(DomainError):
+    """Something of ours does not work. A caller should come back on 503; on 500 an administrator has to act first."""
+
+    code = "fault"
+    status = 500
+
+
+class Invalid(DomainError):
+    """What was sent fails validation: the API answers with the contract's `HTTPValidationError`.
+
+    Args:
+        problems: objects with `loc`, `msg`, `type` and perhaps `input` and `ctx`.
+    """
+
+    code = "invalid"
+    status = 422
+
+    def __init__(self, problems: Sequence[Mapping[str, Any]]) -> None:
+        super().__init__("; ".join(str(problem["msg"]) for problem in problems))
+        self.problems = list(problems)

@@ -6,6 +6,9 @@ from collections.abc import Callable
 import structlog
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import render
+
+from config.errors import DomainError
 
 log = structlog.get_logger("request")
 
@@ -67,6 +70,26 @@ _SENTENCES = {
     404: "There is nothing at this path. The paths are listed in /v1/openapi.json.",
     500: "The service failed. Retrying is safe: a record is never kept twice.",
 }
+
+
+class DomainErrorPages:
+    """The one place where errors of services become pages; under /v1 `config.api.errors` answers."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
+        if not isinstance(error, DomainError):
+            return None
+        if error.status >= 500:
+            log.error("page failed", code=error.code, exc_info=error)
+        response = render(request, "error.html", {"sentence": error.sentence}, status=error.status)
+        if error.retry_after is not None:
+            response["Retry-After"] = str(error.retry_after)
+        return response
 
 
 class ContentSecurityPolicy:

@@ -5,7 +5,7 @@ import os
 import secrets
 from pathlib import Path
 
-from config.faults import Fault
+from config.errors import Fault
 
 
 class InsecureKeyFile(Fault):

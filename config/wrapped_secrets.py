@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import models
 
 from config import master_key
-from config.faults import Fault
+from config.errors import Fault
 
 _NONCE_BYTES = 12
 

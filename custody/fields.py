@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Any
 
 from config.api.strict_json import spelling
-from config.faults import Fault
+from config.errors import Fault
 from custody import merkle
 
 SALT_BYTES = 32

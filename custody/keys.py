@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from config import db, wrapped_secrets
-from config.faults import Fault
+from config.errors import Fault
 from custody.key_wrappers import AES_KEY_WRAP, AesKeyWrapper, KeyWrapper, secret_key_id
 from custody.models import Key
 from custody.signers import ED25519, Ed25519Signer, Signer

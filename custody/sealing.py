@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.keywrap import InvalidUnwrap
 
-from config.faults import Fault
+from config.errors import Fault
 from custody import envelope, fields
 from custody.keys import Keyring, refreshed
 

@@ -15,7 +15,7 @@ from accounts import selectors
 from accounts.back_office import ReadOnlyAdmin, RecentValues, TimeRange, caller, moment, refusal
 from accounts.roles import Permission
 from config.api.responses import JSON
-from config.faults import Fault
+from config.errors import Fault
 from custody import selectors as custody
 from decisions import record_tree, reports
 from decisions.back_office import panels

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from config.faults import Fault
+from config.errors import Fault
 from notices.packs import STATEMENT_FIELDS
 
 MOST_STATEMENTS = 20_000

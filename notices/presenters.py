@@ -3,7 +3,7 @@
 from typing import Any
 
 from config.api.times import rfc3339
-from config.faults import Fault
+from config.errors import Fault
 from notices import checklist, deadlines, readability, selectors
 from notices.models import AuthorityGrant, Delivery, Notice, NoticeRevision, NoticeSettings, ReviewRequest, Step
 from notices.packs import Pack

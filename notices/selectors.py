@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import Organization
 from config.api import strict_json
-from config.faults import Fault
+from config.errors import Fault
 from custody import selectors as custody
 from custody.sealing import Damaged
 from custody.vaults import VaultUnavailable

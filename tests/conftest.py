@@ -18,7 +18,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections  # noqa: E402
 from django.test import Client  # noqa: E402
 from playwright.sync_api import Browser as Chromium  # noqa: E402
 
-from accounts import audit, selectors, services, token_hashing  # noqa: E402
+from accounts import audit, callers, selectors, services, token_hashing  # noqa: E402
 from accounts.models import Organization  # noqa: E402
 from accounts.roles import Role  # noqa: E402
 from config import db  # noqa: E402
@@ -88,7 +88,7 @@ def organization(db: None) -> Organization:
 @pytest.fixture
 def api_for() -> Callable[[Organization, Role], Api]:
     def make(organization: Organization, role: Role = Role.OWNER) -> Api:
-        _, token = services.create_api_key(organization_id=organization.id, name="test", role=role, actor=audit.SYSTEM)
+        _, token = services.create_api_key(caller=callers.system(organization.id), name="test", role=role)
         return Api(organization, token)
 
     return make

@@ -65,7 +65,7 @@ def remove_member(*, caller: Caller, member: Member, keep_keys: bool = False) ->
 
 
 def _keys(caller: Caller, member: Member, keep: bool) -> list[ApiKey]:
-    return keys.working_keys(member) if keep else keys.revoke_keys_of(member=member, actor=caller.actor)
+    return keys.working_keys(member) if keep else keys.revoke_keys_of(caller=caller, member=member)
 
 
 def _kept(made: list[ApiKey]) -> dict[str, list[str]]:

@@ -1,8 +1,5 @@
-from typing import ClassVar
+from config.errors import DomainError
 
 
-class Refused(Exception):
-    """A rule of access forbids it. `sentence` says so to the person; `status` is what the API answers."""
-
-    status: ClassVar[int] = 409
-    sentence: ClassVar[str]
+class Refused(DomainError):
+    """Interim: goes once each case is an error of its own."""

@@ -7,8 +7,8 @@ from django.utils.http import parse_header_parameters
 from rest_framework.request import Request
 
 from config.api import strict_json
-from config.api.errors import ApiError, Invalid
 from config.api.responses import JSON
+from config.errors import DomainError, Invalid
 
 NDJSON = "application/x-ndjson"
 MAX_UPLOAD_BYTES = 32 * 2**20
@@ -16,12 +16,25 @@ MAX_UPLOAD_LINES = 100_000
 _CHUNK = 64 * 2**10
 
 
+class TooLarge(DomainError):
+    """There is more of it than is read at once."""
+
+    code, status = "too_large", 413
+
+
+class UnsupportedType(DomainError):
+    """The body is of another content type."""
+
+    code, status = "unsupported_type", 415
+
+
 def read(request: Request) -> bytes:
     """The raw body of a JSON request.
 
     Raises:
         Invalid: there is none.
-        ApiError: 415 for another content type, 413 for more than 1 MiB.
+        UnsupportedType
+        TooLarge: more than 1 MiB.
     """
     _require_content_type(request, JSON)
     limit = strict_json.MAX_BYTES
@@ -43,7 +56,8 @@ def lines(request: Request) -> Iterator[bytes]:
 
     Raises:
         Invalid: there is no body, and nothing says that it would be such a file.
-        ApiError: 415 for another content type, 413 for more than 32 MiB or 100,000 lines.
+        UnsupportedType
+        TooLarge: more than 32 MiB or 100,000 lines.
     """
     _require_content_type(request, NDJSON)
     _refuse_announced(request, MAX_UPLOAD_BYTES)
@@ -55,7 +69,7 @@ def _require_content_type(request: Request, expected: str) -> None:
     if content_type != expected or parameters.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
         if not _has_bytes(request):
             raise _missing()  # of which type nothing is does not matter
-        raise ApiError(415, f"Send the body as Content-Type: {expected} in UTF-8.")
+        raise UnsupportedType(f"Send the body as Content-Type: {expected} in UTF-8.")
 
 
 def _has_bytes(request: Request) -> bool:
@@ -85,14 +99,14 @@ def _refuse_announced(request: Request, limit: int) -> None:
         raise _too_large(limit)
 
 
-def _too_large(limit: int) -> ApiError:
-    return ApiError(413, f"The body is larger than {limit // 2**20} MiB. Split it.")
+def _too_large(limit: int) -> TooLarge:
+    return TooLarge(f"The body is larger than {limit // 2**20} MiB. Split it.")
 
 
 def _counted(lines: Iterator[bytes]) -> Iterator[bytes]:
     for number, line in enumerate(lines, start=1):
         if number > MAX_UPLOAD_LINES:
-            raise ApiError(413, f"The body has more than {MAX_UPLOAD_LINES:,} lines. Split it.")
+            raise TooLarge(f"The body has more than {MAX_UPLOAD_LINES:,} lines. Split it.")
         yield line
 
 

@@ -6,14 +6,14 @@ from itertools import islice
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from django.utils.functional import cached_property
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from config.api import body, strict_json
-from config.api.errors import Invalid, invalid_json, invalid_model
 from config.api.responses import JSON, dump
 from config.api.strict_json import InvalidJSON
+from config.api.validation import invalid_json, invalid_model
 
 
 class RequestBody(BaseModel):
@@ -53,7 +53,7 @@ Query = TypeVar("Query", bound=QueryString)
 
 
 class ApiView(APIView):
-    """Raises `Invalid` or `ApiError` for anything wrong with the request; `config.api.errors` answers.
+    """Raises a `DomainError` for anything wrong with the request; `config.api.errors` answers.
 
     `permissions` names the permission that each method needs, or None where any caller will do. A method that is not
     named is refused, so forgetting one cannot open it.
@@ -95,12 +95,3 @@ class ApiView(APIView):
             return model.model_validate(self.request.query_params.dict())
         except ValidationError as error:
             raise invalid_model(error, "query") from None
-
-
-def parameter(adapter: TypeAdapter[Any], where: str, name: str, value: str) -> Any:
-    """A parameter of the `path` or a `header`, checked. Raises `Invalid`."""
-    try:
-        return adapter.validate_python(value)
-    except ValidationError as error:
-        problem = invalid_model(error, where).problems[0]
-        raise Invalid([{**problem, "loc": [where, name]}]) from None

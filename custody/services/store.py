@@ -13,7 +13,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from config.api import strict_json
-from config.faults import Fault
+from config.errors import Fault
 from custody import record_types, sealing, selectors, vaults
 from custody.bulk_insert import NewRecord, insert
 from custody.keys import Keyring, keyring

@@ -9,7 +9,7 @@ from typing import Protocol
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from config.faults import Fault
+from config.errors import Fault
 
 _VAULTS = {
     "database": "custody.vaults.database.DatabaseVault",

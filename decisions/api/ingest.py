@@ -14,7 +14,7 @@ from config.api import body, openapi
 from config.api.errors import ApiError
 from config.api.responses import JSON, answer, dump
 from config.api.views import ApiView
-from config.faults import Fault
+from config.errors import Fault
 from custody.services import Status
 from decisions import services
 from decisions.schemas import BatchLine, ReceiptOut

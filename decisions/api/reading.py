@@ -10,7 +10,8 @@ from accounts.roles import Permission
 from config.api import openapi
 from config.api.pagination import paginate
 from config.api.responses import JSON, answer
-from config.api.views import ApiView, parameter
+from config.api.validation import parameter
+from config.api.views import ApiView
 from custody import selectors as custody
 from decisions import selectors
 from decisions.models import Decision

@@ -10,8 +10,9 @@ from pydantic import ValidationError
 from accounts import audit
 from accounts.audit import Actor
 from config.api import strict_json
-from config.api.errors import Invalid, invalid_json, invalid_model
 from config.api.strict_json import InvalidJSON
+from config.api.validation import invalid_json, invalid_model
+from config.errors import Invalid
 from custody.fields import PathsTooLong
 from custody.services import Status, Submission, Taken, take
 from decisions import records

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from accounts.back_office import ReadOnlyAdmin, caller
 from accounts.roles import Permission
-from config.faults import Fault
+from config.errors import Fault
 from decisions.models import Decision
 from notices import selectors, services
 from notices.api.delivery import letter_answer

@@ -7,7 +7,7 @@ from django.urls import URLPattern, path
 
 from accounts.back_office import ReadOnlyAdmin, View, caller, label_of, moment, refusal
 from accounts.roles import Permission
-from config.faults import Fault
+from config.errors import Fault
 from decisions.models import Decision
 from notices import deadlines, selectors, services
 from notices.back_office.follow_up import notice_about

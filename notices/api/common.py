@@ -7,8 +7,9 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
-from config.api.errors import ApiError, Invalid
+from config.api.errors import ApiError
 from config.api.views import ApiView
+from config.errors import Invalid
 from notices import selectors, services
 from notices.models import Notice
 from notices.packs import Pack, packs

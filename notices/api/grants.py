@@ -7,10 +7,10 @@ from accounts.idempotency import idempotent
 from accounts.models import Member
 from accounts.roles import Permission
 from config.api import openapi
-from config.api.errors import Invalid
 from config.api.pagination import Page, paginate
 from config.api.responses import answer
 from config.api.views import ApiView
+from config.errors import Invalid
 from notices import presenters, services
 from notices.api.common import named_pack, refusals
 from notices.models import AuthorityGrant

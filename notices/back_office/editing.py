@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from accounts.callers import Caller
-from config.faults import Fault
+from config.errors import Fault
 from notices import selectors, services
 from notices.back_office.review import SECTIONS, spelled
 from notices.models import Notice, NoticeRevision

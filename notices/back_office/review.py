@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.back_office import caller, may, refusal
 from accounts.roles import Permission
-from config.faults import Fault
+from config.errors import Fault
 from notices import checklist, deadlines, readability, selectors, services
 from notices.back_office import history
 from notices.back_office.actions import offers

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from config.faults import Fault
+from config.errors import Fault
 from notices.letters import pdf_ua
 from notices.letters.html import document, style
 from notices.letters.letter import Letter

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from config import client_ip
 from config.api.errors import RETRY_AFTER_SECONDS
-from config.faults import Fault
+from config.errors import Fault
 from custody.models import Key
 from notices import selectors, services
 from notices.letters.labels import language_of, languages

@@ -4,10 +4,11 @@ from typing import Any
 
 from accounts import audit
 from accounts.audit import Actor
+from config.errors import DomainError
 from notices.models import Notice, NoticeRevision
 
 
-class Refused(Exception):
+class Refused(DomainError):
     """A rule forbids it. The message is the reason, for the person."""
 
 

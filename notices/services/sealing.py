@@ -14,7 +14,7 @@ from config.api import strict_json
 from config.api.responses import dump
 from config.api.strict_json import spelling
 from config.api.times import rfc3339
-from config.faults import Fault
+from config.errors import Fault
 from config.leases import LeaseLost
 from custody import selectors as custody
 from custody.envelope import envelope

@@ -2,7 +2,8 @@
 
 import pytest
 
-from accounts import audit, selectors, services
+from accounts import audit, callers, selectors, services
+from accounts.callers import Caller
 from accounts.models import ApiKey, Member
 from accounts.roles import Role, permissions
 from accounts.services import keys
@@ -86,7 +87,7 @@ def test_other_peoples_keys_and_those_of_other_organizations_go_on(api, other_ap
     elsewhere = add_person(other_api.organization, Role.ADMIN, admin.user.email)
     for member in (colleague, elsewhere):
         services.create_api_key(
-            organization_id=member.organization_id, name="x", role=Role.ADMIN, actor=selectors.caller(member).actor
+            caller=Caller(member.organization_id, Role.ADMIN, selectors.caller(member).actor), name="x", role=Role.ADMIN
         )
     before = working()
     assert act(api, admin).json()["keys"] == []
@@ -104,7 +105,7 @@ def test_keys_that_do_not_work_any_more_are_not_listed(api, admin, made, act):
 def test_what_is_refused_revokes_nothing(organization, api, act):
     owner = organization.members.get()
     key, _ = services.create_api_key(
-        organization_id=organization.pk, name="x", role=Role.OWNER, actor=selectors.caller(owner).actor
+        caller=Caller(organization.pk, Role.OWNER, selectors.caller(owner).actor), name="x", role=Role.OWNER
     )
     assert act(api, owner).status_code == 409
     assert working() == {key.key_id}
@@ -115,7 +116,7 @@ def test_what_is_refused_revokes_nothing(organization, api, act):
 def test_a_role_that_may_all_that_the_one_before_may_revokes_nothing(organization, api, before, role):
     member = add_person(organization, before, "somebody@bank.example")
     key, _ = services.create_api_key(
-        organization_id=organization.pk, name="x", role=before, actor=selectors.caller(member).actor
+        caller=Caller(organization.pk, before, selectors.caller(member).actor), name="x", role=before
     )
     answer = demote(api, member, role=role)
     loses = bool(permissions(before) - permissions(role))
@@ -145,15 +146,15 @@ def test_who_is_no_member_any_more_or_may_less_makes_no_key(organization, admin)
     Member.objects.update(role=Role.EDITOR)
     for attempt in range(2):
         with pytest.raises(keys.MayNoLonger):
-            services.create_api_key(organization_id=organization.pk, name="x", role=Role.ADMIN, actor=actor)
+            services.create_api_key(caller=Caller(organization.pk, Role.ADMIN, actor), name="x", role=Role.ADMIN)
         if attempt == 0:
             admin.delete()
     assert not ApiKey.objects.exists()
 
 
 def test_a_key_that_was_just_revoked_makes_no_other(organization):
-    key, _ = services.create_api_key(organization_id=organization.pk, name="x", role=Role.ADMIN, actor=audit.SYSTEM)
-    services.revoke_api_key(key=key, actor=audit.SYSTEM)
+    key, _ = services.create_api_key(caller=callers.system(organization.pk), name="x", role=Role.ADMIN)
+    services.revoke_api_key(caller=callers.system(organization.pk), key=key)
     actor = audit.Actor("key", key.key_id, "x")
     with pytest.raises(keys.MayNoLonger):
-        services.create_api_key(organization_id=organization.pk, name="y", role=Role.ADMIN, actor=actor)
+        services.create_api_key(caller=Caller(organization.pk, Role.ADMIN, actor), name="y", role=Role.ADMIN)

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts import selectors, services
 from accounts.audit import SYSTEM
+from accounts.callers import Caller
 from accounts.models import ApiKey, AuditEvent, Invite, Member, OneTimeCode, SignedInSession, User
 from accounts.roles import Role
 from accounts.services import codes, invites, keys, members, second_factor
@@ -183,7 +184,7 @@ def test_a_member_who_makes_keys_while_they_are_removed_leaves_none(bank, api):
             members.remove_member(caller=caller(bank), member=member)
             return
         with suppress(keys.MayNoLonger):
-            services.create_api_key(organization_id=bank.pk, name=str(number), role=Role.ADMIN, actor=actor)
+            services.create_api_key(caller=Caller(bank.pk, Role.ADMIN, actor), name=str(number), role=Role.ADMIN)
 
     at_once(8, either)
     assert not ApiKey.objects.filter(maker=member.user.email, revoked_at=None).exists()

@@ -7,7 +7,7 @@ from itertools import count
 
 from django.utils import timezone
 
-from accounts import audit, services
+from accounts import audit, callers, services
 from accounts.callers import Caller
 from accounts.models import Member, SignedInSession
 from accounts.roles import Role
@@ -80,7 +80,7 @@ class Belongings:
 
     def key(self) -> str:
         made, _ = services.create_api_key(
-            organization_id=self.api.organization.pk, name=self.marked, role=Role.EDITOR, actor=audit.SYSTEM
+            caller=callers.system(self.api.organization.pk), name=self.marked, role=Role.EDITOR
         )
         return made.key_id
 

@@ -3,7 +3,7 @@
 import pytest
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
-from accounts import audit, services
+from accounts import audit, callers, services
 from accounts.callers import Caller
 from accounts.models import AuditEvent, Member, User
 from accounts.roles import Role
@@ -75,8 +75,8 @@ def test_an_event_names_who_did_what_to_which_object(api):
 def test_every_change_writes_its_event(organization, api, browser_of):
     owner = Caller(organization.id, Role.OWNER, audit.SYSTEM)
     start = len(verbs())
-    key, _ = services.create_api_key(organization_id=organization.id, name="x", role=Role.EDITOR, actor=audit.SYSTEM)
-    services.revoke_api_key(key=key, actor=audit.SYSTEM)
+    key, _ = services.create_api_key(caller=callers.system(organization.id), name="x", role=Role.EDITOR)
+    services.revoke_api_key(caller=callers.system(organization.pk), key=key)
     services.add_member(organization=organization, email="new@b.example", role=Role.EDITOR, actor=audit.SYSTEM)
     services.require_second_factor(organization=organization, required=True, actor=audit.SYSTEM)
     services.require_second_factor(organization=organization, required=False, actor=audit.SYSTEM)

@@ -12,14 +12,14 @@ from django.db import connection
 from django.test import RequestFactory
 from django.utils import timezone
 
-from accounts import audit, services, tasks
+from accounts import audit, callers, services, tasks
 from accounts.idempotency import idempotent
 from accounts.models import ApiKey, AuditEvent, Invite, KeptAnswer
 from accounts.roles import Role
 from config.api.errors import ApiError
 from config.api.responses import answer as answer_of_api
 from config.api.views import ApiView
-from config.faults import Fault
+from config.errors import Fault
 from notices.models import Notice
 from tests.accounts.belongings import Belongings
 from tests.accounts.endpoints import ENDPOINTS
@@ -239,7 +239,7 @@ class Creating(ApiView):
         audit.record("tried", actor=audit.SYSTEM, organization_id=organization_id, object_kind="key", object_id="none")
         if self.refusal:
             raise self.refusal
-        services.create_api_key(organization_id=organization_id, name="made", role=Role.EDITOR, actor=audit.SYSTEM)
+        services.create_api_key(caller=callers.system(organization_id), name="made", role=Role.EDITOR)
         if self.failure:
             raise self.failure
         return answer_of_api({"status": "made"}, 201)

@@ -8,7 +8,7 @@ import time_machine
 from django.apps import apps
 from django.utils import timezone
 
-from accounts import audit, services, token_hashing
+from accounts import callers, services, token_hashing
 from accounts.models import ApiKey, AuditEvent
 from accounts.roles import Role
 from tests.conftest import Api
@@ -127,7 +127,7 @@ def test_revoking_again_changes_nothing(api):
 def test_a_key_expires_at_its_moment_and_not_before(organization):
     until = timezone.now() + timedelta(days=1)
     _, token = services.create_api_key(
-        organization_id=organization.id, name="x", role=Role.OWNER, actor=audit.SYSTEM, expires_at=until
+        caller=callers.system(organization.id), name="x", role=Role.OWNER, expires_at=until
     )
     api = Api(organization, token)
     with time_machine.travel(until - timedelta(milliseconds=1), tick=False):

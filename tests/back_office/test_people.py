@@ -6,6 +6,7 @@ from html import unescape
 import pytest
 
 from accounts import audit, selectors, services
+from accounts.callers import Caller
 from accounts.models import ApiKey, AuditEvent, Invite, Member
 from accounts.roles import Role
 from tests.people import Browser, add_person, newest_mail
@@ -73,7 +74,7 @@ def key_of_an_admin(organization):
     """A key of another admin."""
     member = add_person(organization, Role.ADMIN, "leaving@bank.example")
     actor = selectors.caller(member).actor
-    key, _ = services.create_api_key(organization_id=organization.pk, name="Nightly", role=Role.ADMIN, actor=actor)
+    key, _ = services.create_api_key(caller=Caller(organization.pk, Role.ADMIN, actor), name="Nightly", role=Role.ADMIN)
     return member, key
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
-from config.api.errors import Invalid
+from config.errors import Invalid
 from decisions import records, samples, services
 from decisions.models import MAX_DECISION_ID
 from tests.docs.documents import CHECKOUT, blocks, text

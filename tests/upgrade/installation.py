@@ -20,7 +20,7 @@ from django.core.management import call_command  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.test.utils import override_settings, setup_test_environment  # noqa: E402
 
-from accounts import audit, services  # noqa: E402
+from accounts import audit, callers, services  # noqa: E402
 from accounts.models import Member, Organization  # noqa: E402
 from accounts.roles import Role  # noqa: E402
 from custody.models import Key  # noqa: E402
@@ -61,7 +61,7 @@ class Installation:
         for email, role in ((APPROVER, Role.APPROVER), (EDITOR, Role.EDITOR)):
             services.add_member(organization=self.organization, email=email, role=role, actor=audit.SYSTEM)
         _, self.token = services.create_api_key(
-            organization_id=self.organization.pk, name="upgrade", role=Role.OWNER, actor=audit.SYSTEM
+            caller=callers.system(self.organization.pk), name="upgrade", role=Role.OWNER
         )
         self.client = Client(headers={"Authorization": f"Bearer {self.token}"})
         self.told: dict[str, Any] = {"key": self.token, "records": {}, "receipts": {}, "notices": {}}

@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from accounts import audit, selectors, services
+from accounts import callers, selectors, services
 from accounts.models import Organization
 from accounts.roles import Role
 
@@ -30,10 +30,9 @@ class Command(BaseCommand):
             raise CommandError(f"--expires-in-days takes 1 to {_LONGEST_DAYS} days.")
         try:
             _, token = services.create_api_key(
-                organization_id=organization.id,
+                caller=callers.command_line(organization.id),
                 name=options["name"],
                 role=Role(options["role"]),
-                actor=audit.COMMAND_LINE,
                 expires_at=timezone.now() + timedelta(days=days) if days is not None else None,
             )
         except services.NameTooLong as error:

@@ -7,7 +7,7 @@ from django.http import Http404
 
 from accounts import selectors as accounts
 from accounts.models import Organization
-from config.faults import Fault
+from config.errors import Fault
 from decisions import selectors
 from decisions.models import Decision
 from decisions.services import reconsiderations

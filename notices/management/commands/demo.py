@@ -4,7 +4,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts import audit, services
+from accounts import audit, callers, services
 from accounts.callers import Caller
 from accounts.models import Member, Organization
 from accounts.roles import Role
@@ -144,7 +144,5 @@ class Command(BaseCommand):
         path = settings.DATA_DIR / "demo_api_key"
         if path.exists():
             return read(path).decode()
-        _, token = services.create_api_key(
-            organization_id=organization.id, name="demo", role=Role.OWNER, actor=audit.COMMAND_LINE
-        )
+        _, token = services.create_api_key(caller=callers.command_line(organization.id), name="demo", role=Role.OWNER)
         return read_or_create(path, token.encode()).decode()

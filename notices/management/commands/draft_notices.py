@@ -8,7 +8,7 @@ from accounts import audit, selectors
 from accounts.callers import Caller
 from accounts.models import Organization
 from accounts.roles import Role
-from config.faults import Fault
+from config.errors import Fault
 from config.progress import progress
 from decisions.schemas import DecisionQuery
 from decisions.selectors import decisions
