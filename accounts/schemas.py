@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 from accounts.models import MAX_KEY_NAME
 from accounts.roles import MEMBER_ROLES, Role
 from config.api.pagination import Page
-from config.api.views import Answer, QueryString, RequestBody
+from config.api.schemas import Answer, QueryString, RequestBody
 
 
 def _mail_address(value: str) -> str:

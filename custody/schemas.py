@@ -1,4 +1,4 @@
-from config.api.views import Answer
+from config.api.schemas import Answer
 
 
 class PublicKey(Answer):

@@ -3,8 +3,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from config.api.pagination import Page
+from config.api.schemas import Answer, RequestBody, Text
 from config.api.times import Moment
-from config.api.views import Answer, RequestBody, Text
 
 
 class DecisionQuery(Page):

@@ -4,8 +4,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field
 
 from config.api.numbers import WHOLE
 from config.api.pagination import Page
+from config.api.schemas import Answer, QueryString, RequestBody, Text
 from config.api.times import DayInBody, MomentInBody
-from config.api.views import Answer, QueryString, RequestBody, Text
 from notices.letters import recipient
 from notices.packs import directories
 from notices.record_paths import MOST_SOURCE

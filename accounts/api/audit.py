@@ -12,8 +12,9 @@ from accounts.schemas import AuditEventOut, AuditList
 from config.api import body, openapi
 from config.api.pagination import Page, paginate
 from config.api.responses import answer, dump
+from config.api.schemas import QueryString, Text
 from config.api.times import Moment, rfc3339
-from config.api.views import ApiView, QueryString, Text
+from config.api.views import ApiView
 
 _FILTERS = {
     "verb": "verb",

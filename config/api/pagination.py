@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Model, Q, QuerySet
 from pydantic import Field
 
-from config.api.views import QueryString
+from config.api.schemas import QueryString
 from config.errors import Invalid
 
 Row = TypeVar("Row", bound=Model)

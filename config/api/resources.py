@@ -9,7 +9,8 @@ from pydantic import BaseModel
 from rest_framework.viewsets import ViewSetMixin
 
 from config.api import openapi
-from config.api.views import ApiView, QueryString
+from config.api.schemas import QueryString
+from config.api.views import ApiView
 
 Operation = Callable[..., HttpResponse]
 Answers = Mapping[Any, Any]

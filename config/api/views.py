@@ -1,49 +1,20 @@
 """The base of every API view: authenticate, validate, call one service, answer."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from django.utils.functional import cached_property
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from config.api import body, strict_json
 from config.api.responses import JSON, dump
+from config.api.schemas import QueryString, RequestBody
 from config.api.strict_json import InvalidJSON
 from config.api.validation import invalid_json, invalid_model
-
-
-class RequestBody(BaseModel):
-    """A request body: strict types, unknown properties ignored, which the answer then says.
-
-    `private` names the fields whose values neither an error nor a printed form may repeat.
-    """
-
-    model_config = ConfigDict(strict=True)
-    private: ClassVar[frozenset[str]] = frozenset()
-
-    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        return ((name, value) for name, value in super().__repr_args__() if name not in self.private)
-
-
-Text = Annotated[str, Field(max_length=256, pattern="^[^\\x00]*$")]
-"""A filter's value: what a column can hold, and PostgreSQL has no NUL."""
-
-
-class QueryString(BaseModel):
-    """Query parameters: texts that become the annotated types; an unknown one is an error, not a silent no-op."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class Answer(BaseModel):
-    """Every answer is an open object: properties may be added within /v1, never changed or removed."""
-
-    model_config = ConfigDict(extra="allow")
-
 
 _MOST_IGNORED = 20
 _LONGEST_IGNORED = 64
