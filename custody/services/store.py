@@ -1,7 +1,7 @@
 """Taking custody of records."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
 from config.api import strict_json
@@ -60,7 +61,12 @@ class Taken:
     fault: Fault | None = None
 
 
-def take(*, organization_id: uuid.UUID, submissions: Sequence[Submission]) -> list[Taken]:
+def take(
+    *,
+    organization_id: uuid.UUID,
+    submissions: Sequence[Submission],
+    on_insert: Callable[[uuid.UUID], None] | None = None,
+) -> list[Taken]:
     """Take custody of records, each exactly once.
 
     A transactional vault commits everything in one statement. For the others the record is first reserved, sealed,
@@ -69,6 +75,8 @@ def take(*, organization_id: uuid.UUID, submissions: Sequence[Submission]) -> li
 
     Args:
         submissions: not empty, all of one kind.
+        on_insert: called with the id of each record that is new, in the transaction that makes it ours: what it writes
+            is there if and only if the record is.
 
     Returns:
         What became of each, in order. CONFLICT: the id is taken by other content. UNAVAILABLE: the vault does not
@@ -83,7 +91,7 @@ def take(*, organization_id: uuid.UUID, submissions: Sequence[Submission]) -> li
     first: dict[uuid.UUID, NewRecord] = {}  # of several submissions of one id, only the first may reach the vault
     for record in records:
         first.setdefault(record.entry.record_id, record)
-    created = insert(list(first.values()))
+    created = _insert(list(first.values()), on_insert)
     if vaults.current().transactional:
         stored = set(created)
     else:
@@ -101,6 +109,16 @@ def take(*, organization_id: uuid.UUID, submissions: Sequence[Submission]) -> li
             of_one = {position: submissions[position] for position, of in rest.items() if of == pk}
             outcomes |= _judge(of_one, existing[pk])
     return [outcomes[position] for position in range(len(sealed))]
+
+
+def _insert(records: list[NewRecord], on_insert: Callable[[uuid.UUID], None] | None) -> set[uuid.UUID]:
+    if on_insert is None:
+        return insert(records)  # one statement, with no transaction to begin and end around it
+    with transaction.atomic():
+        created = insert(records)
+        for record_id in created:
+            on_insert(record_id)
+    return created
 
 
 def _seal_all(keys: Keyring, submissions: Sequence[Submission]) -> list[Sealed]:
