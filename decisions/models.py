@@ -1,3 +1,4 @@
+import uuid
 from datetime import timedelta
 from typing import cast
 
@@ -6,16 +7,18 @@ from django.db.models import OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, NullIf
 
 from accounts.models import Organization
+from config.tenancy import TenantQuerySet
 from custody.models import Entry
 
 MAX_DECISION_ID = 256
 
 
-class DecisionQuerySet(models.QuerySet["Decision"]):
+class DecisionQuerySet(TenantQuerySet["Decision"]):
     def with_current(self) -> "DecisionQuerySet":
         """Adds `current_action`, which the latest reconsideration that changed it has set, and the id and outcome of
         the latest reconsideration."""
-        latest = Decision.objects.filter(first=OuterRef("pk")).order_by("-received_at", "-pk")
+        rows = Decision.objects.unscoped("a chain is of one organization, that of its first decision")
+        latest = rows.filter(first=OuterRef("pk")).order_by("-received_at", "-pk")
         changing = latest.exclude(action="")
         return self.annotate(  # type: ignore[no-redef]
             current_action=Coalesce(Subquery(changing.values("action")[:1]), "action"),
@@ -78,8 +81,12 @@ class Decision(models.Model):
 
 
 class ReconsiderationManager(models.Manager["Reconsideration"]):
-    def get_queryset(self) -> models.QuerySet["Reconsideration"]:
-        return super().get_queryset().exclude(first=None)  # so that the index of that condition serves
+    def get_queryset(self) -> TenantQuerySet["Reconsideration"]:
+        rows = TenantQuerySet["Reconsideration"](self.model, using=self._db)
+        return rows.exclude(first=None)  # so that the index of that condition serves
+
+    def for_organization(self, organization: models.Model | uuid.UUID) -> TenantQuerySet["Reconsideration"]:
+        return self.get_queryset().for_organization(organization)
 
 
 class Reconsideration(Decision):

@@ -43,9 +43,9 @@ def reconsiderations(organization_id: uuid.UUID, grouping: str, *, newest: int |
         newest: count no more than so many, the latest; None for all.
     """
     _, column = GROUPINGS[grouping]
-    rows = Reconsideration.objects.filter(organization_id=organization_id)
+    rows = Reconsideration.objects.for_organization(organization_id)
     if newest:
-        rows = Reconsideration.objects.filter(pk__in=rows.order_by("-received_at").values("pk")[:newest])
+        rows = rows.filter(pk__in=rows.order_by("-received_at").values("pk")[:newest])
     # A time of decision after the receipt comes from a wrong clock.
     decided = Least(Coalesce("first__decided_at", "first__received_at"), "first__received_at")
     taken = ExpressionWrapper(F("received_at") - decided, output_field=DurationField())
