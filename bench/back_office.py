@@ -17,10 +17,8 @@ from django.test import Client
 from django.utils import timezone
 from rich.table import Table
 
-from accounts import audit, services
-from accounts.callers import Caller
+from accounts import audit, callers, services
 from accounts.models import AuditEvent, Member, Organization, SignedInSession
-from accounts.roles import Role
 from bench.server import WebServer
 from bench.subject import PLACEHOLDER, record
 from custody.models import Entry
@@ -76,14 +74,14 @@ def _pages(notice: Notice) -> Iterator[tuple[str, str]]:
 
 def _real_notice(organization: Organization) -> Notice:
     line = record().replace(PLACEHOLDER.encode(), b"real-1")
-    list(ingest_lines(organization_id=organization.pk, lines=[line], source="bench", actor=audit.SYSTEM))
-    decision = Decision.objects.select_related("record", "organization").get(organization=organization)
-    shell = Caller(organization.pk, Role.OWNER, audit.COMMAND_LINE)
+    shell = callers.command_line(organization.pk)
+    list(ingest_lines(caller=shell, lines=[line], source="bench"))
+    decision = Decision.objects.for_organization(organization).select_related("record", "organization").get()
     return notices.draft(decision=decision, pack=packs()["us_ecoa_fcra"], recipient={}, caller=shell)
 
 
 def _fill(organization: Organization, real: Notice) -> None:
-    member = Member.objects.get(organization=organization)
+    member = Member.objects.for_organization(organization).get()
     revision, now = real.revisions.get(), timezone.now()
     made = [_decision(real.decision, n, now - timedelta(minutes=5 * n)) for n in range(DECISIONS)]
     for n in range(20, DECISIONS, 20):  # each 20th reconsiders the one before it
@@ -139,7 +137,7 @@ def _decision(like: Decision, n: int, received_at: datetime) -> Decision:
 def _signed_in() -> str:
     """The cookie of the owner's browser."""
     client = Client()
-    user = Member.objects.get(user__email=OWNER).user
+    user = Member.objects.unscoped("an owner of one organization alone").get(user__email=OWNER).user
     client.force_login(user)
     key, now = str(client.session.session_key), timezone.now()
     SignedInSession.objects.create(user=user, session_key=key, client="bench", created_at=now, last_seen_at=now)

@@ -17,13 +17,13 @@ from accounts.roles import Permission
 from config.api.responses import JSON
 from config.errors import Fault
 from custody import selectors as custody
-from decisions import record_tree, reports
+from decisions import presenters, record_tree, records, reports, reviews, services
 from decisions.back_office import panels
 from decisions.forms import ReviewForm
 from decisions.models import Decision, Reconsideration
 from decisions.report_csv import report_csv
+from decisions.reviews import ReviewRecord
 from decisions.selectors import history, record_of
-from decisions.services import reconsiderations
 
 _NUMBER = re.compile("[0-9]{1,9}")
 
@@ -32,7 +32,7 @@ class Kind(admin.SimpleListFilter):
     title = parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("decision", "Decisions"), (reconsiderations.KIND, "Reconsiderations")]
+        return [(records.KIND, "Decisions"), (reviews.KIND, "Reconsiderations")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Decision]) -> QuerySet[Decision]:
         return queryset.filter(kind=self.value()) if self.value() else queryset
@@ -100,41 +100,35 @@ class DecisionAdmin(ReadOnlyAdmin):
         found = self._decision(request, pk)
         if request.method != "POST":
             return redirect(_address(found))
-        actor = caller(request, Permission.RECONSIDER).actor
+        operator = caller(request, Permission.RECONSIDER)
         form = ReviewForm(request.POST)
         if not form.is_valid():
             return self._page(request, found, form, status=422)
         try:
-            recorded = reconsiderations.reconsider(
+            record = services.reconsider(
+                caller=operator,
                 decision=found,
                 review=form.review(),
                 source="back office",
-                actor=actor,
                 idempotency_key=form.cleaned_data["idempotency_key"],
             )
-        except reconsiderations.AlreadyRecorded as before:
-            messages.info(request, "This review is recorded already, and was not recorded again. Here it is.")
-            return redirect("admin:decisions_decision_change", before.record_id)
-        except Fault as error:
+        except services.AlreadyRecorded as earlier:
+            messages.info(request, f"{earlier.sentence} Here it is.")
+            return redirect("admin:decisions_decision_change", earlier.record_id)
+        except Fault as error:  # what was filled in stays on the page
             form.add_error(None, error.sentence)
-            return self._page(request, found, form, status=503)
-        return self._page(request, self._decision(request, pk), ReviewForm(), recorded=recorded)
+            return self._page(request, found, form, status=error.status)
+        return self._page(request, self._decision(request, pk), ReviewForm(), review_record=record)
 
     def record(self, request: HttpRequest, pk: str) -> HttpResponse:
         """The record, byte for byte as it was received."""
         found = self._decision(request, pk)
-        try:
-            return _download(f"record-{found.pk}.json", custody.opened(record_of(found)).payload)
-        except Fault as error:
-            return self._failed(request, found, error)
+        return _download(f"record-{found.pk}.json", custody.opened(record_of(found)).payload)
 
     def receipt(self, request: HttpRequest, pk: str) -> HttpResponse:
         found = self._decision(request, pk)
-        try:
-            shown = {"decision_id": found.decision_id, **custody.receipt(record_of(found)).as_json()}
-            return _download(f"receipt-{found.pk}.json", json.dumps(shown, ensure_ascii=False).encode())
-        except Fault as error:
-            return self._failed(request, found, error)
+        shown = presenters.receipt(found.decision_id, custody.receipt(record_of(found)))
+        return _download(f"receipt-{found.pk}.json", json.dumps(shown, ensure_ascii=False).encode())
 
     def report(self, request: HttpRequest) -> HttpResponse:
         if not self.has_view_permission(request):
@@ -161,18 +155,15 @@ class DecisionAdmin(ReadOnlyAdmin):
 
     def _decision(self, request: HttpRequest, pk: str) -> Decision:
         found = self.found(request, pk)
-        return Decision.objects.select_related("record", "reconsiders", "first").with_current().get(pk=found.pk)
-
-    def _failed(self, request: HttpRequest, found: Decision, error: Fault) -> HttpResponse:
-        messages.error(request, error.sentence)
-        return self._page(request, found, ReviewForm(), status=error.status)
+        rows = Decision.objects.for_organization(found.organization_id)
+        return rows.select_related("record", "reconsiders", "first").with_current().get(pk=found.pk)
 
     def _page(
         self,
         request: HttpRequest,
         found: Decision,
         form: ReviewForm,
-        recorded: reconsiderations.Recorded | None = None,
+        review_record: ReviewRecord | None = None,
         status: int = 200,
     ) -> HttpResponse:
         return self.page(
@@ -185,7 +176,7 @@ class DecisionAdmin(ReadOnlyAdmin):
             history=history(found),
             panels=panels(request, found),
             form=form,
-            recorded=recorded,
+            review_record=review_record,
             refusal=refusal(request, Permission.RECONSIDER),
         )
 

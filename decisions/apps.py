@@ -7,14 +7,13 @@ class DecisionsConfig(AppConfig):
     def ready(self) -> None:
         from accounts import back_office
         from custody import record_types
-        from decisions import records
+        from decisions import records, reviews
         from decisions.back_office import charts
         from decisions.models import Decision
-        from decisions.services import reconsiderations
 
         record_types.register(records.KIND, records.index_row, ids_of_callers=True)
-        record_types.register(reconsiderations.KIND, reconsiderations.index_row, ids_of_callers=True)
+        record_types.register(reviews.KIND, reviews.index_row, ids_of_callers=True)
         back_office.register_charts(charts)
         back_office.register_page("record", Decision)
-        for kind in (records.KIND, reconsiderations.KIND):
+        for kind in (records.KIND, reviews.KIND):
             back_office.register_page(f"custody {kind}", Decision)

@@ -12,8 +12,10 @@ from collections.abc import Mapping
 
 SALT_BYTES = 32
 
+Commitment = dict[str, str]
 
-def commit(text: str) -> dict[str, str]:
+
+def commit(text: str) -> Commitment:
     """Commit to a text. The salt is base64, the commitment hex."""
     salt = os.urandom(SALT_BYTES)
     return {

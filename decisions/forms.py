@@ -3,7 +3,7 @@ from typing import Any
 
 from django import forms
 
-from decisions.services.reconsiderations import Review
+from decisions.reviews import Review
 
 
 class UnechoedText(forms.Textarea):

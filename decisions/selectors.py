@@ -1,14 +1,17 @@
+import json
 import uuid
-from typing import Any
+from collections.abc import Sequence
 
 from django.db.models import QuerySet
-from django.http import Http404
 
-from config.api.times import rfc3339
+from config.errors import DomainError, NotFound
 from custody import selectors as custody
 from custody.models import Entry
 from custody.sealing import Damaged
+from decisions import commitments, reviews
+from decisions.commitments import Commitment
 from decisions.models import Decision
+from decisions.reviews import Review, ReviewRecord
 from decisions.schemas import DecisionQuery
 
 _FILTERS = {
@@ -23,26 +26,35 @@ _FILTERS = {
 }
 
 
+class DecisionNotFound(NotFound):
+    """The organization has no record of this decision id."""
+
+    code = "decision_not_found"
+    sentence = "There is no decision of this id in your organization."
+
+
+class NotAReconsideration(DomainError):
+    """The record named is a decision, which has no rationale to check."""
+
+    code = "not_a_reconsideration"
+    sentence = "This record is a decision, not a reconsideration: name the reconsideration's own decision_id."
+
+
 def decisions(organization_id: uuid.UUID, query: DecisionQuery) -> QuerySet[Decision]:
     """The organization's decisions that match a query's filters."""
     asked = query.model_dump(include=set(_FILTERS), exclude_none=True)
-    return (
-        Decision.objects.filter(
-            organization_id=organization_id, **{_FILTERS[name]: value for name, value in asked.items()}
-        )
-        .select_related("record")
-        .with_current()
-    )
+    rows = Decision.objects.for_organization(organization_id).select_related("record").with_current()
+    return rows.filter(**{_FILTERS[name]: value for name, value in asked.items()})
 
 
 def decision(organization_id: uuid.UUID, decision_id: str) -> Decision:
-    """One decision of the organization with its custody row. Raises Http404 for any other id."""
-    found = None
-    if "\x00" not in decision_id:  # no record can have such an id, and PostgreSQL cannot be asked for it
-        rows = Decision.objects.select_related("record", "reconsiders").with_current()
-        found = rows.filter(organization_id=organization_id, decision_id=decision_id).first()
+    """One decision of the organization with its custody row. Raises DecisionNotFound for any other id."""
+    if "\x00" in decision_id:  # no record can have such an id, and PostgreSQL cannot be asked for it
+        raise DecisionNotFound
+    rows = Decision.objects.for_organization(organization_id).select_related("record", "reconsiders").with_current()
+    found = rows.filter(decision_id=decision_id).first()
     if found is None:
-        raise Http404("There is no decision of this id in your organization.")
+        raise DecisionNotFound
     return found
 
 
@@ -56,55 +68,55 @@ def record_of(decision: Decision) -> Entry:
     record = decision.record
     said = (decision.organization_id, decision.kind, decision.received_at)
     if said != (record.organization_id, record.kind, record.received_at):
-        raise Damaged("the index row says something else than the custody row")
+        raise Damaged(because="the index row says something else than the custody row")
     if not custody.identifies(decision.decision_id, record):
-        raise Damaged("the index row names another record")
+        raise Damaged(because="the index row names another record")
     return record
-
-
-def shown(decision: Decision) -> dict[str, Any]:
-    """A decision as lists and details show it; what a record does not say is null."""
-    return {
-        "decision_id": decision.decision_id,
-        "record_id": str(decision.pk),
-        "kind": decision.kind,
-        "source": decision.source,
-        "received_at": rfc3339(decision.received_at),
-        "decided_at": rfc3339(decision.decided_at),
-        "action": decision.action or None,
-        "system": {"name": decision.system_name or None, "version": decision.system_version or None},
-        "subject": {"reference": decision.subject_reference or None},
-        "custody": decision.record.state,
-        "current_action": decision.current_action or None,
-        "latest_reconsideration": decision.latest_reconsideration,
-        "latest_outcome": decision.latest_outcome,
-    }
 
 
 def history(decision: Decision) -> list[Decision]:
     """The reconsiderations of the chain that a decision or reconsideration belongs to, oldest first."""
-    first = decision.first_id or decision.pk
-    return list(
-        Decision.objects.filter(first_id=first).select_related("record", "reconsiders").order_by("received_at", "pk")
+    rows = Decision.objects.for_organization(decision.organization_id).filter(first_id=decision.first_id or decision.pk)
+    return list(rows.select_related("record", "reconsiders").order_by("received_at", "pk"))
+
+
+def review_record(organization_id: uuid.UUID, record_id: uuid.UUID, review: Review) -> ReviewRecord | None:
+    """What `reconsider` returned for a review that is in custody, with the same salts and receipt; None if the record
+    is of another review.
+
+    Raises:
+        Fault: the record cannot be read now.
+    """
+    row = Decision.objects.for_organization(organization_id).select_related("record").get(pk=record_id)
+    found = custody.opened(row.record)
+    content = json.loads(found.payload)
+    if not reviews.is_of(content, review):
+        return None
+    is_stored = row.record.state == Entry.State.STORED
+    receipt = custody.receipt_of(row.record, found.secrets.payload_salt) if is_stored else None
+    return ReviewRecord(row.decision_id, record_id, receipt, content["rationale"], content["evidence_considered"])
+
+
+def check_texts(
+    decision: Decision, *, rationale: str | None, evidence_considered: Sequence[str]
+) -> tuple[bool | None, list[bool]]:
+    """Whether texts that the customer presents are the ones a reconsideration committed to. Nothing of them is kept.
+
+    Returns:
+        For the rationale, if one was given; and for each evidence reference, whether any of the record's is it.
+
+    Raises:
+        NotAReconsideration
+        Fault: the record cannot be read.
+    """
+    if decision.kind != reviews.KIND:
+        raise NotAReconsideration
+    content = json.loads(custody.opened(record_of(decision)).payload)
+    return (
+        None if rationale is None else commitments.matches(content["rationale"], rationale),
+        [_is_among(content["evidence_considered"], text) for text in evidence_considered],
     )
 
 
-def detailed(decision: Decision) -> dict[str, Any]:
-    """A decision with its chain of reconsiderations."""
-    return {
-        **shown(decision),
-        "reconsiders": decision.reconsiders.decision_id if decision.reconsiders else None,
-        "first_record_id": str(decision.first_id) if decision.first_id else None,
-        "history": [
-            {
-                "decision_id": each.decision_id,
-                "reconsiders": each.reconsiders.decision_id if each.reconsiders else None,
-                "received_at": rfc3339(each.received_at),
-                "outcome": each.review_outcome,
-                "new_action": each.action or None,
-                "reviewer": each.reviewer,
-                "reviewer_authority": each.reviewer_authority,
-            }
-            for each in history(decision)
-        ],
-    }
+def _is_among(committed: Sequence[Commitment], text: str) -> bool:
+    return any(commitments.matches(each, text) for each in committed)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from pydantic import BaseModel
 from rest_framework.viewsets import ViewSetMixin
@@ -12,7 +12,7 @@ from config.api import openapi
 from config.api.schemas import QueryString
 from config.api.views import ApiView
 
-Operation = Callable[..., HttpResponse]
+Operation = Callable[..., HttpResponseBase]
 Answers = Mapping[Any, Any]
 
 
@@ -27,7 +27,7 @@ def operation(
     permission: Any,
     answers: Answers,
     tag: str = "extension",
-    body: type[BaseModel] | None = None,
+    body: type[BaseModel] | Mapping[str, Any] | None = None,
     query: type[QueryString] | None = None,
     parameters: Sequence[OpenApiParameter] = (),
     errors: Sequence[int] = (),
@@ -39,7 +39,8 @@ def operation(
         operation_id, summary, tag: as the OpenAPI document names it; what the contract does not have is an `extension`.
         permission: what the caller's role has to allow; None where any caller will do.
         answers: the models of its successes, by status.
-        body, query: the models of what it reads; the method still asks for them.
+        body, query: the models of what it reads; the method still asks for them. A body without a model is described by
+            its media type and schema.
         errors: what it may answer besides what follows from the rest: 401 always, 403 for a permission, 413 and 415 for
             a body. A method that is `idempotent` takes the header of that name.
         described: more for `extend_schema`.

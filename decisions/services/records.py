@@ -8,18 +8,43 @@ from typing import Any
 from pydantic import ValidationError
 
 from accounts import audit
-from accounts.audit import Actor
+from accounts.authority import requires
+from accounts.callers import Caller
+from accounts.roles import Permission
 from config.api import strict_json
 from config.api.strict_json import InvalidJSON
 from config.api.validation import invalid_json, invalid_model
-from config.errors import Invalid
+from config.errors import DomainError, Invalid
 from custody.fields import PathsTooLong
+from custody.selectors import Receipt
 from custody.services import Status, Submission, Taken, take
 from decisions import records
 
 CHUNK = 100
 """Records a transaction in bulk: large enough to share a commit, small enough to answer early."""
 _CHUNK_BYTES = 2**20  # parsed, a record takes up to thirty times its size
+
+INVALID = "invalid"
+"""The status of a line that is no acceptable record; of the others it is custody's."""
+
+
+class RecordConflict(DomainError):
+    """Other content of this decision id is in custody."""
+
+    code = "record_conflict"
+    sentence = (
+        "A record of this decision_id with other content is in custody, and a record is never replaced. "
+        "Nothing was stored. Give a new decision its own decision_id."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """A record that is in custody. `is_new` if this call brought it there."""
+
+    decision_id: str
+    receipt: Receipt
+    is_new: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,42 +58,32 @@ class Line:
     record_id: uuid.UUID | None = None
     detail: str | list[Mapping[str, Any]] | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        shown = {
-            "line": self.number,
-            "status": self.status,
-            "decision_id": self.decision_id,
-            "record_id": str(self.record_id) if self.record_id else None,
-            "detail": self.detail,
-        }
-        return {name: value for name, value in shown.items() if value is not None}
 
-
-INVALID = "invalid"
-
-
-def ingest(*, organization_id: uuid.UUID, raw: bytes, source: str, actor: Actor) -> tuple[str, Taken]:
-    """Take one record into custody and the index.
+@requires(Permission.INGEST_RECORDS)
+def ingest(*, caller: Caller, raw: bytes, source: str) -> Acceptance:
+    """Take one record into custody and the index. The same content again is answered with the first receipt.
 
     Args:
         raw: the record's exact bytes.
         source: where it came from, as lists filter it, such as `api`.
 
-    Returns:
-        Its decision id, and what became of it: created, replayed (the same content is in custody already), conflict
-        (other content is; the attempt is in the audit trail) or unavailable.
-
     Raises:
         Invalid: the bytes are no acceptable record; nothing is stored.
+        RecordConflict: its decision id is taken; the attempt is in the audit trail.
+        Fault: the record is not known to be in custody now.
     """
     submission = _submission(raw, source)
-    (taken,) = take(organization_id=organization_id, submissions=[submission])
-    if taken.status is Status.CONFLICT:
-        _record_conflict(organization_id, taken, source, actor)
-    return submission.identity, taken
+    (taken,) = take(organization_id=caller.organization_id, submissions=[submission])
+    if taken.fault:
+        raise taken.fault
+    if taken.receipt is None:
+        _record_conflict(caller, taken, source)
+        raise RecordConflict
+    return Acceptance(submission.identity, taken.receipt, taken.status is Status.CREATED)
 
 
-def ingest_lines(*, organization_id: uuid.UUID, lines: Iterable[bytes], source: str, actor: Actor) -> Iterator[Line]:
+@requires(Permission.INGEST_RECORDS)
+def ingest_lines(*, caller: Caller, lines: Iterable[bytes], source: str) -> Iterator[Line]:
     """Take many records, one JSON object a line; blank lines are skipped. Takes and answers a chunk at a time.
 
     A bad line is answered as such and never stops the good ones.
@@ -79,7 +94,7 @@ def ingest_lines(*, organization_id: uuid.UUID, lines: Iterable[bytes], source: 
     numbered = ((number, line.rstrip(b"\r\n")) for number, line in enumerate(lines, start=1))
     present = ((number, line) for number, line in numbered if line.strip())
     for chunk in _chunks(present):
-        yield from _ingest_chunk(organization_id, chunk, source, actor)
+        yield from _ingest_chunk(caller, chunk, source)
 
 
 def _chunks(numbered: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
@@ -95,9 +110,7 @@ def _chunks(numbered: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, b
         yield chunk
 
 
-def _ingest_chunk(
-    organization_id: uuid.UUID, chunk: list[tuple[int, bytes]], source: str, actor: Actor
-) -> Iterator[Line]:
+def _ingest_chunk(caller: Caller, chunk: list[tuple[int, bytes]], source: str) -> Iterator[Line]:
     answers: dict[int, Line] = {}
     good: list[tuple[int, Submission]] = []
     for number, raw in chunk:
@@ -105,10 +118,10 @@ def _ingest_chunk(
             good.append((number, _submission(raw, source)))
         except Invalid as error:
             answers[number] = Line(number, INVALID, detail=error.problems)
-    taken = take(organization_id=organization_id, submissions=[each for _, each in good]) if good else []
+    taken = take(organization_id=caller.organization_id, submissions=[each for _, each in good]) if good else []
     for (number, submission), outcome in zip(good, taken, strict=True):
         if outcome.status is Status.CONFLICT:
-            _record_conflict(organization_id, outcome, source, actor)
+            _record_conflict(caller, outcome, source)
         answers[number] = Line(number, outcome.status, submission.identity, outcome.record_id, _detail(outcome))
     return (answers[number] for number, _ in chunk)
 
@@ -137,11 +150,11 @@ def _value_error(sentence: str) -> dict[str, Any]:
     return {"type": "value_error", "loc": ["body"], "msg": f"Value error, {sentence}", "ctx": {"error": sentence}}
 
 
-def _record_conflict(organization_id: uuid.UUID, taken: Taken, source: str, actor: Actor) -> None:
+def _record_conflict(caller: Caller, taken: Taken, source: str) -> None:
     audit.record(
         "record.conflict",
-        actor=actor,
-        organization_id=organization_id,
+        actor=caller.actor,
+        organization_id=caller.organization_id,
         object_kind="record",
         object_id=taken.record_id,
         source=source,

@@ -1,14 +1,15 @@
 from django.urls import path
 
 from config.api import converters  # noqa: F401 - registers `any`
-from decisions.api import reading, reconsiderations
+from decisions.api.decisions import Decisions
+from decisions.api.reconsiderations import Reconsiderations
 
 # A decision id may contain slashes, so `any` takes it whole and the longer routes come first.
 urlpatterns = [
-    path("decisions", reading.DecisionListView.as_view()),
-    path("decisions/<any:decision_id>/reconsideration", reconsiderations.ReconsiderationView.as_view()),
-    path("decisions/<any:decision_id>/reconsideration/check", reconsiderations.ReconsiderationCheckView.as_view()),
-    path("decisions/<any:decision_id>/record", reading.RecordView.as_view()),
-    path("decisions/<any:decision_id>/receipt", reading.ReceiptView.as_view()),
-    path("decisions/<any:decision_id>", reading.DecisionView.as_view()),
+    path("decisions", Decisions.as_view({"get": "list"})),
+    path("decisions/<any:decision_id>/reconsideration", Reconsiderations.as_view({"post": "create"})),
+    path("decisions/<any:decision_id>/reconsideration/check", Reconsiderations.as_view({"post": "check"})),
+    path("decisions/<any:decision_id>/record", Decisions.as_view({"get": "record"})),
+    path("decisions/<any:decision_id>/receipt", Decisions.as_view({"get": "receipt"})),
+    path("decisions/<any:decision_id>", Decisions.as_view({"get": "retrieve"})),
 ]

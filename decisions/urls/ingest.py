@@ -1,8 +1,8 @@
 from django.urls import path
 
-from decisions.api import ingest
+from decisions.api.ingest import Ingest
 
 urlpatterns = [
-    path("srf", ingest.IngestView.as_view()),
-    path("srf/batch", ingest.IngestBatchView.as_view()),
+    path("srf", Ingest.as_view({"post": "one"})),
+    path("srf/batch", Ingest.as_view({"post": "batch"})),
 ]

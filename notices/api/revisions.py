@@ -9,7 +9,7 @@ from config.api import openapi
 from config.api.pagination import paginate
 from config.api.responses import answer
 from config.api.views import ApiView
-from decisions.api.reading import OneDecisionView
+from decisions.api.common import decision_of
 from notices import presenters, selectors, services
 from notices.api.common import NOTICE_ID, OneNoticeView, named_pack, not_one_of, refusals
 from notices.schemas import (
@@ -24,7 +24,7 @@ from notices.schemas import (
 )
 
 
-class DraftView(OneDecisionView):
+class DraftView(ApiView):
     permissions = {"POST": Permission.DRAFT_NOTICES}
 
     @extend_schema(
@@ -37,7 +37,7 @@ class DraftView(OneDecisionView):
     )
     @idempotent
     def post(self, request: Request, decision_id: str) -> HttpResponse:
-        decision = self.decision(request, decision_id)
+        decision = decision_of(request, decision_id)
         body = self.body(NoticeDraftIn)
         pack = named_pack(body.pack or selectors.settings_of(decision.organization_id).default_pack, "pack")
         notice = services.draft(

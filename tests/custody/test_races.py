@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from accounts import audit
+from accounts import callers
 from custody import services, vaults
 from custody.models import Entry, SealedObject
 from custody.services import Submission
@@ -74,10 +74,9 @@ def test_batches_that_share_ids_in_opposite_orders_neither_wait_in_a_circle_nor_
         return Counter(
             line.status
             for line in ingest_lines(
-                organization_id=racing_api.organization.id,
+                caller=callers.system(racing_api.organization.id),
                 lines=lines if number % 2 else lines[::-1],
                 source="batch",
-                actor=audit.COMMAND_LINE,
             )
         )
 

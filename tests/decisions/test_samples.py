@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from accounts import audit
+from accounts import callers
 from config.api import strict_json
 from decisions import samples
 from decisions.models import Decision
@@ -120,7 +120,7 @@ def test_the_synthetic_records_carry_the_spellings_a_strict_store_must_keep():
 @pytest.mark.django_db
 def test_every_sample_is_taken_and_indexed_as_it_says(organization, mortgages):
     raws = [*samples.mortgage_records(), *samples.synthetic_records()]
-    lines = ingest_lines(organization_id=organization.id, lines=raws, source="samples", actor=audit.SYSTEM)
+    lines = ingest_lines(caller=callers.system(organization.id), lines=raws, source="samples")
     assert Counter(line.status for line in lines) == {"created": 2400}
     assert Decision.objects.filter(action="denied", decision_id__startswith="boston-hmda-1990-").count() == 285
     shown = Decision.objects.get(decision_id="synthetic-insurance-01")

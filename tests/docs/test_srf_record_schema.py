@@ -6,8 +6,9 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from config.errors import Invalid
-from decisions import records, samples, services
+from decisions import records, samples
 from decisions.models import MAX_DECISION_ID
+from decisions.services import records as ingesting
 from tests.docs.documents import CHECKOUT, blocks, text
 
 SCHEMA = json.loads(text("docs/srf-record.schema.json"))
@@ -55,7 +56,7 @@ def test_what_the_service_refuses_for_its_shape_does_not_fit(record):
     with pytest.raises(ValidationError):
         VALIDATOR.validate(record)
     with pytest.raises(Invalid):
-        services._submission(json.dumps(record).encode(), "api")
+        ingesting._submission(json.dumps(record).encode(), "api")
 
 
 def test_the_longest_id_is_that_of_the_index():

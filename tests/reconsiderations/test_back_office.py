@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts import audit, services
 from accounts.models import AuditEvent, User
-from accounts.roles import Role
+from accounts.roles import MEMBER_ROLES, Role
 from decisions.models import Decision
 from tests.conftest import Api
 from tests.custody.faulty_disk import full_disk
@@ -253,7 +253,7 @@ def test_while_the_vault_is_full_the_review_is_recorded_and_the_salts_are_shown(
 # ── who may ──
 
 
-@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize("role", MEMBER_ROLES)
 def test_the_form_is_for_those_who_may_and_the_others_are_told_why_not(signed_in, page, target, role):
     browser = signed_in(role)
     answer = browser.get(page)

@@ -10,12 +10,12 @@ from django.db import OperationalError
 from django.views.debug import get_exception_reporter_class
 
 from accounts.roles import Role
-from decisions import commitments
+from decisions import commitments, reviews
 from decisions.forms import ReviewForm
 from decisions.models import Decision
+from decisions.reviews import Review
 from decisions.schemas import ReconsiderationCheckIn, ReconsiderationIn
 from decisions.services import reconsiderations
-from decisions.services.reconsiderations import Review
 from tests.reconsiderations.canaries import EVIDENCE, RATIONALE, traces
 from tests.reconsiderations.conftest import REVIEW, SENT_ONCE, check, reconsider
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 MARKED = {**REVIEW, "rationale": RATIONALE, "evidence_considered": [EVIDENCE]}
 PLACES = [
     (reconsiderations, "take"),
-    (reconsiderations, "_payload"),
+    (reviews, "payload"),
     (commitments, "_digest"),
     (reconsiderations, "audit"),
 ]

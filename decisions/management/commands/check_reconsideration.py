@@ -3,14 +3,11 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.http import Http404
 
 from accounts import selectors as accounts
 from accounts.models import Organization
-from config.errors import Fault
 from decisions import selectors
 from decisions.models import Decision
-from decisions.services import reconsiderations
 
 
 class Command(BaseCommand):
@@ -30,24 +27,17 @@ class Command(BaseCommand):
         text = self._text(options["text"])
         try:
             organization = accounts.organization(options["organization"])
-            found = selectors.decision(organization.id, options["decision_id"])
-            matches = any(self._is(found, each, options["evidence"]) for each in _spellings(text))
         except Organization.DoesNotExist:
             raise CommandError(f"There is no organization with the slug {options['organization']}.") from None
-        except Http404 as error:
-            raise CommandError(str(error)) from None
-        except reconsiderations.NotAReconsideration:
-            raise CommandError("This record is a decision: name a reconsideration's decision_id.") from None
-        except Fault as error:
-            raise CommandError(error.sentence) from None
-        if not matches:
+        found = selectors.decision(organization.id, options["decision_id"])
+        if not any(self._is(found, each, options["evidence"]) for each in _spellings(text)):
             raise CommandError("This is not the text that was committed to.")
         self.stdout.write("This is the text that was committed to.")
 
     @staticmethod
     def _is(decision: Decision, text: str, evidence: bool) -> bool:
-        rationale, references = reconsiderations.check(
-            decision=decision,
+        rationale, references = selectors.check_texts(
+            decision,
             rationale=None if evidence else text,
             evidence_considered=[text] if evidence else [],
         )

@@ -4,11 +4,11 @@ from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from accounts import audit, selectors
+from accounts import callers, selectors
 from accounts.models import Organization
 from config.api.responses import dump
 from config.progress import progress
-from decisions import services
+from decisions import presenters, services
 
 
 class Command(BaseCommand):
@@ -40,13 +40,12 @@ class Command(BaseCommand):
     def _ingest(self, organization: Organization, file: IO[bytes], total: int | None) -> Counter[str]:
         counts: Counter[str] = Counter()
         with progress("Ingesting records", total) as advance:
-            for line in services.ingest_lines(
-                organization_id=organization.id, lines=file, source="command", actor=audit.COMMAND_LINE
-            ):
+            caller = callers.command_line(organization.id)
+            for line in services.ingest_lines(caller=caller, lines=file, source="command"):
                 counts[line.status] += 1
                 advance(1)
                 if line.status not in ("created", "replayed"):
-                    self.stderr.write(dump(line.as_json()).decode())
+                    self.stderr.write(dump(presenters.line(line)).decode())
         return counts
 
 

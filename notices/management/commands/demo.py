@@ -96,9 +96,8 @@ class Command(BaseCommand):
             return
         statuses: Counter[str] = Counter()
         with progress("Taking custody of the sample decisions", len(records)) as advance:
-            for line in ingest_lines(
-                organization_id=organization.id, lines=records, source=SOURCE, actor=audit.COMMAND_LINE
-            ):
+            caller = callers.command_line(organization.id)
+            for line in ingest_lines(caller=caller, lines=records, source=SOURCE):
                 statuses[line.status] += 1
                 advance(1)
         if set(statuses) - {"created", "replayed"}:

@@ -1,0 +1,62 @@
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from accounts.authentication import caller_of
+from accounts.roles import Permission
+from config.api import openapi
+from config.api.pagination import paginate
+from config.api.resources import Resource, operation
+from config.api.responses import JSON, answer
+from custody import selectors as custody
+from decisions import presenters, selectors
+from decisions.api.common import decision_of
+from decisions.schemas import DecisionDetail, DecisionPage, DecisionQuery, ReceiptOut
+
+
+class Decisions(Resource):
+    @operation(
+        "list_decisions",
+        "List decisions, newest first.",
+        permission=Permission.READ_DECISIONS,
+        query=DecisionQuery,
+        answers={200: DecisionPage},
+    )
+    def list(self, request: Request) -> HttpResponse:
+        query = self.query(DecisionQuery)
+        rows = selectors.decisions(caller_of(request).organization_id, query)
+        return answer(paginate(rows, query, moment="received_at", show=presenters.summary))
+
+    @operation(
+        "get_decision",
+        "One decision as the index shows it.",
+        permission=Permission.READ_DECISIONS,
+        parameters=[openapi.DECISION_ID],
+        answers={200: DecisionDetail},
+        errors=[404],
+    )
+    def retrieve(self, request: Request, decision_id: str) -> HttpResponse:
+        return answer(presenters.detail(decision_of(request, decision_id)))
+
+    @operation(
+        "get_decision_record",
+        "The record itself, decrypted from custody, byte for byte as it was received.",
+        permission=Permission.READ_DECISIONS,
+        parameters=[openapi.DECISION_ID],
+        answers={200: {"type": "object", "additionalProperties": True}},
+        errors=[404, 503],
+    )
+    def record(self, request: Request, decision_id: str) -> HttpResponse:
+        record = selectors.record_of(decision_of(request, decision_id))
+        return HttpResponse(custody.opened(record).payload, content_type=JSON)
+
+    @operation(
+        "get_decision_receipt",
+        "The signed receipt of a record, as it was answered at ingest.",
+        permission=Permission.READ_DECISIONS,
+        parameters=[openapi.DECISION_ID],
+        answers={200: ReceiptOut},
+        errors=[404, 503],
+    )
+    def receipt(self, request: Request, decision_id: str) -> HttpResponse:
+        decision = decision_of(request, decision_id)
+        return answer(presenters.receipt(decision.decision_id, custody.receipt(selectors.record_of(decision))))
