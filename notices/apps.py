@@ -6,14 +6,17 @@ class NoticesConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts.back_office import register_charts, register_needs, register_page
+        from accounts.demo import register_step
         from custody import record_types
         from decisions.back_office import register_decision_panel
         from notices import checks  # noqa: F401 - importing checks registers them
         from notices.back_office import dashboard
+        from notices.demo import draft_notices
         from notices.models import AuthorityGrant, Notice
         from notices.services import sealing
 
         record_types.register(sealing.KIND, sealing.index_row)
+        register_step(draft_notices)
         register_needs(dashboard.needs)
         register_charts(dashboard.charts)
         register_decision_panel(dashboard.panel)

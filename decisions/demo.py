@@ -1,0 +1,34 @@
+"""What decisions add to the demo: the samples, in custody."""
+
+from collections import Counter
+
+from accounts import callers
+from accounts.models import Organization
+from config.errors import Fault
+from config.progress import progress
+from decisions import samples
+from decisions.models import Decision
+from decisions.services import ingest_lines
+
+SOURCE = "samples"
+
+
+class SamplesRefused(Fault):
+    """Not every sample is in custody."""
+
+    code = "samples_refused"
+
+
+def take_samples(organization: Organization) -> None:
+    """Take custody of the samples, unless they are there. Replaying them is harmless, so a run that was cut off goes
+    on. Raises SamplesRefused."""
+    records = [*samples.mortgage_records(), *samples.synthetic_records()]
+    if Decision.objects.for_organization(organization).filter(source=SOURCE).count() == len(records):
+        return
+    statuses: Counter[str] = Counter()
+    with progress("Taking custody of the sample decisions", len(records)) as advance:
+        for line in ingest_lines(caller=callers.command_line(organization.id), lines=records, source=SOURCE):
+            statuses[line.status] += 1
+            advance(1)
+    if set(statuses) - {"created", "replayed"}:
+        raise SamplesRefused(f"Not every sample was taken: {dict(statuses)}.")

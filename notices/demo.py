@@ -1,0 +1,88 @@
+"""What notices add to the demo: one in every state, about the samples."""
+
+from accounts import audit, callers
+from accounts.callers import Caller
+from accounts.demo import OPERATOR
+from accounts.models import Member, Organization
+from accounts.selectors import caller
+from config.progress import progress
+from decisions.models import Decision
+from decisions.samples import SAMPLES
+from notices import services
+from notices.models import Delivery, Notice
+from notices.packs import packs
+from notices.phrasebook import read_table
+
+MORTGAGE_NOTICES = 12
+MORTGAGE_PACK = "us_ecoa_fcra"
+PACKS = {
+    "synthetic-insurance-01": "gdpr_22",
+    "synthetic-insurance-03": "gdpr_22",
+    "synthetic-insurance-04": "us_ecoa_fcra",
+    "synthetic-insurance-05": "ca_qc_12_1",
+    "synthetic-hiring-01": "eu_ai_act_86",
+    "synthetic-hiring-03": "us_ca_admt",
+    "synthetic-hiring-04": "us_co_admt",
+    "synthetic-benefits-02": "uk_gdpr_22c",
+    "synthetic-prior-authorization-01": "us_health_denial",
+}
+PLACEHOLDERS = {
+    "contact": "Demo Lender, Customer Relations, 1 Example Street, Example City, help@demo.example",
+    "creditor_name": "Demo Lender",
+    "creditor_address": "1 Example Street, Example City",
+    "agency_name_and_address": "Consumer Financial Protection Bureau, 1700 G Street NW, Washington, DC 20552",
+    "consumer_reporting_agency": "Example Consumer Reports Co., 100 Example Avenue, Example City, 1-800-555-0199",
+    "appeal_address": "Appeals, 1 Example Street, Example City",
+    "appeal_days": "180",
+    "appeal_telephone": "1-800-555-0100",
+    "consumer_assistance_contact": "Example Consumer Assistance, 1-800-555-0101",
+    "privacy_rights_page": "https://demo.example/privacy",
+}
+ADDRESSEE = {"name": "Example Person", "address": ["2 Example Street", "Example City"]}
+SUBMITTED, APPROVED, DELIVERED = "synthetic-insurance-03", "synthetic-hiring-01", "synthetic-benefits-02"
+
+
+def draft_notices(organization: Organization) -> None:
+    """Notices in every state, drafted by nobody in particular so that both people can approve them."""
+    if Notice.objects.filter(organization=organization).exists():
+        return
+    shell = callers.command_line(organization.id)
+    _settle(shell)
+    notices = _draft(organization, shell)
+    services.submit(notice=notices[SUBMITTED], caller=shell)
+    members = Member.objects.for_organization(organization).select_related("user")
+    operator = caller(members.get(user__email=OPERATOR))
+    for decision_id in (APPROVED, DELIVERED):
+        services.approve(notice=notices[decision_id], caller=operator, revision=1, authority="complaints officer")
+    services.deliver(notice=notices[DELIVERED], channel=Delivery.Channel.POST, caller=shell, reference="EX-0001")
+
+
+def _settle(shell: Caller) -> None:
+    """The organization's settings and phrasebook."""
+    services.change_settings(
+        default_pack=MORTGAGE_PACK,
+        placeholders=PLACEHOLDERS,
+        require_grants=False,
+        at_risk_days=7,
+        caller=shell,
+    )
+    with open(SAMPLES / "phrasebook.csv", newline="", encoding="utf-8") as file:
+        services.put_phrases(organization_id=shell.organization_id, phrases=read_table(file), actor=audit.COMMAND_LINE)
+
+
+def _draft(organization: Organization, shell: Caller) -> dict[str, Notice]:
+    """A notice about each of some decisions, by the decision's id."""
+    rows = Decision.objects.for_organization(organization).select_related("record", "organization")
+    denied = rows.filter(action="denied", decision_id__startswith="boston").order_by("received_at", "decision_id")
+    chosen = [*rows.filter(decision_id__in=PACKS).order_by("decision_id"), *denied[:MORTGAGE_NOTICES]]
+    notices = {}
+    with progress("Drafting notices", len(chosen)) as advance:
+        for decision in chosen:
+            notices[decision.decision_id] = services.draft(
+                decision=decision,
+                pack=packs()[PACKS.get(decision.decision_id, MORTGAGE_PACK)],
+                recipient={**ADDRESSEE, "reference": decision.subject_reference},
+                caller=shell,
+            )
+            advance(1)
+    return notices
