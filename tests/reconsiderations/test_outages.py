@@ -5,11 +5,14 @@ import json
 
 import pytest
 from django.core.management import call_command
+from django.db import OperationalError
 
+from accounts.models import AuditEvent
 from custody import keys, vaults
 from custody.models import Entry, Key, SealedObject, object_key
 from custody.services import adopt_orphans, reconcile
 from decisions.models import Decision
+from decisions.services import reconsiderations
 from tests.custody.faulty_disk import faulty_disk, full_disk
 from tests.reconsiderations.conftest import RAW, REVIEW, check, forget_all_records, is_committed, reconsider
 
@@ -86,6 +89,50 @@ def test_without_the_organizations_keys_it_is_503_and_nothing_is_recorded(api, o
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     assert set(answer.json()) == {"detail"}
     assert Decision.objects.count() == 1
+
+
+# ── a process is killed, or the database fails, between the steps ──
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def kill(*args, **options):
+    raise Killed
+
+
+def events():
+    return AuditEvent.objects.filter(verb="decision.reconsidered").count()
+
+
+@pytest.mark.parametrize("failure", [Killed, OperationalError])
+def test_a_review_whose_audit_event_is_not_written_is_not_recorded(api, each_vault, original, monkeypatch, failure):
+    """Nor is there a record whose salts nobody was ever told."""
+
+    def fail(*args, **options):
+        raise failure
+
+    monkeypatch.setattr(reconsiderations.audit, "record", fail)
+    if failure is Killed:
+        with pytest.raises(Killed):
+            reconsider(api)
+    else:
+        assert reconsider(api).status_code == 503
+    assert (Decision.objects.count(), Entry.objects.count(), events()) == (1, 1, 0)
+
+
+def test_a_review_that_is_recorded_is_in_the_audit_trail_though_its_object_was_never_put(
+    api, filesystem_vault, original, monkeypatch
+):
+    with monkeypatch.context() as patch:
+        patch.setattr(vaults.current(), "put_new", kill)
+        with pytest.raises(Killed):
+            reconsider(api)
+    assert (Decision.objects.count(), events()) == (2, 1)
+    let_leases_run_out()
+    assert reconcile() == (1, 0)
+    assert (Decision.objects.count(), events()) == (2, 1)
 
 
 # ── the database is restored from an older dump ──
