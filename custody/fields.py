@@ -171,7 +171,7 @@ def _count(container: Any, prefix: int, total: int) -> int:
         size = prefix + len(segment if segment.isascii() else segment.encode())
         total = _count(value, size + 1, total) if value and isinstance(value, dict | list) else total + size
         if total > MOST_PATH_BYTES:
-            raise PathsTooLong("the paths of a record are too long")
+            raise PathsTooLong(because="the paths of a record are too long")
     return total
 
 

@@ -43,7 +43,7 @@ class Room:
         """Texts beside the statements. Raises TooMuch."""
         self._characters -= sum(map(len, texts))
         if min(self._statements, self._characters) < 0:
-            raise TooMuch("more than a notice holds")
+            raise TooMuch(because="more than a notice holds")
 
 
 def require_room(content: Mapping[str, Any]) -> None:

@@ -47,9 +47,9 @@ class TooLongForPaper(Fault):
 def require_fits(content: Mapping[str, Any]) -> None:
     """Raises TooLongForPaper if a content has more statements or lines than a PDF is made of."""
     if sum(len(told) for told in content.values() if isinstance(told, list)) > MOST_STATEMENTS:
-        raise TooLongForPaper("more statements than a PDF is made of")
+        raise TooLongForPaper(because="more statements than a PDF is made of")
     if _lines(content) > MOST_LINES:
-        raise TooLongForPaper("more lines than a PDF is made of")
+        raise TooLongForPaper(because="more lines than a PDF is made of")
 
 
 def _lines(told: Any) -> float:
@@ -128,5 +128,5 @@ def _weasyprint() -> ModuleType:
     try:
         import weasyprint
     except OSError as error:
-        raise NoPdfHere("WeasyPrint finds no Pango") from error
+        raise NoPdfHere(because="WeasyPrint finds no Pango") from error
     return weasyprint
