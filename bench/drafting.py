@@ -40,13 +40,13 @@ def measure() -> Table:
     )
     decisions = list(rows)
     pack = packs()["us_ecoa_fcra"]
-    book = Phrasebook([])
+    book = Phrasebook()
 
     def read(decision: Decision) -> Facts:
         return Facts(custody.opened(decision.record).payload)
 
     def write(decision: Decision, facts: Facts) -> Any:
-        content = drafting.draft(facts, pack, "en", book, {"organization": "Bench"})
+        content = drafting.draft(facts, pack, "en", book, {"organization": "Bench"}).content
         revision = NoticeRevision(
             notice=Notice(decision=decision), content=content, cited=checklist.cited_values(facts, content)
         )
@@ -55,7 +55,7 @@ def measure() -> Table:
             pack=pack,
             received_at=decision.received_at,
             reader="",
-            withholding=drafting.redaction(facts, pack, "en", book),
+            redaction=drafting.redaction_of(facts, pack, book),
             delivered_at=None,
             asked=None,
         )

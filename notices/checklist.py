@@ -3,20 +3,33 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
-from typing import Any
-
-from django.utils import timezone
+from datetime import UTC, datetime
+from typing import Any, Protocol
 
 from notices import deadlines
 from notices.drafting import Redaction
 from notices.limits import MOST_CITED, TooMuch
-from notices.models import NoticeRevision
 from notices.packs import PLACEHOLDER, STATEMENT_FIELDS, Element, Pack, base_language, fill
 from notices.record_paths import Facts, NoSuchField, Scalar
 
 _SOMETHING = "[^{}]+?"
 PRESENT, MISSING, NOT_APPLICABLE, CHECK = "present", "missing", "not_applicable", "check"
+
+
+class Revision(Protocol):
+    """What a notice says, and what is known of it beside its words."""
+
+    @property
+    def content(self) -> Mapping[str, Any]:
+        """The twelve content fields of the contract."""
+
+    @property
+    def cited(self) -> Mapping[str, str]:
+        """`cited_values` when the revision was made."""
+
+    @property
+    def not_applicable(self) -> Mapping[str, str]:
+        """Ids of elements that do not apply, each with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +108,7 @@ def cited_values(facts: Facts, content: Mapping[str, Any]) -> dict[str, str]:
             continue
         room -= len(found[source])
         if room < 0:
-            raise TooMuch("longer values than a notice may cite")
+            raise TooMuch(because="longer values than a notice may cite")
     return found
 
 
@@ -121,7 +134,7 @@ def citations(facts: Facts, content: Mapping[str, Any], before: Mapping[str, str
     return checked
 
 
-def problems(case: Case, revision: NoticeRevision) -> list[str]:
+def problems(case: Case, revision: Revision) -> list[str]:
     """What stands in the way of approving a revision, a sentence each."""
     missing = [
         f"{item.label}: missing ({item.citation})."
@@ -147,7 +160,7 @@ def _in_the_words(case: Case, content: Mapping[str, Any]) -> Iterator[str]:
         yield f"Your phrasebook withholds a part of this record. Say so among the rights: {text.withheld}"
 
 
-def _in_the_sources(case: Case, revision: NoticeRevision) -> Iterator[str]:
+def _in_the_sources(case: Case, revision: Revision) -> Iterator[str]:
     for citation in citations(case.facts, revision.content, revision.cited):
         if not citation.resolves:
             yield f"The source {citation.source} leads nowhere in the record."
@@ -157,10 +170,10 @@ def _in_the_sources(case: Case, revision: NoticeRevision) -> Iterator[str]:
             yield f"The source {citation.source} is withheld by your phrasebook: remove the statement."
 
 
-def check(case: Case, revision: NoticeRevision) -> list[Item]:
+def check(case: Case, revision: Revision) -> list[Item]:
     """The pack's elements against a revision. What binds is what bound on the day of the decision, else today."""
     pack, content = case.pack, revision.content
-    decided = deadlines.moment(case.facts.get("decided_at")) or timezone.now()
+    decided = deadlines.moment(case.facts.get("decided_at")) or datetime.now(UTC)
     labels = pack.text(str(content["language"])).labels
     return [
         Item(
@@ -177,7 +190,7 @@ def check(case: Case, revision: NoticeRevision) -> list[Item]:
     ]
 
 
-def _result(case: Case, element: Element, revision: NoticeRevision) -> str:
+def _result(case: Case, element: Element, revision: Revision) -> str:
     content = revision.content
     applies = element.applies_to(case.facts.get, content, requested=case.asked is not None)
     if element.id in revision.not_applicable or not applies:
@@ -201,7 +214,7 @@ def _in_time(case: Case, element: Element) -> str:
     if deadline is None:
         return NOT_APPLICABLE
     done_at = case.delivered_at if clock.what == "notice" else answered_at
-    if (done_at or timezone.now()) > deadline.due_at:
+    if (done_at or datetime.now(UTC)) > deadline.due_at:
         return MISSING
     return PRESENT if done_at else CHECK
 

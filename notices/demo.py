@@ -11,7 +11,7 @@ from decisions.samples import SAMPLES
 from notices import services
 from notices.models import Delivery, Notice
 from notices.packs import packs
-from notices.phrasebook import read_table
+from notices.phrasebook_csv import read_table
 
 MORTGAGE_NOTICES = 12
 MORTGAGE_PACK = "us_ecoa_fcra"

@@ -8,7 +8,7 @@ from accounts.models import Member
 from notices.letters import recipient as recipients
 from notices.models import AuthorityGrant, Delivery, NoticeSettings, Phrase, languages
 from notices.packs import packs
-from notices.phrasebook import BadTable, read_table
+from notices.phrasebook_csv import BadTable, read_table
 
 
 class ActionForm(forms.Form):

@@ -13,6 +13,7 @@ from config.leases import Leased
 from custody.models import Entry
 from decisions.models import Decision
 from notices.packs import packs
+from notices.phrasebook import LONGEST_KEY
 
 _LONGEST_PHRASE = 2000  # characters
 _UNAMBIGUOUS = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that looks like something else on paper
@@ -58,7 +59,7 @@ class Phrase(models.Model):
 
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="phrases")
     language = models.CharField(max_length=8)
-    key = models.CharField(max_length=256, help_text="A reason code, or the path of a field.")
+    key = models.CharField(max_length=LONGEST_KEY, help_text="A reason code, or the path of a field.")
     sentence = models.TextField(blank=True, help_text="One sentence; {value} stands for the field's value.")
     label = models.CharField(max_length=200, blank=True, help_text="What the field is called.")
     withheld = models.BooleanField(default=False, help_text="The field is not printed.")

@@ -17,13 +17,12 @@ from custody.sealing import Damaged
 from custody.vaults import VaultUnavailable
 from decisions.models import Decision
 from decisions.selectors import record_of
-from notices import checklist, deadlines
+from notices import checklist, deadlines, phrasebook
 from notices.drafting import redaction_of
 from notices.letters import Letter, recipient
-from notices.models import Notice, NoticeRevision, NoticeSettings, ReviewRequest, ReviewRequestQuerySet
+from notices.models import Notice, NoticeRevision, NoticeSettings, Phrase, ReviewRequest, ReviewRequestQuerySet
 from notices.packs import Pack, packs
 from notices.packs.models import Purpose
-from notices.phrasebook import Phrasebook
 from notices.record_paths import Facts
 from notices.schemas import NoticeQuery, ReviewRequestQuery
 
@@ -62,6 +61,14 @@ def placeholders_of(organization: Organization) -> dict[str, str]:
     return {"organization": name, "contact": name, **settings_of(organization.pk).placeholders}
 
 
+def phrasebook_of(organization_id: uuid.UUID, language: str) -> phrasebook.Phrasebook:
+    """The organization's phrases in a language."""
+    rows = Phrase.objects.filter(organization_id=organization_id, language=language)
+    return phrasebook.Phrasebook(
+        phrasebook.Phrase(row.key, row.sentence, row.label, row.withheld, tuple(row.authors.values())) for row in rows
+    )
+
+
 def current_revision(notice: Notice) -> NoticeRevision:
     """What the notice says now."""
     return notice.revisions.order_by("-number")[0]
@@ -80,13 +87,12 @@ def case_of(notice: Notice, facts: Facts) -> checklist.Case:
     """
     pack = pack_of(notice)
     wishes = (notice.recipient.get("language"), facts.get("subject.language"))
-    phrasebook = Phrasebook.of(notice.organization_id, notice.language)
     return checklist.Case(
         facts=facts,
         pack=pack,
         received_at=notice.decision.received_at,
         reader=next((wish for wish in wishes if isinstance(wish, str) and wish.strip()), ""),
-        redaction=redaction_of(facts, pack, notice.language, phrasebook),
+        redaction=redaction_of(facts, pack, phrasebook_of(notice.organization_id, notice.language)),
         delivered_at=None if notice.state in Notice.UNSENT else delivered_at(notice),
         asked=_asked(notice) if any(element.when.on_request for element in pack.elements) else None,
     )

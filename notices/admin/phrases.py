@@ -11,7 +11,7 @@ from accounts.roles import Permission
 from notices import services
 from notices.forms import PhraseForm, PhraseTableForm
 from notices.models import Phrase
-from notices.phrasebook import COLUMNS
+from notices.phrasebook_csv import COLUMNS
 
 _LIST = "admin:notices_phrase_changelist"
 

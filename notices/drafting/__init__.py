@@ -4,18 +4,31 @@ A statement is one sentence with one source that resolves in the record. What th
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from notices.drafting.phrases import FieldPhrases
 from notices.drafting.redaction import Redaction, redaction_of
+from notices.drafting.selection import Selection
 from notices.drafting.statements import statements
 from notices.drafting.writer import Writer
 from notices.limits import Statement
 from notices.localization import wording
 from notices.packs import Pack, fill
-from notices.phrasebook import Phrasebook
+from notices.phrasebook import Phrase, Phrasebook
 from notices.record_paths import Facts
 
-__all__ = ["Redaction", "Statement", "draft", "redaction_of"]
+__all__ = ["Draft", "Redaction", "Statement", "draft", "redaction_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    content: dict[str, Any]
+    """The twelve content fields of a notice, as the contract names them."""
+    withheld: tuple[str, ...]
+    """The paths of what the phrasebook kept out."""
+    phrases: tuple[Phrase, ...]
+    """Those that had a part in it."""
 
 
 def draft(
@@ -24,8 +37,8 @@ def draft(
     language: str,
     phrasebook: Phrasebook,
     placeholders: Mapping[str, str],
-) -> dict[str, Any]:
-    """The twelve content fields of a notice, as the contract names them.
+) -> Draft:
+    """What a notice says about a record.
 
     Args:
         placeholders: the organization's names and addresses, for the pack's texts; what the record says comes first.
@@ -35,17 +48,18 @@ def draft(
         TooMuch: the record says more than a notice holds.
     """
     text = pack.text(language)
-    writer = Writer(facts, wording(language, pack.locales.get(language, "")), phrasebook)
-    told = statements(facts, pack, writer)
+    phrases = FieldPhrases(phrasebook)
+    writer = Writer(facts, wording(language, pack.locales.get(language, "")), phrases)
+    told, withheld = statements(Selection(facts, pack, phrases), writer)
     review = _review_available(facts, pack)
     how_to_request_review = {True: text.how_to_request_review, False: text.no_review, None: ""}[review]
-    rights = [*text.rights, *pack.locked_texts(language, facts.get), *([text.withheld] if writer.withheld else [])]
+    rights = [*text.rights, *pack.locked_texts(language, facts.get), *([text.withheld] if withheld else [])]
     values = {**placeholders, **pack.recorded(facts.get)}
 
     def filled(told: str) -> str:
         return fill(told, values)
 
-    return {
+    content = {
         "title": filled(text.title),
         **told,
         "how_to_request_inputs": filled(text.how_to_request_inputs),
@@ -56,6 +70,7 @@ def draft(
         "framework": text.framework,
         "language": language,
     }
+    return Draft(content, withheld, tuple(phrases.used.values()))
 
 
 def _review_available(facts: Facts, pack: Pack) -> bool | None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from notices.drafting.names import Names, Place
 from notices.localization import LONGEST_TEXT, Shown, Wording
 from notices.localization.sentences import clean, one_line
-from notices.models import Phrase
+from notices.phrasebook import Phrase
 from notices.record_paths import Fact, Facts
 
 # When these happened to an event says how the work went on, and nothing about the person.
@@ -52,7 +52,7 @@ class Telling:
         Args:
             called: a better name than the field's own.
         """
-        phrase = self._names.phrase(fact, *([called] if called else []))
+        phrase = self._names.phrases.of(fact, *([called] if called else []))
         place, shown = self._names.place(fact), self._shown(fact, called)
         return Told(fact, phrase, shown, place, self._label(fact.field, phrase, shown, place, called))
 

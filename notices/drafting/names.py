@@ -1,12 +1,11 @@
-"""What the fields of a record are called in a letter, and what the phrasebook says of them."""
+"""What the fields of a record are called in a letter."""
 
 from collections import Counter
 from typing import NamedTuple
 
+from notices.drafting.phrases import FieldPhrases
 from notices.localization import Wording, humanise
 from notices.localization.sentences import clean
-from notices.models import Phrase
-from notices.phrasebook import LONGEST_KEY, Phrasebook
 from notices.record_paths import Fact
 
 # Events that came from the person. What stands in them needs no word about where it comes from.
@@ -32,35 +31,10 @@ class Names:
     by the `id` of their values: a path is as long as all the keys above.
     """
 
-    def __init__(self, words: Wording, phrasebook: Phrasebook) -> None:
-        self._words, self._phrasebook = words, phrasebook
-        self._withheld: dict[int, bool] = {}
+    def __init__(self, words: Wording, phrases: FieldPhrases) -> None:
+        self.phrases, self._words = phrases, words
         self._contexts: dict[int, tuple[str, ...]] = {}
         self._events: dict[str, str] = {}
-
-    def phrase(self, fact: Fact, *names: str) -> Phrase | None:
-        """The organization's phrase for a field: by its path, else by one of `names`, else by its name.
-
-        An item of a list has the list's phrase if it has none itself.
-        """
-        if not self._phrasebook:
-            return None
-        field = fact.field
-        own = (*fact.paths(LONGEST_KEY), *names, fact.name)
-        return self._phrasebook.find(*own, *field.paths(LONGEST_KEY), field.name)
-
-    def withheld(self, fact: Fact) -> bool:
-        """Whether the organization withholds this, or what it is a part of."""
-        if fact.is_scalar:
-            return self._is_withheld(fact)
-        if id(fact.value) not in self._withheld:
-            self._withheld[id(fact.value)] = self._is_withheld(fact)
-        return self._withheld[id(fact.value)]
-
-    def _is_withheld(self, fact: Fact) -> bool:
-        phrase = self.phrase(fact)
-        within = fact.parent if fact.parent and fact.parent.parent else None
-        return bool(phrase and phrase.withheld) or bool(within and self.withheld(within))
 
     def place(self, fact: Fact) -> Place:
         """Where a field stands, in words."""
@@ -97,12 +71,12 @@ class Names:
         return self._events[event.path]
 
     def _event_name(self, event: Fact) -> str:
-        if event.in_list and (event.name == event.step or self.withheld(event.child("name"))):
+        if event.in_list and (event.name == event.step or self.phrases.withhold(event.child("name"))):
             return self._words.say("step", number=str(int(event.step) + 1))
         return self._called(event)
 
     def _called(self, fact: Fact) -> str:
-        phrase = self.phrase(fact)
+        phrase = self.phrases.of(fact)
         told = clean(phrase.label) if phrase and phrase.label else humanise(fact.name)
         return told or self._words.words["unnamed"]
 

@@ -1,11 +1,10 @@
 """What an organization keeps out of the letters about a record: fields that its phrasebook marks as withheld."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from notices.drafting.names import Names
-from notices.drafting.statements import statements
-from notices.drafting.writer import Writer
-from notices.localization import wording
+from notices.drafting.phrases import FieldPhrases
+from notices.drafting.selection import Selection, Topic
 from notices.packs import Pack
 from notices.phrasebook import Phrasebook
 from notices.record_paths import Fact, Facts
@@ -15,17 +14,37 @@ from notices.record_paths import Fact, Facts
 class Redaction:
     leaves_out: bool
     """Whether a letter says less than the record because of it, which the letter has to say."""
-    _names: Names
+    _phrases: FieldPhrases
 
     def covers(self, fact: Fact) -> bool:
         """Whether a field may not be printed."""
-        return self._names.withheld(fact)
+        return self._phrases.withhold(fact)
 
 
-def redaction_of(facts: Facts, pack: Pack, language: str, phrasebook: Phrasebook) -> Redaction:
-    """What is kept out of a letter by today's phrasebook."""
-    words = wording(language)
-    writer = Writer(facts, words, phrasebook)
-    if phrasebook.withholds:
-        statements(facts, pack, writer)  # what is kept back shows while writing
-    return Redaction(writer.withheld, Names(words, phrasebook))
+def redaction_of(facts: Facts, pack: Pack, phrasebook: Phrasebook) -> Redaction:
+    """What is kept out of a letter by today's phrasebook. Nothing is drafted for it."""
+    phrases = FieldPhrases(phrasebook)
+    return Redaction(phrasebook.withholds and _leaves_out(Selection(facts, pack, phrases)), phrases)
+
+
+def _leaves_out(selection: Selection) -> bool:
+    """Whether something is withheld that a letter would tell, or that the pack asks for and a letter does not tell."""
+    sources: dict[str, list[str]] = {}
+    for section, topics in selection.sections().items():
+        sources[section] = []
+        if _any_withheld(topics, sources[section]):
+            return True
+    for element, topics in selection.requested():
+        told = sources[element.where]
+        if not any(map(element.counts, told)) and _any_withheld(topics, told):
+            return True
+    return False
+
+
+def _any_withheld(topics: Iterable[Topic], sources: list[str]) -> bool:
+    """Whether any of the topics is withheld. The paths of those before it are added to `sources`."""
+    for topic in topics:
+        if topic.withheld:
+            return True
+        sources.append(topic.fact.path)
+    return False

@@ -1,35 +1,42 @@
 """The statements of a notice: what the record says by itself, and what its pack asks for by name."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from notices.drafting.selection import Selection, Topic
 from notices.drafting.writer import Writer
 from notices.limits import Room, Statement
-from notices.packs import Pack
-from notices.record_paths import MOST_SOURCE, Facts
+from notices.record_paths import MOST_SOURCE
+
+Sections = dict[str, list[Statement]]
 
 
-def statements(facts: Facts, pack: Pack, writer: Writer) -> dict[str, list[Statement]]:
-    """The four lists of statements, with what the pack asks for by name. Raises TooMuch."""
-    # A law that wants few reasons gets the reasons; what they rest on is then among the information used.
-    room = Room()
+def statements(selection: Selection, writer: Writer) -> tuple[Sections, tuple[str, ...]]:
+    """The four lists of statements, and the paths of what is withheld from them. Raises TooMuch."""
+    room, withheld = Room(), dict[str, None]()
+
+    def told(topics: Iterable[Topic]) -> Iterator[Topic]:
+        for topic in topics:
+            if topic.withheld:
+                withheld[topic.fact.path] = None
+            else:
+                yield topic
 
     def taken(written: Iterable[Statement]) -> list[Statement]:
         return room.take(item for item in written if len(item["source"]) <= MOST_SOURCE)
 
-    briefly = any(element.check == "max_items" and element.where == "main_factors" for element in pack.elements)
-    summary, factors = taken(writer.summary()), taken(writer.factors(briefly=briefly))
+    topics = selection.sections()
     found = {
-        "decision_summary": summary,
-        "role_of_automated_system": taken(writer.role()),
-        "main_factors": factors,
-        "inputs_used": _unsaid(taken(writer.inputs()), [*summary, *factors]),
+        "decision_summary": taken(writer.write(told(topics["decision_summary"]))),
+        "role_of_automated_system": taken(writer.write(told(topics["role_of_automated_system"]))),
+        "main_factors": taken(writer.factors(told(topics["main_factors"]))),
+        "inputs_used": taken(writer.inputs(told(topics["inputs_used"]))),
     }
-    for element in pack.elements:
-        if element.paths and element.check == "cited" and element.applies_to(facts.get):
-            told = found[element.where]
-            if not any(element.counts(item["source"]) for item in told):
-                told.extend(taken(writer.asked(element.paths)))
-    return found
+    found["inputs_used"] = _unsaid(found["inputs_used"], [*found["decision_summary"], *found["main_factors"]])
+    for element, requested in selection.requested():
+        section = found[element.where]
+        if not any(element.counts(item["source"]) for item in section):
+            section.extend(taken(writer.write(told(requested))))
+    return found, tuple(withheld)
 
 
 def _unsaid(inputs: list[Statement], before: list[Statement]) -> list[Statement]:

@@ -14,7 +14,6 @@ from notices.letters import recipient as recipients
 from notices.limits import require_room
 from notices.models import Contributor, Notice, NoticeRevision, Step
 from notices.packs import Pack
-from notices.phrasebook import Phrasebook
 from notices.record_paths import Facts
 from notices.services import contributors
 from notices.services.common import Refused, mail_waits, note, require_seen
@@ -40,8 +39,8 @@ def draft(
     facts = selectors.facts_of(decision)
     wishes = [language, recipient.get("language"), facts.get("subject.language")]
     language = pack.language_for(*[wish for wish in wishes if isinstance(wish, str)])
-    phrasebook = Phrasebook.of(decision.organization_id, language)
-    content = drafting.draft(facts, pack, language, phrasebook, selectors.placeholders_of(decision.organization))
+    phrasebook = selectors.phrasebook_of(decision.organization_id, language)
+    drafted = drafting.draft(facts, pack, language, phrasebook, selectors.placeholders_of(decision.organization))
     due = next(iter(deadlines.compute(pack, facts, received_at=decision.received_at)), None)
     with transaction.atomic():
         notice = Notice.objects.create(
@@ -56,8 +55,8 @@ def draft(
             due_clock=due.clock if due else "",
             created_by=str(caller.actor),
         )
-        _revise(notice, 1, content, {}, facts, caller)
-        contributors.add_authors(notice, phrasebook.authors)
+        _revise(notice, 1, drafted.content, {}, facts, caller)
+        contributors.add_authors(notice, [author for phrase in drafted.phrases for author in phrase.authors])
         note("notice.drafted", notice, caller.actor, pack=pack.id)
     return notice
 

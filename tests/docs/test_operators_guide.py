@@ -4,7 +4,7 @@ import re
 
 from docs.walk import DECISION
 from notices.back_office.actions import ACTIONS
-from notices.phrasebook import COLUMNS
+from notices.phrasebook_csv import COLUMNS
 from tests.docs.documents import section, text
 
 GUIDE = "docs/operators-guide.md"

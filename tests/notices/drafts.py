@@ -4,10 +4,9 @@ import csv
 import json
 
 from decisions import samples
-from notices.drafting import draft
-from notices.models import Phrase
+from notices.drafting import Draft, draft
 from notices.packs import Pack, packs
-from notices.phrasebook import Phrasebook
+from notices.phrasebook import Phrase, Phrasebook
 from notices.record_paths import Facts
 
 STATEMENTS = ("decision_summary", "role_of_automated_system", "main_factors", "inputs_used")
@@ -23,6 +22,16 @@ def drafted(
     *phrases: Phrase,
     placeholders: dict[str, str] | None = None,
 ) -> dict:
+    return whole_draft(record, pack, language, *phrases, placeholders=placeholders).content
+
+
+def whole_draft(
+    record: dict | bytes,
+    pack: str | Pack = "general",
+    language: str = "en",
+    *phrases: Phrase,
+    placeholders: dict[str, str] | None = None,
+) -> Draft:
     raw = record if isinstance(record, bytes) else json.dumps(record).encode()
     chosen = packs()[pack] if isinstance(pack, str) else pack
     return draft(Facts(raw), chosen, language, Phrasebook(phrases), placeholders or {})
@@ -51,4 +60,4 @@ def sample(decision_id: str) -> bytes:
 def sample_phrases(language: str) -> list[Phrase]:
     with open(samples.SAMPLES / "phrasebook.csv", newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["language"] == language]
-    return [Phrase(**row | {"withheld": row["withheld"] == "yes"}) for row in rows]
+    return [Phrase(row["key"], row["sentence"], row["label"], row["withheld"] == "yes") for row in rows]

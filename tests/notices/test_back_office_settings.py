@@ -16,7 +16,7 @@ from decisions.models import Decision
 from notices import tasks
 from notices.models import Approval, AuthorityGrant, Notice, NoticeSettings, Phrase, ReviewRequest
 from notices.packs import packs
-from notices.phrasebook import COLUMNS
+from notices.phrasebook_csv import COLUMNS
 from tests.notices.conftest import approve, done, drafted, fill_in_names, taken_sample
 from tests.notices.test_back_office import do, page
 from tests.notices.test_back_office_review import text

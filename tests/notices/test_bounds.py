@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from accounts.roles import Role
 from custody import fields
-from notices import letters, limits, readability
+from notices import letters, limits, phrasebook, readability
 from notices.letters import TooLongForPaper
 from notices.letters.outline import outline
 from notices.limits import MOST_STATEMENTS, TooMuch
@@ -23,7 +23,7 @@ from tests.notices.test_letters import letter
 
 DATABASE = pytest.mark.django_db
 MIB = 2**20
-WITHHELD = Phrase(key="nothing", withheld=True)
+WITHHELD = phrasebook.Phrase(key="nothing", withheld=True)
 
 
 # ── drafting ──

@@ -7,7 +7,7 @@ from accounts.models import Member
 from accounts.roles import Role
 from notices import services as notices
 from notices.models import Approval, Phrase
-from notices.phrasebook import read_table
+from notices.phrasebook_csv import read_table
 from tests.conftest import Api
 from tests.notices.conftest import RECORD, acting, approve, done, drafted, edit, exempt, refused, send, step, stored
 

@@ -3,8 +3,8 @@
 
 import pytest
 
-from notices.models import Phrase
 from notices.packs import packs
+from notices.phrasebook import Phrase
 from tests.notices.drafts import LANGUAGES, drafted, factors, inputs, told
 
 # ── labels ──

@@ -8,9 +8,11 @@ from babel.numbers import get_decimal_symbol, get_group_symbol
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from notices.models import Phrase
+from notices.drafting import redaction_of
+from notices.packs import packs
+from notices.phrasebook import Phrase, Phrasebook
 from notices.record_paths import Facts, NoSuchField
-from tests.notices.drafts import END_MARKS, EVERY, LANGUAGES, drafted, statements
+from tests.notices.drafts import END_MARKS, EVERY, LANGUAGES, drafted, statements, whole_draft
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=12)
 KEYS = TEXTS | st.sampled_from(
@@ -80,6 +82,16 @@ def test_every_statement_about_any_record_is_one_line_that_ends_and_has_a_source
         assert line[0] == line[0].upper() or len(line[0].upper()) > 1
         assert facts.find(item["source"]).path == item["source"]
     assert drafted(raw, pack, language) == content
+
+
+@settings(max_examples=150, deadline=None)
+@given(RECORDS, st.sampled_from(EVERY), st.lists(KEYS | st.sampled_from(["outcome", "events", "reasons"]), max_size=3))
+def test_the_checklist_finds_left_out_what_a_draft_leaves_out(record: dict, under: tuple[str, str], keys: list[str]):
+    pack, language = under
+    raw = json.dumps(record).encode()
+    phrases = [Phrase(key=key, withheld=True) for key in keys]
+    redaction = redaction_of(Facts(raw), packs()[pack], Phrasebook(phrases))
+    assert redaction.leaves_out is bool(whole_draft(raw, pack, language, *phrases).withheld)
 
 
 PLAIN = st.text("abcdefgh XYZäéß日本0123456789", min_size=1, max_size=20).filter(lambda text: text.strip())

@@ -1,11 +1,15 @@
 # ruff: noqa: RUF001 - real dashes and apostrophes, and scripts of either direction
 """What an organization's phrasebook changes in a draft, and what it withholds."""
 
+import json
+
 import pytest
 
-from notices.models import Phrase
+from notices.drafting import redaction_of
 from notices.packs import packs
-from tests.notices.drafts import drafted, factors, told
+from notices.phrasebook import Phrase, Phrasebook
+from notices.record_paths import Facts
+from tests.notices.drafts import drafted, factors, told, whole_draft
 
 
 def test_a_phrase_counts_by_path_by_the_event_s_name_or_by_the_field_s():
@@ -64,3 +68,31 @@ def test_reasons_that_are_withheld_are_not_told_by_their_codes_instead():
 def test_a_notice_that_leaves_something_out_says_so():
     withheld = drafted({"events": {"check": {"note": "x"}}}, "general", "en", Phrase(key="note", withheld=True))
     assert set(withheld["rights"]) - set(drafted({})["rights"]) == {packs()["general"].text("en").withheld}
+
+
+def test_a_draft_names_what_it_withheld_and_the_phrases_that_had_a_part_in_it():
+    record = {"events": {"check": {"note": "x", "notes": ["y", "z"], "score": 5}}, "outcome": {"action": "denied"}}
+    phrases = {key: Phrase(key=key, withheld=True) for key in ("note", "events.check.notes", "nowhere")}
+    phrases["score"] = Phrase(key="score", label="points")
+    made = whole_draft(record, "general", "en", *phrases.values())
+    assert made.withheld == ("events.check.note", "events.check.notes.0", "events.check.notes.1")
+    assert {phrase.key for phrase in made.phrases} == {"note", "events.check.notes", "score"}
+
+
+@pytest.mark.parametrize(
+    ("key", "outcome", "is_left_out"),
+    [
+        ("outcome.key_factors", {"consumer_report_used": True, "score": 5, "key_factors": ["a"]}, True),
+        ("outcome.key_factors", {"consumer_report_used": False, "score": 5, "key_factors": ["a"]}, False),
+        ("outcome.internal", {"internal": "a note"}, False),
+        ("outcome.reason_codes", {"reasons": ["The income is too low."], "reason_codes": ["R1"]}, False),
+        ("outcome.reason_codes", {"reasons": [], "reason_codes": ["R1"]}, True),
+        ("outcome.action", {"action": " "}, False),
+    ],
+)
+def test_left_out_is_what_a_letter_would_have_told_or_its_pack_asks_for(key: str, outcome: dict, is_left_out: bool):
+    phrase, pack = Phrase(key=key, withheld=True), packs()["us_ecoa_fcra"]
+    record = {"decided_at": "2026-11-05", "outcome": {"action": "denied", **outcome}}
+    facts = Facts(json.dumps(record).encode())
+    assert redaction_of(facts, pack, Phrasebook([phrase])).leaves_out is is_left_out
+    assert bool(whole_draft(record, pack, "en", phrase).withheld) is is_left_out

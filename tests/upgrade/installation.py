@@ -24,7 +24,7 @@ from accounts import audit, callers, services  # noqa: E402
 from accounts.models import Member, Organization  # noqa: E402
 from accounts.roles import Role  # noqa: E402
 from custody.models import Key  # noqa: E402
-from notices.phrasebook import COLUMNS, read_table  # noqa: E402
+from notices.phrasebook_csv import COLUMNS, read_table  # noqa: E402
 from notices.services import put_phrases  # noqa: E402
 from tests.people import Browser, ask_for_code, mailed_token, sign_in  # noqa: E402
 

@@ -5,7 +5,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from accounts import audit, selectors
 from accounts.models import Organization
 from notices import services
-from notices.phrasebook import COLUMNS, BadTable, read_table
+from notices.phrasebook_csv import COLUMNS, BadTable, read_table
 
 
 class Command(BaseCommand):
