@@ -6,36 +6,21 @@ its salt and its audit path can check that one value against the signed statemen
 
 import hashlib
 import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from json import scanner
 from operator import itemgetter
 from typing import Any
 
 from config.api.strict_json import spelling
-from config.errors import Fault
-from custody import merkle
+from custody import merkle, record_paths
 
 SALT_BYTES = 32
-MOST_PATH_BYTES = 16 * 2**20
-_LONGEST_POSITIONS = 512  # of 64 levels of lists, in a path
-_BARE_KEY = re.compile(r'[^."\x00-\x1f]+')
 _LITERALS = {True: "true", False: "false", None: "null"}
 
 
 Leaf = tuple[str, str]
 """One scalar of a record: its dotted path, and its JSON text exactly as the payload spells it."""
-
-
-class PathsTooLong(Fault):
-    """A key is part of the path of every leaf below it, so that a record of 1 MiB can have paths of many gigabytes."""
-
-    status = 413
-    sentence = (
-        "The paths of this record's fields take more than 16 MiB together. Shorten the keys that have many fields "
-        "below them, or split the record."
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,30 +55,9 @@ def leaves(payload: bytes, spelled: Any = None) -> list[Leaf]:
     """
     if spelled is None or b"\\" in payload:
         spelled = _SPELLING.decode(payload.decode())
-    found: list[Leaf] = []
-    _collect(spelled, "", found)
+    found = [(path, _as_spelled(value)) for path, value in record_paths.scalars(spelled)]
     found.sort(key=itemgetter(0))
     return found
-
-
-def require_short_paths(payload: bytes, content: Any) -> None:
-    """Refuse a record whose paths would take more memory than a process should spend on it.
-
-    Args:
-        payload: bytes that `strict_json.read` accepts.
-        content: what it made of them.
-
-    Raises:
-        PathsTooLong: the paths of all scalars and of all empty objects and lists are longer than 16 MiB together.
-    """
-    # There is a comma between each two of them, and no path is much longer than the keys in the payload.
-    if (payload.count(b",") + 1) * (len(payload) + _LONGEST_POSITIONS) > MOST_PATH_BYTES:
-        _count(content, 0, 0)
-
-
-def quote_key(key: str) -> str:
-    """A key as a path segment: bare, or as a JSON string where it is empty or has a dot, quote or control character."""
-    return key if _BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
 
 
 def commitment(record_leaves: Sequence[Leaf], salt_key: bytes) -> bytes:
@@ -151,31 +115,7 @@ def _spelled_string(text: str, start: int, strict: bool = True) -> tuple[bytes, 
 _SPELLING = _SpellingDecoder()
 
 
-def _collect(container: Any, prefix: str, found: list[Leaf]) -> None:
-    """Append the leaves below an object or list; `prefix` is its path with the dot, or empty."""
-    for segment, value in _named(container):
-        kind = type(value)
-        if kind is dict or kind is list:
-            _collect(value, f"{prefix}{segment}.", found)
-        elif kind is bytes:
-            found.append((prefix + segment, value.decode()))
-        elif kind is str:  # without escapes, a text's spelling is the text between quotes
-            found.append((prefix + segment, f'"{value}"'))
-        else:
-            found.append((prefix + segment, _LITERALS[value]))
-
-
-def _count(container: Any, prefix: int, total: int) -> int:
-    """`total` and the bytes of the paths below an object or list, whose own path with the dot has `prefix` bytes."""
-    for segment, value in _named(container):
-        size = prefix + len(segment if segment.isascii() else segment.encode())
-        total = _count(value, size + 1, total) if value and isinstance(value, dict | list) else total + size
-        if total > MOST_PATH_BYTES:
-            raise PathsTooLong(because="the paths of a record are too long")
-    return total
-
-
-def _named(container: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(container, dict):
-        return ((key if key.isidentifier() else quote_key(key), value) for key, value in container.items())
-    return ((str(index), value) for index, value in enumerate(container))
+def _as_spelled(value: Any) -> str:
+    if isinstance(value, str):  # without escapes, a text's spelling is the text between quotes
+        return f'"{value}"'
+    return value.decode() if isinstance(value, bytes) else _LITERALS[value]

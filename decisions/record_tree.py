@@ -3,13 +3,12 @@
 A record may have ten thousand fields. A page shows a bounded number of them; larger parts are pages of their own.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from config.api import strict_json
 from config.api.strict_json import spelling
-from custody.fields import quote_key
+from custody import record_paths
 
 _SHOWN = 400  # fields on one page, where the parts are small enough to be divided so
 _CHILDREN = 200  # of one object or list
@@ -65,8 +64,8 @@ def part(payload: bytes, path: str = "", start: int = 0) -> Part:
     Raises:
         KeyError: the record has no such part.
     """
-    above, container = _walk(strict_json.read(payload, number=spelling, integer=spelling), path)
-    children = list(_named(container))
+    above, path, container = _walk(strict_json.read(payload, number=spelling, integer=spelling), path)
+    children = list(record_paths.children(container))
     if start and start >= len(children):
         raise KeyError(start)
     count = _count(container)
@@ -95,37 +94,20 @@ class _Tree:
         stems = count * len(stem + key)
         if count > self.room or stems > _STEMS or len(value) > _CHILDREN or level == _LEVELS:
             return Node(stem, key, count=count)
-        inside = self.nodes(f"{stem}{key}.", list(_named(value)), level + 1)
+        inside = self.nodes(f"{stem}{key}.", list(record_paths.children(value)), level + 1)
         return Node(stem, key, count=count, children=inside, is_open=self.is_open)
 
 
-def _walk(container: Any, path: str) -> tuple[list[str], Any]:
-    """The parts above a path, and the object or list there."""
+def _walk(container: Any, path: str) -> tuple[list[str], str, Any]:
+    """The parts above a path, the path as the record spells it, and the object or list there."""
     above, walked = [], ""
-    while len(walked) < len(path):
-        rest = path[len(walked) :].removeprefix(".")
-        segment = _first_of(container, rest)
+    for key in record_paths.keys(path):
         above.append(walked)
-        container = dict(_named(container))[segment]
-        walked = f"{walked}.{segment}" if walked else segment
+        step = record_paths.key_in(container, key)
+        container, walked = container[step], f"{walked}.{record_paths.segment(step)}".removeprefix(".")
     if not isinstance(container, dict | list):
-        raise KeyError(path)
-    return above, container
-
-
-def _first_of(container: Any, path: str) -> str:
-    """The child that a path leads through. A bare key has no dot, so there is one at most."""
-    found = next((key for key, _ in _named(container) if path == key or path.startswith(f"{key}.")), None)
-    if found is None:
-        raise KeyError(path)
-    return found
-
-
-def _named(container: Any) -> Iterator[tuple[str, Any]]:
-    """The children with their path segments; none for what is neither object nor list."""
-    if isinstance(container, dict):
-        return ((quote_key(key), value) for key, value in container.items())
-    return ((str(index), value) for index, value in enumerate(container if isinstance(container, list) else ()))
+        raise record_paths.NoSuchField(path)
+    return above, walked, container
 
 
 def _count(value: Any) -> int:

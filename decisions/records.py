@@ -13,7 +13,7 @@ from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from config.api import strict_json
 from config.api.strict_json import spelling
-from custody import fields
+from custody.record_paths import require_short_paths
 from custody.record_types import Indexing
 from decisions.models import MAX_DECISION_ID, Decision
 
@@ -47,7 +47,7 @@ def parse(raw: bytes) -> dict[str, Any]:
     """
     content: dict[str, Any] = strict_json.read(raw, number=spelling, integer=spelling)
     _IDENTIFIED.validate_python(content)
-    fields.require_short_paths(raw, content)
+    require_short_paths(raw, content)
     return content
 
 

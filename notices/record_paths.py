@@ -1,29 +1,22 @@
 """The facts of a record, by the paths that notices cite.
 
-A path is dotted: `outcome.action`, `events.scoring.score`. List items go by index; a list of events may also be entered
-by the event's name. A key with a dot in it is written as a JSON string.
+They are those of field proofs, and beside them those by the names of list items, as events have them:
+`events.scoring.score` for `events.0.score`.
 """
 
-import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from config.api import strict_json
-from custody import fields
-from custody.fields import quote_key
+from custody.record_paths import NoSuchField, key_in, keys, require_short_paths, segment
+
+__all__ = ["MOST_SOURCE", "Fact", "Facts", "NoSuchField", "Scalar"]
 
 MOST_SOURCE = 4096
 """Characters of a path that can be cited."""
-_SEGMENT = re.compile(r'"(?:[^"\\]|\\.)*+"|[^."]+')
-_INDEX = re.compile(r"[0-9]{1,9}")
 Scalar = str | int | Decimal | bool | None
-
-
-class NoSuchField(KeyError):
-    """The record has no scalar value at this path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +43,7 @@ class Fact:
     @property
     def named(self) -> str:
         """The same place, with the names of list items where they have one."""
-        return ".".join(quote_key(fact.name) if fact.in_list else fact.step for fact in self.lineage())
+        return ".".join(segment(fact.name) if fact.in_list else fact.step for fact in self.lineage())
 
     def paths(self, longest: int) -> Iterator[str]:
         """`path` and `named`, where they have at most so many characters."""
@@ -85,7 +78,7 @@ class Fact:
         """One step down, by a key or index that is there."""
         value = self.value[key]
         name = _item_name(value) or str(key) if isinstance(key, int) else key
-        step = str(key) if isinstance(key, int) else quote_key(key)
+        step = segment(key)
         return Fact(step, name, value, self.length + len(step) + bool(self.parent), self)
 
     def children(self) -> Iterator["Fact"]:
@@ -107,13 +100,13 @@ class Facts:
     def __init__(self, payload: bytes) -> None:
         """Raises PathsTooLong for a record that came in before there was a limit."""
         self.document: dict[str, Any] = strict_json.read(payload, number=Decimal)
-        fields.require_short_paths(payload, self.document)
+        require_short_paths(payload, self.document)
         self._positions: dict[int, dict[str, int]] = {}
 
     def at(self, path: str) -> Fact:
         """What is at a path, scalar or not. Raises NoSuchField."""
         fact = Fact("", "", self.document, 0)
-        for key in _segments(path):
+        for key in keys(path):
             fact = fact.child(self._key(fact, key))
         return fact
 
@@ -131,39 +124,23 @@ class Facts:
         except NoSuchField:
             return None
 
-    def _key(self, fact: Fact, segment: str) -> str | int:
-        """The key or index of what a path's segment names. Raises NoSuchField."""
-        if isinstance(fact.value, dict) and segment in fact.value:
-            return segment
-        if isinstance(fact.value, list):
-            if _INDEX.fullmatch(segment) and int(segment) < len(fact.value):
-                return int(segment)
-            if id(fact.value) not in self._positions:  # kept: a record may have thousands of events and paths into them
-                named = [(_item_name(item), index) for index, item in enumerate(fact.value)]
-                positions = {name: index for name, index in reversed(named) if name is not None}
-                self._positions[id(fact.value)] = positions
-            if segment in self._positions[id(fact.value)]:
-                return self._positions[id(fact.value)][segment]
-        raise NoSuchField(segment)
+    def _key(self, fact: Fact, key: str) -> str | int:
+        """The key or index that a path names here, be it by the name of a list item. Raises NoSuchField."""
+        try:
+            return key_in(fact.value, key)
+        except NoSuchField:
+            positions = self._positions_in(fact.value) if isinstance(fact.value, list) else {}
+            if key not in positions:
+                raise
+            return positions[key]
 
-
-def _segments(path: str) -> list[str]:
-    """The keys of a path. It is read once from its beginning: looking for segments anywhere takes the square of its
-    length."""
-    if not path:
-        return []
-    found, at = [], 0
-    while segment := _SEGMENT.match(path, at):
-        found.append(segment[0])
-        at = segment.end() + 1
-        if path[at - 1 : at] != ".":
-            break
-    if at <= len(path):
-        raise NoSuchField(path)
-    try:
-        return [json.loads(part) if part.startswith('"') else part for part in found]
-    except ValueError:
-        raise NoSuchField(path) from None
+    def _positions_in(self, items: list[Any]) -> dict[str, int]:
+        """The index of each name, the first where several items have it. A record may have thousands of events and
+        paths into them, so it is kept."""
+        if id(items) not in self._positions:
+            named = [(_item_name(item), index) for index, item in enumerate(items)]
+            self._positions[id(items)] = {name: index for name, index in reversed(named) if name is not None}
+        return self._positions[id(items)]
 
 
 def _item_name(item: Any) -> str | None:

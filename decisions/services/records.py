@@ -15,7 +15,7 @@ from config.api import strict_json
 from config.api.strict_json import InvalidJSON
 from config.api.validation import invalid_json, invalid_model
 from config.errors import DomainError, Invalid
-from custody.fields import PathsTooLong
+from custody.record_paths import PathsTooLong
 from custody.selectors import Receipt
 from custody.services import Status, Submission, Taken, take
 from decisions import records

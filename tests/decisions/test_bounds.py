@@ -7,9 +7,9 @@ import pytest
 
 from accounts.models import AuditEvent
 from config.api import body, strict_json
-from custody import fields
-from custody.fields import MOST_PATH_BYTES, PathsTooLong
+from custody import fields, record_paths
 from custody.models import Entry
+from custody.record_paths import MOST_PATH_BYTES, PathsTooLong
 from decisions import records
 from decisions.models import Decision
 from decisions.services import records as ingesting
@@ -57,7 +57,7 @@ def test_a_record_is_refused_before_its_paths_are_made():
 @pytest.mark.parametrize("key", ["k", "ü", '"', "a.b", "\x00"])
 def test_the_paths_of_all_leaves_together_may_have_16_mib_and_no_byte_more(key):
     count = 1000
-    segment = len(fields.quote_key(key * 100).encode()) - len(fields.quote_key(key * 99).encode())
+    segment = len(record_paths.segment(key * 100).encode()) - len(record_paths.segment(key * 99).encode())
     raw = spread(key * ((MOST_PATH_BYTES // count - 40) // segment), count)
     parsed = json.loads(raw)
     parsed["rest"] = ""
