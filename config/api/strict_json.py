@@ -114,11 +114,11 @@ def _located(text: str) -> InvalidJSON:
             parse_int=number,
             parse_constant=_kept(_refuse_constant),
         )
+        return next(_faults(document))
     except json.JSONDecodeError as error:
         return InvalidJSON(error.msg, error.pos)
     except RecursionError:
         return _too_deep(text)
-    return next(_faults(document))
 
 
 def _kept(check: Callable[[str], None]) -> Callable[[str], InvalidJSON | None]:
@@ -199,23 +199,17 @@ def _too_deep(text: str) -> InvalidJSON:
     return InvalidJSON(f"nested deeper than {MAX_DEPTH} levels", position)
 
 
-def _faults(document: Any, *, nul: bool = True) -> Iterator[InvalidJSON]:
+def _faults(node: Any, *, nul: bool = True) -> Iterator[InvalidJSON]:
     """What is wrong with the values of a document, in its order, each with its path."""
-    path: list[Any] = [None]
-    levels: list[Iterator[tuple[Any, Any]]] = [iter([(None, document)])]
-    while levels:
-        path[-1], node = next(levels[-1], (None, levels))
-        if node is levels:
-            levels.pop()
-            path.pop()
-            continue
-        fault = _fault(node, nul)
-        if fault:
-            fault.path = tuple(path[1:])
+    fault = _fault(node, nul)
+    if fault:
+        fault.path = ()
+        yield fault
+    children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, child in children:
+        for fault in _faults(child, nul=nul):
+            fault.path = (key, *(fault.path or ()))
             yield fault
-        if isinstance(node, dict | list):
-            levels.append(iter(node.items() if isinstance(node, dict) else enumerate(node)))
-            path.append(None)
 
 
 def _fault(node: Any, nul: bool) -> InvalidJSON | None:
