@@ -17,6 +17,7 @@ Statement = dict[str, str]
 class TooMuch(Fault):
     """More than a notice holds. Nothing was saved."""
 
+    code = "too_much"
     status = 413
     sentence = (
         "A notice holds 20,000 statements, 2 MiB of text and citations of 4 MiB of values, and this would be more. "

@@ -27,6 +27,7 @@ _SCRIPT, _CONTROL = 10, 40  # times what a plain letter costs
 class NoPdfHere(Fault):
     """WeasyPrint does not find the libraries that set text."""
 
+    code = "no_pdf_here"
     sentence = (
         "Letters cannot be made as PDF here, for the library Pango is missing. An administrator must install it, on "
         "Debian as libpango-1.0-0, libpangoft2-1.0-0, libharfbuzz-subset0 and fonts-dejavu-core. HTML and text work."
@@ -37,6 +38,7 @@ class TooLongForPaper(Fault):
     """Setting pages takes 1 ms a line, and 6 ms and 150 kB of memory a statement, so that a few long letters at once
     would keep or end the process."""
 
+    code = "too_long_for_paper"
     status = 409
     sentence = (
         "A letter of more than 1,000 statements or 5,000 lines is not made as PDF, nor one with a word of many "
