@@ -6,6 +6,9 @@ The API, the pages and the commands each map it once: `config.api.errors`, `conf
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+RETRY_AFTER_SECONDS = 5
+"""After a 503 for which nothing better is known."""
+
 
 class DomainError(Exception):
     """A service refuses, or cannot do what was asked now.
@@ -16,7 +19,7 @@ class DomainError(Exception):
         code: a stable name of the case, for programs and logs.
         status: the HTTP status that means the same; 5xx is ours, and is logged.
         sentence: for the caller: what was wrong, and how to mend it. It repeats nothing private.
-        retry_after: seconds until another try makes sense, where one does.
+        retry_after: seconds until another try makes sense, where one does; a 503 always says.
 
     Args:
         sentence: replaces that of the class where the case has more to say.
@@ -34,6 +37,8 @@ class DomainError(Exception):
             self.sentence = sentence
         if retry_after is not None:
             self.retry_after = retry_after
+        elif self.retry_after is None and self.status == 503:
+            self.retry_after = RETRY_AFTER_SECONDS
 
 
 class NotFound(DomainError):

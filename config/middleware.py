@@ -86,7 +86,8 @@ class DomainErrorPages:
             return None
         if error.status >= 500:
             log.error("page failed", code=error.code, exc_info=error)
-        response = render(request, "error.html", {"sentence": error.sentence}, status=error.status)
+        page = "403.html" if error.status == 403 else "error.html"
+        response = render(request, page, {"exception": error.sentence}, status=error.status)
         if error.retry_after is not None:
             response["Retry-After"] = str(error.retry_after)
         return response

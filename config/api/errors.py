@@ -11,19 +11,18 @@ from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
 from config.api.responses import answer
+from config.errors import RETRY_AFTER_SECONDS as RETRY_AFTER_SECONDS  # interim: notices.public imports it from here
 from config.errors import DomainError, Invalid, NotAllowed, NotFound
 
 log = structlog.get_logger("api")
-
-RETRY_AFTER_SECONDS = 5
 
 
 class ApiError(DomainError):
     """Interim: goes once every app names its own errors."""
 
     def __init__(self, status: int, sentence: str, *, retry_after: int | None = None) -> None:
-        super().__init__(sentence, retry_after=retry_after)
         self.status = status  # type: ignore[misc]
+        super().__init__(sentence, retry_after=retry_after)
 
 
 def handle(error: Exception, context: Mapping[str, Any]) -> HttpResponse:
@@ -48,8 +47,7 @@ def handle(error: Exception, context: Mapping[str, Any]) -> HttpResponse:
 def _domain(error: DomainError) -> HttpResponse:
     if error.status >= 500:
         log.error("request failed", code=error.code, exc_info=error)
-    retry_after = RETRY_AFTER_SECONDS if error.status == 503 and error.retry_after is None else error.retry_after
-    return _sentence(error.status, error.sentence, retry_after)
+    return _sentence(error.status, error.sentence, error.retry_after)
 
 
 def _drf(error: exceptions.APIException) -> HttpResponse:
