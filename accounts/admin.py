@@ -4,7 +4,6 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.auth import admin as _registers_its_models  # noqa: F401
 from django.contrib.auth.models import Group
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
@@ -23,11 +22,11 @@ from accounts.back_office import (
     refusal,
 )
 from accounts.back_office.forms import InviteForm, KeepKeysForm, KeyForm, MemberForm
-from accounts.callers import Caller
 from accounts.models import ApiKey, AuditEvent, Invite, Member
 from accounts.roles import Permission, Role
 from accounts.services import invites, keys, members
-from accounts.services.refusals import Refused
+from accounts.services.invites import AlreadyMember
+from accounts.services.members import LastOwner, RoleOutOfReach
 
 admin.site.site_header = admin.site.site_title = "Decision-Record Service"
 admin.site.index_title = "Back office"
@@ -40,9 +39,14 @@ _SENT_BEFORE = (
 )
 
 
-def _is_owner(request: HttpRequest) -> bool:
+def _role(request: HttpRequest) -> Role | None:
+    """The operator's, unless they only run the platform."""
     member = selectors.current_member(request)
-    return member is not None and member.role == Role.OWNER
+    return Role(member.role) if member else None
+
+
+def _is_owner(request: HttpRequest) -> bool:
+    return _role(request) is Role.OWNER
 
 
 def _told(made: list[ApiKey]) -> str:
@@ -87,7 +91,7 @@ class MemberAdmin(ReadOnlyAdmin):
         given, keep = Role(form.cleaned_data["role"]), form.cleaned_data["keep_keys"]
         try:
             _, made = members.change_role(caller=who, member=member, role=given, keep_keys=keep)
-        except Refused as refused:
+        except (LastOwner, RoleOutOfReach) as refused:
             messages.error(request, refused.sentence)
         else:
             done = f"From their next request on, {member.user} has the role {given}."
@@ -100,7 +104,7 @@ class MemberAdmin(ReadOnlyAdmin):
         form.is_valid()
         try:
             _, made = members.remove_member(caller=who, member=member, keep_keys=form.cleaned_data["keep_keys"])
-        except Refused as refused:
+        except (LastOwner, RoleOutOfReach) as refused:
             messages.error(request, refused.sentence)
             return redirect("admin:accounts_member_change", pk)
         messages.success(request, f"The membership of {member.user} has ended. {_told(made)}".strip())
@@ -108,11 +112,11 @@ class MemberAdmin(ReadOnlyAdmin):
 
     def _refusal(self, request: HttpRequest, member: Member) -> str:
         """What the service would refuse, said before somebody tries."""
-        owners = Member.objects.filter(organization=member.organization_id, role=Role.OWNER)
+        owners = Member.objects.for_organization(member.organization_id).filter(role=Role.OWNER)
         if member.role == Role.OWNER and not _is_owner(request):
-            return refusal(request, Permission.MANAGE_MEMBERS) or invites.RoleOutOfReach.sentence
+            return refusal(request, Permission.MANAGE_MEMBERS) or RoleOutOfReach.sentence
         if member.role == Role.OWNER and owners.count() == 1:
-            return members.LastOwner.sentence
+            return LastOwner.sentence
         return refusal(request, Permission.MANAGE_MEMBERS)
 
 
@@ -150,7 +154,7 @@ class InviteAdmin(ReadOnlyAdmin):
             if form.is_valid():
                 try:
                     made = invites.invite(caller=who, email=form.cleaned_data["email"], role=form.cleaned_data["role"])
-                except Refused as refused:
+                except (AlreadyMember, RoleOutOfReach) as refused:
                     form.add_error(None, refused.sentence)
                 else:
                     messages.success(request, f"An invitation to {made.email} is on its way. It is valid for a week.")
@@ -164,8 +168,8 @@ class InviteAdmin(ReadOnlyAdmin):
     def withdraw(self, request: HttpRequest, pk: int) -> HttpResponse:
         found, who = self.found(request, pk), caller(request, Permission.MANAGE_MEMBERS)
         try:
-            invites.revoke_invite(invite=found, caller=who)
-        except Refused as refused:
+            invites.revoke_invite(caller=who, invite=found)
+        except RoleOutOfReach as refused:
             messages.error(request, refused.sentence)
         else:
             messages.success(request, "Withdrawn: the link in the mail no longer works.")
@@ -175,7 +179,7 @@ class InviteAdmin(ReadOnlyAdmin):
         if row.status in ("accepted", "revoked"):
             return f"This invitation is {row.status}."
         if row.role == Role.OWNER and not _is_owner(request):
-            return refusal(request, Permission.MANAGE_MEMBERS) or invites.RoleOutOfReach.sentence
+            return refusal(request, Permission.MANAGE_MEMBERS) or RoleOutOfReach.sentence
         return refusal(request, Permission.MANAGE_MEMBERS)
 
 
@@ -213,29 +217,22 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     def create(self, request: HttpRequest) -> HttpResponse:
         """The key is in this answer to the form, and nowhere else."""
         if request.method == "POST":
-            form = KeyForm(request.POST)
             who = caller(request, Permission.MANAGE_KEYS)
+            form = KeyForm(request.POST, by=who.role)
             if form.is_valid():
                 if not form_tokens.is_sent_first(request, form.cleaned_data["form_token"]):
                     messages.error(request, _SENT_BEFORE)
                     return redirect("admin:accounts_apikey_changelist")
-                try:
-                    key, token = services.create_api_key(
-                        caller=Caller(who.organization_id, who.role, who.actor),
-                        name=form.cleaned_data["name"],
-                        role=who.role,
-                    )
-                except Refused as refused:
-                    raise PermissionDenied(refused.sentence) from None
+                name, role = form.cleaned_data["name"], Role(form.cleaned_data["role"])
+                key, token = services.create_api_key(caller=who, name=name, role=role)
                 return self.page(request, "admin/accounts/new_key.html", "A new key", key=key, token=token)
         else:
-            form = KeyForm(initial={"form_token": form_tokens.form_token(request)})
-        member = selectors.current_member(request)
+            form = KeyForm(by=_role(request), initial={"form_token": form_tokens.form_token(request)})
         shown = {
             "form": form,
             "label": "Create the key",
             "refusal": refusal(request, Permission.MANAGE_KEYS),
-            "intro": f"It gets your role, {member.role}, and keeps it even if yours changes." if member else "",
+            "intro": "It keeps its role even if yours changes.",
         }
         return self.page(request, "admin/form_page.html", "Create a key", status=422 if form.errors else 200, **shown)
 

@@ -15,7 +15,7 @@ from accounts import audit, roles, selectors, throttling, token_hashing
 from accounts.audit import Actor
 from accounts.callers import SECOND_FACTOR_OWED, Caller
 from accounts.models import ApiKey
-from accounts.roles import Role
+from accounts.roles import MEMBER_ROLES, Permission, Role
 from accounts.services.keys import PURPOSE, TOKEN_PREFIX
 
 if TYPE_CHECKING:  # DRF's views import this module through its settings
@@ -58,7 +58,8 @@ class ApiKeyAuthentication(BaseAuthentication):
             )
             raise AuthenticationFailed(_REFUSED)
         if key.last_used_at is None or key.last_used_at < now - _LAST_USED_STEP:
-            ApiKey.objects.filter(key_id=key.key_id).update(last_used_at=now)
+            keys = ApiKey.objects.for_organization(key.organization_id)
+            keys.filter(key_id=key.key_id).update(last_used_at=now)
             selectors.forget_key(key.key_id)
         return AnonymousUser(), Caller(key.organization_id, Role(key.role), actor)
 
@@ -92,8 +93,8 @@ def caller_of(request: Request) -> Caller:
 
 
 class RolePermission(BasePermission):
-    """Compares the caller's role with the permission that the view names for the method; who owes a second factor may
-    look under it."""
+    """Compares the caller's role with the permission that the operation names; who owes a second factor may look under
+    it. Where none is named, every role will do that members have."""
 
     def has_permission(self, request: Request, view: "ApiView") -> bool:  # type: ignore[override]
         method = str(request.method)
@@ -108,7 +109,8 @@ class RolePermission(BasePermission):
             else view.permissions["GET" if method == "HEAD" else method]
         )
         if needed is None:
-            return True
+            self.message = f"The role {caller.role} may {Permission.INGEST_RECORDS}, and nothing else."
+            return caller.role in MEMBER_ROLES
         if not roles.allows(caller.role, needed):
             self.message = f"The role {caller.role} may not {needed}."
             return False

@@ -42,7 +42,7 @@ def _create() -> Organization:
     organization = services.create_organization(
         name="Demo Lender", slug=SLUG, owner_email=OWNER, actor=audit.COMMAND_LINE
     )
-    services.add_member(organization=organization, email=OPERATOR, role=Role.APPROVER, actor=audit.COMMAND_LINE)
+    services.add_member(caller=callers.command_line(organization.pk), email=OPERATOR, role=Role.APPROVER)
     return organization
 
 

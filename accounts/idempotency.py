@@ -91,11 +91,13 @@ def idempotent(handler: Handler) -> Handler:
 
 def forget_old() -> None:
     """Delete the answers that are not given again any more."""
-    KeptAnswer.objects.filter(created_at__lte=timezone.now() - LIFETIME).delete()
+    answers = KeptAnswer.objects.unscoped("those of all organizations grow old")
+    answers.filter(created_at__lte=timezone.now() - LIFETIME).delete()
 
 
 def _replayed(view: ApiView, ciphers: Mapping[str, Fernet], content: str) -> HttpResponse | None:
-    row = KeptAnswer.objects.filter(slot__in=ciphers, created_at__gt=timezone.now() - LIFETIME).first()
+    answers = KeptAnswer.objects.for_organization(caller_of(view.request).organization_id)
+    row = answers.filter(slot__in=ciphers, created_at__gt=timezone.now() - LIFETIME).first()
     if row is None:
         return None
     kept = json.loads(ciphers[row.slot].decrypt(row.sealed))
@@ -113,10 +115,11 @@ def _keep(view: ApiView, response: HttpResponse, ciphers: Mapping[str, Fernet], 
         "answer": response.content.decode(),
     }
     slot, cipher = next(iter(ciphers.items()))
-    KeptAnswer.objects.update_or_create(
+    organization_id = caller_of(view.request).organization_id
+    KeptAnswer.objects.for_organization(organization_id).update_or_create(
         slot=slot,
         defaults={
-            "organization_id": caller_of(view.request).organization_id,
+            "organization_id": organization_id,
             "sealed": cipher.encrypt(json.dumps(kept).encode()).decode(),
             "created_at": timezone.now(),
         },

@@ -31,7 +31,7 @@ def ask_for_code(request: HttpRequest) -> HttpResponse:
     try:
         codes.request_code(email=email, intent="sign_in", client=client_ip.network(request), browser=browser)
     except codes.TooManyRequests as error:
-        form.add_error(None, f"Too many codes were asked for. Try again in {_in_words(error.retry_after)}.")
+        form.add_error(None, f"Too many codes were asked for. Try again in {_in_words(error.retry_after or 0)}.")
         answer = render(request, "accounts/sign_in.html", {"form": form}, status=429)
         answer["Retry-After"] = str(error.retry_after)
         return answer
@@ -70,15 +70,15 @@ def enter_code(request: HttpRequest) -> HttpResponse:
 def enter_app_code(request: HttpRequest) -> HttpResponse:
     try:
         person, secret = sign_in.waiting_person(request), sign_in.secret_to_enrol(request)
-    except codes.CodeRefused:
+    except codes.NobodyWaiting:
         return redirect("sign-in")
     form = CodeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            sign_in.by_app(request=request, code=form.cleaned_data["code"])
-        except second_factor.SecondFactorRefused:
-            form.add_error("code", "This code is not right, or was used already. Wait for the next one.")
-        except codes.CodeRefused:
+            sign_in.by_app(request=request, code=form.cleaned_data["code"], may_enrol=True)
+        except second_factor.SecondFactorRefused as refused:
+            form.add_error("code", refused.sentence)
+        except codes.NobodyWaiting:
             return redirect("sign-in")
         else:
             return _arrive(request)
@@ -153,8 +153,8 @@ def end_session(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def first_step(request: HttpRequest, flag: str) -> HttpResponse:
-    member = selectors.current_member(request)
-    if member is None or flag not in ("dismissed", "opened", "verified"):
+    caller = selectors.signed_in_caller(request)
+    if caller is None or flag not in ("dismissed", "opened", "verified"):
         raise Http404
-    services.update_onboarding(of=member, flags={flag: True}, actor=selectors.actor(request))
+    services.update_onboarding(caller=caller, flags={flag: True})
     return redirect("admin:index")

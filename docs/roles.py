@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import django
 
@@ -13,10 +14,11 @@ django.setup()
 from django.urls import URLPattern, URLResolver, get_resolver  # noqa: E402
 
 from accounts.roles import MATRIX, Permission, Role  # noqa: E402
+from config.api.resources import ANYBODY  # noqa: E402
 
 PAGE = Path(__file__).with_name("roles.md")
-_ANYBODY = "anybody"
-_EVERY_ROLE = "every role"
+_METHODS = ("get", "post", "put", "patch", "delete")
+_MEMBERS = "every role but `sender`"
 
 
 def matrix() -> str:
@@ -52,18 +54,22 @@ def _calls(prefix: str, patterns: list[URLPattern | URLResolver]) -> Iterator[li
         if isinstance(pattern, URLResolver):
             yield from _calls(route, pattern.url_patterns)
         elif route.startswith("v1/"):
-            view = pattern.callback.view_class  # type: ignore[attr-defined]
             path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route)
-            for method in ("get", "post", "put", "patch", "delete"):
-                if hasattr(view, method):
-                    yield [f"`{method.upper()} /{path}`", _needed(view, method.upper())]
+            for method, permission in _operations(pattern.callback):
+                yield [f"`{method.upper()} /{path}`", str(permission or _MEMBERS)]
 
 
-def _needed(view: type, method: str) -> str:
-    permissions = getattr(view, "permissions", {})
-    if method not in permissions:
-        return _ANYBODY
-    return str(permissions[method].value) if permissions[method] else _EVERY_ROLE
+def _operations(view: Any) -> Iterator[tuple[str, str | None]]:
+    """The methods that a path has, each with the permission that its operation names."""
+    if hasattr(view, "actions"):
+        for method in _METHODS:
+            if method in view.actions:
+                yield method, getattr(view.cls, view.actions[method]).permission
+    else:  # the OpenAPI document itself; and, for now, views that are no resources yet
+        permissions = getattr(view.cls, "permissions", {})
+        for method in _METHODS:
+            if hasattr(view.cls, method):
+                yield method, permissions.get(method.upper(), ANYBODY)
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ def sign_in(email: str, **defaults: Any) -> Browser:
 
 def add_person(organization: Organization, role: Role, email: str = "") -> Member:
     email = email or f"{role}@{organization.slug}.example"
-    return services.add_member(organization=organization, email=email, role=role, actor=audit.SYSTEM)
+    return services.add_member(caller=caller(organization), email=email, role=role)
 
 
 def caller(organization: Organization, role: Role = Role.OWNER) -> Caller:

@@ -1,8 +1,9 @@
 """Signing in and out, and who one is."""
 
-from django.http import Http404, HttpRequest, HttpResponse
+from typing import Any
+
+from django.http import HttpResponse
 from django.middleware.csrf import get_token
-from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 
@@ -21,95 +22,70 @@ from accounts.schemas import (
     SessionOut,
     SignedIn,
 )
-from accounts.services import codes, second_factor, sessions, sign_in
+from accounts.services import codes, sessions, sign_in
 from config import client_ip
-from config.api import openapi
-from config.api.errors import ApiError
 from config.api.pagination import paginate
+from config.api.resources import ANYBODY, Resource, operation
 from config.api.responses import answer
 from config.api.times import rfc3339
-from config.api.views import ApiView
+from config.errors import NotFound
 
 
-class _OpenView(ApiView):
-    """For callers who are nobody yet."""
+class SignIn(Resource):
+    """The steps of becoming somebody."""
 
-    authentication_classes = ()
-    permission_classes = ()
-
-
-class OtpRequestView(_OpenView):
-    @extend_schema(
-        operation_id="request_one_time_code",
-        summary="Send a six-digit code. It works with the cookie of this answer.",
-        tags=["auth"],
-        request=OtpRequestIn,
-        responses=openapi.answers({200: Requested}, errors=[413, 415, 429, 503]),
+    @operation(
+        "request_one_time_code",
+        "Send a six-digit code. It works with the cookie of this answer.",
+        tag="auth",
+        permission=ANYBODY,
+        body=OtpRequestIn,
+        answers={200: Requested},
+        errors=[429, 503],
     )
-    def post(self, request: Request) -> HttpResponse:
+    def request_code(self, request: Request) -> HttpResponse:
         body = self.body(OtpRequestIn)
         client, browser = client_ip.network(request._request), browser_of(request._request)
-        try:
-            codes.request_code(email=body.email, intent=body.intent, client=client, browser=browser)
-        except codes.TooManyRequests as error:
-            raise ApiError(
-                429, "Too many codes were asked for. Wait, then ask again.", retry_after=error.retry_after
-            ) from None
+        codes.request_code(email=body.email, intent=body.intent, client=client, browser=browser)
         message = "If this address has an account, a code is on its way to it."
         asked = answer({"status": "requested", "message": message})
         remember(asked, browser)
         return asked
 
-
-class OtpVerifyView(_OpenView):
-    @extend_schema(
-        operation_id="verify_one_time_code",
-        summary="Sign in with the code of the mail and the cookie of its request: the answer sets the session cookie.",
-        tags=["extension"],
-        request=OtpVerifyIn,
-        responses=openapi.answers({200: SignedIn}, errors=[401, 413, 415, 503]),
+    @operation(
+        "verify_one_time_code",
+        "Sign in with the code of the mail and the cookie of its request: the answer sets the session cookie.",
+        permission=ANYBODY,
+        body=OtpVerifyIn,
+        answers={200: SignedIn},
+        errors=[401, 503],
     )
-    def post(self, request: Request) -> HttpResponse:
+    def verify_code(self, request: Request) -> HttpResponse:
         body = self.body(OtpVerifyIn)
-        try:
-            done = sign_in.by_code(request=request._request, email=body.email, code=body.code)
-        except codes.CodeRefused:
-            raise ApiError(401, "This code is not right, or not valid any more. Ask for a new one.") from None
+        done = sign_in.by_code(request=request._request, email=body.email, code=body.code)
         return answer({"status": "signed_in" if done else "second_factor_required"})
 
-
-class SecondFactorView(_OpenView):
-    @extend_schema(
-        operation_id="confirm_second_factor",
-        summary="Finish signing in with the code of an authenticator app.",
-        tags=["extension"],
-        request=SecondFactorIn,
-        responses=openapi.answers({200: SignedIn}, errors=[401, 409, 413, 415, 503]),
+    @operation(
+        "confirm_second_factor",
+        "Finish signing in with the code of an authenticator app.",
+        permission=ANYBODY,
+        body=SecondFactorIn,
+        answers={200: SignedIn},
+        errors=[401, 409, 503],
     )
-    def post(self, request: Request) -> HttpResponse:
-        body = self.body(SecondFactorIn)
-        http: HttpRequest = request._request
-        try:
-            if sign_in.secret_to_enrol(http):
-                raise ApiError(409, "No app is enrolled yet. Sign in once at /sign-in/, where it is shown how.")
-            sign_in.by_app(request=http, code=body.code)
-        except codes.CodeRefused:
-            raise ApiError(401, "Nobody is waiting to confirm here. Begin with a mailed code.") from None
-        except second_factor.SecondFactorRefused:
-            raise ApiError(401, "This code is not right, or was used already. Wait for the next one.") from None
+    def confirm(self, request: Request) -> HttpResponse:
+        sign_in.by_app(request=request._request, code=self.body(SecondFactorIn).code, may_enrol=False)
         return answer({"status": "signed_in"})
 
 
-class MeView(ApiView):
-    permissions = {"GET": None}
-
-    @extend_schema(
-        operation_id="who_am_i",
-        summary="Who the caller is, and what they may do.",
-        tags=["extension"],
-        responses=openapi.answers({200: Me}, errors=[401, 403]),
+class CurrentCaller(Resource):
+    @operation(
+        "who_am_i",
+        "Who the caller is, and what they may do.",
+        permission=None,
+        answers={200: Me},
     )
-    def get(self, request: Request) -> HttpResponse:
+    def show(self, request: Request) -> HttpResponse:
         caller = caller_of(request)
         organization = Organization.objects.get(pk=caller.organization_id)
         return answer(
@@ -128,53 +104,41 @@ class MeView(ApiView):
         )
 
 
-class _SessionOnlyView(ApiView):
-    """For signed-in people: a key has no sessions."""
+class Sessions(Resource):
+    """Those of signed-in people: a key has none."""
 
     authentication_classes = (MemberSessionAuthentication,)
-    permissions = {"GET": None, "POST": None, "DELETE": None}
 
-
-class SignOutView(_SessionOnlyView):
-    @extend_schema(
-        operation_id="sign_out",
-        summary="End this session.",
-        tags=["extension"],
-        request=None,
-        responses=openapi.answers({200: SignedIn}, errors=[401, 403]),
-    )
-    def post(self, request: Request) -> HttpResponse:
+    @operation("sign_out", "End this session.", permission=None, answers={200: SignedIn})
+    def sign_out(self, request: Request) -> HttpResponse:
         sessions.sign_out(request=request._request)
         return answer({"status": "signed_out"})
 
-
-class SessionListView(_SessionOnlyView):
-    @extend_schema(
-        operation_id="list_sessions",
-        summary="Where the caller is signed in.",
-        tags=["extension"],
-        parameters=openapi.query(ListPage),
-        responses=openapi.answers({200: SessionList}, errors=[401, 403]),
+    @operation(
+        "list_sessions",
+        "Where the caller is signed in.",
+        permission=None,
+        query=ListPage,
+        answers={200: SessionList},
     )
-    def get(self, request: Request) -> HttpResponse:
+    def list(self, request: Request) -> HttpResponse:
         mine = SignedInSession.objects.filter(user=_person(request))
         current = request._request.session.session_key
         page = self.query(ListPage)
-        return answer(paginate(mine, page, moment="created_at", show=lambda row: _session(row, current)))
+        return answer(paginate(mine, page, moment="created_at", show=lambda row: _shown(row, current)))
 
-
-class SessionView(_SessionOnlyView):
-    @extend_schema(
-        operation_id="end_session",
-        summary="End one of the caller's sessions.",
-        tags=["extension"],
-        responses=openapi.answers({200: SessionOut}, errors=[401, 403, 404]),
+    @operation(
+        "end_session",
+        "End one of the caller's sessions.",
+        permission=None,
+        answers={200: SessionOut},
+        errors=[404],
     )
-    def delete(self, request: Request, session_id: int) -> HttpResponse:
+    def end(self, request: Request, session_id: int) -> HttpResponse:
         found = SignedInSession.objects.filter(user=_person(request), pk=session_id).first()
         if found is None:
-            raise Http404("You have no session of this id.")
-        shown = _session(found, request._request.session.session_key)
+            raise NotFound("You have no session of this id.")
+        shown = _shown(found, request._request.session.session_key)
         sessions.end(session=found, because="revoked")
         return answer(shown)
 
@@ -186,7 +150,7 @@ def _person(request: Request) -> User:
     return user
 
 
-def _session(row: SignedInSession, current: str | None) -> dict[str, object]:
+def _shown(row: SignedInSession, current: str | None) -> dict[str, Any]:
     return {
         "session_id": str(row.pk),
         "client": row.client,

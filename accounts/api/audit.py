@@ -2,19 +2,18 @@ from collections.abc import Iterator
 
 from django.db.models import QuerySet
 from django.http import HttpResponse, StreamingHttpResponse
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
 from accounts.models import AuditEvent
 from accounts.roles import Permission
 from accounts.schemas import AuditEventOut, AuditList
-from config.api import body, openapi
+from config.api import body
 from config.api.pagination import Page, paginate
+from config.api.resources import Resource, operation
 from config.api.responses import answer, dump
 from config.api.schemas import QueryString, Text
 from config.api.times import Moment, rfc3339
-from config.api.views import ApiView
 
 _FILTERS = {
     "verb": "verb",
@@ -39,32 +38,26 @@ class AuditQuery(AuditFilters, Page):
     """Filters and page."""
 
 
-class AuditView(ApiView):
-    permissions = {"GET": Permission.READ_AUDIT}
-
-    @extend_schema(
-        operation_id="list_audit_events",
-        summary="The audit trail, newest first.",
-        tags=["extension"],
-        parameters=openapi.query(AuditQuery),
-        responses=openapi.answers({200: AuditList}, errors=[401, 403]),
+class AuditTrail(Resource):
+    @operation(
+        "list_audit_events",
+        "The audit trail, newest first.",
+        permission=Permission.READ_AUDIT,
+        query=AuditQuery,
+        answers={200: AuditList},
     )
-    def get(self, request: Request) -> HttpResponse:
+    def list(self, request: Request) -> HttpResponse:
         query = self.query(AuditQuery)
         return answer(paginate(_events(request, query), query, moment="at", show=_shown))
 
-
-class AuditExportView(ApiView):
-    permissions = {"GET": Permission.READ_AUDIT}
-
-    @extend_schema(
-        operation_id="export_audit_events",
-        summary="The whole audit trail as NDJSON, oldest first.",
-        tags=["extension"],
-        parameters=openapi.query(AuditFilters),
-        responses=openapi.answers({(200, body.NDJSON): AuditEventOut}, errors=[401, 403]),
+    @operation(
+        "export_audit_events",
+        "The whole audit trail as NDJSON, oldest first.",
+        permission=Permission.READ_AUDIT,
+        query=AuditFilters,
+        answers={(200, body.NDJSON): AuditEventOut},
     )
-    def get(self, request: Request) -> StreamingHttpResponse:
+    def export(self, request: Request) -> StreamingHttpResponse:
         events = _events(request, self.query(AuditFilters)).order_by("at", "pk")
         response = StreamingHttpResponse(_lines(events), content_type=body.NDJSON)
         response["Content-Disposition"] = 'attachment; filename="audit.ndjson"'
@@ -73,10 +66,8 @@ class AuditExportView(ApiView):
 
 def _events(request: Request, query: AuditFilters) -> QuerySet[AuditEvent]:
     asked = query.model_dump(include=set(_FILTERS), exclude_none=True)
-    return AuditEvent.objects.filter(
-        organization_id=caller_of(request).organization_id,
-        **{_FILTERS[name]: value for name, value in asked.items()},
-    )
+    events = AuditEvent.objects.for_organization(caller_of(request).organization_id)
+    return events.filter(**{_FILTERS[name]: value for name, value in asked.items()})
 
 
 def _lines(events: QuerySet[AuditEvent]) -> Iterator[bytes]:

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from accounts.models import MAX_KEY_NAME
-from accounts.roles import Role
+from accounts.roles import MEMBER_ROLES, Role, may_give
 
 
 class RoleForm(forms.Form):
@@ -15,7 +15,7 @@ class RoleForm(forms.Form):
 
     def __init__(self, data: Any = None, *, by_owner: bool, **options: Any) -> None:
         super().__init__(data, **options)
-        offered = [role.value for role in Role if by_owner or role is not Role.OWNER]
+        offered = [role.value for role in MEMBER_ROLES if by_owner or role is not Role.OWNER]
         self.fields["role"].choices = [(role, role) for role in offered]  # type: ignore[attr-defined]
 
 
@@ -39,9 +39,20 @@ class InviteForm(RoleForm):
 
 
 class KeyForm(forms.Form):
+    """A key, with a role that allows nothing which that of its maker does not."""
+
     form_token = forms.CharField(required=False, widget=forms.HiddenInput)
     name = forms.CharField(
         max_length=MAX_KEY_NAME,
         help_text="Which machine uses it. Lists and the audit trail show this name.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
+    role = forms.ChoiceField(
+        help_text="What the machine may do. A sender hands in decision records, and does nothing else."
+    )
+
+    def __init__(self, data: Any = None, *, by: Role | None, **options: Any) -> None:
+        super().__init__(data, **options)
+        offered = [role.value for role in Role if by and may_give(by, role)]
+        self.fields["role"].choices = [(role, role) for role in offered]  # type: ignore[attr-defined]
+        self.fields["role"].initial = by

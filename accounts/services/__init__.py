@@ -1,9 +1,9 @@
 """Every change to organizations, members and their access, by use case."""
 
 from accounts.services.keys import NameTooLong, create_api_key, revoke_api_key
+from accounts.services.members import add_member
 from accounts.services.organizations import (
     SlugTaken,
-    add_member,
     create_organization,
     require_second_factor,
     update_onboarding,

@@ -23,6 +23,7 @@ from accounts.audit import Actor
 from accounts.models import OneTimeCode, User
 from config import db, leases
 from config.celery import wake
+from config.errors import DomainError
 
 PURPOSE = "accounts.OneTimeCode"
 DIGITS = 6
@@ -44,16 +45,28 @@ _DAY = timedelta(days=1)
 _EMAIL_LENGTH = 254  # RFC 5321; nobody's address is longer, so cutting one off finds nobody
 
 
-class TooManyRequests(Exception):
-    """Too many codes were asked for. `retry_after` is in seconds."""
+class TooManyRequests(DomainError):
+    """Whoever asks had their codes for this hour, or their wrong tries for this day."""
 
-    def __init__(self, retry_after: int) -> None:
-        super().__init__("too many codes were asked for")
-        self.retry_after = retry_after
+    code = "too_many_requests"
+    status = 429
+    sentence = "Too many codes were asked for. Wait, then ask again."
 
 
-class CodeRefused(Exception):
+class CodeRefused(DomainError):
     """The code is wrong, used, too old, tried too often or another browser's: which of them is not said."""
+
+    code = "code_refused"
+    status = 401
+    sentence = "This code is not right, or not valid any more. Ask for a new one."
+
+
+class NobodyWaiting(DomainError):
+    """No mailed code of this session waits for the second factor, or not any more."""
+
+    code = "nobody_waiting"
+    status = 401
+    sentence = "Nobody is waiting to confirm here. Begin with a mailed code."
 
 
 def request_code(*, email: str, intent: str, client: str, browser: str) -> None:
@@ -64,7 +77,7 @@ def request_code(*, email: str, intent: str, client: str, browser: str) -> None:
         browser: the secret in that browser's cookie.
 
     Raises:
-        TooManyRequests: whoever asks had their codes for this hour, or their wrong tries for this day.
+        TooManyRequests
     """
     email = email.lower()[:_EMAIL_LENGTH]
     with transaction.atomic():
@@ -111,22 +124,19 @@ def verify_code(*, email: str, code: str, browser: str) -> OneTimeCode:
 
 
 def count_app_try(code: OneTimeCode) -> None:
-    """Count a try at the second factor, before it is compared. Raises CodeRefused if there were too many."""
+    """Count a try at the second factor, before it is compared. Raises NobodyWaiting if there were too many."""
     with transaction.atomic():
         db.lock(f"codes for {code.email}")
         recent = OneTimeCode.objects.filter(email=code.email, created_at__gt=timezone.now() - _DAY)
         tried = sum(recent.filter(app_tries__gt=0).values_list("app_tries", flat=True))
         row = OneTimeCode.objects.filter(pk=code.pk, app_tries__lt=TRIES)
         if tried >= APP_TRIES_PER_DAY or not row.update(app_tries=F("app_tries") + 1):
-            raise CodeRefused
+            raise NobodyWaiting
 
 
-def owner(code: OneTimeCode) -> User:
-    """The person a verified code belongs to. Raises CodeRefused if they are gone meanwhile."""
-    found = User.objects.filter(email=code.email, is_active=True).first()
-    if found is None:
-        raise CodeRefused
-    return found
+def owner(code: OneTimeCode) -> User | None:
+    """The person a verified code belongs to, unless they are gone meanwhile."""
+    return User.objects.filter(email=code.email, is_active=True).first()
 
 
 def deliver_codes() -> int:
@@ -192,7 +202,7 @@ def _may_be_tried(code: OneTimeCode) -> bool:
 def _limit(times: Sequence[datetime], most: int, window: timedelta) -> None:
     """Raises TooManyRequests if these were `most` already; newest first."""
     if len(times) >= most:
-        raise TooManyRequests(int((times[most - 1] + window - timezone.now()).total_seconds()) + 1)
+        raise TooManyRequests(retry_after=int((times[most - 1] + window - timezone.now()).total_seconds()) + 1)
 
 
 def _send(row: OneTimeCode) -> mail.Outcome:

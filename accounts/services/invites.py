@@ -4,38 +4,38 @@ import secrets
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts import audit, mail, token_hashing
+from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.models import Invite, Member, Organization
-from accounts.roles import Role
-from accounts.services.organizations import add_member
-from accounts.services.refusals import Refused
+from accounts.roles import Permission, Role
+from accounts.services.members import RoleOutOfReach, join
 from config import leases
 from config.celery import wake
+from config.errors import DomainError, NotFound
 
 PURPOSE = "accounts.Invite"
 LIFETIME = timedelta(days=7)
 
 
-class RoleOutOfReach(Refused):
-    """Only an owner makes owners, and only an owner replaces or withdraws such an offer."""
-
-    status = 403
-    sentence = "Only an owner may make, change, invite or remove an owner."
-
-
-class AlreadyMember(Refused):
+class AlreadyMember(DomainError):
     """The address belongs to a member of this organization."""
 
+    code = "already_member"
     sentence = "This address belongs to a member of your organization already."
 
 
-class InviteGone(Exception):
+class InviteGone(NotFound):
     """The invitation was used, revoked, replaced or is too old, or there never was one."""
 
+    code = "invite_gone"
+    sentence = "This invitation is not open. Ask whoever invited you for a new one."
 
+
+@requires(Permission.MANAGE_MEMBERS)
 def invite(*, caller: Caller, email: str, role: Role) -> Invite:
     """Offer membership to an address; an open offer to the same address is replaced.
 
@@ -45,15 +45,14 @@ def invite(*, caller: Caller, email: str, role: Role) -> Invite:
     email = email.lower()
     if role is Role.OWNER and caller.role is not Role.OWNER:
         raise RoleOutOfReach
-    if Member.objects.filter(organization_id=caller.organization_id, user__email=email).exists():
+    if Member.objects.for_organization(caller.organization_id).filter(user__email=email).exists():
         raise AlreadyMember
     now = timezone.now()
     with transaction.atomic():
         # One at a time in an organization: there may be no open offer yet whose row could be locked.
         Organization.objects.select_for_update().get(pk=caller.organization_id)
-        opened = Invite.objects.filter(
-            organization_id=caller.organization_id, email=email, accepted_at=None, revoked_at=None
-        )
+        offers = Invite.objects.for_organization(caller.organization_id)
+        opened = offers.filter(email=email, accepted_at=None, revoked_at=None)
         if caller.role is not Role.OWNER and opened.filter(role=Role.OWNER).exists():
             raise RoleOutOfReach
         replaced = opened.update(revoked_at=now)
@@ -77,7 +76,8 @@ def invite(*, caller: Caller, email: str, role: Role) -> Invite:
     return made
 
 
-def revoke_invite(*, invite: Invite, caller: Caller) -> Invite:
+@requires(Permission.MANAGE_MEMBERS)
+def revoke_invite(*, caller: Caller, invite: Invite) -> Invite:
     """Withdraw an offer. One that is no longer open stays as it is.
 
     Raises:
@@ -87,7 +87,7 @@ def revoke_invite(*, invite: Invite, caller: Caller) -> Invite:
         raise RoleOutOfReach
     with transaction.atomic():
         now = timezone.now()
-        if Invite.objects.filter(pk=invite.pk, accepted_at=None, revoked_at=None).update(revoked_at=now):
+        if _if_open(invite).update(revoked_at=now):
             invite.revoked_at = now
             audit.record(
                 "invite.revoked",
@@ -104,7 +104,8 @@ def open_invite(token: str) -> Invite:
     identifier, _, secret = token.partition("-")
     found = None
     if identifier.isascii() and identifier.isdigit() and len(identifier) < 19:
-        found = Invite.objects.select_related("organization").filter(pk=int(identifier)).first()
+        offers = Invite.objects.unscoped("whoever has the link is a member of no organization yet")
+        found = offers.select_related("organization").filter(pk=int(identifier)).first()
     genuine = token_hashing.matches(PURPOSE, secret, found.digest if found and found.digest else token_hashing.ABSENT)
     if found is None or not genuine or found.accepted_at or found.revoked_at or found.expires_at <= timezone.now():
         raise InviteGone
@@ -119,12 +120,10 @@ def accept_invite(*, token: str) -> Member:
     """
     invite = open_invite(token)
     with transaction.atomic():
-        if not Invite.objects.filter(pk=invite.pk, accepted_at=None, revoked_at=None).update(
-            accepted_at=timezone.now()
-        ):
+        if not _if_open(invite).update(accepted_at=timezone.now()):
             raise InviteGone
         actor = audit.Actor("member", "", invite.email)
-        member = add_member(organization=invite.organization, email=invite.email, role=Role(invite.role), actor=actor)
+        member = join(organization_id=invite.organization_id, email=invite.email, role=Role(invite.role), actor=actor)
         audit.record(
             "invite.accepted",
             actor=actor,
@@ -137,7 +136,14 @@ def accept_invite(*, token: str) -> Member:
 
 def deliver_invites() -> int:
     """Send the invitations that wait. Returns how many were sent."""
-    return mail.deliver(Invite.objects.filter(revoked_at=None, expires_at__gt=timezone.now()), _send)
+    waiting = Invite.objects.unscoped("one worker sends the mail of all")
+    return mail.deliver(waiting.filter(revoked_at=None, expires_at__gt=timezone.now()), _send)
+
+
+def _if_open(invite: Invite) -> QuerySet[Invite]:
+    """The invitation's row, unless it was used or withdrawn."""
+    offers = Invite.objects.for_organization(invite.organization_id)
+    return offers.filter(pk=invite.pk, accepted_at=None, revoked_at=None)
 
 
 def _send(row: Invite) -> mail.Outcome:

@@ -80,7 +80,7 @@ def create_api_key(*, caller: Caller, name: str, role: Role, expires_at: datetim
 
 
 def _maker(caller: Caller) -> str:
-    """Whose key a new one is: what a member's key makes is theirs too, or it would pass for a second person.
+    """Whose key a new one is: of the person behind the caller.
 
     Looked up after whatever is under way with the person's keys, so that somebody who is being removed leaves none.
     """

@@ -1,29 +1,72 @@
-"""Members after they joined: another role, or leaving."""
+"""Memberships: how one begins, gets another role, and ends."""
 
+import uuid
+
+from django.contrib.auth.hashers import make_password
 from django.db import transaction
 
 from accounts import audit
+from accounts.audit import Actor
+from accounts.authority import requires
 from accounts.callers import Caller
-from accounts.models import ApiKey, Member, SignedInSession
-from accounts.roles import Role, permissions
+from accounts.models import ApiKey, Member, SignedInSession, User
+from accounts.roles import Permission, Role, permissions
 from accounts.services import keys, sessions
-from accounts.services.invites import RoleOutOfReach
-from accounts.services.refusals import Refused
+from config.errors import DomainError, NotAllowed, NotFound
 
 
-class MemberGone(Refused):
+class RoleOutOfReach(NotAllowed):
+    """Only an owner makes and unmakes owners, and only an owner replaces or withdraws such an offer."""
+
+    code = "role_out_of_reach"
+    sentence = "Only an owner may make, change, invite or remove an owner."
+
+
+class MemberGone(NotFound):
     """Somebody else removed the member meanwhile."""
 
-    status = 404
+    code = "member_gone"
     sentence = "Somebody else removed this member meanwhile."
 
 
-class LastOwner(Refused):
+class LastOwner(DomainError):
     """An organization keeps at least one owner."""
 
+    code = "last_owner"
     sentence = "An organization keeps at least one owner. Make somebody else an owner first."
 
 
+@requires(Permission.MANAGE_MEMBERS)
+def add_member(*, caller: Caller, email: str, role: Role) -> Member:
+    """Give a person a role; someone who is a member already keeps theirs.
+
+    Raises:
+        RoleOutOfReach
+    """
+    if role is Role.OWNER and caller.role is not Role.OWNER:
+        raise RoleOutOfReach
+    return join(organization_id=caller.organization_id, email=email, role=role, actor=caller.actor)
+
+
+def join(*, organization_id: uuid.UUID, email: str, role: Role, actor: Actor) -> Member:
+    """What makes somebody a member, once it is settled that they may be one; others call `add_member`."""
+    with transaction.atomic():
+        user, _ = User.objects.get_or_create(email=email.lower(), defaults={"password": make_password(None)})
+        members = Member.objects.for_organization(organization_id)
+        member, added = members.get_or_create(organization_id=organization_id, user=user, defaults={"role": role})
+        if added:
+            audit.record(
+                "member.added",
+                actor=actor,
+                organization_id=organization_id,
+                object_kind="member",
+                object_id=member.pk,
+                role=role,
+            )
+    return member
+
+
+@requires(Permission.MANAGE_MEMBERS)
 def change_role(*, caller: Caller, member: Member, role: Role, keep_keys: bool = False) -> tuple[Member, list[ApiKey]]:
     """Give a member another role. It counts from their next request.
 
@@ -34,8 +77,7 @@ def change_role(*, caller: Caller, member: Member, role: Role, keep_keys: bool =
         The member, and the keys they had made if they lose permissions.
 
     Raises:
-        RoleOutOfReach: only an owner makes or unmakes owners.
-        LastOwner, MemberGone
+        RoleOutOfReach, LastOwner, MemberGone
     """
     with transaction.atomic():
         member = _locked(caller, member, becomes=role)
@@ -49,6 +91,7 @@ def change_role(*, caller: Caller, member: Member, role: Role, keep_keys: bool =
     return member, made
 
 
+@requires(Permission.MANAGE_MEMBERS)
 def remove_member(*, caller: Caller, member: Member, keep_keys: bool = False) -> tuple[Member, list[ApiKey]]:
     """End a membership and the sessions of the person, who may hold others elsewhere and signs in again for those.
 
@@ -60,7 +103,7 @@ def remove_member(*, caller: Caller, member: Member, keep_keys: bool = False) ->
             sessions.end(session=session, because="membership ended")
         made = _keys(caller, member, keep_keys)
         _audit("member.removed", caller, member, before=member.role, **_kept(made))
-        Member.objects.filter(pk=member.pk).delete()
+        Member.objects.for_organization(caller.organization_id).filter(pk=member.pk).delete()
     return member, made
 
 
@@ -76,13 +119,9 @@ def _kept(made: list[ApiKey]) -> dict[str, list[str]]:
 
 def _locked(caller: Caller, member: Member, *, becomes: Role | None) -> Member:
     """The member's row, locked with all owners of the organization, so that two changes cannot unmake the last two."""
-    owners = list(
-        Member.objects.select_for_update()
-        .filter(organization_id=caller.organization_id, role=Role.OWNER)
-        .values_list("pk", flat=True)
-    )
-    rows = Member.objects.select_for_update(of=("self",)).select_related("user")
-    found = rows.filter(pk=member.pk, organization_id=caller.organization_id).first()
+    members = Member.objects.for_organization(caller.organization_id)
+    owners = list(members.select_for_update().filter(role=Role.OWNER).values_list("pk", flat=True))
+    found = members.select_for_update(of=("self",)).select_related("user").filter(pk=member.pk).first()
     if found is None:
         raise MemberGone
     if Role.OWNER in (found.role, becomes) and caller.role is not Role.OWNER:

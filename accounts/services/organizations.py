@@ -1,22 +1,26 @@
-"""Organizations and their members."""
+"""Organizations, what they ask of their members, and first steps."""
 
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.text import slugify
 
-from accounts import audit
+from accounts import audit, selectors
 from accounts.audit import Actor
-from accounts.models import Member, Organization, User
-from accounts.roles import Role
+from accounts.authority import requires
+from accounts.callers import Caller
+from accounts.models import Member, Organization
+from accounts.roles import Permission, Role
+from accounts.services.members import join
+from config.errors import DomainError
 
 
-class SlugTaken(Exception):
+class SlugTaken(DomainError):
     """Another organization has this slug."""
+
+    code = "slug_taken"
 
 
 def create_organization(*, name: str, owner_email: str, slug: str = "", actor: Actor) -> Organization:
@@ -25,12 +29,13 @@ def create_organization(*, name: str, owner_email: str, slug: str = "", actor: A
     Raises:
         SlugTaken: the slug, given or made from the name, is in use.
     """
+    slug = slug or slugify(name)[:50]
     with transaction.atomic():
         try:
             with transaction.atomic():
-                organization = Organization.objects.create(name=name, slug=slug or slugify(name)[:50])
+                organization = Organization.objects.create(name=name, slug=slug)
         except IntegrityError:
-            raise SlugTaken(slug or slugify(name)[:50]) from None
+            raise SlugTaken(f"The slug {slug} is taken. Choose another with --slug.") from None
         audit.record(
             "organization.created",
             actor=actor,
@@ -38,65 +43,47 @@ def create_organization(*, name: str, owner_email: str, slug: str = "", actor: A
             object_kind="organization",
             object_id=organization.id,
         )
-        add_member(organization=organization, email=owner_email, role=Role.OWNER, actor=actor)
+        join(organization_id=organization.id, email=owner_email, role=Role.OWNER, actor=actor)
     return organization
 
 
-def add_member(*, organization: Organization, email: str, role: Role, actor: Actor) -> Member:
-    """Give a person a role; someone who is a member already keeps theirs."""
-    with transaction.atomic():
-        user, _ = User.objects.get_or_create(email=email.lower(), defaults={"password": make_password(None)})
-        member, added = Member.objects.get_or_create(organization=organization, user=user, defaults={"role": role})
-        if added:
-            audit.record(
-                "member.added",
-                actor=actor,
-                organization_id=organization.id,
-                object_kind="member",
-                object_id=member.pk,
-                role=role,
-            )
-    return member
-
-
-def require_second_factor(*, organization: Organization, required: bool, actor: Actor) -> None:
+@requires(Permission.MANAGE_ORGANIZATION)
+def require_second_factor(*, caller: Caller, required: bool) -> None:
     """Whether approvers and owners must confirm their sign-in with an app. Counts from their next act."""
     with transaction.atomic():
-        if Organization.objects.filter(pk=organization.pk, second_factor_required=not required).update(
-            second_factor_required=required
-        ):
-            audit.record(
-                "organization.second_factor",
-                actor=actor,
-                organization_id=organization.pk,
-                object_kind="organization",
-                object_id=organization.pk,
-                required=required,
-            )
+        otherwise = Organization.objects.filter(pk=caller.organization_id, second_factor_required=not required)
+        if otherwise.update(second_factor_required=required):
+            _audit("organization.second_factor", caller, "organization", caller.organization_id, required=required)
 
 
-def update_onboarding(*, of: Member | Organization, flags: Mapping[str, bool], actor: Actor) -> None:
-    """Set some of the first-steps flags of a member or an organization.
+def update_onboarding(*, caller: Caller, flags: Mapping[str, bool]) -> Member | Organization:
+    """Set some of the caller's first-steps flags, and return whose these are.
 
     Args:
-        of: is brought up to date, too.
         flags: any of `dismissed`, `opened` and `verified`; the others stay as they are.
     """
+    whose = selectors.first_steps_of(caller)
     with transaction.atomic():
-        rows: QuerySet[Any] = type(of)._default_manager.select_for_update()
-        of.refresh_from_db(from_queryset=rows)
+        rows: QuerySet[Any] = type(whose)._default_manager.select_for_update()
+        whose.refresh_from_db(from_queryset=rows)
         if not flags:
-            return
+            return whose
         for name, value in flags.items():
-            setattr(of, f"onboarding_{name}", value)
-        of.save(update_fields=[f"onboarding_{name}" for name in flags])
-        if isinstance(of, Member):
-            _audit("member.onboarding", actor, of.organization_id, "member", of.pk, flags)
+            setattr(whose, f"onboarding_{name}", value)
+        whose.save(update_fields=[f"onboarding_{name}" for name in flags])
+        if isinstance(whose, Member):
+            _audit("member.onboarding", caller, "member", whose.pk, **flags)
         else:
-            _audit("organization.onboarding", actor, of.pk, "organization", of.pk, flags)
+            _audit("organization.onboarding", caller, "organization", whose.pk, **flags)
+    return whose
 
 
-def _audit(
-    verb: str, actor: Actor, organization_id: uuid.UUID, kind: str, object_id: object, flags: Mapping[str, bool]
-) -> None:
-    audit.record(verb, actor=actor, organization_id=organization_id, object_kind=kind, object_id=object_id, **flags)
+def _audit(verb: str, caller: Caller, kind: str, object_id: object, **detail: bool) -> None:
+    audit.record(
+        verb,
+        actor=caller.actor,
+        organization_id=caller.organization_id,
+        object_kind=kind,
+        object_id=object_id,
+        **detail,
+    )

@@ -10,22 +10,34 @@ from django.utils import timezone
 
 from accounts import audit, token_hashing
 from accounts.audit import Actor
-from accounts.models import Member, SignedInSession, User
+from accounts.models import SignedInSession, User
 from accounts.roles import CONFIRMED
 from accounts.services import sessions
+from config.errors import DomainError
 
 _STEP_SECONDS = 30
 _TOLERATED_STEPS = 1
 
 
-class SecondFactorRefused(Exception):
+class SecondFactorRefused(DomainError):
     """The app's code is wrong or was used before."""
+
+    code = "second_factor_refused"
+    status = 401
+    sentence = "This code is not right, or was used already. Wait for the next one."
+
+
+class NotEnrolled(DomainError):
+    """Nobody has shown this person the secret that their app would need."""
+
+    code = "not_enrolled"
+    sentence = "No app is enrolled yet. Sign in once at /sign-in/, where it is shown how."
 
 
 def is_needed(user: User) -> bool:
     """Whether this person must confirm a sign-in: they have enrolled, or an organization of theirs asks its owners
     and approvers to."""
-    asked = Member.objects.filter(user=user, role__in=CONFIRMED, organization__second_factor_required=True)
+    asked = user.memberships.filter(role__in=CONFIRMED, organization__second_factor_required=True)
     return is_enrolled(user) or asked.exists()
 
 

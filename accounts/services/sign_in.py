@@ -8,8 +8,8 @@ from django.utils import timezone
 from accounts.browsers import browser_of
 from accounts.models import OneTimeCode, User
 from accounts.services import codes, second_factor, sessions
-from accounts.services.codes import CodeRefused
-from accounts.services.second_factor import SecondFactorRefused
+from accounts.services.codes import CodeRefused, NobodyWaiting
+from accounts.services.second_factor import NotEnrolled, SecondFactorRefused
 
 _PENDING = "sign_in_code"
 
@@ -22,6 +22,8 @@ def by_code(*, request: HttpRequest, email: str, code: str) -> bool:
     """
     verified = codes.verify_code(email=email, code=code, browser=browser_of(request))
     user = codes.owner(verified)
+    if user is None:
+        raise CodeRefused
     if not second_factor.is_needed(user):
         sessions.begin(request=request, user=user)
         return True
@@ -31,17 +33,21 @@ def by_code(*, request: HttpRequest, email: str, code: str) -> bool:
 
 
 def waiting_person(request: HttpRequest) -> User:
-    """Who has given a code in this session and owes the second factor. Raises CodeRefused if nobody does."""
-    return codes.owner(_waiting_code(request))
+    """Who has given a code in this session and owes the second factor. Raises NobodyWaiting if nobody does."""
+    _, person = _waiting(request)
+    return person
 
 
 def secret_to_enrol(request: HttpRequest) -> str | None:
     """The secret this person is to put into an app first; None if they are enrolled.
 
     It belongs to this one pending sign-in and ends with it. It lies there encrypted.
+
+    Raises:
+        NobodyWaiting
     """
-    pending = _waiting_code(request)
-    if second_factor.is_enrolled(codes.owner(pending)):
+    pending, person = _waiting(request)
+    if second_factor.is_enrolled(person):
         return None
     # Of two tabs that ask at once, both show the same.
     sealed = second_factor.seal(second_factor.new_secret())
@@ -50,17 +56,23 @@ def secret_to_enrol(request: HttpRequest) -> str | None:
     return second_factor.unseal(pending.new_secret)
 
 
-def by_app(*, request: HttpRequest, code: str) -> None:
+def by_app(*, request: HttpRequest, code: str, may_enrol: bool) -> None:
     """Take the app's code and sign in; the first one also enrols the app.
 
     Somebody who is signed in here already and only owed this goes on in the session they have.
 
+    Args:
+        may_enrol: whether the person was shown `secret_to_enrol`.
+
     Raises:
         SecondFactorRefused: it is wrong. After five of them the mailed code is worth nothing any more.
-        CodeRefused: nobody in this session owes one.
+        NobodyWaiting: nobody in this session owes one.
+        NotEnrolled
     """
-    pending = _waiting_code(request)
-    user, secret = codes.owner(pending), secret_to_enrol(request)
+    pending, user = _waiting(request)
+    secret = secret_to_enrol(request)
+    if secret and not may_enrol:
+        raise NotEnrolled
     codes.count_app_try(pending)
     try:
         with transaction.atomic():
@@ -80,19 +92,20 @@ def by_app(*, request: HttpRequest, code: str) -> None:
 
 
 def _complete(pending: OneTimeCode) -> None:
-    """Raises CodeRefused if another request completed this sign-in meanwhile."""
+    """Raises NobodyWaiting if another request completed this sign-in meanwhile."""
     waiting = OneTimeCode.objects.filter(pk=pending.pk, confirmed_at=None)
     if not waiting.update(confirmed_at=timezone.now(), new_secret="", app_tries=F("app_tries") - 1):
-        raise CodeRefused
+        raise NobodyWaiting
 
 
-def _waiting_code(request: HttpRequest) -> OneTimeCode:
+def _waiting(request: HttpRequest) -> tuple[OneTimeCode, User]:
     pending = OneTimeCode.objects.filter(
         pk=request.session.get(_PENDING, 0),
         confirmed_at=None,
         expires_at__gt=timezone.now(),
         app_tries__lt=codes.TRIES,
     ).first()
-    if pending is None:
-        raise CodeRefused
-    return pending
+    person = codes.owner(pending) if pending else None
+    if pending is None or person is None:
+        raise NobodyWaiting
+    return pending, person

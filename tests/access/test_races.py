@@ -7,8 +7,7 @@ import pyotp
 import pytest
 from django.utils import timezone
 
-from accounts import selectors, services
-from accounts.audit import SYSTEM
+from accounts import callers, selectors, services
 from accounts.callers import Caller
 from accounts.models import ApiKey, AuditEvent, Invite, Member, OneTimeCode, SignedInSession, User
 from accounts.roles import Role
@@ -115,7 +114,7 @@ def enrolled(bank) -> pyotp.TOTP:
     secret = pyotp.random_base32()
     app = pyotp.TOTP(secret)
     person = User.objects.get(email=OWNER)
-    services.require_second_factor(organization=bank, required=True, actor=SYSTEM)
+    services.require_second_factor(caller=callers.system(bank.pk), required=True)
 
     second_factor.enrol(user=person, secret=secret, code=app.now())
     User.objects.filter(pk=person.pk).update(totp_counter=1)
@@ -148,7 +147,7 @@ def test_a_code_of_an_app_signs_in_once_though_two_people_have_read_the_mail(ban
 
 
 def test_of_two_apps_that_are_enrolled_at_once_one_is(bank):
-    services.require_second_factor(organization=bank, required=True, actor=SYSTEM)
+    services.require_second_factor(caller=callers.system(bank.pk), required=True)
     browsers = [waiting_browser() for _ in range(4)]
     apps = [
         pyotp.TOTP(re.search(r'class="secret">([A-Z2-7]+)<', browser.get("/sign-in/app/").content.decode()).group(1))

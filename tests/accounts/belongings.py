@@ -89,7 +89,7 @@ class Belongings:
 
     def member(self) -> int:
         made = services.add_member(
-            organization=self.api.organization, email=self._address(), role=Role.EDITOR, actor=audit.SYSTEM
+            caller=callers.system(self.api.organization.pk), email=self._address(), role=Role.EDITOR
         )
         return made.pk
 

@@ -5,7 +5,7 @@ import pytest
 from django.core import mail
 from django.test import Client
 
-from accounts import audit, services
+from accounts import callers, services
 from accounts.models import Organization
 from accounts.roles import Role
 from accounts.services import codes
@@ -42,7 +42,7 @@ def browser_of(sign_in: SignIn) -> Callable[[Organization, Role], Client]:
 
     def make(organization: Organization, role: Role) -> Client:
         email = f"{role}@{organization.slug}.example"
-        services.add_member(organization=organization, email=email, role=role, actor=audit.SYSTEM)
+        services.add_member(caller=callers.system(organization.pk), email=email, role=role)
         browser = sign_in(email)
         token = browser.get("/v1/auth/me").json()["csrf_token"]
         browser.defaults["HTTP_X_CSRFTOKEN"] = token

@@ -9,13 +9,14 @@ from typing import NamedTuple
 from django.urls import URLPattern, URLResolver, get_resolver
 
 ADMINISTRATION = {"owner", "admin"}
-INGESTION = {"owner", "admin", "editor"}
+INGESTION = {"owner", "admin", "editor", "sender"}
 OWNERSHIP = {"owner"}
 RECONSIDERATION = {"owner", "admin", "approver", "editor"}
 DRAFTING = {"owner", "admin", "approver", "editor"}
 APPROVAL = {"owner", "admin", "approver"}
 INSPECTION = {"owner", "admin", "auditor"}
-EVERY_ROLE = {"owner", "admin", "approver", "editor", "auditor"}
+EVERY_MEMBER = {"owner", "admin", "approver", "editor", "auditor"}
+FOR_KEYS_ALONE = {"sender"}
 
 RECONSIDERED = (
     b'{"requested_by": "applicant", "reviewer": "desk 4", "reviewer_authority": "credit officer", '
@@ -44,18 +45,18 @@ class Endpoint(NamedTuple):
 
 
 ENDPOINTS = {
-    "POST auth/otp/request": Endpoint(EVERY_ROLE, "auth/otp/request", b'{"email": "a@b.example"}', "anybody"),
+    "POST auth/otp/request": Endpoint(EVERY_MEMBER, "auth/otp/request", b'{"email": "a@b.example"}', "anybody"),
     "POST auth/otp/verify": Endpoint(
-        EVERY_ROLE, "auth/otp/verify", b'{"email": "a@b.example", "code": "000000"}', "anybody"
+        EVERY_MEMBER, "auth/otp/verify", b'{"email": "a@b.example", "code": "000000"}', "anybody"
     ),
-    "POST auth/second-factor": Endpoint(EVERY_ROLE, "auth/second-factor", b'{"code": "000000"}', "anybody"),
-    "POST auth/invites/accept": Endpoint(EVERY_ROLE, "auth/invites/accept", b'{"token": "1-x"}', "anybody"),
-    "GET auth/me": Endpoint(EVERY_ROLE, "auth/me"),
-    "POST auth/sign-out": Endpoint(EVERY_ROLE, "auth/sign-out", callers="members"),
-    "GET auth/sessions": Endpoint(EVERY_ROLE, "auth/sessions", callers="members"),
-    "DELETE auth/sessions/<id:session_id>": Endpoint(EVERY_ROLE, "auth/sessions/{session}", callers="members"),
-    "GET auth/onboarding": Endpoint(EVERY_ROLE, "auth/onboarding"),
-    "PATCH auth/onboarding": Endpoint(EVERY_ROLE, "auth/onboarding", b'{"opened": true}'),
+    "POST auth/second-factor": Endpoint(EVERY_MEMBER, "auth/second-factor", b'{"code": "000000"}', "anybody"),
+    "POST auth/invites/accept": Endpoint(EVERY_MEMBER, "auth/invites/accept", b'{"token": "1-x"}', "anybody"),
+    "GET auth/me": Endpoint(EVERY_MEMBER, "auth/me"),
+    "POST auth/sign-out": Endpoint(EVERY_MEMBER, "auth/sign-out", callers="members"),
+    "GET auth/sessions": Endpoint(EVERY_MEMBER, "auth/sessions", callers="members"),
+    "DELETE auth/sessions/<id:session_id>": Endpoint(EVERY_MEMBER, "auth/sessions/{session}", callers="members"),
+    "GET auth/onboarding": Endpoint(EVERY_MEMBER, "auth/onboarding"),
+    "PATCH auth/onboarding": Endpoint(EVERY_MEMBER, "auth/onboarding", b'{"opened": true}'),
     "GET auth/invites": Endpoint(ADMINISTRATION, "auth/invites"),
     "POST auth/invites": Endpoint(ADMINISTRATION, "auth/invites", b'{"email": "new@b.example", "role": "editor"}'),
     "DELETE auth/invites/<id:invite_id>": Endpoint(ADMINISTRATION, "auth/invites/{invite}"),
@@ -65,11 +66,11 @@ ENDPOINTS = {
     "GET auth/members": Endpoint(ADMINISTRATION, "auth/members"),
     "PATCH auth/members/<id:member_id>": Endpoint(ADMINISTRATION, "auth/members/{member}", b'{"role": "auditor"}'),
     "DELETE auth/members/<id:member_id>": Endpoint(ADMINISTRATION, "auth/members/{member}"),
-    "GET auth/organization": Endpoint(EVERY_ROLE, "auth/organization"),
+    "GET auth/organization": Endpoint(EVERY_MEMBER, "auth/organization"),
     "PATCH auth/organization": Endpoint(OWNERSHIP, "auth/organization", b'{"second_factor_required": false}'),
     "GET audit": Endpoint(INSPECTION, "audit"),
     "GET audit/export": Endpoint(INSPECTION, "audit/export"),
-    "GET custody/keys": Endpoint(EVERY_ROLE, "custody/keys"),
+    "GET custody/keys": Endpoint(EVERY_MEMBER, "custody/keys"),
     "POST ingest/srf": Endpoint(INGESTION, "ingest/srf", b'{"decision_id": "new"}'),
     "POST ingest/srf/batch": Endpoint(
         INGESTION, "ingest/srf/batch", b'{"decision_id": "new"}\n', content_type="application/x-ndjson"
@@ -81,16 +82,16 @@ ENDPOINTS = {
         RECONSIDERATION, "decisions/{reconsideration}/reconsideration/check", b'{"rationale": "new income"}'
     ),
     "POST decisions/<any:decision_id>/notices": Endpoint(DRAFTING, "decisions/{decision}/notices", b"{}"),
-    "GET notices": Endpoint(EVERY_ROLE, "notices"),
-    "GET notices/<str:notice_id>": Endpoint(EVERY_ROLE, "notices/{notice}"),
+    "GET notices": Endpoint(EVERY_MEMBER, "notices"),
+    "GET notices/<str:notice_id>": Endpoint(EVERY_MEMBER, "notices/{notice}"),
     "PATCH notices/<str:notice_id>": Endpoint(DRAFTING, "notices/{notice}", b'{"content": {"title": "New"}}'),
     "PUT notices/<str:notice_id>/not-applicable": Endpoint(
         DRAFTING, "notices/{notice}/not-applicable", b'{"elements": {"inputs": "None were used."}}'
     ),
     "PUT notices/<str:notice_id>/recipient": Endpoint(DRAFTING, "notices/{notice}/recipient", b'{"recipient": {}}'),
-    "GET notices/<str:notice_id>/checklist": Endpoint(EVERY_ROLE, "notices/{notice}/checklist"),
-    "GET notices/<str:notice_id>/history": Endpoint(EVERY_ROLE, "notices/{notice}/history"),
-    "GET notices/<str:notice_id>/letter": Endpoint(EVERY_ROLE, "notices/{notice}/letter"),
+    "GET notices/<str:notice_id>/checklist": Endpoint(EVERY_MEMBER, "notices/{notice}/checklist"),
+    "GET notices/<str:notice_id>/history": Endpoint(EVERY_MEMBER, "notices/{notice}/history"),
+    "GET notices/<str:notice_id>/letter": Endpoint(EVERY_MEMBER, "notices/{notice}/letter"),
     "POST notices/<str:notice_id>/versions": Endpoint(DRAFTING, "notices/{approved}/versions"),
     "POST notices/<str:notice_id>/submit": Endpoint(DRAFTING, "notices/{notice}/submit"),
     "POST notices/<str:notice_id>/approve": Endpoint(
@@ -101,28 +102,28 @@ ENDPOINTS = {
     ),
     "POST notices/<str:notice_id>/request-changes": Endpoint(APPROVAL, "notices/{submitted}/request-changes", REASON),
     "POST notices/<str:notice_id>/withdraw": Endpoint(APPROVAL, "notices/{notice}/withdraw"),
-    "GET notices/<str:notice_id>/deliveries": Endpoint(EVERY_ROLE, "notices/{notice}/deliveries"),
+    "GET notices/<str:notice_id>/deliveries": Endpoint(EVERY_MEMBER, "notices/{notice}/deliveries"),
     "POST notices/<str:notice_id>/deliveries": Endpoint(
         DRAFTING, "notices/{approved}/deliveries", b'{"channel": "hand"}'
     ),
     "POST notices/<str:notice_id>/deliveries/<id:delivery_id>/return": Endpoint(
         DRAFTING, "notices/{delivery}/return", REASON
     ),
-    "GET authority-grants": Endpoint(EVERY_ROLE, "authority-grants"),
+    "GET authority-grants": Endpoint(EVERY_MEMBER, "authority-grants"),
     "POST authority-grants": Endpoint(ADMINISTRATION, "authority-grants", GRANTED),
     "DELETE authority-grants/<id:grant_id>": Endpoint(ADMINISTRATION, "authority-grants/{grant}"),
-    "GET review-requests": Endpoint(EVERY_ROLE, "review-requests"),
+    "GET review-requests": Endpoint(EVERY_MEMBER, "review-requests"),
     "GET review-requests/<id:review_request_id>": Endpoint(RECONSIDERATION, "review-requests/{review_request}"),
     "POST review-requests/<id:review_request_id>/close": Endpoint(
         RECONSIDERATION, "review-requests/{review_request}/close", REASON
     ),
-    "GET notice-settings": Endpoint(EVERY_ROLE, "notice-settings"),
+    "GET notice-settings": Endpoint(EVERY_MEMBER, "notice-settings"),
     "PUT notice-settings": Endpoint(ADMINISTRATION, "notice-settings", b'{"default_pack": "general"}'),
-    "GET packs": Endpoint(EVERY_ROLE, "packs"),
-    "GET decisions": Endpoint(EVERY_ROLE, "decisions"),
-    "GET decisions/<any:decision_id>": Endpoint(EVERY_ROLE, "decisions/{decision}"),
-    "GET decisions/<any:decision_id>/record": Endpoint(EVERY_ROLE, "decisions/{decision}/record"),
-    "GET decisions/<any:decision_id>/receipt": Endpoint(EVERY_ROLE, "decisions/{decision}/receipt"),
+    "GET packs": Endpoint(EVERY_MEMBER, "packs"),
+    "GET decisions": Endpoint(EVERY_MEMBER, "decisions"),
+    "GET decisions/<any:decision_id>": Endpoint(EVERY_MEMBER, "decisions/{decision}"),
+    "GET decisions/<any:decision_id>/record": Endpoint(EVERY_MEMBER, "decisions/{decision}/record"),
+    "GET decisions/<any:decision_id>/receipt": Endpoint(EVERY_MEMBER, "decisions/{decision}/receipt"),
 }
 NOBODYS = {
     **dict.fromkeys(("decision", "reconsideration", "notice", "submitted", "approved"), "unknown"),
@@ -146,6 +147,6 @@ def _walk(prefix: str, patterns: list[URLPattern | URLResolver]) -> Iterator[str
         if isinstance(pattern, URLResolver):
             yield from _walk(route, pattern.url_patterns)
         elif route.startswith("v1/"):
-            view = pattern.callback.view_class
-            methods = [name for name in view.http_method_names if name != "options" and hasattr(view, name)]
-            yield from (f"{method.upper()} {route.removeprefix('v1/')}" for method in methods)
+            methods = getattr(pattern.callback, "actions", None) or dir(pattern.callback.cls)
+            served = [name for name in ("get", "post", "put", "patch", "delete") if name in methods]
+            yield from (f"{method.upper()} {route.removeprefix('v1/')}" for method in served)

@@ -77,9 +77,9 @@ def test_every_change_writes_its_event(organization, api, browser_of):
     start = len(verbs())
     key, _ = services.create_api_key(caller=callers.system(organization.id), name="x", role=Role.EDITOR)
     services.revoke_api_key(caller=callers.system(organization.pk), key=key)
-    services.add_member(organization=organization, email="new@b.example", role=Role.EDITOR, actor=audit.SYSTEM)
-    services.require_second_factor(organization=organization, required=True, actor=audit.SYSTEM)
-    services.require_second_factor(organization=organization, required=False, actor=audit.SYSTEM)
+    services.add_member(caller=callers.system(organization.pk), email="new@b.example", role=Role.EDITOR)
+    services.require_second_factor(caller=callers.system(organization.pk), required=True)
+    services.require_second_factor(caller=callers.system(organization.pk), required=False)
     invites.revoke_invite(invite=invites.invite(caller=owner, email="guest@b.example", role=Role.AUDITOR), caller=owner)
     api.ingest({"decision_id": "loan-1"})
     api.ingest({"decision_id": "loan-1", "changed": True})
@@ -106,8 +106,8 @@ def test_every_change_writes_its_event(organization, api, browser_of):
 def test_what_changes_nothing_writes_no_event(organization):
     before = verbs()
     owner = organization.members.get()
-    services.add_member(organization=organization, email=owner.user.email, role=Role.AUDITOR, actor=audit.SYSTEM)
-    services.require_second_factor(organization=organization, required=False, actor=audit.SYSTEM)
+    services.add_member(caller=callers.system(organization.pk), email=owner.user.email, role=Role.AUDITOR)
+    services.require_second_factor(caller=callers.system(organization.pk), required=False)
     assert verbs() == before
     assert organization.members.get().role == Role.OWNER
 

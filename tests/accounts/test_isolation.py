@@ -4,7 +4,7 @@ import pytest
 from django.apps import apps
 from django.db import IntegrityError, transaction
 
-from accounts import audit, services
+from accounts import callers, services
 from accounts.models import ApiKey, Invite, Member, SignedInSession
 from accounts.roles import Role
 from custody.models import Entry
@@ -118,8 +118,8 @@ def test_the_database_itself_refuses_a_second_record_of_an_id(api):
 def test_who_is_a_member_of_two_organizations_acts_in_one_at_a_time(organization, other_api, sign_in, theirs):
     theirs.key(), theirs.decision()
     email = "both@bank.example"
-    services.add_member(organization=organization, email=email, role=Role.AUDITOR, actor=audit.SYSTEM)
-    services.add_member(organization=other_api.organization, email=email, role=Role.OWNER, actor=audit.SYSTEM)
+    services.add_member(caller=callers.system(organization.pk), email=email, role=Role.AUDITOR)
+    services.add_member(caller=callers.system(other_api.organization.pk), email=email, role=Role.OWNER)
     browser = sign_in(email)
     assert browser.get("/v1/auth/me").json()["organization"]["slug"] == organization.slug
     assert browser.get("/v1/auth/me").json()["role"] == "auditor"

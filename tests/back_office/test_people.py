@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from accounts import audit, selectors, services
+from accounts import callers, selectors, services
 from accounts.callers import Caller
 from accounts.models import ApiKey, AuditEvent, Invite, Member
 from accounts.roles import Role
@@ -197,9 +197,11 @@ CREATE = "/admin/accounts/apikey/create/"
 
 
 def key_form(browser, **fields):
-    """What a browser sends of the page's form, its hidden fields included."""
-    hidden = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', browser.get(CREATE).content.decode())
-    return {**dict(hidden), **fields}
+    """What a browser sends of the page's form, its hidden fields and the role that it chooses by itself included."""
+    page = browser.get(CREATE).content.decode()
+    hidden = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page)
+    chosen = re.findall(r'<option value="(\w+)" selected>', page)
+    return {**dict(hidden), **({"role": chosen[0]} if chosen else {}), **fields}
 
 
 def create_key(browser, name):
@@ -219,6 +221,26 @@ def test_a_key_is_created_shown_once_works_and_is_revoked(signed_in, client):
     browser.submit(page_of(key), action(key, "revoke"))
     assert client.get("/v1/decisions", headers={"Authorization": f"Bearer {token}"}).status_code == 401
     assert reasons(browser.get(page_of(key))) == ["This key is revoked already."]
+
+
+def test_a_key_gets_the_role_that_is_chosen_of_those_that_the_operator_may_give(signed_in):
+    browser = signed_in(Role.ADMIN)
+    offered = re.findall(r'<option value="(\w+)"', browser.get(CREATE).content.decode())
+    assert offered == ["admin", "approver", "editor", "auditor", "sender"]
+    assert browser.post(CREATE, key_form(browser, name="x", role="sender")).status_code == 200
+    assert ApiKey.objects.get().role == Role.SENDER
+    assert browser.post(CREATE, key_form(browser, name="x", role="owner")).status_code == 422
+    assert ApiKey.objects.count() == 1
+
+
+def test_nobody_is_invited_or_made_a_sender(editor, signed_in):
+    browser = signed_in(Role.OWNER)
+    assert '"sender"' not in browser.get(INVITE).content.decode() + browser.get(page_of(editor)).content.decode()
+    assert browser.submit(INVITE, email="a@else.example", role="sender").status_code == 422
+    browser.submit(page_of(editor), action(editor, "role"), role="sender")
+    editor.refresh_from_db()
+    assert editor.role == Role.EDITOR
+    assert not Invite.objects.exists()
 
 
 def test_a_form_that_is_sent_again_makes_no_second_key(signed_in):
@@ -302,7 +324,7 @@ def test_looking_at_an_action_does_nothing(actions, signed_in):
 
 def test_who_owes_a_second_factor_does_nothing(actions, signed_in, organization):
     browser = signed_in(Role.OWNER, "third@bank.example")
-    services.require_second_factor(organization=organization, required=True, actor=audit.SYSTEM)
+    services.require_second_factor(caller=callers.system(organization.pk), required=True)
     token = browser.csrf_token("/account/sessions/")
     before = AuditEvent.objects.count()
     fields = {"role": "auditor", "name": "x", "email": "b@else.example", "csrfmiddlewaretoken": token}

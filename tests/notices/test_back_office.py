@@ -9,7 +9,7 @@ from django.apps import apps
 from django.contrib import admin
 from django.urls import get_resolver, reverse
 
-from accounts import audit
+from accounts import audit, callers
 from accounts import services as accounts
 from accounts.models import Organization, User
 from accounts.roles import Permission, Role, allows
@@ -211,7 +211,7 @@ def test_no_role_does_what_the_matrix_does_not_allow(role, own, signed_in):
 
 def test_who_owes_a_second_factor_looks_and_does_nothing(organization, own, signed_in):
     browser = signed_in(Role.OWNER)
-    accounts.require_second_factor(organization=organization, required=True, actor=audit.SYSTEM)
+    accounts.require_second_factor(caller=callers.system(organization.pk), required=True)
     token = browser.csrf_token("/account/sessions/")
     before = everything()
     for address in (*posts(own), *(reverse(f"admin:{name}") for name in FORMS)):

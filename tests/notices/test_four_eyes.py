@@ -2,7 +2,7 @@
 
 import pytest
 
-from accounts import audit, services
+from accounts import audit, callers, services
 from accounts.callers import Caller
 from accounts.models import Member
 from accounts.roles import Role
@@ -183,7 +183,7 @@ def test_an_editor_does_not_approve_at_all(api, notice, organization, api_for, s
 
 def test_the_approval_of_another_organization_s_notice_is_a_404(api, other_api, notice):
     assert approve(other_api, notice).status_code == 404
-    services.add_member(organization=other_api.organization, email=WRITER, role=Role.OWNER, actor=audit.SYSTEM)
+    services.add_member(caller=callers.system(other_api.organization.pk), email=WRITER, role=Role.OWNER)
     assert send(other_api, "POST", f"notices/{notice['notice_id']}/withdraw").status_code == 404
 
 

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts import audit, services
+from accounts import callers, services
 from accounts.models import AuditEvent, User
 from accounts.roles import MEMBER_ROLES, Role
 from decisions.models import Decision
@@ -269,7 +269,7 @@ def test_the_form_is_for_those_who_may_and_the_others_are_told_why_not(signed_in
 
 def test_who_owes_a_second_factor_reads_and_records_nothing(organization, signed_in, page, target):
     browser = signed_in(Role.APPROVER)
-    services.require_second_factor(organization=organization, required=True, actor=audit.SYSTEM)
+    services.require_second_factor(caller=callers.system(organization.pk), required=True)
     assert "Confirm with your app" in text_of(browser.get(page))
     token = browser.csrf_token("/account/sessions/")
     answer = browser.post(target, {**FORM, "csrfmiddlewaretoken": token})

@@ -59,7 +59,7 @@ class Installation:
             name="Example Bank", owner_email=OWNER, actor=audit.SYSTEM
         )
         for email, role in ((APPROVER, Role.APPROVER), (EDITOR, Role.EDITOR)):
-            services.add_member(organization=self.organization, email=email, role=role, actor=audit.SYSTEM)
+            services.add_member(caller=callers.system(self.organization.pk), email=email, role=role)
         _, self.token = services.create_api_key(
             caller=callers.system(self.organization.pk), name="upgrade", role=Role.OWNER
         )

@@ -5,7 +5,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from accounts import callers, selectors, services
-from accounts.models import Organization
 from accounts.roles import Role
 
 _LONGEST_DAYS = 36500
@@ -21,20 +20,14 @@ class Command(BaseCommand):
         parser.add_argument("--expires-in-days", type=int, metavar="DAYS", help="never, if left out")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            organization = selectors.organization(options["organization"])
-        except Organization.DoesNotExist:
-            raise CommandError(f"There is no organization with the slug {options['organization']}.") from None
+        organization = selectors.organization(options["organization"])
         days = options["expires_in_days"]
         if days is not None and not 1 <= days <= _LONGEST_DAYS:
             raise CommandError(f"--expires-in-days takes 1 to {_LONGEST_DAYS} days.")
-        try:
-            _, token = services.create_api_key(
-                caller=callers.command_line(organization.id),
-                name=options["name"],
-                role=Role(options["role"]),
-                expires_at=timezone.now() + timedelta(days=days) if days is not None else None,
-            )
-        except services.NameTooLong as error:
-            raise CommandError(error.sentence) from None
+        _, token = services.create_api_key(
+            caller=callers.command_line(organization.id),
+            name=options["name"],
+            role=Role(options["role"]),
+            expires_at=timezone.now() + timedelta(days=days) if days is not None else None,
+        )
         self.stdout.write(token)

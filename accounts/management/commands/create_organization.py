@@ -28,13 +28,7 @@ class Command(BaseCommand):
             raise CommandError("--owner takes a mail address.") from None
         if not re.fullmatch(r"[-a-zA-Z0-9_]{1,50}", slug):
             raise CommandError("--slug takes 1 to 50 letters, digits, - and _; give one if the name has none.")
-        try:
-            organization = services.create_organization(
-                name=name,
-                owner_email=options["owner"],
-                slug=slug,
-                actor=audit.COMMAND_LINE,
-            )
-        except services.SlugTaken as error:
-            raise CommandError(f"The slug {error} is taken. Choose another with --slug.") from None
+        organization = services.create_organization(
+            name=name, owner_email=options["owner"], slug=slug, actor=audit.COMMAND_LINE
+        )
         self.stdout.write(organization.slug)

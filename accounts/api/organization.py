@@ -1,0 +1,78 @@
+"""The caller's organization, and first steps in it."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from accounts import selectors, services
+from accounts.authentication import caller_of
+from accounts.models import Member, Organization
+from accounts.roles import Permission
+from accounts.schemas import OnboardingIn, OnboardingOut, OrganizationPatch, OrganizationSettings
+from config.api.resources import Resource, operation
+from config.api.responses import answer
+
+
+class CurrentOrganization(Resource):
+    @operation(
+        "get_organization",
+        "The caller's organization.",
+        permission=None,
+        answers={200: OrganizationSettings},
+    )
+    def show(self, request: Request) -> HttpResponse:
+        return answer(_settings(request))
+
+    @operation(
+        "update_organization",
+        "Ask approvers and owners for a second factor, or stop asking.",
+        permission=Permission.MANAGE_ORGANIZATION,
+        body=OrganizationPatch,
+        answers={200: OrganizationSettings},
+    )
+    def update(self, request: Request) -> HttpResponse:
+        required = self.body(OrganizationPatch).second_factor_required
+        services.require_second_factor(caller=caller_of(request), required=required)
+        return answer(_settings(request))
+
+
+class Onboarding(Resource):
+    @operation(
+        "get_onboarding",
+        "The onboarding flags of the caller, or of the member behind a key.",
+        permission=None,
+        answers={200: OnboardingOut},
+    )
+    def show(self, request: Request) -> HttpResponse:
+        return answer(_flags(selectors.first_steps_of(caller_of(request))))
+
+    @operation(
+        "update_onboarding",
+        "Update onboarding flags.",
+        tag="auth",
+        permission=None,
+        body=OnboardingIn,
+        answers={200: OnboardingOut},
+    )
+    def update(self, request: Request) -> HttpResponse:
+        flags = self.body(OnboardingIn).model_dump(exclude_unset=True)
+        return answer(_flags(services.update_onboarding(caller=caller_of(request), flags=flags)))
+
+
+def _settings(request: Request) -> dict[str, Any]:
+    organization = Organization.objects.get(pk=caller_of(request).organization_id)
+    return {
+        "id": str(organization.pk),
+        "slug": organization.slug,
+        "name": organization.name,
+        "second_factor_required": organization.second_factor_required,
+    }
+
+
+def _flags(whose: Member | Organization) -> dict[str, Any]:
+    return {
+        "dismissed": whose.onboarding_dismissed,
+        "opened": whose.onboarding_opened,
+        "verified": whose.onboarding_verified,
+    }
