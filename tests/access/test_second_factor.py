@@ -11,10 +11,10 @@ from django.apps import apps
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from accounts import services
+from accounts import callers, services
 from accounts.audit import SYSTEM
 from accounts.models import OneTimeCode, User
-from accounts.roles import Role
+from accounts.roles import MEMBER_ROLES, Role
 from accounts.services import codes, second_factor
 from tests.people import Browser, add_person, ask_for_code, events, sign_in
 from tests.peppers import forget_earlier_peppers, new_pepper
@@ -27,7 +27,7 @@ OWNER = "owner@bank.example"
 @pytest.fixture
 def strict(organization):
     """An organization that asks for a second factor."""
-    services.require_second_factor(organization=organization, required=True, actor=SYSTEM)
+    services.require_second_factor(caller=callers.system(organization.pk), required=True)
     return organization
 
 
@@ -62,11 +62,11 @@ def everything_stored() -> str:
 # ── who is asked ──
 
 
-@pytest.mark.parametrize("role", list(Role))
+@pytest.mark.parametrize("role", MEMBER_ROLES)
 def test_owners_and_approvers_are_asked_where_the_organization_says_so_and_nobody_else(organization, role):
     email = add_person(organization, role).user.email
     assert sign_in(email).is_signed_in
-    services.require_second_factor(organization=organization, required=True, actor=SYSTEM)
+    services.require_second_factor(caller=callers.system(organization.pk), required=True)
     browser = Browser()
     answer = browser.submit("/sign-in/code/", code=ask_for_code(browser, email))
     asked = role in (Role.OWNER, Role.APPROVER)
@@ -77,12 +77,12 @@ def test_owners_and_approvers_are_asked_where_the_organization_says_so_and_nobod
 def test_one_organization_that_asks_is_enough(organization, other_api):
     email = add_person(organization, Role.APPROVER, "both@bank.example").user.email
     add_person(other_api.organization, Role.OWNER, email)
-    services.require_second_factor(organization=other_api.organization, required=True, actor=SYSTEM)
+    services.require_second_factor(caller=callers.system(other_api.organization.pk), required=True)
     give_mailed_code(email)
 
 
 def test_who_has_enrolled_is_asked_also_when_the_organization_stops_asking(app, strict):
-    services.require_second_factor(organization=strict, required=False, actor=SYSTEM)
+    services.require_second_factor(caller=callers.system(strict.pk), required=False)
     give_mailed_code()
 
 

@@ -6,11 +6,12 @@ from datetime import timedelta
 import pytest
 import time_machine
 from django.apps import apps
+from django.db import IntegrityError
 from django.utils import timezone
 
 from accounts import callers, services, token_hashing
 from accounts.models import ApiKey, AuditEvent
-from accounts.roles import Role
+from accounts.roles import MEMBER_ROLES, Role
 from tests.conftest import Api
 from tests.peppers import forget_earlier_peppers, new_pepper
 
@@ -169,3 +170,52 @@ def test_a_key_without_a_name_is_refused_in_the_contracts_words(api, body, probl
     answer = api.post("/v1/auth/api-keys", body)
     assert (answer.status_code, answer.json()) == (422, {"detail": [problem]})
     assert ApiKey.objects.count() == 1
+
+
+GIVEN = {
+    "owner": {"owner", "admin", "approver", "editor", "auditor", "sender"},
+    "admin": {"admin", "approver", "editor", "auditor", "sender"},
+}
+"""Which roles a key may have that somebody of a role makes. Written by hand."""
+
+
+@pytest.mark.parametrize("maker", sorted(GIVEN))
+def test_a_key_s_role_is_that_of_its_maker_or_one_that_allows_no_more(organization, api_for, maker):
+    api = api_for(organization, Role(maker))
+    for role in Role:
+        answer = api.post("/v1/auth/api-keys", b'{"name": "x", "role": "%s"}' % role.encode())
+        if role in GIVEN[maker]:
+            assert (answer.status_code, answer.json()["role"]) == (201, role)
+        else:
+            sentence = "A key's role can allow nothing that yours does not. Leave the role out, or name a lower one."
+            assert (answer.status_code, answer.json()) == (403, {"detail": sentence})
+    assert not ApiKey.objects.filter(name="x").exclude(role__in=GIVEN[maker]).exists()
+
+
+@pytest.mark.parametrize("body", [b'{"name": "x"}', b'{"name": "x", "role": null}'])
+def test_a_key_for_which_no_role_is_asked_carries_that_of_its_maker(organization, api_for, body):
+    assert api_for(organization, Role.ADMIN).post("/v1/auth/api-keys", body).json()["role"] == "admin"
+
+
+@pytest.mark.parametrize("role", ["boss", "", "Sender", "sender "])
+def test_an_unknown_role_of_a_key_is_refused_with_the_allowed_ones(api, role):
+    answer = api.post("/v1/auth/api-keys", b'{"name": "x", "role": "%s"}' % role.encode())
+    (problem,) = answer.json()["detail"]
+    assert (answer.status_code, problem["type"], problem["loc"]) == (422, "literal_error", ["body", "role"])
+    assert problem["ctx"] == {"expected": "'owner', 'admin', 'approver', 'editor', 'auditor' or 'sender'"}
+
+
+@pytest.mark.parametrize("table", ["members", "invites"])
+def test_the_database_itself_keeps_people_from_being_senders(organization, api, table):
+    api.post("/v1/auth/invites", b'{"email": "new@bank.example", "role": "editor"}')
+    rows = getattr(organization, table)
+    for role in MEMBER_ROLES:
+        assert rows.update(role=role) == 1
+    with pytest.raises(IntegrityError, match="role_is_known"):
+        rows.update(role=Role.SENDER)
+
+
+def test_the_database_itself_knows_no_other_role_of_a_key(api):
+    ApiKey.objects.update(role=Role.SENDER)
+    with pytest.raises(IntegrityError, match="key_role_is_known"):
+        ApiKey.objects.update(role="boss")
