@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from config import db, wrapped_secrets
 from config.errors import Fault
@@ -28,8 +28,8 @@ _FRESH_SECONDS = 1.0
 class KeyMissing(Fault):
     """A key that signed or sealed records of this organization is not there, or is not that key."""
 
-    code: ClassVar = "key_missing"
-    status: ClassVar = 503
+    code = "key_missing"
+    status = 503
     sentence = (
         "The organization's keys are not in place. An administrator must restore them, "
         "or run manage.py keys_import where they still lie in files."

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from config.errors import Fault
+from config.errors import DomainError
 
 MOST_PATH_BYTES = 16 * 2**20
 _LONGEST_POSITIONS = 512  # of 64 levels of lists, in a path
@@ -115,5 +115,5 @@ def _measure(container: Any, prefix: int, total: int) -> int:
         size = prefix + len(step if step.isascii() else step.encode())
         total = _measure(value, size + 1, total) if value and isinstance(value, dict | list) else total + size
         if total > MOST_PATH_BYTES:
-            raise PathsTooLong(because="the paths of a record are too long")
+            raise PathsTooLong
     return total

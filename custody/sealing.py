@@ -36,6 +36,7 @@ _DERIVATION = b"decision-record-service sealing v1"
 class Damaged(Fault):
     """A sealed object is not what was put: it cannot be parsed, unwrapped or decrypted."""
 
+    code = "damaged"
     sentence = "The stored record is damaged. An administrator must restore the vault from a backup."
 
 
@@ -201,11 +202,11 @@ def unpack(body: bytes) -> tuple[SealedHeader, bytes]:
             wrapped_dek=base64.b64decode(raw["wrappedDek"], validate=True),
         )
     except (struct.error, ValueError, KeyError, TypeError) as error:
-        raise Damaged("the sealed object cannot be parsed") from error
+        raise Damaged(because="the sealed object cannot be parsed") from error
     if magic != MAGIC:
-        raise Damaged("the sealed object is of an unknown format")
+        raise Damaged(because="the sealed object is of an unknown format")
     if _encode_header(header) != encoded:  # base64 and JSON have several spellings; only ours was ever put
-        raise Damaged("the sealed object's header was changed")
+        raise Damaged(because="the sealed object's header was changed")
     return header, body[_HEADER.size + size :]
 
 
@@ -214,11 +215,11 @@ def unseal(keys: Keyring, record: uuid.UUID, body: bytes) -> Opened:
     header, ciphertext = unpack(body)
     wrapper = keys.wrappers.get(header.kek_id) or refreshed(keys.organization_id).wrappers.get(header.kek_id)
     if wrapper is None:
-        raise Damaged("the sealed object names a key-encryption key that is not the organization's")
+        raise Damaged(because="the sealed object names a key-encryption key that is not the organization's")
     try:
         secrets = derive(wrapper.unwrap(header.wrapped_dek))
         nonce, encrypted = ciphertext[:_NONCE_BYTES], ciphertext[_NONCE_BYTES:]
         payload = AESGCM(secrets.encryption_key).decrypt(nonce, encrypted, keys.organization_id.bytes + record.bytes)
     except (InvalidUnwrap, InvalidTag, ValueError) as error:
-        raise Damaged("the sealed object does not decrypt under this organization's key") from error
+        raise Damaged(because="the sealed object does not decrypt under this organization's key") from error
     return Opened(header, payload, secrets)

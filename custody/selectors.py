@@ -67,7 +67,7 @@ def receipt(entry: Entry) -> Receipt:
         ObjectMissing, Damaged: custody itself is harmed.
     """
     if entry.state == Entry.State.RESERVED:
-        raise VaultUnavailable("the record has not reached its vault yet")
+        raise VaultUnavailable(because="the record has not reached its vault yet")
     return receipt_of(entry, opened(entry).secrets.payload_salt)
 
 
@@ -87,7 +87,7 @@ def opened_from(body: bytes, entry: Entry) -> Opened:
     if (header.statement, header.signature, header.key_id) != (
         bytes(entry.statement), bytes(entry.signature), entry.key_id,
     ):  # fmt: skip
-        raise Damaged("the custody row and the sealed object do not hold the same statement")
+        raise Damaged(because="the custody row and the sealed object do not hold the same statement")
     _require_committed(found, statements.verified_row(entry))
     return found
 
@@ -109,7 +109,7 @@ def identifies(identity: str, entry: Entry) -> bool:
 
 def _require_committed(found: Opened, claims: Claims) -> None:
     if sealing.payload_commitment(found.secrets.payload_salt, found.payload).hex() != claims.payload_commitment:
-        raise Damaged("the record is not the one that was signed")
+        raise Damaged(because="the record is not the one that was signed")
 
 
 def disclosures(entry: Entry, paths: Sequence[str]) -> list[Disclosure]:

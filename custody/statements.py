@@ -30,14 +30,14 @@ def verified(organization_id: uuid.UUID, record_id: uuid.UUID, signed: Entry | S
     try:
         algorithm, public_pem = _public_key(organization_id, signed.key_id)
     except Key.DoesNotExist:
-        raise Damaged("the statement names a signing key that is not the organization's") from None
+        raise Damaged(because="the statement names a signing key that is not the organization's") from None
     message = envelope.pre_authentication_encoding(statement)
     if not signers.verifies(algorithm, public_pem, bytes(signed.signature), message):
-        raise Damaged("the statement's signature does not verify")
+        raise Damaged(because="the statement's signature does not verify")
     said = json.loads(statement)
     (subject,), predicate = said["subject"], said["predicate"]
     if (predicate["organization"], subject["name"]) != (str(organization_id), record_id.urn):
-        raise Damaged("the statement is about another record")
+        raise Damaged(because="the statement is about another record")
     received_at = datetime.fromisoformat(predicate["receivedAt"])
     return Claims(predicate["kind"], received_at, subject["digest"]["hmac-sha256"])
 
@@ -46,7 +46,7 @@ def verified_row(entry: Entry) -> Claims:
     """The claims of a custody row's statement, once its columns say the same. Raises Damaged."""
     claims = verified(entry.organization_id, entry.record_id, entry)
     if (claims.kind, claims.received_at) != (entry.kind, entry.received_at):
-        raise Damaged("the custody row says something else than its statement")
+        raise Damaged(because="the custody row says something else than its statement")
     return claims
 
 

@@ -4,7 +4,7 @@ from custody.services.keys import ROTATABLE, import_key_file, rotate_key
 from custody.services.reconciler import adopt_orphans, recall, reconcile
 from custody.services.repair import Found, mend, outside_the_database
 from custody.services.store import LEASE, Status, Submission, Taken, take
-from custody.services.vault_marker import NotThisVault, mark_vault
+from custody.services.vault_marker import NotThisVault, VaultNotMade, mark_vault
 
 __all__ = [
     "LEASE",
@@ -14,6 +14,7 @@ __all__ = [
     "Status",
     "Submission",
     "Taken",
+    "VaultNotMade",
     "adopt_orphans",
     "import_key_file",
     "mark_vault",

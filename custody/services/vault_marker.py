@@ -5,16 +5,31 @@ from pathlib import Path
 from typing import cast
 
 from accounts.models import Organization
+from config.errors import DomainError, Fault
 from custody import vaults
 from custody.models import Entry, Installation, object_key
-from custody.vaults import VaultNotMarked, VaultOfAnother
+from custody.vaults import VaultNotMarked, VaultOfAnother, VaultUnavailable
 from custody.vaults.filesystem import FilesystemVault
 
 _ORGANIZATION = re.compile("[0-9a-f]{32}")
 
 
-class NotThisVault(Exception):
-    """What is at the vault's place does not look like this installation's vault. The message says why."""
+class NotThisVault(DomainError):
+    """What is at the vault's place does not look like this installation's vault."""
+
+    code = "not_this_vault"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"This does not look like the vault: {reason} Mount the right disk. If this is it, and those records are "
+            "elsewhere, run this again with --force, and then custody_reconcile --from DIRECTORY."
+        )
+
+
+class VaultNotMade(Fault):
+    """The root of the vault, or its marker, cannot be read or written."""
+
+    code = "vault_not_made"
 
 
 def mark_vault(*, force: bool = False) -> Path | None:
@@ -29,8 +44,7 @@ def mark_vault(*, force: bool = False) -> Path | None:
     Raises:
         NotThisVault: it has another installation's marker, or records of organizations that are not here, or lacks
             records that the database says are in it, as a disk that is not mounted does.
-        VaultUnavailable: it cannot be read.
-        OSError: it cannot be written.
+        VaultNotMade: it cannot be read or written.
     """
     vault = cast(FilesystemVault, vaults.vault("filesystem"))
     try:
@@ -39,8 +53,13 @@ def mark_vault(*, force: bool = False) -> Path | None:
         if not force:
             _require_ours(vault.root, error)
         installation, _ = Installation.objects.get_or_create(only=True)
-        vault.mark(installation.uid)
+        try:
+            vault.mark(installation.uid)
+        except OSError as cause:
+            raise VaultNotMade(f"The vault cannot be made: {cause}") from cause
         return vault.root
+    except VaultUnavailable as cause:
+        raise VaultNotMade(f"The vault cannot be made: {cause}.") from cause
     return None
 
 

@@ -24,6 +24,7 @@ PROBE_BYTES = 4096
 class VaultUnavailable(Fault):
     """The vault is down, full or refuses: nothing acknowledged is lost, and trying again later is safe."""
 
+    code = "vault_unavailable"
     status = 503
     sentence = "The vault does not answer right now. Nothing acknowledged is lost; repeat the same request."
 
@@ -31,6 +32,7 @@ class VaultUnavailable(Fault):
 class VaultNotMarked(VaultUnavailable):
     """What is at the vault's place has no marker: a disk that is not mounted, or a root that nobody has made yet."""
 
+    code = "vault_not_marked"
     sentence = (
         "The vault is not in place. Nothing acknowledged is lost; an administrator must mount its disk. "
         "Then repeat the same request."
@@ -40,6 +42,7 @@ class VaultNotMarked(VaultUnavailable):
 class VaultOfAnother(VaultUnavailable):
     """The marker is another installation's."""
 
+    code = "vault_of_another"
     sentence = (
         "Another installation's vault is in the place of this one's. Nothing acknowledged is lost; an administrator "
         "must mount the right disk. Then repeat the same request."
@@ -49,6 +52,7 @@ class VaultOfAnother(VaultUnavailable):
 class ObjectMissing(Fault):
     """There is no object under this key."""
 
+    code = "object_missing"
     sentence = "The stored record is missing from its vault. An administrator must restore the vault from a backup."
 
 

@@ -20,23 +20,23 @@ class DatabaseVault:
         try:
             _, created = SealedObject.objects.get_or_create(key=key, defaults={"body": body})
         except DatabaseError as error:
-            raise VaultUnavailable("the database does not store") from error
+            raise VaultUnavailable(because="the database does not store") from error
         return created
 
     def get(self, key: str) -> bytes:
         try:
             body = SealedObject.objects.values_list("body", flat=True).get(key=key)
         except SealedObject.DoesNotExist:
-            raise ObjectMissing(key) from None
+            raise ObjectMissing(because=key) from None
         except DatabaseError as error:
-            raise VaultUnavailable("the database does not answer") from error
+            raise VaultUnavailable(because="the database does not answer") from error
         return bytes(body)
 
     def has(self, key: str) -> bool:
         try:
             return SealedObject.objects.filter(key=key).exists()
         except DatabaseError as error:
-            raise VaultUnavailable("the database does not answer") from error
+            raise VaultUnavailable(because="the database does not answer") from error
 
     def delete(self, key: str) -> None:
         SealedObject.objects.filter(key=key).delete()
@@ -56,7 +56,7 @@ class DatabaseVault:
                 self.put_new(key, os.urandom(PROBE_BYTES))
                 self.delete(key)
         except DatabaseError as error:
-            raise VaultUnavailable("the database does not store") from error
+            raise VaultUnavailable(because="the database does not store") from error
 
     def identify(self) -> None:
         """Nothing to learn: whoever reaches the database has the right one."""

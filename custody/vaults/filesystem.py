@@ -73,7 +73,7 @@ class FilesystemVault:
             try:
                 return _read(key, root)
             except FileNotFoundError:
-                raise ObjectMissing(key) from None
+                raise ObjectMissing(because=key) from None
 
     def has(self, key: str) -> bool:
         _checked(key)
@@ -121,15 +121,15 @@ class FilesystemVault:
             finally:
                 os.close(root)
         except OSError as error:
-            raise VaultUnavailable(f"the filesystem vault cannot {use} ({error.strerror})") from error
+            raise VaultUnavailable(because=f"the filesystem vault cannot {use} ({error.strerror})") from error
 
     def _require_marker(self, root: int) -> None:
         try:
             found = _read(MARKER, root)
         except FileNotFoundError:
-            raise VaultNotMarked("the filesystem vault has no marker") from None
+            raise VaultNotMarked(because="the filesystem vault has no marker") from None
         if self.installation is None or found != _marker_of(self.installation):
-            raise VaultOfAnother("the filesystem vault's marker is another installation's")
+            raise VaultOfAnother(because="the filesystem vault's marker is another installation's")
 
 
 def _marker_of(installation: uuid.UUID) -> bytes:
@@ -146,7 +146,7 @@ def _open_root(path: Path) -> int:
     try:
         return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError:
-        raise VaultNotMarked("the filesystem vault's directory is gone") from None
+        raise VaultNotMarked(because="the filesystem vault's directory is gone") from None
 
 
 def _make_directories(directory: str, root: int) -> None:

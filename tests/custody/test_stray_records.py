@@ -7,6 +7,8 @@ from django.core.management import CommandError, call_command
 
 from custody import vaults
 from custody.models import Entry, SealedObject, object_key
+from custody.services import NotThisVault
+from custody.vaults import VaultNotMarked
 from custody.vaults.filesystem import MARKER
 
 pytestmark = pytest.mark.django_db
@@ -120,7 +122,7 @@ def test_records_of_the_database_vault_are_not_looked_for_elsewhere(api, capsys)
 def test_while_the_vault_is_not_in_place_nothing_is_put_anywhere(receipts, filesystem_vault, stray, capsys):
     (filesystem_vault / MARKER).unlink()
     before = sorted(filesystem_vault.rglob("*"))
-    with pytest.raises(CommandError, match="no marker"):
+    with pytest.raises(VaultNotMarked):
         reconcile("--from", str(stray), capsys=capsys)
     assert sorted(filesystem_vault.rglob("*")) == before
 
@@ -134,7 +136,7 @@ def test_the_whole_way_from_a_disk_that_was_never_marked(api, filesystem_vault, 
     """As on a service that an earlier version ran: both disks have records, and neither has a marker."""
     (filesystem_vault / MARKER).unlink()
     vaults.vault("filesystem").installation = None
-    with pytest.raises(CommandError, match="lacks 20 of the 25 records"):
+    with pytest.raises(NotThisVault, match="lacks 20 of the 25 records"):
         call_command("custody_create_vault")
     call_command("custody_create_vault", "--force")
     reconcile("--from", str(stray), capsys=capsys)

@@ -7,10 +7,11 @@ import uuid
 from types import SimpleNamespace
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from custody import services, vaults
 from custody.models import Entry, Installation, SealedObject
+from custody.services import NotThisVault, VaultNotMade
 from custody.vaults import ObjectMissing, VaultNotMarked, VaultOfAnother, VaultUnavailable
 from custody.vaults.filesystem import MARKER, FilesystemVault
 from tests.custody.faulty_disk import disk_lost, faulty_disk, full_disk
@@ -190,7 +191,7 @@ def test_a_disk_that_lacks_records_is_not_taken_for_the_vault(api, filesystem_va
         filesystem_vault.rename(away)
     if lost == "the right one, another is there":
         (filesystem_vault / api.organization.id.hex / "records").mkdir(parents=True)
-    with pytest.raises(CommandError, match=r"lacks [13] of the 3 records .* --force"):
+    with pytest.raises(NotThisVault, match=r"lacks [13] of the 3 records .* --force"):
         create(capsys=capsys)
     assert not (filesystem_vault / MARKER).exists()
     assert filesystem_vault.exists() == (lost != "the whole root")
@@ -202,14 +203,14 @@ def test_records_of_strangers_are_not_taken_for_the_vault(filesystem_vault, caps
     (filesystem_vault / MARKER).unlink()
     (filesystem_vault / "lost+found").mkdir()
     (filesystem_vault / uuid.uuid4().hex).mkdir()
-    with pytest.raises(CommandError, match="1 organizations that this database does not know"):
+    with pytest.raises(NotThisVault, match="1 organizations that this database does not know"):
         create(capsys=capsys)
     assert not (filesystem_vault / MARKER).exists()
 
 
 def test_another_installations_marker_is_replaced_by_force_alone(filesystem_vault, capsys):
     vaults.current().mark(uuid.uuid4())
-    with pytest.raises(CommandError, match="marker of another installation"):
+    with pytest.raises(NotThisVault, match="marker of another installation"):
         create(capsys=capsys)
     create("--force", capsys=capsys)
     vaults.current().require_marker()
@@ -218,7 +219,7 @@ def test_another_installations_marker_is_replaced_by_force_alone(filesystem_vaul
 def test_a_root_that_cannot_be_made_is_said_plainly(unmarked, capsys):
     unmarked.rmdir()
     unmarked.touch()
-    with pytest.raises(CommandError, match="cannot be made"):
+    with pytest.raises(VaultNotMade, match="cannot be made"):
         create(capsys=capsys)
 
 

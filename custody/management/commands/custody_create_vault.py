@@ -1,15 +1,10 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from custody import services, vaults
 from custody.models import Entry
-
-_ADVICE = (
-    "Mount the right disk. If this is it, and those records are elsewhere, run this again with --force, and then "
-    "custody_reconcile --from DIRECTORY."
-)
 
 
 class Command(BaseCommand):
@@ -26,12 +21,7 @@ class Command(BaseCommand):
         used = settings.CUSTODY_VAULT in vaults.external() or Entry.objects.filter(vault__in=vaults.external()).exists()
         if not used:
             return self._say("The database vault needs no root.", options)
-        try:
-            made = services.mark_vault(force=options["force"])
-        except services.NotThisVault as reason:
-            raise CommandError(f"This does not look like the vault: {reason} {_ADVICE}") from None
-        except (OSError, vaults.VaultUnavailable) as error:
-            raise CommandError(f"The vault cannot be made: {error}") from error
+        made = services.mark_vault(force=options["force"])
         self._say(f"The vault is {made}." if made else "The vault is in place already.", options)
 
     def _say(self, sentence: str, options: dict[str, Any]) -> None:
