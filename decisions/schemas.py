@@ -89,7 +89,7 @@ class ReceiptOut(Answer):
     received_at: str
     key_id: str
     envelope: Envelope
-    payload_salt: str
+    payload_salt: str | None
     log: str
 
 
