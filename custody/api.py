@@ -1,27 +1,23 @@
 from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
 from accounts.roles import Permission
-from config.api import openapi
+from config.api.resources import Resource, operation
 from config.api.responses import answer
 from config.api.times import rfc3339
-from config.api.views import ApiView
 from custody.models import Key
 from custody.schemas import PublicKeys
 
 
-class PublicKeysView(ApiView):
-    permissions = {"GET": Permission.READ_DECISIONS}
-
-    @extend_schema(
-        operation_id="list_signing_keys",
-        summary="The public halves of the keys that sign this organization's records.",
-        tags=["extension"],
-        responses=openapi.answers({200: PublicKeys}, errors=[401, 403]),
+class SigningKeys(Resource):
+    @operation(
+        "list_signing_keys",
+        "The public halves of the keys that sign this organization's records.",
+        permission=Permission.READ_DECISIONS,
+        answers={200: PublicKeys},
     )
-    def get(self, request: Request) -> HttpResponse:
+    def list(self, request: Request) -> HttpResponse:
         keys = Key.objects.filter(organization_id=caller_of(request).organization_id, purpose=Key.Purpose.SIGNING)
         return answer(
             {

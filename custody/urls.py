@@ -2,4 +2,4 @@ from django.urls import path
 
 from custody import api
 
-urlpatterns = [path("custody/keys", api.PublicKeysView.as_view())]
+urlpatterns = [path("custody/keys", api.SigningKeys.as_view({"get": "list"}))]

@@ -1,6 +1,6 @@
 """Taking custody of records, and finishing what a crash or an outage left unfinished."""
 
-from custody.services.keys import ROTATABLE, import_key_file, rotate_key
+from custody.services.keys import ROTATABLE, NeverRotated, import_key_file, rotate_key
 from custody.services.reconciler import adopt_orphans, recall, reconcile
 from custody.services.repair import Found, mend, outside_the_database
 from custody.services.store import LEASE, Status, Submission, Taken, take
@@ -10,6 +10,7 @@ __all__ = [
     "LEASE",
     "ROTATABLE",
     "Found",
+    "NeverRotated",
     "NotThisVault",
     "Status",
     "Submission",

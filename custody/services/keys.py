@@ -1,6 +1,5 @@
 """Changing an organization's keys, and taking in those that lay in files before."""
 
-import uuid
 from pathlib import Path
 
 from cryptography.hazmat.primitives import serialization
@@ -10,8 +9,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit
-from accounts.audit import Actor
+from accounts.authority import requires
+from accounts.callers import Caller
+from accounts.roles import Permission
 from config import db
+from config.errors import DomainError
 from config.secret_files import read
 from custody import keys
 from custody.keys import KeyMissing, Purpose
@@ -21,17 +23,26 @@ ROTATABLE = (Purpose.SIGNING, Purpose.WRAPPING)
 """Not the index key: record ids rest on it, and an id that changed would let one decision have two records."""
 
 
-def rotate_key(*, organization_id: uuid.UUID, purpose: Purpose, actor: Actor) -> Key:
+class NeverRotated(DomainError):
+    """Keys of this purpose are never replaced."""
+
+    code = "never_rotated"
+    sentence = "The index key is never replaced: record ids rest on it."
+
+
+@requires(Permission.ROTATE_KEYS)
+def rotate_key(*, caller: Caller, purpose: Purpose) -> Key:
     """Give the organization another key for new records. Old ones open and verify under theirs.
 
     Running processes follow within a second.
 
     Raises:
-        ValueError: keys of this purpose are never replaced.
+        NeverRotated
         KeyMissing, MasterKeyWrong: the present keys do not open.
     """
     if purpose not in ROTATABLE:
-        raise ValueError(purpose)
+        raise NeverRotated
+    organization_id = caller.organization_id
     keys.keyring(organization_id)
     with transaction.atomic():
         db.lock(f"custody keys of {organization_id}")  # a row lock would wait for a row that is retired by then
@@ -42,7 +53,7 @@ def rotate_key(*, organization_id: uuid.UUID, purpose: Purpose, actor: Actor) ->
         made.save()
         audit.record(
             "custody_key.rotated",
-            actor=actor,
+            actor=caller.actor,
             organization_id=organization_id,
             object_kind="custody_key",
             object_id=made.key_id,

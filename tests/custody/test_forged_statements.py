@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from accounts import audit
+from accounts import callers
 from custody import selectors, statements
 from custody.models import Entry, Key, SealedObject
 from custody.sealing import Damaged
@@ -81,7 +81,7 @@ def test_a_record_that_still_waits_for_its_vault_is_verified_too(api, organizati
 
 
 def test_what_was_signed_with_a_key_that_is_retired_stays_readable(api, entry):
-    rotate_key(organization_id=api.organization.id, purpose=Key.Purpose.SIGNING, actor=audit.SYSTEM)
+    rotate_key(caller=callers.system(api.organization.id), purpose=Key.Purpose.SIGNING)
     statements._public_key.cache_clear()
     assert selectors.opened(entry).payload == json.dumps(RECORD).encode()
 

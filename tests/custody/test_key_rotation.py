@@ -2,14 +2,19 @@
 
 import base64
 import json
+from dataclasses import replace
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from accounts import callers
 from accounts.models import AuditEvent
+from accounts.roles import Role
+from config.errors import NotAllowed
 from custody import keys, services
 from custody.keys import Purpose, keyring
 from custody.models import Entry, Key
+from custody.services import NeverRotated
 from tests.custody.test_keys import an_organization
 from tests.threads import at_once
 
@@ -59,8 +64,16 @@ def test_the_index_key_is_never_replaced(organization):
     keyring(organization.id)
     with pytest.raises(CommandError):
         rotate(organization, "index")
-    with pytest.raises(ValueError):
-        services.rotate_key(organization_id=organization.id, purpose=Purpose.INDEX, actor=None)
+    with pytest.raises(NeverRotated):
+        services.rotate_key(caller=callers.system(organization.id), purpose=Purpose.INDEX)
+
+
+@pytest.mark.parametrize("role", [role for role in Role if role is not Role.OWNER])
+def test_only_an_owner_rotates_keys(organization, role):
+    caller = replace(callers.system(organization.id), role=role)
+    with pytest.raises(NotAllowed):
+        services.rotate_key(caller=caller, purpose=Purpose.SIGNING)
+    assert not Key.objects.exists()
 
 
 def test_a_running_process_follows_a_rotation_elsewhere(organization, monkeypatch):

@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from accounts import audit, selectors
+from accounts import callers, selectors
 from accounts.models import Organization
 from custody import services
 from custody.keys import Purpose
@@ -23,7 +23,5 @@ class Command(BaseCommand):
             organization = selectors.organization(options["organization"])
         except Organization.DoesNotExist:
             raise CommandError(f"There is no organization with the slug {options['organization']}.") from None
-        made = services.rotate_key(
-            organization_id=organization.pk, purpose=Purpose(options["purpose"]), actor=audit.COMMAND_LINE
-        )
+        made = services.rotate_key(caller=callers.command_line(organization.pk), purpose=Purpose(options["purpose"]))
         self.stdout.write(f"{made.purpose} key {made.key_id}")
