@@ -18,7 +18,7 @@ class SigningKeys(Resource):
         answers={200: PublicKeys},
     )
     def list(self, request: Request) -> HttpResponse:
-        keys = Key.objects.filter(organization_id=caller_of(request).organization_id, purpose=Key.Purpose.SIGNING)
+        keys = Key.objects.for_organization(caller_of(request).organization_id).filter(purpose=Key.Purpose.SIGNING)
         return answer(
             {
                 "items": [

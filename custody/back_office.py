@@ -30,7 +30,7 @@ def state_of(organization: Organization) -> State:
     """Three queries, none of which counts further than lists do."""
     waiting = _waiting(organization)
     oldest = waiting.order_by("received_at").values_list("received_at", flat=True).first()
-    stored = Entry.objects.filter(organization=organization, state=Entry.State.STORED)
+    stored = Entry.objects.for_organization(organization).filter(state=Entry.State.STORED)
     return State(capped_count(waiting), oldest, capped_count(stored))
 
 
@@ -47,4 +47,4 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
 
 
 def _waiting(organization: Organization) -> QuerySet[Entry]:
-    return Entry.objects.filter(organization=organization, state=Entry.State.RESERVED)
+    return Entry.objects.for_organization(organization).filter(state=Entry.State.RESERVED)

@@ -74,7 +74,7 @@ def keyring(organization_id: uuid.UUID) -> Keyring:
     known, now = _known.get(organization_id), time.monotonic()
     if known and now < known.fresh_until:
         return known.keyring
-    rows = list(Key.objects.filter(organization_id=organization_id).order_by("pk").values_list("pk", "retired_at"))
+    rows = list(Key.objects.for_organization(organization_id).order_by("pk").values_list("pk", "retired_at"))
     found = known.keyring if known and known.rows == rows else _load(organization_id)
     if rows and not db.in_transaction():
         _known[organization_id] = _Known(found, rows, now + _FRESH_SECONDS)
@@ -125,7 +125,7 @@ def _load(organization_id: uuid.UUID) -> Keyring:
 
 
 def _rows(organization_id: uuid.UUID) -> list[Key]:
-    return list(Key.objects.filter(organization_id=organization_id).order_by("pk"))
+    return list(Key.objects.for_organization(organization_id).order_by("pk"))
 
 
 def _make_first(organization_id: uuid.UUID) -> list[Key]:

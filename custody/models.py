@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from accounts.models import Organization
+from config.tenancy import TenantQuerySet
 from config.wrapped_secrets import WrappedSecret
 
 
@@ -40,6 +41,8 @@ class Key(WrappedSecret):
     created_at = models.DateTimeField(auto_now_add=True)
     retired_at = models.DateTimeField(null=True, blank=True)
 
+    objects = TenantQuerySet.as_manager()
+
     class Meta:
         constraints = [
             models.UniqueConstraint(
@@ -75,6 +78,8 @@ class Entry(models.Model):
     statement = models.BinaryField()
     signature = models.BinaryField()
     key_id = models.CharField(max_length=64)
+
+    objects = TenantQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "entries"

@@ -46,7 +46,7 @@ def rotate_key(*, caller: Caller, purpose: Purpose) -> Key:
     keys.keyring(organization_id)
     with transaction.atomic():
         db.lock(f"custody keys of {organization_id}")  # a row lock would wait for a row that is retired by then
-        active = Key.objects.get(organization_id=organization_id, purpose=purpose, retired_at=None)
+        active = Key.objects.for_organization(organization_id).get(purpose=purpose, retired_at=None)
         active.retired_at = timezone.now()
         active.save(update_fields=["retired_at"])
         made = keys.new_key(organization_id, purpose)
@@ -84,7 +84,7 @@ def import_key_file(row: Key, folder: Path) -> bool:
         raise KeyMissing(because=f"{path} holds no key") from error
     if found.key_id != row.key_id:
         raise KeyMissing(because=f"{path} is not the key with which this organization's records were made")
-    rows = Key.objects.filter(pk=row.pk, wrapped_by="")
+    rows = Key.objects.for_organization(row.organization_id).filter(pk=row.pk, wrapped_by="")
     return bool(rows.update(wrapped=found.wrapped, wrapped_by=found.wrapped_by))
 
 
