@@ -125,7 +125,8 @@ def _decision(like: Decision, n: int, received_at: datetime) -> Decision:
     """An index row, and one of custody, of a record that is not there."""
     entry = Entry(
         record_id=uuid.uuid4(), organization_id=like.organization_id, kind="decision", received_at=received_at,
-        vault=like.record.vault, state=like.record.state, statement=b"", signature=b"", key_id=like.record.key_id,
+        target_id=like.record.target_id, state=like.record.state,
+        key_id=like.record.key_id, statement=b"", signature=b"",
     )  # fmt: skip
     return Decision(
         record=entry, organization_id=like.organization_id, kind="decision", source="bench", received_at=received_at,

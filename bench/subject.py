@@ -8,6 +8,7 @@ from django.core.management import call_command
 
 from accounts import audit, callers, services
 from accounts.roles import Role
+from custody import storage_targets
 from custody.bulk_insert import NewRecord
 from custody.keys import keyring
 from custody.services.store import _new_record, _seal_all
@@ -51,4 +52,6 @@ class Subject:
         (directory / "record.json").write_bytes(body)
         submission = _submission(body, "api")
         (sealed,) = _seal_all(keyring(organization.id), [submission])
-        return cls(token, body, directory / "record.json", _new_record(sealed, submission))
+        return cls(
+            token, body, directory / "record.json", _new_record(sealed, submission, storage_targets.current().pk)
+        )

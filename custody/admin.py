@@ -1,6 +1,5 @@
 from typing import Any
 
-from django.conf import settings
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -10,10 +9,9 @@ from django.utils.text import Truncator
 from accounts import selectors
 from accounts.back_office import ReadOnlyAdmin, TimeRange, page_about
 from accounts.roles import Permission
+from custody import storage_targets
 from custody.back_office import state_of
 from custody.models import Entry, Key
-
-# The row whose record it is: by kind, its model and the column with the record's id.
 
 
 class State(admin.SimpleListFilter):
@@ -30,6 +28,7 @@ class State(admin.SimpleListFilter):
 class EntryAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
     list_display = ("record_id", "kind", "state", "vault", "received_at")
+    list_select_related = ("target",)
     labels = {"received_at": "received"}
     fields = ("record_id", "kind", "state", "vault", "received_at", "key_id")
     list_filter = (State, ("received_at", TimeRange))
@@ -41,12 +40,18 @@ class EntryAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Entry]:
         return super().get_queryset(request).defer("statement", "signature")
 
+    def vault(self, row: Entry) -> str:
+        return row.target.provider
+
     def more(self, request: HttpRequest, row: Entry) -> dict[str, Any]:
         return {"about": page_about(request, f"custody {row.kind}", row.pk)}
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         organization = selectors.current_organization(request)
-        custody = {"vault": settings.CUSTODY_VAULT, "custody": state_of(organization) if organization else None}
+        custody = {
+            "vault": storage_targets.current(organization.pk if organization else None).provider,
+            "custody": state_of(organization) if organization else None,
+        }
         return super().changelist_view(request, {**custody, **(extra_context or {})})
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from custody import vaults
+from custody.models import StorageTarget
 
 
 @register()
@@ -21,7 +21,8 @@ def keys_are_private(**_: Any) -> list[CheckMessage]:
 
 @register()
 def vault_is_known(**_: Any) -> list[CheckMessage]:
-    if settings.CUSTODY_VAULT in vaults.names():
+    known = StorageTarget.Provider.values
+    if settings.CUSTODY_VAULT in known:
         return []
-    hint = f"Set CUSTODY_VAULT to one of: {', '.join(vaults.names())}."
+    hint = f"Set CUSTODY_VAULT to one of: {', '.join(known)}."
     return [Error(f"There is no vault named {settings.CUSTODY_VAULT!r}.", hint=hint, id="custody.E002")]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from config.errors import DomainError
+from config.errors import Fault
 
 MOST_PATH_BYTES = 16 * 2**20
 _LONGEST_POSITIONS = 512  # of 64 levels of lists, in a path

@@ -138,4 +138,4 @@ def _body(entry: Entry) -> bytes:
         waiting = SealedObject.objects.filter(key=key).first()
         if waiting is not None:
             return bytes(waiting.body)
-    return vaults.vault(entry.vault).get(key)
+    return vaults.of(entry.target_id).get(key)

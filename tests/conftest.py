@@ -23,6 +23,7 @@ from accounts.models import Organization  # noqa: E402
 from accounts.roles import Role  # noqa: E402
 from config import db  # noqa: E402
 from custody import keys, vaults  # noqa: E402
+from custody.models import StorageTarget  # noqa: E402
 from custody.services import mark_vault  # noqa: E402
 from tests.browser.chromium import chromium  # noqa: E402
 from tests.people import Browser, add_person, sign_in  # noqa: E402
@@ -127,14 +128,12 @@ def smtp(settings: Any) -> Iterator[MailServer]:
 
 
 @pytest.fixture
-def filesystem_vault(db: None, settings: Any, tmp_path: Path) -> Iterator[Path]:
-    """Custody in a filesystem vault of this test's own. Yields its root."""
+def filesystem_vault(db: None, settings: Any, tmp_path: Path) -> Path:
+    """Custody in a filesystem vault of this test's own: its root."""
     settings.CUSTODY_VAULT = "filesystem"
-    vault = vaults.vault("filesystem")
-    before, vault.root, vault.installation = vault.root, tmp_path, None
-    mark_vault()
-    yield tmp_path
-    vault.root, vault.installation = before, None
+    target = StorageTarget.objects.create(id="filesystem", provider="filesystem", configuration={"root": str(tmp_path)})
+    mark_vault(target=target)
+    return tmp_path
 
 
 @pytest.fixture
@@ -169,6 +168,7 @@ def _secrets_of_one_test_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     transaction must not keep it from remembering."""
     token_hashing.forget()
     keys.forget()
+    vaults.forget()
     monkeypatch.setattr(db, "in_transaction", lambda: False)
 
 

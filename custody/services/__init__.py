@@ -4,7 +4,8 @@ from custody.services.keys import ROTATABLE, NeverRotated, import_key_file, rota
 from custody.services.reconciler import adopt_orphans, recall, reconcile
 from custody.services.repair import Found, mend, outside_the_database
 from custody.services.store import LEASE, Status, Submission, Taken, take
-from custody.services.vault_marker import NotThisVault, VaultNotMade, mark_vault
+from custody.services.vault_marker import NotThisVault, VaultNotMade, mark_vault, targets_with_a_root
+from custody.storage_targets import choose_target
 
 __all__ = [
     "LEASE",
@@ -17,6 +18,7 @@ __all__ = [
     "Taken",
     "VaultNotMade",
     "adopt_orphans",
+    "choose_target",
     "import_key_file",
     "mark_vault",
     "mend",
@@ -25,4 +27,5 @@ __all__ = [
     "reconcile",
     "rotate_key",
     "take",
+    "targets_with_a_root",
 ]

@@ -27,13 +27,13 @@ class Unfinished(NamedTuple):
 
     organization_id: uuid.UUID
     record_id: uuid.UUID
-    vault: str
+    target_id: str
     body: bytes = b""
     signature: bytes = b""
 
     @classmethod
     def of(cls, entry: Entry, body: bytes) -> "Unfinished":
-        return cls(entry.organization_id, entry.record_id, entry.vault, body, bytes(entry.signature))
+        return cls(entry.organization_id, entry.record_id, entry.target_id, body, bytes(entry.signature))
 
     @property
     def key(self) -> str:
@@ -50,10 +50,10 @@ def with_bodies(entries: Sequence[Entry]) -> list[Unfinished]:
 def finish(unfinished: Sequence[Unfinished]) -> set[uuid.UUID]:
     """Put the objects and mark their records stored. Returns the ids that were; the others stay reserved or, where
     the vault already held another object under the key, were settled by that object."""
-    targets = {each.vault: vaults.vault(each.vault) for each in unfinished}
+    made = {each.target_id: vaults.of(each.target_id) for each in unfinished}
 
     def put(each: Unfinished) -> _Put:
-        return _put(targets[each.vault], each)
+        return _put(made[each.target_id], each)
 
     if len(unfinished) > 1:
         with ThreadPoolExecutor(_PARALLEL_PUTS) as pool:
@@ -62,9 +62,9 @@ def finish(unfinished: Sequence[Unfinished]) -> set[uuid.UUID]:
         results = [put(each) for each in unfinished]
     outcomes = list(zip(unfinished, results, strict=True))
     stored: set[uuid.UUID] = set()
-    for name in targets:
-        there = [each for each, result in outcomes if each.vault == name and result is _Put.STORED]
-        stored |= _mark_stored(name, there)
+    for target_id in made:
+        there = [each for each, result in outcomes if each.target_id == target_id and result is _Put.STORED]
+        stored |= _mark_stored(target_id, there)
     for each in (each for each, result in outcomes if result is _Put.OTHER_OBJECT):
         try:
             adopt(each)
@@ -73,18 +73,19 @@ def finish(unfinished: Sequence[Unfinished]) -> set[uuid.UUID]:
     return stored
 
 
-def _mark_stored(name: str, put: Sequence[Unfinished]) -> set[uuid.UUID]:
-    """Say that these lie in this vault, and drop their waiting copies: only where the row says by now too that this
+def _mark_stored(target_id: str, put: Sequence[Unfinished]) -> set[uuid.UUID]:
+    """Say that these lie in their vault, and drop their waiting copies: only where the row says by now too that this
     object, with this signature, belongs there, and where the copy is not itself what the vault keeps.
 
     Returns the ids of those that are stored.
     """
     signatures = {each.record_id: each.signature for each in put}
     with transaction.atomic():
-        rows = Entry.objects.filter(pk__in=signatures, vault=name).order_by("pk").select_for_update()
+        entries = Entry.objects.unscoped("entries of several organizations are completed together")
+        rows = entries.filter(pk__in=signatures, target=target_id).order_by("pk").select_for_update()
         stored = {pk for pk, signature in rows.values_list("pk", "signature") if bytes(signature) == signatures[pk]}
-        Entry.objects.filter(pk__in=stored).update(state=Entry.State.STORED, lease_until=None)
-        if not vaults.vault(name).transactional:
+        entries.filter(pk__in=stored).update(state=Entry.State.STORED, lease_until=None)
+        if not vaults.of(target_id).transactional:
             SealedObject.objects.filter(key__in=[each.key for each in put if each.record_id in stored]).delete()
     return stored
 
@@ -105,7 +106,7 @@ def _put(vault: Vault, each: Unfinished) -> _Put:
         vault.put_new(each.key, each.body)
         return _Put.STORED if vault.get(each.key) == each.body else _Put.OTHER_OBJECT
     except (VaultUnavailable, ObjectMissing) as error:
-        log.warning("vault unavailable", vault=each.vault, reason=str(error))
+        log.warning("vault unavailable", vault=each.target_id, reason=str(error))
         return _Put.UNAVAILABLE
 
 
@@ -117,7 +118,7 @@ def adopt(each: Unfinished) -> bool:
     """
     keys = keyring(each.organization_id)
     try:
-        opened = sealing.unseal(keys, each.record_id, vaults.vault(each.vault).get(each.key))
+        opened = sealing.unseal(keys, each.record_id, vaults.of(each.target_id).get(each.key))
         claims = selectors.verified_claims(each.organization_id, each.record_id, opened)
         content = strict_json.read(opened.payload, number=spelling, integer=spelling)
     except (sealing.Damaged, ObjectMissing, VaultUnavailable) as error:
@@ -129,15 +130,17 @@ def adopt(each: Unfinished) -> bool:
         "received_at": claims.received_at,
     }
     sealed = {name: getattr(opened.header, name) for name in ("statement", "signature", "key_id")}
-    stored = {"vault": each.vault, "state": Entry.State.STORED, "lease_until": None}
+    stored = {"target_id": each.target_id, "state": Entry.State.STORED, "lease_until": None}
     index = record_types.index_row(Indexing(record_id=each.record_id, content=content, source="vault", **identity))
     with transaction.atomic():
-        known = Entry.objects.select_for_update().filter(pk=each.record_id).first()
-        if known and (known.state, known.vault) != (Entry.State.RESERVED, each.vault):
+        known = (
+            Entry.objects.for_organization(each.organization_id).select_for_update().filter(pk=each.record_id).first()
+        )
+        if known and (known.state, known.target_id) != (Entry.State.RESERVED, each.target_id):
             return False
         Entry(record_id=each.record_id, **identity, **sealed, **stored).save(force_insert=not known)
         index.save()
-        if not vaults.vault(each.vault).transactional:  # there the sealed object is the record, not a waiting copy
+        if not vaults.of(each.target_id).transactional:  # there the sealed object is the record, not a waiting copy
             SealedObject.objects.filter(key=each.key).delete()
     log.info("adopted from the vault", record_id=str(each.record_id))
     return True

@@ -4,12 +4,11 @@ import uuid
 from collections.abc import Iterable, Iterator
 
 import structlog
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import Organization
-from custody import sealing, vaults
+from custody import sealing, storage_targets, vaults
 from custody.keys import keyring
 from custody.models import Entry
 from custody.services.complete import Unfinished, adopt, finish, with_bodies
@@ -26,24 +25,28 @@ def reconcile(limit: int = 500) -> tuple[int, int]:
     """
     now = timezone.now()
     with transaction.atomic():
-        waiting = Entry.objects.filter(state=Entry.State.RESERVED, lease_until__lt=now)
+        entries = Entry.objects.unscoped("the reconciler serves every organization")
+        waiting = entries.filter(state=Entry.State.RESERVED, lease_until__lt=now)
         claimed = list(waiting.select_for_update(skip_locked=True)[:limit])
-        Entry.objects.filter(pk__in=[entry.pk for entry in claimed]).update(lease_until=now + LEASE)
+        entries.filter(pk__in=[entry.pk for entry in claimed]).update(lease_until=now + LEASE)
     finish(with_bodies(claimed))
-    remaining = Entry.objects.filter(pk__in=[entry.pk for entry in claimed], state=Entry.State.RESERVED).count()
+    remaining = entries.filter(pk__in=[entry.pk for entry in claimed], state=Entry.State.RESERVED).count()
     if claimed:
         log.info("reconciled", finished=len(claimed) - remaining, remaining=remaining)
     return len(claimed) - remaining, remaining
 
 
 def adopt_orphans(organization: Organization) -> int:
-    """Make the rows of objects that lie in the current vault without one, as after a restore of an older database.
+    """Make the rows of objects that lie in a vault without one, as after a restore of an older database.
 
     Returns:
         How many records came back. Objects that do not open under the organization's keys are logged and left.
     """
-    vaults.current().discard_drafts()
-    adopted, early = _adopt_all(_orphans(organization))
+    storage_targets.current(organization.pk)
+    targets = [target.pk for target in storage_targets.all_of(organization.pk)]
+    for target_id in targets:
+        vaults.of(target_id).discard_drafts()
+    adopted, early = _adopt_all(each for target_id in targets for each in _orphans(organization, target_id))
     while early:  # what a record builds on may be an orphan too, and be listed after it
         more, early = _adopt_all(early)
         adopted += more
@@ -63,20 +66,23 @@ def recall(*, organization_id: uuid.UUID, identity: str) -> None:
         VaultUnavailable
     """
     record_id = sealing.record_id(sealing.reference(keyring(organization_id), identity))
-    lost = Unfinished(organization_id, record_id, settings.CUSTODY_VAULT)
-    if not Entry.objects.filter(pk=record_id).exists() and vaults.current().has(lost.key):
+    target_id = storage_targets.current(organization_id).pk
+    lost = Unfinished(organization_id, record_id, target_id)
+    known = Entry.objects.for_organization(organization_id).filter(pk=record_id)
+    if not known.exists() and vaults.of(target_id).has(lost.key):
         adopt(lost)
 
 
-def _orphans(organization: Organization) -> Iterator[Unfinished]:
-    for key in vaults.current().list(f"{organization.id.hex}/records/"):
+def _orphans(organization: Organization, target_id: str) -> Iterator[Unfinished]:
+    entries = Entry.objects.for_organization(organization)
+    for key in vaults.of(target_id).list(f"{organization.id.hex}/records/"):
         try:
             record_id = uuid.UUID(key.rsplit("/", 1)[1])
         except ValueError:
             log.warning("the vault holds what is no object", key=key)
             continue
-        if not Entry.objects.filter(pk=record_id).exists():
-            yield Unfinished(organization.id, record_id, settings.CUSTODY_VAULT)
+        if not entries.filter(pk=record_id).exists():
+            yield Unfinished(organization.id, record_id, target_id)
 
 
 def _adopt_all(orphans: Iterable[Unfinished]) -> tuple[int, list[Unfinished]]:

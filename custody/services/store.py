@@ -9,13 +9,12 @@ from functools import cache
 from typing import Any
 
 import structlog
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
 from config.api import strict_json
 from config.errors import Fault
-from custody import record_types, sealing, selectors, vaults
+from custody import record_types, sealing, selectors, storage_targets, vaults
 from custody.bulk_insert import NewRecord, insert
 from custody.keys import Keyring, keyring
 from custody.models import Entry, SealedObject, object_key
@@ -87,12 +86,13 @@ def take(
         custody.keys.KeyMissing, config.secret_files.InsecureKeyFile: the organization's keys cannot be used.
     """
     sealed = _seal_all(keyring(organization_id), submissions)
-    records = [_new_record(one, each) for one, each in zip(sealed, submissions, strict=True)]
+    target_id = storage_targets.current(organization_id).pk
+    records = [_new_record(one, each, target_id) for one, each in zip(sealed, submissions, strict=True)]
     first: dict[uuid.UUID, NewRecord] = {}  # of several submissions of one id, only the first may reach the vault
     for record in records:
         first.setdefault(record.entry.record_id, record)
     created = _insert(list(first.values()), on_insert)
-    if vaults.current().transactional:
+    if vaults.of(target_id).transactional:
         stored = set(created)
     else:
         reserved = [first[record_id] for record_id in first if record_id in created]
@@ -104,7 +104,7 @@ def take(
             outcomes[position] = Taken(Status.CREATED, one.record_id, selectors.receipt_of(one, one.payload_salt))
     rest = {position: one.record_id for position, one in enumerate(sealed) if position not in outcomes}
     if rest:
-        existing = _existing(set(rest.values()), created)
+        existing = _existing(organization_id, set(rest.values()), created)
         for pk in set(rest.values()):  # each is read once, however many submissions are of its id
             of_one = {position: submissions[position] for position, of in rest.items() if of == pk}
             outcomes |= _judge(of_one, existing[pk])
@@ -137,15 +137,15 @@ def _seal_all(keys: Keyring, submissions: Sequence[Submission]) -> list[Sealed]:
     ]
 
 
-def _new_record(sealed: Sealed, submission: Submission) -> NewRecord:
-    transactional = vaults.current().transactional
+def _new_record(sealed: Sealed, submission: Submission, target_id: str) -> NewRecord:
+    transactional = vaults.of(target_id).transactional
     return NewRecord(
         Entry(
             record_id=sealed.record_id,
             organization_id=sealed.organization_id,
             kind=sealed.kind,
             received_at=sealed.received_at,
-            vault=settings.CUSTODY_VAULT,
+            target_id=target_id,
             state=Entry.State.STORED if transactional else Entry.State.RESERVED,
             lease_until=None if transactional else sealed.received_at + LEASE,
             statement=sealed.statement,
@@ -166,13 +166,14 @@ def _new_record(sealed: Sealed, submission: Submission) -> NewRecord:
     )
 
 
-def _existing(ids: set[uuid.UUID], tried: set[uuid.UUID]) -> dict[uuid.UUID, Entry]:
+def _existing(organization_id: uuid.UUID, ids: set[uuid.UUID], tried: set[uuid.UUID]) -> dict[uuid.UUID, Entry]:
     """The custody rows of records that were there before, after helping the unfinished ones that nobody just tried."""
-    entries = Entry.objects.in_bulk(ids)
+    rows = Entry.objects.for_organization(organization_id)
+    entries = rows.in_bulk(ids)
     unfinished = [e for e in entries.values() if e.state == Entry.State.RESERVED and e.pk not in tried]
     if unfinished:
         finish(with_bodies(unfinished))
-        entries = Entry.objects.in_bulk(ids)
+        entries = rows.in_bulk(ids)
     return entries
 
 

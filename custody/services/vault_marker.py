@@ -4,10 +4,12 @@ import re
 from pathlib import Path
 from typing import cast
 
+from django.db.models import Exists, OuterRef, Q
+
 from accounts.models import Organization
 from config.errors import DomainError, Fault
-from custody import vaults
-from custody.models import Entry, Installation, object_key
+from custody import storage_targets, vaults
+from custody.models import Entry, Installation, StorageTarget, object_key
 from custody.vaults import VaultNotMarked, VaultOfAnother, VaultUnavailable
 from custody.vaults.filesystem import FilesystemVault
 
@@ -32,10 +34,20 @@ class VaultNotMade(Fault):
     code = "vault_not_made"
 
 
-def mark_vault(*, force: bool = False) -> Path | None:
-    """Make the root of the filesystem vault, if it is missing, and its marker.
+def targets_with_a_root() -> list[StorageTarget]:
+    """The filesystem targets that new records go to, or that have records."""
+    storage_targets.current()
+    entries = Entry.objects.unscoped("vaults are looked after for everybody").filter(target=OuterRef("pk"))
+    targets = StorageTarget.objects.unscoped("vaults are looked after for everybody")
+    used = targets.filter(Q(retired_at=None) | Exists(entries), provider=StorageTarget.Provider.FILESYSTEM)
+    return list(used.order_by("created_at"))
+
+
+def mark_vault(*, target: StorageTarget, force: bool = False) -> Path | None:
+    """Make the root of a filesystem target, if it is missing, and its marker.
 
     Args:
+        target: one of `targets_with_a_root`.
         force: also where the disk is another than the database remembers.
 
     Returns:
@@ -46,12 +58,12 @@ def mark_vault(*, force: bool = False) -> Path | None:
             records that the database says are in it, as a disk that is not mounted does.
         VaultNotMade: it cannot be read or written.
     """
-    vault = cast(FilesystemVault, vaults.vault("filesystem"))
+    vault = cast(FilesystemVault, vaults.of(target.pk))
     try:
         vault.require_marker()
     except (VaultNotMarked, VaultOfAnother) as error:
         if not force:
-            _require_ours(vault.root, error)
+            _require_ours(target, vault.root, error)
         installation, _ = Installation.objects.get_or_create(only=True)
         try:
             vault.mark(installation.uid)
@@ -63,13 +75,14 @@ def mark_vault(*, force: bool = False) -> Path | None:
     return None
 
 
-def _require_ours(root: Path, found: VaultNotMarked | VaultOfAnother) -> None:
+def _require_ours(target: StorageTarget, root: Path, found: VaultNotMarked | VaultOfAnother) -> None:
     if isinstance(found, VaultOfAnother):
         raise NotThisVault("It has the marker of another installation.")
     strangers = _organizations_in(root) - {id.hex for id in Organization.objects.values_list("pk", flat=True)}
     if strangers:
         raise NotThisVault(f"It holds records of {len(strangers)} organizations that this database does not know.")
-    stored = Entry.objects.filter(vault="filesystem", state=Entry.State.STORED)
+    entries = Entry.objects.unscoped("vaults are looked after for everybody")
+    stored = entries.filter(target=target, state=Entry.State.STORED)
     keys = [object_key(*ids) for ids in stored.values_list("organization_id", "pk").iterator()]
     missing = sum(not (root / key).is_file() for key in keys)
     if missing:

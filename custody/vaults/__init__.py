@@ -2,18 +2,20 @@
 
 import math
 import time
+import uuid
 from collections.abc import Iterator
-from functools import cache
+from datetime import datetime
 from typing import Protocol
 
-from django.conf import settings
 from django.utils.module_loading import import_string
 
 from config.errors import Fault
+from custody import storage_targets
+from custody.models import StorageTarget
 
-_VAULTS = {
-    "database": "custody.vaults.database.DatabaseVault",
-    "filesystem": "custody.vaults.filesystem.FilesystemVault",
+_PROVIDERS = {
+    StorageTarget.Provider.DATABASE: "custody.vaults.database.DatabaseVault",
+    StorageTarget.Provider.FILESYSTEM: "custody.vaults.filesystem.FilesystemVault",
 }
 
 
@@ -57,7 +59,8 @@ class ObjectMissing(Fault):
 
 
 class Vault(Protocol):
-    """Keys are relative paths of lowercase hex digits, '/' and letters; bodies are opaque bytes.
+    """Keys are relative paths of lowercase hex digits, '/' and letters; bodies are opaque bytes. A vault is made from
+    the configuration of its storage target.
 
     Every method raises VaultUnavailable when the storage does not answer or is full.
     """
@@ -65,8 +68,13 @@ class Vault(Protocol):
     transactional: bool
     """Whether objects commit together with the index, in the database's own transaction."""
 
-    def put_new(self, key: str, body: bytes) -> bool:
-        """Store durably, create-only. True if created, False if an object of this key exists."""
+    def put_new(self, key: str, body: bytes, *, retain_until: datetime | None = None) -> bool:
+        """Store durably, create-only. True if created, False if an object of this key exists.
+
+        Args:
+            retain_until: where the storage can lock objects, until when it must let nobody remove this one. Storage
+                that has no locks keeps the object all the same, and whoever has access to it can remove it.
+        """
 
     def get(self, key: str) -> bytes:
         """Raises ObjectMissing."""
@@ -90,31 +98,42 @@ class Vault(Protocol):
         """Learn from the database what the other methods need: they run in threads that have no connection to it."""
 
 
-def vault(name: str) -> Vault:
-    """The vault of this name, as `Entry.vault` and the setting CUSTODY_VAULT name it."""
-    found = _made(name)
+_made: dict[str, Vault] = {}
+
+
+def of(target_id: str) -> Vault:
+    """The vault of a storage target. A process makes each once, for targets never change.
+
+    Raises:
+        VaultUnavailable: there is no such target.
+    """
+    found = _made.get(target_id)
+    if found is None:
+        target = StorageTarget.objects.unscoped("whose it is, its entry knows").filter(pk=target_id).first()
+        if target is None:
+            raise VaultUnavailable(because=f"there is no storage target {target_id}")
+        found = _made[target_id] = import_string(_PROVIDERS[StorageTarget.Provider(target.provider)])(
+            target.configuration
+        )
     found.identify()
     return found
 
 
-@cache
-def _made(name: str) -> Vault:
-    made: Vault = import_string(_VAULTS[name])()
-    return made
-
-
-def current() -> Vault:
-    """The vault that new records go to."""
-    return vault(settings.CUSTODY_VAULT)
-
-
-def names() -> list[str]:
-    return list(_VAULTS)
+def current(organization_id: uuid.UUID | None = None) -> Vault:
+    """The vault that new records of an organization, or of the deployment, go to."""
+    return of(storage_targets.current(organization_id).pk)
 
 
 def external() -> list[str]:
-    """The vaults whose objects do not lie in the database."""
-    return [name for name in _VAULTS if not _made(name).transactional]
+    """The ids of the storage targets whose objects do not lie in the database."""
+    ids = StorageTarget.objects.unscoped("vaults are looked after for everybody").values_list("pk", flat=True)
+    return [target_id for target_id in ids if not of(target_id).transactional]
+
+
+def forget() -> None:
+    """Have this process make its vaults anew, and look again which is the current one."""
+    _made.clear()
+    storage_targets.forget()
 
 
 _PROBE_SECONDS = 1
@@ -122,7 +141,7 @@ _last_success = -math.inf
 
 
 def probe() -> None:
-    """Raises VaultUnavailable unless the current vault can be written. Used by /readyz.
+    """Raises VaultUnavailable unless the deployment's vault can be written. Used by /readyz.
 
     A success counts for a second: anybody may ask, and each answer would cost a write to the disk.
     """

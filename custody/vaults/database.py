@@ -1,6 +1,8 @@
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
 
 from django.db import DatabaseError, transaction
 
@@ -11,12 +13,16 @@ from custody.vaults import PROBE_BYTES, ObjectMissing, VaultUnavailable
 class DatabaseVault:
     """A table of its own beside the index: one commit for both, no shared disk, and the fastest of all.
 
-    `services.take` writes it in its own statement; this class reads it and serves everything else.
+    `services.take` writes it in its own statement; this class reads it and serves everything else. Rows have no locks:
+    what keeps a record is the service's own rules.
     """
 
     transactional = True
 
-    def put_new(self, key: str, body: bytes) -> bool:
+    def __init__(self, configuration: Mapping[str, Any]) -> None:
+        """Nothing can be configured: it is the database of everything else."""
+
+    def put_new(self, key: str, body: bytes, *, retain_until: datetime | None = None) -> bool:
         try:
             _, created = SealedObject.objects.get_or_create(key=key, defaults={"body": body})
         except DatabaseError as error:

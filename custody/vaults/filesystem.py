@@ -3,9 +3,11 @@ import re
 import secrets
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
@@ -21,19 +23,21 @@ _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
 class FilesystemVault:
-    """Files below DATA_DIR/vault, one an object, in sharded directories.
+    """Files below the target's `root`, by default DATA_DIR/vault, one an object, in sharded directories.
 
     An object appears by `link`, which is atomic and never replaces; it is on disk (file and directory entry synced)
     before `put_new` returns, whether this call or an earlier one that never answered created it.
 
     Only `mark` makes the root. All other work opens it, sees this installation's marker in it, and reaches files by
     that descriptor: what begins on the marked disk ends there, whatever is mounted or unmounted meanwhile.
+
+    Files have no locks that their owner could not lift, so `retain_until` changes nothing here.
     """
 
     transactional = False
 
-    def __init__(self, root: Path | None = None) -> None:
-        self.root: Path = root or settings.DATA_DIR / "vault"
+    def __init__(self, configuration: Mapping[str, Any]) -> None:
+        self.root = Path(configuration.get("root", settings.DATA_DIR / "vault"))
         self.installation: uuid.UUID | None = None
 
     def identify(self) -> None:
@@ -54,7 +58,7 @@ class FilesystemVault:
         with self._marked_root("read"):
             pass
 
-    def put_new(self, key: str, body: bytes) -> bool:
+    def put_new(self, key: str, body: bytes, *, retain_until: datetime | None = None) -> bool:
         directory, _, name = _checked(key).rpartition("/")
         draft = f"{directory}/{_DRAFT_PREFIX}{name}-{secrets.token_hex(4)}"
         with self._marked_root("write") as root:

@@ -18,7 +18,7 @@ Forgery = Callable[[Entry], None]
 
 def _replace(entry: Entry, statement: bytes, signature: bytes, key_id: str) -> None:
     """Statement, signature and key id, in the row and in the object alike."""
-    vault, key = vaults.vault(entry.vault), object_key(entry.organization_id, entry.pk)
+    vault, key = vaults.of(entry.target_id), object_key(entry.organization_id, entry.pk)
     body = vault.get(key)
     header, ciphertext = sealing.unpack(body)
     encoded = sealing._encode_header(replace(header, statement=statement, signature=signature, key_id=key_id))

@@ -38,24 +38,26 @@ def reserve(organization, filesystem_vault, monkeypatch):
 def copies(each: Unfinished) -> list[bytes]:
     """Every copy of the record that is left."""
     waiting = [bytes(row.body) for row in SealedObject.objects.filter(key=each.key)]
-    vault = vaults.vault("filesystem")
+    vault = vaults.of("filesystem")
     return [*waiting, *([vault.get(each.key)] if vault.has(each.key) else [])]
 
 
 def test_a_row_that_has_moved_to_the_database_vault_keeps_its_object(reserve):
     """CUSTODY_VAULT was changed, and the record moved, between reserving and finishing."""
     (each,) = reserve(1)
-    Entry.objects.update(vault="database", state=Entry.State.STORED, lease_until=None)
+    services.choose_target(provider="database")
+    Entry.objects.update(target="database", state=Entry.State.STORED, lease_until=None)
     assert finish([each]) == set()
     assert bytes(SealedObject.objects.get(key=each.key).body) == each.body
-    assert vaults.vault("database").get(each.key) == each.body
+    assert vaults.of("database").get(each.key) == each.body
 
 
 @pytest.mark.parametrize("state", [Entry.State.RESERVED, Entry.State.STORED])
 def test_an_object_of_the_database_vault_is_no_waiting_copy(reserve, state):
     (each,) = reserve(1)
-    Entry.objects.update(vault="database", state=state)
-    assert finish([each._replace(vault="database")]) == {each.record_id}
+    services.choose_target(provider="database")
+    Entry.objects.update(target="database", state=state)
+    assert finish([each._replace(target_id="database")]) == {each.record_id}
     assert Entry.objects.get().state == Entry.State.STORED
     assert bytes(SealedObject.objects.get(key=each.key).body) == each.body
 
@@ -123,24 +125,24 @@ def test_one_that_contradicts_the_index_keeps_its_copy_and_stops_no_other(reserv
     assert Entry.objects.get(pk=good.record_id).state == Entry.State.STORED
 
 
-def test_adopting_replaces_no_record_that_is_stored_elsewhere(api, filesystem_vault, settings):
+def test_adopting_replaces_no_record_that_is_stored_elsewhere(api, filesystem_vault):
     """A forgotten object lies in one vault while the same id was taken anew, and acknowledged, into another."""
     api.ingest(RAW)
     forgotten = Unfinished(api.organization.id, Entry.objects.get().pk, "filesystem")
     Decision.objects.all().delete()
     Entry.objects.all().delete()
-    settings.CUSTODY_VAULT = "database"
+    services.choose_target(provider="database")
     receipt = api.ingest(RAW).json()
     assert not adopt(forgotten)
     assert api.get("/v1/decisions/loan-1/receipt").json() == receipt
     assert SealedObject.objects.filter(key=object_key(api.organization.id, forgotten.record_id)).exists()
 
 
-def test_a_record_reserved_for_one_vault_is_finished_there_by_a_service_that_uses_another(reserve, api, settings):
+def test_a_record_reserved_for_one_vault_is_finished_there_by_a_service_that_uses_another(reserve, api):
     (each,) = reserve(1)
-    settings.CUSTODY_VAULT = "database"
+    services.choose_target(provider="database")
     assert api.ingest(b'{"decision_id": "loan-1"}').status_code == 200
     entry = Entry.objects.get()
-    assert (entry.vault, entry.state) == ("filesystem", Entry.State.STORED)
+    assert (entry.target_id, entry.state) == ("filesystem", Entry.State.STORED)
     assert copies(each) == [each.body]
     assert api.get("/v1/decisions/loan-1/record").status_code == 200

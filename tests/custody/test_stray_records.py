@@ -135,7 +135,7 @@ def test_a_directory_that_is_not_there_is_said(filesystem_vault, stray, capsys):
 def test_the_whole_way_from_a_disk_that_was_never_marked(api, filesystem_vault, receipts, stray, capsys):
     """As on a service that an earlier version ran: both disks have records, and neither has a marker."""
     (filesystem_vault / MARKER).unlink()
-    vaults.vault("filesystem").installation = None
+    vaults.forget()
     with pytest.raises(NotThisVault, match="lacks 20 of the 25 records"):
         call_command("custody_create_vault")
     call_command("custody_create_vault", "--force")

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from custody import services, vaults
+from custody import services, storage_targets, vaults
 from custody.models import Entry, SealedObject
 from custody.services import mark_vault
 from decisions.models import Decision
@@ -36,7 +36,7 @@ def fresh_root(filesystem_vault):
     def empty():
         root = filesystem_vault / f"vault{next(numbers)}"
         vaults.current().root = root
-        mark_vault(force=True)
+        mark_vault(target=storage_targets.current(), force=True)
         return root
 
     return empty

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from django.core.management import call_command
 
-from custody import services, vaults
+from custody import services, storage_targets, vaults
 from custody.models import Entry, Installation, SealedObject
 from custody.services import NotThisVault, VaultNotMade
 from custody.vaults import ObjectMissing, VaultNotMarked, VaultOfAnother, VaultUnavailable
@@ -94,7 +94,7 @@ def test_no_use_of_the_vault_makes_its_root(filesystem_vault, away, use):
 
 
 def test_a_start_makes_no_root(tmp_path):
-    FilesystemVault(tmp_path / "vault").identify()
+    FilesystemVault({"root": tmp_path / "vault"}).identify()
     assert not (tmp_path / "vault").exists()
 
 
@@ -134,7 +134,7 @@ def unmarked(filesystem_vault):
     """The vault as an earlier version, or nobody yet, has made it."""
     (filesystem_vault / MARKER).unlink()
     Installation.objects.all().delete()
-    vaults.vault("filesystem").installation = None
+    vaults.forget()
     return filesystem_vault
 
 
@@ -155,27 +155,26 @@ def test_a_running_service_finds_a_vault_that_is_made_later(api, unmarked, capsy
 
 
 def test_the_database_vault_needs_none(db, capsys, settings, tmp_path):
-    vaults.vault("filesystem").root, before = tmp_path / "vault", vaults.vault("filesystem").root
+    settings.DATA_DIR = tmp_path
     assert "needs no root" in create(capsys=capsys)
     assert create("--verbosity", "0", capsys=capsys) == ""
     assert not (tmp_path / "vault").exists()
-    vaults.vault("filesystem").root = before
 
 
 def test_a_vault_of_an_earlier_version_is_marked_and_serves_on(api, filesystem_vault, capsys):
     receipts = [api.ingest({"decision_id": f"loan-{number}"}).json() for number in range(3)]
     (filesystem_vault / MARKER).unlink()
     Installation.objects.all().delete()
-    vaults.vault("filesystem").installation = None
+    vaults.forget()
     assert api.get("/v1/decisions/loan-0/record").status_code == 503
     create(capsys=capsys)
     assert [api.get(f"/v1/decisions/loan-{number}/receipt").json() for number in range(3)] == receipts
 
 
-def test_records_left_in_a_vault_that_new_ones_do_not_go_to_keep_it_in_use(api, filesystem_vault, settings, capsys):
+def test_records_left_in_a_vault_that_new_ones_do_not_go_to_keep_it_in_use(api, filesystem_vault, capsys):
     api.ingest(RAW)
     (filesystem_vault / MARKER).unlink()
-    settings.CUSTODY_VAULT = "database"
+    services.choose_target(provider="database")
     assert str(filesystem_vault) in create(capsys=capsys)
     assert api.get("/v1/decisions/loan-1/record").content == RAW
 
@@ -225,21 +224,21 @@ def test_a_root_that_cannot_be_made_is_said_plainly(unmarked, capsys):
 
 def test_commands_at_once_make_one_marker(shared_database, filesystem_vault):
     (filesystem_vault / MARKER).unlink()
-    vaults.vault("filesystem").installation = None
-    at_once(2, lambda _: services.mark_vault())
+    vaults.forget()
+    target = storage_targets.current()
+    at_once(2, lambda _: services.mark_vault(target=target))
     assert Installation.objects.count() == 1
-    vaults.vault("filesystem").require_marker()
+    vaults.current().require_marker()
 
 
 # ── the probe ──
 
 
-def test_a_probe_leaves_nothing_behind(each_vault, db):
-    root = vaults.vault("filesystem").root
-    before = sorted(root.rglob("*"))
+def test_a_probe_leaves_nothing_behind(each_vault, db, tmp_path):
+    before = sorted(tmp_path.rglob("*"))
     for _ in range(3):
         vaults.probe()
-    assert sorted(root.rglob("*")) == before
+    assert sorted(tmp_path.rglob("*")) == before
     assert SealedObject.objects.count() == 0
 
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import stat
 import uuid
+from datetime import UTC, datetime
 
 import pytest
 
@@ -29,6 +30,11 @@ def test_what_is_put_is_got_byte_for_byte(vault):
 def test_an_empty_object_is_an_object(vault):
     assert vault.put_new(KEY, b"")
     assert vault.get(KEY) == b""
+
+
+def test_a_put_may_say_until_when_the_object_must_be_kept(vault):
+    assert vault.put_new(KEY, b"x", retain_until=datetime(2036, 1, 1, tzinfo=UTC))
+    assert vault.get(KEY) == b"x"
 
 
 @pytest.mark.parametrize("second", [b"other", b"first", b""])
@@ -67,10 +73,10 @@ def test_a_list_has_exactly_the_keys_below_its_prefix(vault):
 
 
 @pytest.mark.parametrize("vault_name", ["database", "filesystem"])
-def test_of_many_puts_of_one_key_exactly_one_creates(shared_database, request, settings, vault_name):
+def test_of_many_puts_of_one_key_exactly_one_creates(shared_database, request, vault_name):
     if vault_name == "filesystem":
         request.getfixturevalue("filesystem_vault")
-    vault = vaults.vault(vault_name)
+    vault = vaults.current()
     created = at_once(12, lambda number: vault.put_new(KEY, b"%d" % number))
     assert created.count(True) == 1
     assert vault.get(KEY) == b"%d" % created.index(True)

@@ -8,7 +8,8 @@ import pytest
 from django.core.management import get_commands, load_command_class
 
 from config.management.commands.serve import Command as Serve
-from custody import fields, sealing, vaults
+from custody import fields, sealing
+from custody.models import StorageTarget
 from decisions.models import Decision
 from tests.docs.documents import CHECKOUT, DOCUMENTS, blocks, first_column, section, text
 from tests.system.live import Server
@@ -47,7 +48,7 @@ def test_every_setting_of_the_environment_is_explained_and_no_other():
 
 def test_the_vaults_that_can_be_chosen_are_named():
     named = re.findall(r"^- \*\*`(\w+)`\*\*", section("docs/custody.md", "Vaults"), re.MULTILINE)
-    assert set(named) == set(vaults.names())
+    assert set(named) == set(StorageTarget.Provider.values)
 
 
 def test_every_command_is_explained_with_every_option_and_no_other():

@@ -18,7 +18,7 @@ import pyotp  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 from django.test import Client  # noqa: E402
-from django.test.utils import override_settings, setup_test_environment  # noqa: E402
+from django.test.utils import setup_test_environment  # noqa: E402
 
 from accounts import audit, callers, services  # noqa: E402
 from accounts.models import Member, Organization  # noqa: E402
@@ -106,11 +106,11 @@ class Installation:
 
 def decisions(made: Installation) -> None:
     for vault in ("database", "filesystem"):
-        with override_settings(CUSTODY_VAULT=vault):
-            for name in ("plain", "told", "reviewed"):
-                made.take(f"{vault}-{name}")
-            made.take(f"{vault}-{ODD}")
-            made.reconsider(made.reconsider(f"{vault}-reviewed"))
+        call_command("custody_create_vault", provider=vault, verbosity=0)
+        for name in ("plain", "told", "reviewed"):
+            made.take(f"{vault}-{name}")
+        made.take(f"{vault}-{ODD}")
+        made.reconsider(made.reconsider(f"{vault}-reviewed"))
     left_reserved(made)
 
 
@@ -119,8 +119,7 @@ def left_reserved(made: Installation) -> None:
     vault, elsewhere = settings.DATA_DIR / "vault", settings.DATA_DIR / "elsewhere"
     vault.rename(elsewhere)
     vault.touch()  # not a directory: nothing can be put in it
-    with override_settings(CUSTODY_VAULT="filesystem"):
-        made.call("POST", "ingest/srf", record("reserved"), status=(503,))
+    made.call("POST", "ingest/srf", record("reserved"), status=(503,))
     vault.unlink()
     elsewhere.rename(vault)
     made.told["reserved"] = {"decision_id": "reserved", "record": record("reserved")}
@@ -140,12 +139,12 @@ def notices(made: Installation, approver: Browser) -> None:
     told["in_review"] = made.draft(f"filesystem-{ODD}")
     made.step(told["in_review"], "submit")
     for name, decision_id in (("approved", "filesystem-told"), ("delivered", "database-told")):
-        with override_settings(CUSTODY_VAULT=decision_id.partition("-")[0]):
-            told[name] = made.draft(decision_id)
-            review = {"human_review_available": True, "how_to_request_review": "Write to us."}
-            made.call("PATCH", f"notices/{told[name]}", {"content": review})
-            answer = approver.call("POST", f"/v1/notices/{told[name]}/approve", {"authority": "credit officer"})
-            assert answer.status_code == 200, answer.content
+        call_command("custody_create_vault", provider=decision_id.partition("-")[0], verbosity=0)
+        told[name] = made.draft(decision_id)
+        review = {"human_review_available": True, "how_to_request_review": "Write to us."}
+        made.call("PATCH", f"notices/{told[name]}", {"content": review})
+        answer = approver.call("POST", f"/v1/notices/{told[name]}/approve", {"authority": "credit officer"})
+        assert answer.status_code == 200, answer.content
     made.step(told["delivered"], "deliveries", {"channel": "post", "reference": "EX-0001"})
     told["withdrawn"] = made.draft("database-reviewed")
     made.step(told["withdrawn"], "approve", CLAIM)

@@ -146,6 +146,11 @@ def test_new_records_are_taken(client):
     assert client.get(path("after the upgrade", "/record")).body == record
 
 
+def test_both_vaults_are_storage_targets_now_and_new_records_go_where_they_went(upgraded):
+    targets = upgraded.sql("SELECT id, provider, retired_at IS NULL FROM custody_storagetarget ORDER BY id")
+    assert targets == [("database", "database", False), ("filesystem", "filesystem", True)]
+
+
 def test_what_was_reserved_is_finished(upgraded, client, told):
     assert upgraded.manage("custody_reconcile") == "1 finished, 0 waiting for their vault"
     left = told["reserved"]

@@ -1,10 +1,9 @@
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from custody import services, vaults
-from custody.models import Entry
+from custody import services
+from custody.models import StorageTarget
 
 
 class Command(BaseCommand):
@@ -12,17 +11,25 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
+            "--provider",
+            choices=StorageTarget.Provider.values,
+            help="let new records go to this vault from now on; CUSTODY_VAULT chooses only the first time",
+        )
+        parser.add_argument(
             "--force",
             action="store_true",
             help="also where another vault, or not all of this one, seems to be in its place",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        used = settings.CUSTODY_VAULT in vaults.external() or Entry.objects.filter(vault__in=vaults.external()).exists()
-        if not used:
-            return self._say("The database vault needs no root.", options)
-        made = services.mark_vault(force=options["force"])
-        self._say(f"The vault is {made}." if made else "The vault is in place already.", options)
+        if options["provider"]:
+            services.choose_target(provider=options["provider"])
+        targets = services.targets_with_a_root()
+        if not targets:
+            self._say("The database vault needs no root.", options)
+        for target in targets:
+            made = services.mark_vault(target=target, force=options["force"])
+            self._say(f"The vault is {made}." if made else "The vault is in place already.", options)
 
     def _say(self, sentence: str, options: dict[str, Any]) -> None:
         if options["verbosity"]:

@@ -18,10 +18,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         folder = settings.DATA_DIR / "keys"
-        rows = Key.objects.unscoped("the administrator imports every organization's").filter(wrapped_by="").order_by("organization_id", "pk")
+        rows = Key.objects.unscoped("an administrator imports everybody's").filter(wrapped_by="")
         imports = [
             partial(token_hashing.import_pepper, folder),
-            *(partial(services.import_key_file, row, folder) for row in rows),
+            *(partial(services.import_key_file, row, folder) for row in rows.order_by("organization_id", "pk")),
         ]
         imported = missing = 0
         for take_in in imports:

@@ -1,0 +1,80 @@
+"""Which storage target new records go to."""
+
+import time
+import uuid
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from config import db
+from custody.models import StorageTarget
+
+_FRESH_SECONDS = 1.0
+
+_current: dict[uuid.UUID | None, tuple[StorageTarget, float]] = {}
+
+
+def current(organization_id: uuid.UUID | None = None) -> StorageTarget:
+    """Where new records of an organization go: to its own target, else to the deployment's. What another process has
+    chosen shows within a second.
+
+    Args:
+        organization_id: None for the deployment's, which the setting CUSTODY_VAULT chooses at its first use.
+    """
+    known, now = _current.get(organization_id), time.monotonic()
+    if known and now < known[1]:
+        return known[0]
+    target = _chosen(organization_id) or _choose_first()
+    if not db.in_transaction():
+        _current[organization_id] = target, now + _FRESH_SECONDS
+    return target
+
+
+def all_of(organization_id: uuid.UUID) -> list[StorageTarget]:
+    """Wherever records of an organization may lie: where new ones go first, then where they went before."""
+    return list(_open_to(organization_id).order_by(F("retired_at").desc(nulls_first=True), "created_at"))
+
+
+def choose_target(*, provider: str) -> StorageTarget:
+    """Let new records go to this provider's storage from now on, of all organizations that have no target of their own.
+    Earlier records stay where they are."""
+    with transaction.atomic():
+        _lock()
+        target = _use(provider)
+    forget()
+    return target
+
+
+def forget() -> None:
+    """Have this process look again."""
+    _current.clear()
+
+
+def _chosen(organization_id: uuid.UUID | None) -> StorageTarget | None:
+    active = _open_to(organization_id).filter(retired_at=None)
+    return active.order_by(F("organization").asc(nulls_last=True)).first()
+
+
+def _open_to(organization_id: uuid.UUID | None) -> QuerySet[StorageTarget]:
+    targets = StorageTarget.objects.unscoped("the deployment's are for everybody")
+    return targets.filter(Q(organization=None) | Q(organization=organization_id))
+
+
+def _choose_first() -> StorageTarget:
+    with transaction.atomic():
+        _lock()
+        return _chosen(None) or _use(settings.CUSTODY_VAULT)
+
+
+def _use(provider: str) -> StorageTarget:
+    """The deployment's target of this provider, all others of the deployment retired."""
+    deployments = StorageTarget.objects.unscoped("they are the deployment's").filter(organization=None)
+    deployments.filter(retired_at=None).exclude(pk=provider).update(retired_at=timezone.now())
+    target, _ = deployments.update_or_create(id=provider, defaults={"provider": provider, "retired_at": None})
+    return target
+
+
+def _lock() -> None:
+    db.lock("the deployment's storage target")
