@@ -1,0 +1,25 @@
+from notices.models.approvals import Approval, AuthorityGrant, SealedNotice
+from notices.models.deliveries import Delivery
+from notices.models.notices import Contributor, Notice, NoticeQuerySet, NoticeRevision, Step, new_address
+from notices.models.reminders import Reminder
+from notices.models.review_requests import ReviewRequest, ReviewRequestQuerySet
+from notices.models.settings import NoticeSettings, Phrase, languages
+
+__all__ = [
+    "Approval",
+    "AuthorityGrant",
+    "Contributor",
+    "Delivery",
+    "Notice",
+    "NoticeQuerySet",
+    "NoticeRevision",
+    "NoticeSettings",
+    "Phrase",
+    "Reminder",
+    "ReviewRequest",
+    "ReviewRequestQuerySet",
+    "SealedNotice",
+    "Step",
+    "languages",
+    "new_address",
+]

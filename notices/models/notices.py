@@ -1,0 +1,175 @@
+"""Notices, what they say, and what happens to them before they are approved."""
+
+import secrets
+import uuid
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from accounts.models import Member, Organization
+from config.tenancy import TenantQuerySet
+from decisions.models import Decision
+from notices.models.querysets import NoticePartQuerySet
+
+_UNAMBIGUOUS = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that looks like something else on paper
+
+
+def new_address() -> str:
+    """The last part of a letter's short URL: 12 characters, 59 bits, so that nobody finds a letter by trying."""
+    return "".join(secrets.choice(_UNAMBIGUOUS) for _ in range(12))
+
+
+class NoticeQuerySet(TenantQuerySet["Notice"]):
+    def locked(self, notice_id: uuid.UUID) -> "Notice":
+        """One of them as it is now, which nobody else changes until this transaction ends."""
+        return self.select_for_update(of=("self",)).get(pk=notice_id)
+
+
+class Notice(models.Model):
+    """A notice about a decision. What it says is in its revisions; this row says where it stands."""
+
+    class State(models.TextChoices):
+        DRAFT = "draft"
+        IN_REVIEW = "in_review"
+        APPROVED = "approved"
+        DELIVERED = "delivered"
+        WITHDRAWN = "withdrawn"
+
+    EDITABLE: ClassVar = (State.DRAFT, State.IN_REVIEW)
+    FINISHED: ClassVar = (State.APPROVED, State.DELIVERED)
+    UNSENT: ClassVar = (*EDITABLE, State.APPROVED)
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="+", db_index=False)
+    decision = models.ForeignKey(Decision, on_delete=models.PROTECT, related_name="notices")
+    pack = models.CharField(max_length=64)
+    pack_version = models.CharField(max_length=32)
+    pack_digest = models.CharField(max_length=64)
+    language = models.CharField(max_length=8)
+    recipient = models.JSONField(default=dict)
+    state = models.CharField(max_length=16, choices=State.choices, default=State.DRAFT)
+    due_at = models.DateTimeField(null=True, blank=True, help_text="By the strictest clock of the pack.")
+    due_clock = models.CharField(max_length=64, blank=True, help_text="The clock that sets it.")
+    problems = models.PositiveIntegerField(default=0, help_text="What stands in the way of approval, at the last edit.")
+    holder = models.ForeignKey(
+        Member, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", help_text="Who works on it."
+    )
+    supersedes = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="successors")
+    address = models.CharField(max_length=16, unique=True, default=new_address, help_text="Of its public page.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.CharField(max_length=300)
+
+    objects = NoticeQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["draft", "in_review", "approved", "delivered", "withdrawn"]),
+                name="notice_state_is_known",
+            ),
+            models.UniqueConstraint(
+                fields=["supersedes"], condition=~Q(state="withdrawn"), name="one_new_version_at_a_time"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["organization", "-created_at", "-id"], name="notices_newest_first"),
+            models.Index(fields=["organization", "state", "-created_at", "-id"], name="notices_by_state"),
+            models.Index(
+                fields=["organization", "due_at"],
+                condition=Q(state__in=["draft", "in_review", "approved"]),
+                name="notices_by_deadline",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+    @property
+    def standing(self) -> str:
+        """Its state as a sentence, for those who may not do something because of it."""
+        return _STANDING[self.State(self.state)]
+
+
+_STANDING = {
+    Notice.State.DRAFT: "The notice is still a draft.",
+    Notice.State.IN_REVIEW: "The notice is in review.",
+    Notice.State.APPROVED: "The notice is approved.",
+    Notice.State.DELIVERED: "The notice is delivered.",
+    Notice.State.WITHDRAWN: "The notice is withdrawn.",
+}
+
+
+class NoticeRevision(models.Model):
+    """What a notice said from one edit to the next. Never changed: an edit makes the next one."""
+
+    notice = models.ForeignKey(Notice, on_delete=models.PROTECT, related_name="revisions", db_index=False)
+    number = models.PositiveIntegerField()
+    content = models.JSONField()
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the content's canonical JSON.")
+    cited = models.JSONField(help_text="The value of each cited field when the revision was made.")
+    not_applicable = models.JSONField(default=dict, help_text="Elements that do not apply, each with the reason.")
+    author_kind = models.CharField(max_length=16)
+    author_id = models.CharField(max_length=64)
+    author_label = models.CharField(max_length=300)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = NoticePartQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["notice", "number"], name="revisions_are_numbered")]
+
+    def __str__(self) -> str:
+        return f"revision {self.number}"
+
+
+class Contributor(models.Model):
+    """Somebody who had a hand in what a notice says, for ever: what four eyes are judged by."""
+
+    class Part(models.TextChoices):
+        WORDS = "words", "drafted or edited it"
+        PHRASE = "phrase", "wrote a phrase that it uses"
+        WAIVER = "waiver", "said that an element which blocks does not apply"
+
+    notice = models.ForeignKey(Notice, on_delete=models.PROTECT, related_name="contributors", db_index=False)
+    part = models.CharField(max_length=8, choices=Part.choices)
+    actor_kind = models.CharField(max_length=16)
+    actor_id = models.CharField(max_length=64)
+    mail = models.CharField(max_length=254, blank=True, help_text="Of the member behind it, also where it was a key.")
+
+    objects = NoticePartQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["notice", "part", "actor_kind", "actor_id"], name="contributors_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.actor_kind} {self.mail or self.actor_id} {self.get_part_display()}"
+
+
+class Step(models.Model):
+    """What else happened to a notice on its way, who did it, and why."""
+
+    class Kind(models.TextChoices):
+        SUBMITTED = "submitted"
+        CHANGES_REQUESTED = "changes_requested"
+        READDRESSED = "readdressed"
+        WITHDRAWN = "withdrawn"
+
+    notice = models.ForeignKey(Notice, on_delete=models.PROTECT, related_name="steps")
+    revision = models.ForeignKey(NoticeRevision, on_delete=models.PROTECT, related_name="+")
+    kind = models.CharField(max_length=20, choices=Kind.choices)
+    reason = models.TextField(blank=True)
+    actor_label = models.CharField(max_length=300)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = NoticePartQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~Q(kind="changes_requested", reason=""), name="changes_have_a_reason"),
+        ]
+
+    def __str__(self) -> str:
+        return self.kind

@@ -1,0 +1,81 @@
+"""What an organization's notices are made with."""
+
+from django.core.exceptions import ValidationError
+from django.db import models
+
+from accounts.models import Organization
+from config.tenancy import TenantQuerySet
+from notices.packs import packs
+from notices.phrasebook import LONGEST_KEY
+
+_LONGEST_PHRASE = 2000  # characters
+
+
+def languages() -> list[str]:
+    """Those in which notices are written: every pack's."""
+    return sorted({language for pack in packs().values() for language in pack.languages})
+
+
+class NoticeSettings(models.Model):
+    """What an organization's notices are made with, and how strictly they are approved."""
+
+    organization = models.OneToOneField(Organization, on_delete=models.CASCADE, related_name="notice_settings")
+    default_pack = models.CharField(max_length=64, default="general")
+    placeholders = models.JSONField(
+        default=dict, blank=True, help_text="Names and addresses that locked texts need, such as creditor_name."
+    )
+    require_grants = models.BooleanField(
+        default=False, help_text="Only signed-in members with a matching authority grant approve."
+    )
+    require_other_key = models.BooleanField(
+        default=False, help_text="An API key does not approve what it, or another key of its maker, wrote."
+    )
+    at_risk_days = models.PositiveSmallIntegerField(
+        default=7, help_text="A notice is at risk when this many days or fewer are left."
+    )
+
+    objects = TenantQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "notice settings"
+
+    def __str__(self) -> str:
+        return f"notice settings of {self.organization}"
+
+
+class Phrase(models.Model):
+    """An organization's own words for a reason code or a record field, in one language."""
+
+    organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="phrases")
+    language = models.CharField(max_length=8)
+    key = models.CharField(max_length=LONGEST_KEY, help_text="A reason code, or the path of a field.")
+    sentence = models.TextField(blank=True, help_text="One sentence; {value} stands for the field's value.")
+    label = models.CharField(max_length=200, blank=True, help_text="What the field is called.")
+    withheld = models.BooleanField(default=False, help_text="The field is not printed.")
+    owner = models.CharField(max_length=200, blank=True)
+    approved_version = models.CharField(max_length=64, blank=True)
+    authors = models.JSONField(
+        default=dict, editable=False, help_text="Who wrote sentence and label as they are, and who withheld the field."
+    )
+
+    objects = TenantQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organization", "language", "key"], name="one_phrase_per_key"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.key} ({self.language})"
+
+    def clean(self) -> None:
+        """A phrase that no draft would use is a mistake. Raises ValidationError."""
+        wrong = {}
+        if self.language not in languages():
+            wrong["language"] = f"Notices are written in {', '.join(languages())}."
+        if not (self.sentence.strip() or self.label.strip() or self.withheld):
+            wrong["sentence"] = "Give a sentence or a label, or withhold the field."
+        if len(self.sentence) > _LONGEST_PHRASE:
+            wrong["sentence"] = f"A sentence has at most {_LONGEST_PHRASE:,} characters."
+        if wrong:
+            raise ValidationError(wrong)
