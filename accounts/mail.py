@@ -18,7 +18,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from config import leases
-from config.errors import Fault
+from config.errors import DomainError
 from config.leases import Leased, LeaseLost
 
 log = structlog.get_logger("mail")
@@ -73,7 +73,7 @@ def _deliver_one(row: Row, send_one: Callable[[Row], Outcome]) -> bool:
     except LeaseLost:
         log.warning("another worker has taken this mail over", row=row.pk)
         return False
-    except (OSError, SMTPException, ValueError, Fault) as error:  # ValueError: an address that cannot be written
+    except (OSError, SMTPException, ValueError, DomainError) as error:  # ValueError: an address that cannot be written
         log.warning("mail not taken", row=row.pk, exc_info=error)
         with suppress(LeaseLost):
             leases.fail(row)

@@ -1,6 +1,6 @@
 """What notices add to the demo: one in every state, about the samples."""
 
-from accounts import audit, callers
+from accounts import callers
 from accounts.callers import Caller
 from accounts.demo import OPERATOR
 from accounts.models import Member, Organization
@@ -44,7 +44,7 @@ SUBMITTED, APPROVED, DELIVERED = "synthetic-insurance-03", "synthetic-hiring-01"
 
 def draft_notices(organization: Organization) -> None:
     """Notices in every state, drafted by nobody in particular so that both people can approve them."""
-    if Notice.objects.filter(organization=organization).exists():
+    if Notice.objects.for_organization(organization).exists():
         return
     shell = callers.command_line(organization.id)
     _settle(shell)
@@ -67,7 +67,7 @@ def _settle(shell: Caller) -> None:
         caller=shell,
     )
     with open(SAMPLES / "phrasebook.csv", newline="", encoding="utf-8") as file:
-        services.put_phrases(organization_id=shell.organization_id, phrases=read_table(file), actor=audit.COMMAND_LINE)
+        services.put_phrases(caller=shell, phrases=read_table(file))
 
 
 def _draft(organization: Organization, shell: Caller) -> dict[str, Notice]:

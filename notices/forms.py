@@ -88,7 +88,7 @@ class RecipientForm(ActionForm):
     )
 
     def clean(self) -> None:
-        if not self.errors and (problem := recipients.problem(self.told(self.cleaned_data))):
+        if not self.errors and (problem := recipients.problem(self.entered(self.cleaned_data))):
             self.add_error("recipient_address", problem)
 
     @staticmethod
@@ -96,17 +96,18 @@ class RecipientForm(ActionForm):
         """A recipient, which may be any object, as the form's initial values."""
         address = recipient.get("address", "")
         lines = address if isinstance(address, list) else [address]
-        told = {name: recipient.get(name, "") for name in ("name", "email", "reference")}
-        return {f"recipient_{name}": value for name, value in told.items() if isinstance(value, str)} | {
-            "recipient_address": "\n".join(line for line in lines if isinstance(line, str))
+        texts = {name: recipient.get(name, "") for name in ("name", "email", "reference")}
+        return {
+            **{f"recipient_{name}": text if isinstance(text, str) else "" for name, text in texts.items()},
+            "recipient_address": "\n".join(line for line in lines if isinstance(line, str)),
         }
 
     @staticmethod
-    def told(entered: Mapping[str, Any]) -> dict[str, Any]:
+    def entered(cleaned: Mapping[str, Any]) -> dict[str, Any]:
         """The recipient that was entered."""
-        found = {name: entered[f"recipient_{name}"] for name in ("name", "email", "reference")}
-        found["address"] = [line.strip() for line in entered["recipient_address"].splitlines() if line.strip()]
-        return {name: value for name, value in found.items() if value}
+        recipient = {name: cleaned[f"recipient_{name}"] for name in ("name", "email", "reference")}
+        recipient["address"] = [line.strip() for line in cleaned["recipient_address"].splitlines() if line.strip()]
+        return {name: value for name, value in recipient.items() if value}
 
 
 class ReasonForm(forms.Form):
@@ -128,7 +129,7 @@ def _pack_choices() -> list[tuple[str, str]]:
 class GrantForm(forms.ModelForm):
     """An authority grant to one of the organization's members."""
 
-    member = forms.ModelChoiceField(Member.objects.none())
+    member: "forms.ModelChoiceField[Member]" = forms.ModelChoiceField(queryset=None)
     packs = forms.MultipleChoiceField(
         choices=_pack_choices, required=False, widget=forms.CheckboxSelectMultiple, help_text="None means all."
     )
@@ -144,7 +145,7 @@ class GrantForm(forms.ModelForm):
 
     def __init__(self, organization_id: uuid.UUID, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        members = Member.objects.filter(organization_id=organization_id).select_related("user")
+        members = Member.objects.for_organization(organization_id).select_related("user")
         self.fields["member"].queryset = members.order_by("user__email")  # type: ignore[attr-defined]
 
     def clean(self) -> None:
@@ -194,8 +195,8 @@ class SettingsForm(forms.ModelForm):
 
     def placeholders(self) -> dict[str, str]:
         """The names and addresses that were entered. Only for a valid form."""
-        told = {name.removeprefix("text_"): v for name, v in self.cleaned_data.items() if name.startswith("text_")}
-        return {name: value for name, value in told.items() if value}
+        texts = {name.removeprefix("text_"): v for name, v in self.cleaned_data.items() if name.startswith("text_")}
+        return {name: text for name, text in texts.items() if text}
 
 
 class PhraseForm(forms.ModelForm):
@@ -235,4 +236,4 @@ class PhraseTableForm(forms.Form):
         except UnicodeDecodeError:
             raise forms.ValidationError("The file is not UTF-8 text.") from None
         except BadTable as error:
-            raise forms.ValidationError(str(error)) from None
+            raise forms.ValidationError(error.sentence) from None

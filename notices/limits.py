@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from config.errors import Fault
+from config.errors import DomainError
 from notices.packs import STATEMENT_FIELDS
 
 MOST_STATEMENTS = 20_000
@@ -14,7 +14,7 @@ MOST_CITED = 4 * 2**20
 Statement = dict[str, str]
 
 
-class TooMuch(Fault):
+class TooMuch(DomainError):
     """More than a notice holds. Nothing was saved."""
 
     code = "too_much"

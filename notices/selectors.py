@@ -6,12 +6,11 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import Http404
 from django.utils import timezone
 
 from accounts.models import Organization
 from config.api import strict_json
-from config.errors import Fault
+from config.errors import NotFound
 from custody import selectors as custody
 from custody.sealing import Damaged
 from custody.vaults import VaultUnavailable
@@ -19,8 +18,19 @@ from decisions.models import Decision
 from decisions.selectors import record_of
 from notices import checklist, deadlines, phrasebook
 from notices.drafting import redaction_of
+from notices.errors import OtherWordsSealed
 from notices.letters import Letter, recipient
-from notices.models import Notice, NoticeRevision, NoticeSettings, Phrase, ReviewRequest, ReviewRequestQuerySet
+from notices.models import (
+    AuthorityGrant,
+    Delivery,
+    Notice,
+    NoticeQuerySet,
+    NoticeRevision,
+    NoticeSettings,
+    Phrase,
+    ReviewRequest,
+    ReviewRequestQuerySet,
+)
 from notices.packs import Pack, packs
 from notices.packs.models import Purpose
 from notices.record_paths import Facts
@@ -30,15 +40,6 @@ _FILTERS = {"state": "state", "pack": "pack", "decision_id": "decision__decision
 _OF_A_REQUEST: tuple[Purpose, ...] = ("answer", "acknowledgement")
 
 
-class OtherWordsSealed(Fault):
-    """Custody holds an approval that the database has forgotten, as after the restore of an older one."""
-
-    sentence = (
-        "Custody holds an earlier approval of this notice, with other words, from before the database was restored. "
-        "Make a new version of the notice, and approve that."
-    )
-
-
 def facts_of(decision: Decision) -> Facts:
     """The record behind a decision, from custody. Raises Fault if it cannot be read."""
     return Facts(custody.opened(record_of(decision)).payload)
@@ -46,8 +47,8 @@ def facts_of(decision: Decision) -> Facts:
 
 def settings_of(organization_id: uuid.UUID) -> NoticeSettings:
     """The organization's notice settings, the defaults if it has made none."""
-    found = NoticeSettings.objects.filter(organization_id=organization_id).first()
-    return found or NoticeSettings(organization_id=organization_id)
+    row = NoticeSettings.objects.for_organization(organization_id).first()
+    return row or NoticeSettings(organization_id=organization_id)
 
 
 def contact_of(organization_id: uuid.UUID) -> str:
@@ -63,7 +64,7 @@ def placeholders_of(organization: Organization) -> dict[str, str]:
 
 def phrasebook_of(organization_id: uuid.UUID, language: str) -> phrasebook.Phrasebook:
     """The organization's phrases in a language."""
-    rows = Phrase.objects.filter(organization_id=organization_id, language=language)
+    rows = Phrase.objects.for_organization(organization_id).filter(language=language)
     return phrasebook.Phrasebook(
         phrasebook.Phrase(row.key, row.sentence, row.label, row.withheld, tuple(row.authors.values())) for row in rows
     )
@@ -76,7 +77,7 @@ def current_revision(notice: Notice) -> NoticeRevision:
 
 def notice_with_letter(notice_id: uuid.UUID) -> Notice:
     """A notice of any organization, for a task that has its id from a row of ours."""
-    return _complete().get(pk=notice_id)
+    return _complete(Notice.objects.unscoped("its id comes from a row of ours")).get(pk=notice_id)
 
 
 def case_of(notice: Notice, facts: Facts) -> checklist.Case:
@@ -101,7 +102,8 @@ def case_of(notice: Notice, facts: Facts) -> checklist.Case:
 def _asked(notice: Notice) -> checklist.Asked | None:
     """The first request for a review of the decision, which any of its letters may have led to. One that was closed
     without an answer, as when the person took it back, runs no more."""
-    requests = ReviewRequest.objects.filter(notice__decision=notice.decision_id, closed_at=None)
+    requests = ReviewRequest.objects.for_organization(notice.organization_id)
+    requests = requests.filter(notice__decision=notice.decision_id, closed_at=None)
     first = requests.with_answer().order_by("received_at").first()
     return checklist.Asked(first.received_at, first.answered_at) if first else None
 
@@ -112,6 +114,11 @@ def delivered_at(notice: Notice) -> datetime | None:
     return stands.order_by("delivered_at").values_list("delivered_at", flat=True).first()
 
 
+def mail_waits(notice: Notice) -> bool:
+    """Whether a mail of its letter was asked for and has not gone out."""
+    return notice.deliveries.filter(handled_at=None, delivered_at=None).exists()
+
+
 def pack_of(notice: Notice) -> Pack:
     """The pack a notice was drafted under."""
     return packs()[notice.pack]
@@ -119,10 +126,9 @@ def pack_of(notice: Notice) -> Pack:
 
 def notices(organization_id: uuid.UUID, query: NoticeQuery) -> QuerySet[Notice]:
     """The organization's notices that match a query's filters."""
-    asked = query.model_dump(include=set(_FILTERS), exclude_none=True)
-    rows = Notice.objects.filter(
-        organization_id=organization_id, **{_FILTERS[name]: value for name, value in asked.items()}
-    ).select_related("decision", "holder__user")
+    filters = query.model_dump(include=set(_FILTERS), exclude_none=True)
+    rows = Notice.objects.for_organization(organization_id).select_related("decision", "holder__user")
+    rows = rows.filter(**{_FILTERS[name]: value for name, value in filters.items()})
     if query.due == "overdue":
         return overdue(rows)
     if query.due == "at_risk":
@@ -132,7 +138,8 @@ def notices(organization_id: uuid.UUID, query: NoticeQuery) -> QuerySet[Notice]:
 
 def without_notice(rows: QuerySet[Decision], pack: Pack) -> QuerySet[Decision]:
     """Those decisions about which there is no notice under a pack, or only withdrawn ones."""
-    standing = Notice.objects.filter(decision=OuterRef("pk"), pack=pack.id).exclude(state=Notice.State.WITHDRAWN)
+    notices = Notice.objects.unscoped("those of each decision, which are its organization's")
+    standing = notices.filter(decision=OuterRef("pk"), pack=pack.id).exclude(state=Notice.State.WITHDRAWN)
     return rows.exclude(Exists(standing))
 
 
@@ -163,34 +170,35 @@ class Attention:
 def attention(organization_id: uuid.UUID) -> Attention:
     """What of this organization is late or at risk, by its own idea of how many days that is."""
     days = settings_of(organization_id).at_risk_days
-    rows = Notice.objects.filter(organization_id=organization_id)
+    rows = Notice.objects.for_organization(organization_id)
     due = waiting_requests(organization_id).filter(due_at__lte=timezone.now() + timedelta(days=days))
     return Attention(overdue(rows), at_risk(rows, days), due.select_related("notice"))
 
 
 def notice(organization_id: uuid.UUID, notice_id: str) -> Notice:
-    """One notice of the organization, with what a letter and a checklist need. Raises Http404 for any other id."""
+    """One notice of the organization, with what a letter and a checklist need. Raises NotFound for any other id."""
     try:
-        return _complete().get(organization_id=organization_id, pk=notice_id)
+        return _complete(Notice.objects.for_organization(organization_id)).get(pk=notice_id)
     except (Notice.DoesNotExist, ValidationError):
-        raise Http404("There is no notice of this id in your organization.") from None
+        raise NotFound("There is no notice of this id in your organization.") from None
 
 
 def published(address: str) -> Notice:
-    """The notice behind a letter's short address, once it is approved and in custody. Raises Http404.
+    """The notice behind a letter's short address, once it is approved and in custody. Raises NotFound.
 
     After the restore of an older database custody may hold a letter whose approval is forgotten: `OtherWordsSealed`.
     """
-    found = None
-    if address.isalnum():  # a NUL cannot be asked of PostgreSQL
-        found = _complete().filter(address=address, approval__isnull=False, sealed__isnull=False).first()
-    if found is None:
-        raise Http404
-    return found
+    notices = _complete(Notice.objects.unscoped("whoever has the address has the letter"))
+    if not address.isalnum():  # a NUL cannot be asked of PostgreSQL
+        raise NotFound
+    notice = notices.filter(address=address, approval__isnull=False, sealed__isnull=False).first()
+    if notice is None:
+        raise NotFound
+    return notice
 
 
-def _complete() -> QuerySet[Notice]:
-    return Notice.objects.select_related(
+def _complete(notices: NoticeQuerySet) -> NoticeQuerySet:
+    return notices.select_related(
         "organization",
         "decision__record",
         "decision__organization",
@@ -202,7 +210,7 @@ def _complete() -> QuerySet[Notice]:
 
 def review_requests(organization_id: uuid.UUID, query: ReviewRequestQuery) -> QuerySet[ReviewRequest]:
     """The organization's requests for review, with `answered`."""
-    rows = ReviewRequest.objects.filter(organization_id=organization_id)
+    rows = ReviewRequest.objects.for_organization(organization_id)
     if query.state == "open":
         rows = rows.waiting()
     elif query.state == "answered":
@@ -214,13 +222,33 @@ def review_requests(organization_id: uuid.UUID, query: ReviewRequestQuery) -> Qu
 
 def waiting_requests(organization_id: uuid.UUID) -> ReviewRequestQuerySet:
     """The organization's requests that somebody still has to answer."""
-    return ReviewRequest.objects.filter(organization_id=organization_id).waiting()
+    return ReviewRequest.objects.for_organization(organization_id).waiting()
 
 
-def review_request(organization_id: uuid.UUID, pk: int) -> ReviewRequest | None:
-    """One request of the organization, with `answered`."""
-    rows = ReviewRequest.objects.filter(organization_id=organization_id, pk=pk)
-    return rows.with_answer().select_related("notice__decision").first()
+def review_request(organization_id: uuid.UUID, request_id: int) -> ReviewRequest:
+    """One request of the organization, with `answered`. Raises NotFound for any other id."""
+    rows = ReviewRequest.objects.for_organization(organization_id).filter(pk=request_id)
+    request = rows.with_answer().select_related("notice__decision").first()
+    if request is None:
+        raise NotFound("There is no review request of this id in your organization.")
+    return request
+
+
+def delivery(notice: Notice, delivery_id: int) -> Delivery:
+    """One delivery of a notice. Raises NotFound for any other id."""
+    row = notice.deliveries.filter(pk=delivery_id).first()
+    if row is None:
+        raise NotFound("This notice has no delivery of this id.")
+    return row
+
+
+def authority_grant(organization_id: uuid.UUID, grant_id: int) -> AuthorityGrant:
+    """One grant of the organization, with whose it is. Raises NotFound for any other id."""
+    rows = AuthorityGrant.objects.for_organization(organization_id).select_related("user")
+    grant = rows.filter(pk=grant_id).first()
+    if grant is None:
+        raise NotFound("There is no authority grant of this id in your organization.")
+    return grant
 
 
 def request_deadlines(request: ReviewRequest) -> list[deadlines.Deadline]:
@@ -248,7 +276,7 @@ def letter(notice: Notice) -> Letter:
     if notice.state in (Notice.State.DRAFT, Notice.State.IN_REVIEW) or not hasattr(notice, "approval"):
         return _draft_letter(notice)
     if not hasattr(notice, "sealed"):
-        raise VaultUnavailable("the approved notice is on its way into custody")
+        raise VaultUnavailable(because="the approved notice is on its way into custody")
     sealed = sealed_content(notice)
     if sealed["revision"]["digest"] != notice.approval.revision.digest:
         raise OtherWordsSealed
@@ -273,7 +301,7 @@ def sealed_content(notice: Notice) -> dict[str, Any]:
     """What was sealed when the notice was approved. Raises Fault if it cannot be read."""
     sealed: dict[str, Any] = strict_json.read(custody.opened(notice.sealed.record).payload)
     if (sealed["notice_id"], sealed["about"]["record_id"]) != (str(notice.pk), str(notice.decision_id)):
-        raise Damaged("the row of the sealed notice points to another notice's record")
+        raise Damaged(because="the row of the sealed notice points to another notice's record")
     return sealed
 
 

@@ -8,6 +8,7 @@ from django.urls import URLPattern, path
 from accounts.back_office import ReadOnlyAdmin, caller, label_of, moment, refusal
 from accounts.roles import Permission
 from notices import services
+from notices.back_office.reasons import Reason
 from notices.forms import GrantForm
 from notices.models import AuthorityGrant
 
@@ -59,22 +60,20 @@ class AuthorityGrantAdmin(ReadOnlyAdmin):
         return super().change_view(request, object_id, form_url, shown)
 
     def grant(self, request: HttpRequest) -> HttpResponse:
-        owner = caller(request, Permission.GRANT_AUTHORITY)
-        form = GrantForm(owner.organization_id, request.POST or None)
+        grantor = caller(request, Permission.GRANT_AUTHORITY)
+        form = GrantForm(grantor.organization_id, request.POST or None)
         if form.is_valid():
-            try:
-                services.grant_authority(caller=owner, **form.cleaned_data)
-            except services.Refused as refused:
-                form.add_error(None, str(refused))
-            else:
+            with Reason() as reason:
+                services.grant_authority(caller=grantor, **form.cleaned_data)
                 messages.success(request, "Granted.")
                 return redirect(_LIST)
+            form.add_error(None, reason.sentence)
         status = 422 if form.is_bound else 200
         return self.page(request, "notices/form.html", "Grant authority to approve", status=status, form=form)
 
     def revoke(self, request: HttpRequest, pk: int) -> HttpResponse:
-        found = self.found(request, pk)
+        grant = self.found(request, pk)
         if request.method == "POST":
-            services.revoke_grant(grant=found, caller=caller(request, Permission.GRANT_AUTHORITY))
+            services.revoke_grant(caller=caller(request, Permission.GRANT_AUTHORITY), grant=grant)
             messages.success(request, "Revoked. Approvals made with it stand.")
         return redirect("admin:notices_authoritygrant_change", pk)

@@ -12,7 +12,6 @@ from pydantic import ValidationError
 
 from accounts.back_office import ReadOnlyAdmin, caller
 from accounts.roles import Permission
-from config.errors import Fault
 from decisions.models import Decision
 from notices import selectors, services
 from notices.api.delivery import letter_answer
@@ -22,6 +21,7 @@ from notices.back_office.editing import Editor
 from notices.back_office.follow_up import addressee, earlier_notice
 from notices.back_office.formatting import deadline
 from notices.back_office.queue import ByLanguage, ByPack, Queue, order
+from notices.back_office.reasons import Reason
 from notices.forms import ActionForm, ReasonForm
 from notices.models import Notice
 from notices.packs import packs
@@ -55,8 +55,8 @@ class NoticeAdmin(ReadOnlyAdmin):
         tag = format_html('<span class="tag state-{}">{}</span>', row.state, row.get_state_display().lower())
         if not row.problems or row.state not in Notice.EDITABLE:
             return tag
-        told = f"{row.problems} problem{pluralize(row.problems)}"
-        return format_html('{}<br><span class="quiet">{}</span>', tag, told)
+        problems = f"{row.problems} problem{pluralize(row.problems)}"
+        return format_html('{}<br><span class="quiet">{}</span>', tag, problems)
 
     @admin.display(description="due")
     def due(self, row: Notice) -> str:
@@ -95,29 +95,28 @@ class NoticeAdmin(ReadOnlyAdmin):
 
         One about a reconsideration goes to whom the letter about the decision went, in its language.
         """
-        who = caller(request, Permission.DRAFT_NOTICES)
-        rows = Decision.objects.filter(organization_id=who.organization_id).select_related("record", "organization")
-        found = get_object_or_404(rows, pk=decision)
-        back = redirect("admin:decisions_decision_change", found.pk)
+        writer = caller(request, Permission.DRAFT_NOTICES)
+        rows = Decision.objects.for_organization(writer.organization_id).select_related("record", "organization")
+        row = get_object_or_404(rows, pk=decision)
+        back = redirect("admin:decisions_decision_change", row.pk)
         pack = packs().get(request.POST.get("pack", ""))
         if request.method != "POST":
             return back
         if pack is None:
             messages.error(request, "Choose a pack to draft under.")
             return back
-        earlier = earlier_notice(found)
-        try:
-            made = services.draft(
-                decision=found,
+        earlier = earlier_notice(row)
+        with Reason() as reason:
+            notice = services.draft(
+                caller=writer,
+                decision=row,
                 pack=pack,
                 language=request.POST.get("language") or (earlier.language if earlier else ""),
-                recipient=addressee(found, earlier),
-                caller=who,
+                recipient=addressee(row, earlier),
             )
-        except Fault as fault:
-            messages.error(request, fault.sentence)
-            return back
-        return redirect(_address(made))
+            return redirect(_address(notice))
+        messages.error(request, reason.sentence)
+        return back
 
     def act(self, request: HttpRequest, pk: str, name: str) -> HttpResponse:
         """Do one of ACTIONS. What was entered stays on the page if it is refused."""
@@ -127,59 +126,51 @@ class NoticeAdmin(ReadOnlyAdmin):
         if request.method != "POST":
             return redirect(_address(notice))
         action = ACTIONS[name]
-        who = caller(request, action.permission)
+        operator = caller(request, action.permission)
         form = action.new_form(request.POST)
         if not form.is_valid():
             problem = _UNNAMED if "revision" in form.errors else "Not done yet: see the field below."
             return self._review(request, notice, problem, 422, {name: form})
-        try:
-            shown, said = action.run(notice, who, form.cleaned_data)
-        except services.Refused as refusal:
-            return self._review(request, notice, str(refusal), 409, {name: form})
-        except Fault as fault:
-            return self._review(request, notice, fault.sentence, fault.status, {name: form})
-        messages.success(request, said)
-        return redirect(_address(shown))
+        with Reason() as reason:
+            result, sentence = action.run(notice, operator, form.cleaned_data)
+            messages.success(request, sentence)
+            return redirect(_address(result))
+        return self._review(request, notice, reason.sentence, reason.status, {name: form})
 
     def came_back(self, request: HttpRequest, pk: str, delivery: int) -> HttpResponse:
         notice = self._notice(request, pk)
-        row = notice.deliveries.filter(pk=delivery).first()
-        if row is None:
-            raise Http404
+        row = selectors.delivery(notice, delivery)
         if request.method != "POST":
             return redirect(_address(notice))
-        who = caller(request, Permission.DRAFT_NOTICES)
+        operator = caller(request, Permission.DRAFT_NOTICES)
         form = ReasonForm(request.POST)
         if not form.is_valid():
             return self._review(request, notice, str(form.errors["reason"][0]), 422)
-        try:
-            services.record_return(delivery=row, reason=form.cleaned_data["reason"], caller=who)
-        except services.Refused as refusal:
-            return self._review(request, notice, str(refusal))
-        messages.success(request, "Noted that the letter came back.")
-        return redirect(_address(notice))
+        with Reason() as reason:
+            services.record_return(caller=operator, delivery=row, reason=form.cleaned_data["reason"])
+            messages.success(request, "Noted that the letter came back.")
+            return redirect(_address(notice))
+        return self._review(request, notice, reason.sentence, reason.status)
 
     def edit(self, request: HttpRequest, pk: str) -> HttpResponse:
         notice = self._notice(request, pk)
-        who = caller(request, Permission.DRAFT_NOTICES)
-        reason = review.reason_against_editing(request, notice)
+        writer = caller(request, Permission.DRAFT_NOTICES)
+        against = review.reason_against_editing(request, notice)
         if request.method != "POST":
-            return self._review(request, notice, reason) if reason else self._editor(request, Editor(notice))
+            return self._review(request, notice, against) if against else self._editor(request, Editor(notice))
         editor = Editor(notice, request.POST)
-        if reason:
-            return self._editor(request, editor, f"{reason} What you typed is not saved.", 409)
+        if against:
+            return self._editor(request, editor, f"{against} What you typed is not saved.", 409)
         if not editor.names_revision:
             return self._editor(request, editor, _UNNAMED, 422)
         if not editor.is_valid():
             return self._editor(request, editor, "Nothing is saved yet: see below.", 422)
-        try:
-            made = editor.save(who)
-        except services.Refused as refusal:
-            return self._editor(request, editor, str(refusal), 409)
-        except Fault as fault:
-            return self._editor(request, editor, fault.sentence, fault.status)
-        messages.success(request, f"Saved as revision {made.number}." if made else "Nothing was changed.")
-        return redirect(_address(notice))
+        with Reason() as reason:
+            current = editor.save(writer)
+            is_new = current.number != editor.seen
+            messages.success(request, f"Saved as revision {current.number}." if is_new else "Nothing was changed.")
+            return redirect(_address(notice))
+        return self._editor(request, editor, reason.sentence, reason.status)
 
     def compare(self, request: HttpRequest, pk: str) -> HttpResponse:
         notice = self._notice(request, pk)
@@ -199,18 +190,15 @@ class NoticeAdmin(ReadOnlyAdmin):
         notice = self._notice(request, pk)
         try:
             query = LetterQuery.model_validate(request.GET.dict())
-            letter = selectors.letter(notice)
-            if query.format == "proof" and not letter.proof:
-                return self._review(request, notice, "There is nothing to prove before the notice is approved.")
-            return letter_answer(letter, query)
         except ValidationError:
             raise Http404 from None
-        except Fault as fault:
-            return self._review(request, notice, fault.sentence, fault.status)
+        with Reason() as reason:
+            return letter_answer(selectors.letter(notice), query)
+        return self._review(request, notice, reason.sentence, reason.status)
 
     def _notice(self, request: HttpRequest, pk: Any) -> Notice:
-        found = self.found(request, pk)
-        return selectors.notice(found.organization_id, str(found.pk))
+        row = self.found(request, pk)
+        return selectors.notice(row.organization_id, str(row.pk))
 
     def _review(
         self,

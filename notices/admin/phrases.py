@@ -31,8 +31,8 @@ class PhraseAdmin(ReadOnlyAdmin):
 
     @admin.display(description="sentence or label")
     def words(self, row: Phrase) -> str:
-        told = row.sentence or row.label
-        return format_html('<span class="tag">withheld</span> {}', told) if row.withheld else told
+        words = row.sentence or row.label
+        return format_html('<span class="tag">withheld</span> {}', words) if row.withheld else words
 
     @admin.display(description="version")
     def version(self, row: Phrase) -> str:
@@ -42,7 +42,7 @@ class PhraseAdmin(ReadOnlyAdmin):
         wrap = self.admin_site.admin_view
         return [
             path("put/", wrap(self.put), name="put-phrase"),
-            path("import/", wrap(self.take_table), name="import-phrases"),
+            path("import/", wrap(self.import_table), name="import-phrases"),
             path("<int:pk>/remove/", wrap(self.remove), name="remove-phrase"),
             *super().get_urls(),
         ]
@@ -58,31 +58,29 @@ class PhraseAdmin(ReadOnlyAdmin):
 
     def put(self, request: HttpRequest) -> HttpResponse:
         """Add a phrase, or replace the one of the same key and language."""
-        who = caller(request, Permission.MANAGE_NOTICES)
+        editor = caller(request, Permission.MANAGE_NOTICES)
         form = PhraseForm(request.POST or None)
         if not form.is_valid():
             return self._form(request, form)
-        phrase = form.save(commit=False)
-        services.put_phrases(organization_id=who.organization_id, phrases=[phrase], actor=who.actor)
+        services.put_phrases(caller=editor, phrases=[form.save(commit=False)])
         messages.success(request, "Saved for later drafts.")
         return redirect(_LIST)
 
-    def take_table(self, request: HttpRequest) -> HttpResponse:
-        who = caller(request, Permission.MANAGE_NOTICES)
+    def import_table(self, request: HttpRequest) -> HttpResponse:
+        editor = caller(request, Permission.MANAGE_NOTICES)
         form = PhraseTableForm(request.POST or None, request.FILES or None)
         if form.is_valid():
-            phrases = form.cleaned_data["file"]
-            services.put_phrases(organization_id=who.organization_id, phrases=phrases, actor=who.actor)
-            messages.success(request, f"{len(phrases)} phrases taken.")
+            count = services.put_phrases(caller=editor, phrases=form.cleaned_data["file"])
+            messages.success(request, f"{count} phrases taken.")
             return redirect(_LIST)
         note = f"A CSV file in UTF-8 with the columns {', '.join(COLUMNS)}. All lines are taken, or none."
         status = 422 if form.is_bound else 200
         return self.page(request, "notices/form.html", "Import phrases", status=status, form=form, note=note)
 
     def remove(self, request: HttpRequest, pk: int) -> HttpResponse:
-        found = self.found(request, pk)
+        phrase = self.found(request, pk)
         if request.method == "POST":
-            services.remove_phrase(phrase=found, caller=caller(request, Permission.MANAGE_NOTICES))
+            services.remove_phrase(caller=caller(request, Permission.MANAGE_NOTICES), phrase=phrase)
             messages.success(request, "Removed; drafts that exist keep their words.")
         return redirect(_LIST)
 

@@ -12,6 +12,7 @@ from decisions.models import Decision
 from notices import deadlines, selectors, services
 from notices.back_office.follow_up import notice_about
 from notices.back_office.formatting import deadline
+from notices.back_office.reasons import Reason
 from notices.forms import ReasonForm
 from notices.models import ReviewRequest, ReviewRequestQuerySet
 from notices.packs import packs
@@ -77,31 +78,30 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
         return self._page(request, self.found(request, object_id))
 
     def close(self, request: HttpRequest, pk: int) -> HttpResponse:
-        found = self.found(request, pk)
+        review_request = self.found(request, pk)
         address = redirect("admin:notices_reviewrequest_change", pk)
         if request.method != "POST":
             return address
-        who = caller(request, Permission.RECONSIDER)
+        reviewer = caller(request, Permission.RECONSIDER)
         form = ReasonForm(request.POST)
         if not form.is_valid():
-            return self._page(request, found, str(form.errors["reason"][0]), 422)
-        try:
-            services.close_request(request=found, reason=form.cleaned_data["reason"], caller=who)
-        except services.Refused as refused:
-            return self._page(request, found, str(refused), 409)
-        messages.success(request, "Closed.")
-        return address
+            return self._page(request, review_request, str(form.errors["reason"][0]), 422)
+        with Reason() as reason:
+            services.close_request(caller=reviewer, request=review_request, reason=form.cleaned_data["reason"])
+            messages.success(request, "Closed.")
+            return address
+        return self._page(request, review_request, reason.sentence, reason.status)
 
-    def _page(self, request: HttpRequest, found: ReviewRequest, problem: str = "", status: int = 200) -> HttpResponse:
-        answer = Decision.objects.filter(pk=found.answer_id).first()
+    def _page(self, request: HttpRequest, row: ReviewRequest, problem: str = "", status: int = 200) -> HttpResponse:
+        answer = Decision.objects.for_organization(row.organization_id).filter(pk=row.answer_id).first()
         return self.page(
             request,
             "notices/review_request.html",
-            f"Request for review R-{found.pk}",
+            f"Request for review R-{row.pk}",
             status=status,
-            row=found,
-            closed_by=label_of(found.closed_by),
-            deadlines=_deadlines(found),
+            row=row,
+            closed_by=label_of(row.closed_by),
+            deadlines=_deadlines(row),
             answer=answer,
             outcome=notice_about(answer) if answer else None,
             problem=problem,

@@ -43,10 +43,10 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
         reason = refusal(request, Permission.MANAGE_NOTICES)
         form = SettingsForm(request.POST or None, instance=selectors.settings_of(organization.pk), locked=bool(reason))
         if request.method == "POST":
-            who = caller(request, Permission.MANAGE_NOTICES)
+            editor = caller(request, Permission.MANAGE_NOTICES)
             if form.is_valid():
-                told = {name: form.cleaned_data[name] for name in form.Meta.fields}
-                services.change_settings(caller=who, placeholders=form.placeholders(), **told)
+                settings = {name: form.cleaned_data[name] for name in form.Meta.fields}
+                services.change_settings(caller=editor, placeholders=form.placeholders(), **settings)
                 messages.success(request, "Saved for later drafts and approvals.")
                 return redirect("admin:notices_noticesettings_changelist")
         return self.page(
@@ -60,8 +60,8 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
 
     def packs(self, request: HttpRequest) -> HttpResponse:
         self._look(request)
-        shown = [(pack, _in_force(pack)) for pack in packs().values()]
-        return self.page(request, "notices/packs.html", "Packs", packs=shown)
+        rows = [(pack, _in_force(pack)) for pack in packs().values()]
+        return self.page(request, "notices/packs.html", "Packs", packs=rows)
 
     def pack(self, request: HttpRequest, pack_id: str) -> HttpResponse:
         self._look(request)

@@ -1,16 +1,14 @@
 """What the views of notices share."""
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
-from config.api.errors import ApiError
 from config.api.views import ApiView
 from config.errors import Invalid
-from notices import selectors, services
+from notices import selectors
 from notices.models import Notice
 from notices.packs import Pack, packs
 
@@ -22,15 +20,6 @@ class OneNoticeView(ApiView):
 
     def notice(self, request: Request, notice_id: str) -> Notice:
         return selectors.notice(caller_of(request).organization_id, notice_id)
-
-
-@contextmanager
-def refusals() -> Iterator[None]:
-    """A rule that forbids something is a conflict with what is stored: 409, with the rule's own sentence."""
-    try:
-        yield
-    except services.Refused as refusal:
-        raise ApiError(409, str(refusal)) from None
 
 
 def named_pack(name: str, *loc: str | int) -> Pack:

@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 
@@ -9,10 +9,10 @@ from accounts.authentication import caller_of
 from accounts.idempotency import idempotent
 from accounts.roles import Permission
 from config.api import openapi
-from config.api.errors import ApiError
 from config.api.responses import JSON, answer
 from notices import letters, presenters, selectors, services
-from notices.api.common import NOTICE_ID, OneNoticeView, refusals
+from notices.api.common import NOTICE_ID, OneNoticeView
+from notices.errors import NothingToProve
 from notices.letters import Letter
 from notices.models import Delivery
 from notices.schemas import DeliveryIn, DeliveryList, DeliveryOut, LetterQuery, ReasonIn
@@ -42,13 +42,13 @@ class LetterView(OneNoticeView):
     def get(self, request: Request, notice_id: str) -> HttpResponse:
         query = self.query(LetterQuery)
         letter = selectors.letter(self.notice(request, notice_id))
-        if query.format == "proof" and not letter.proof:
-            raise ApiError(409, "The notice is not approved yet, so there is nothing to prove.")
         return letter_answer(letter, query)
 
 
 def letter_answer(letter: Letter, query: LetterQuery) -> HttpResponse:
-    """A letter as a file of the kind asked for."""
+    """A letter as a file of the kind asked for. Raises NothingToProve."""
+    if query.format == "proof" and not letter.proof:
+        raise NothingToProve
     make: dict[str, Callable[[], Any]] = {
         "html": lambda: letters.render_html(letter),
         "pdf": lambda: letters.render_pdf(letter, query.paper),
@@ -94,10 +94,9 @@ class DeliveryListView(OneNoticeView):
     def post(self, request: Request, notice_id: str) -> HttpResponse:
         notice = self.notice(request, notice_id)
         body = self.body(DeliveryIn).model_dump()
-        with refusals():
-            made = services.deliver(
-                notice=notice, caller=caller_of(request), **body | {"channel": Delivery.Channel(body["channel"])}
-            )
+        made = services.deliver(
+            notice=notice, caller=caller_of(request), **body | {"channel": Delivery.Channel(body["channel"])}
+        )
         return answer(presenters.delivery(made), status=201)
 
 
@@ -113,10 +112,7 @@ class ReturnView(OneNoticeView):
         responses=openapi.answers({200: DeliveryOut}, errors=[401, 403, 404, 409, 413, 415]),
     )
     def post(self, request: Request, notice_id: str, delivery_id: int) -> HttpResponse:
-        row = self.notice(request, notice_id).deliveries.filter(pk=delivery_id).first()
-        if row is None:
-            raise Http404("This notice has no delivery of this id.")
+        row = selectors.delivery(self.notice(request, notice_id), delivery_id)
         reason = self.body(ReasonIn).reason
-        with refusals():
-            row = services.record_return(delivery=row, reason=reason, caller=caller_of(request))
+        row = services.record_return(delivery=row, reason=reason, caller=caller_of(request))
         return answer(presenters.delivery(row))

@@ -1,4 +1,4 @@
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 
@@ -11,8 +11,8 @@ from config.api.pagination import Page, paginate
 from config.api.responses import answer
 from config.api.views import ApiView
 from config.errors import Invalid
-from notices import presenters, services
-from notices.api.common import named_pack, refusals
+from notices import presenters, selectors, services
+from notices.api.common import named_pack
 from notices.models import AuthorityGrant
 from notices.schemas import GrantIn, GrantList, GrantOut
 
@@ -53,8 +53,7 @@ class GrantListView(ApiView):
                 [{"type": "value_error", "loc": ["body", "email"], "msg": "No member has this mail address."}]
             )
         asked = body.model_dump(exclude={"email"})
-        with refusals():
-            made = services.grant_authority(member=member, caller=caller, **asked)
+        made = services.grant_authority(member=member, caller=caller, **asked)
         return answer(presenters.grant(made), status=201)
 
 
@@ -70,8 +69,5 @@ class GrantView(ApiView):
     )
     def delete(self, request: Request, grant_id: int) -> HttpResponse:
         caller = caller_of(request)
-        rows = AuthorityGrant.objects.select_related("user")
-        grant = rows.filter(organization_id=caller.organization_id, pk=grant_id).first()
-        if grant is None:
-            raise Http404("There is no authority grant of this id in your organization.")
+        grant = selectors.authority_grant(caller.organization_id, grant_id)
         return answer(presenters.grant(services.revoke_grant(grant=grant, caller=caller)))

@@ -7,7 +7,7 @@ from accounts.roles import Permission
 from config.api import openapi
 from config.api.responses import answer
 from notices import presenters, services
-from notices.api.common import NOTICE_ID, OneNoticeView, refusals
+from notices.api.common import NOTICE_ID, OneNoticeView
 from notices.schemas import ChangesIn, NoticeApproveIn, NoticeOut
 
 
@@ -25,8 +25,7 @@ class ApproveView(OneNoticeView):
     def post(self, request: Request, notice_id: str) -> HttpResponse:
         notice = self.notice(request, notice_id)
         body = self.body(NoticeApproveIn)
-        with refusals():
-            services.approve(notice=notice, caller=caller_of(request), **body.model_dump())
+        services.approve(notice=notice, caller=caller_of(request), **body.model_dump())
         return answer(presenters.detail(self.notice(request, notice_id)))
 
 
@@ -42,8 +41,7 @@ class SubmitView(OneNoticeView):
         responses=openapi.answers({200: NoticeOut}, errors=[401, 403, 404, 409, 503]),
     )
     def post(self, request: Request, notice_id: str) -> HttpResponse:
-        with refusals():
-            services.submit(notice=self.notice(request, notice_id), caller=caller_of(request))
+        services.submit(notice=self.notice(request, notice_id), caller=caller_of(request))
         return answer(presenters.detail(self.notice(request, notice_id)))
 
 
@@ -61,8 +59,7 @@ class RequestChangesView(OneNoticeView):
     def post(self, request: Request, notice_id: str) -> HttpResponse:
         notice = self.notice(request, notice_id)
         body = self.body(ChangesIn)
-        with refusals():
-            services.request_changes(notice=notice, caller=caller_of(request), **body.model_dump())
+        services.request_changes(notice=notice, caller=caller_of(request), **body.model_dump())
         return answer(presenters.detail(self.notice(request, notice_id)))
 
 

@@ -1,4 +1,4 @@
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 
@@ -9,7 +9,6 @@ from config.api.pagination import paginate
 from config.api.responses import answer
 from config.api.views import ApiView
 from notices import presenters, selectors, services
-from notices.api.common import refusals
 from notices.models import ReviewRequest
 from notices.schemas import ReasonIn, ReviewRequestDetail, ReviewRequestList, ReviewRequestQuery
 
@@ -34,10 +33,7 @@ class ReviewRequestListView(ApiView):
 
 class _OneRequestView(ApiView):
     def review_request(self, request: Request, review_request_id: int) -> ReviewRequest:
-        found = selectors.review_request(caller_of(request).organization_id, review_request_id)
-        if found is None:
-            raise Http404("There is no review request of this id in your organization.")
-        return found
+        return selectors.review_request(caller_of(request).organization_id, review_request_id)
 
 
 class ReviewRequestView(_OneRequestView):
@@ -68,6 +64,5 @@ class CloseRequestView(_OneRequestView):
     def post(self, request: Request, review_request_id: int) -> HttpResponse:
         found = self.review_request(request, review_request_id)
         reason = self.body(ReasonIn).reason
-        with refusals():
-            services.close_request(request=found, reason=reason, caller=caller_of(request))
+        services.close_request(request=found, reason=reason, caller=caller_of(request))
         return answer(presenters.review_request_with_words(self.review_request(request, review_request_id)))

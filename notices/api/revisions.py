@@ -11,7 +11,7 @@ from config.api.responses import answer
 from config.api.views import ApiView
 from decisions.api.common import decision_of
 from notices import presenters, selectors, services
-from notices.api.common import NOTICE_ID, OneNoticeView, named_pack, not_one_of, refusals
+from notices.api.common import NOTICE_ID, OneNoticeView, named_pack, not_one_of
 from notices.schemas import (
     ChecklistOut,
     NotApplicableIn,
@@ -91,8 +91,7 @@ class NoticeView(OneNoticeView):
         changes = self.body(NoticeEditIn).content.model_dump(exclude_unset=True)
         if changes.get("language", notice.language) != notice.language:
             raise not_one_of(["body", "content", "language"], [notice.language])
-        with refusals():
-            services.edit(notice=notice, changes=changes, caller=caller_of(request))
+        services.edit(notice=notice, changes=changes, caller=caller_of(request))
         return answer(presenters.detail(notice))
 
 
@@ -114,8 +113,7 @@ class NotApplicableView(OneNoticeView):
         for element in exempt:
             if element not in known:
                 raise not_one_of(["body", "elements", element], known)
-        with refusals():
-            services.edit(notice=notice, changes={}, not_applicable=exempt, caller=caller_of(request))
+        services.edit(notice=notice, changes={}, not_applicable=exempt, caller=caller_of(request))
         return answer(presenters.detail(notice))
 
 
@@ -133,8 +131,7 @@ class RecipientView(OneNoticeView):
     def put(self, request: Request, notice_id: str) -> HttpResponse:
         notice = self.notice(request, notice_id)
         recipient = self.body(RecipientIn).recipient
-        with refusals():
-            services.set_recipient(notice=notice, recipient=recipient, caller=caller_of(request))
+        services.set_recipient(notice=notice, recipient=recipient, caller=caller_of(request))
         return answer(presenters.detail(self.notice(request, notice_id)))
 
 
@@ -166,6 +163,5 @@ class NewVersionView(OneNoticeView):
     @idempotent
     def post(self, request: Request, notice_id: str) -> HttpResponse:
         notice = self.notice(request, notice_id)
-        with refusals():
-            made = services.new_version(notice=notice, caller=caller_of(request))
+        made = services.new_version(notice=notice, caller=caller_of(request))
         return answer(presenters.detail(self.notice(request, str(made.pk))), status=201)

@@ -92,7 +92,7 @@ def offers(
         against_approval: why this person cannot approve this notice, or "".
         entered: the form of an action that was refused, by its name: it is shown as it was filled in.
     """
-    found, member = Offers(), accounts.current_member(request)
+    offers, member = Offers(), accounts.current_member(request)
     initial = {"revision": revision, "take": not _holds(notice, member), **RecipientForm.shown(notice.recipient)}
     for action in ACTIONS.values():
         form = entered.get(action.name) or action.new_form(initial=initial)
@@ -102,31 +102,31 @@ def offers(
             reason = against_approval
         offer = action.offer(notice, member, form, reason)
         if aside and not reason:
-            found.aside.append(offer)
+            offers.aside.append(offer)
         elif fits and not aside and (not reason or action.look == MAIN):
-            found.called_for.append(offer)
+            offers.called_for.append(offer)
         else:
-            found.impossible.append(offer)
-    return found
+            offers.impossible.append(offer)
+    return offers
 
 
 def _approve(notice: Notice, caller: Caller, entered: Entered) -> Done:
-    services.approve(notice=notice, caller=caller, **entered)
+    services.approve(caller=caller, notice=notice, **entered)
     return notice, "Approved."
 
 
 def _request_changes(notice: Notice, caller: Caller, entered: Entered) -> Done:
-    services.request_changes(notice=notice, caller=caller, **entered)
+    services.request_changes(caller=caller, notice=notice, **entered)
     return notice, "Sent back with your reason."
 
 
 def _submit(notice: Notice, caller: Caller, entered: Entered) -> Done:
-    services.submit(notice=notice, caller=caller)
+    services.submit(caller=caller, notice=notice)
     return notice, "Sent to review."
 
 
 def _hold(notice: Notice, caller: Caller, entered: Entered) -> Done:
-    services.hold(notice=notice, caller=caller, take=entered["take"])
+    services.hold(caller=caller, notice=notice, take=entered["take"])
     return notice, "You hold it now, and others see that." if entered["take"] else "Let go."
 
 
@@ -136,10 +136,10 @@ def _holds(notice: Notice, member: Member | None) -> bool:
 
 def _deliver(notice: Notice, caller: Caller, entered: Entered) -> Done:
     channel = Delivery.Channel(entered["channel"])
-    told = {name: entered[name] for name in ("address", "reference", "delivered_at")}
-    services.deliver(notice=notice, channel=channel, caller=caller, **told)
-    by_mail = channel == Delivery.Channel.EMAIL
-    return notice, "The letter is on its way." if by_mail else "The delivery is recorded."
+    details = {name: entered[name] for name in ("address", "reference", "delivered_at")}
+    services.deliver(caller=caller, notice=notice, channel=channel, **details)
+    is_mail = channel == Delivery.Channel.EMAIL
+    return notice, "The letter is on its way." if is_mail else "The delivery is recorded."
 
 
 def _is_delivered(notice: Notice, member: Member | None) -> bool:
@@ -147,18 +147,18 @@ def _is_delivered(notice: Notice, member: Member | None) -> bool:
 
 
 def _recipient(notice: Notice, caller: Caller, entered: Entered) -> Done:
-    kept = {name: value for name, value in notice.recipient.items() if name not in RecipientForm.PARTS}
-    services.set_recipient(notice=notice, recipient={**kept, **RecipientForm.told(entered)}, caller=caller)
+    rest = {name: value for name, value in notice.recipient.items() if name not in RecipientForm.PARTS}
+    services.set_recipient(caller=caller, notice=notice, recipient={**rest, **RecipientForm.entered(entered)})
     return notice, "The letter goes to this recipient now."
 
 
 def _new_version(notice: Notice, caller: Caller, entered: Entered) -> Done:
-    made = services.new_version(notice=notice, caller=caller)
-    return made, "This is the new version, a draft. Once approved, it takes the other's place."
+    successor = services.new_version(caller=caller, notice=notice)
+    return successor, "This is the new version, a draft. Once approved, it takes the other's place."
 
 
 def _withdraw(notice: Notice, caller: Caller, entered: Entered) -> Done:
-    services.withdraw(notice=notice, caller=caller, reason=entered["reason"])
+    services.withdraw(caller=caller, notice=notice, reason=entered["reason"])
     return notice, "Withdrawn."
 
 

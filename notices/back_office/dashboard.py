@@ -18,27 +18,27 @@ from notices.packs import packs
 
 def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
     """What waits for somebody."""
-    found = selectors.attention(organization.pk)
+    attention = selectors.attention(organization.pk)
     queue = reverse("admin:notices_notice_changelist")
     if may_look(request, Permission.READ_DECISIONS):
-        waiting = Notice.objects.filter(organization=organization, state=Notice.State.IN_REVIEW)
-        late, soon, written = map(capped_count, (found.overdue, found.at_risk, waiting))
+        in_review = Notice.objects.for_organization(organization).filter(state=Notice.State.IN_REVIEW)
+        late, soon, waiting = map(capped_count, (attention.overdue, attention.at_risk, in_review))
         yield Need(
             "notices past their deadline", "notice past its deadline", late, f"{queue}?queue=overdue", urgent=True
         )
         yield Need("notices due soon", "notice due soon", soon, f"{queue}?queue=at_risk")
-        yield Need("notices waiting for review", "notice waiting for review", written, f"{queue}?queue=in_review")
+        yield Need("notices waiting for review", "notice waiting for review", waiting, f"{queue}?queue=in_review")
     if may_look(request, Permission.RECONSIDER):
-        asked = capped_count(selectors.waiting_requests(organization.pk))
+        people = capped_count(selectors.waiting_requests(organization.pk))
         page = reverse("admin:notices_reviewrequest_changelist")
-        yield Need("people asked for a review", "person asked for a review", asked, page)
+        yield Need("people asked for a review", "person asked for a review", people, page)
 
 
 def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
     """How many notices stand in each state."""
     if not may_look(request, Permission.READ_DECISIONS):
         return
-    rows = Notice.objects.filter(organization=organization)
+    rows = Notice.objects.for_organization(organization)
     counts = dict(rows.values_list("state").annotate(Count("pk")).order_by())
     bars = [Bar(str(state.label).capitalize(), counts.get(state.value, 0)) for state in Notice.State] if counts else []
     yield Chart("Notices", bars, reverse("admin:notice-report"), "By state.")

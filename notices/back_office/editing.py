@@ -38,8 +38,8 @@ class SentenceForm(forms.Form):
 
     def clean_statement(self) -> str:
         before: str = self.initial.get("statement", "")
-        told = " ".join(self.cleaned_data["statement"].split())
-        return before if told == " ".join(before.split()) else told
+        statement = " ".join(self.cleaned_data["statement"].split())
+        return before if statement == " ".join(before.split()) else statement
 
 
 _Sentences = forms.formset_factory(SentenceForm, can_delete=True, can_order=True, extra=1, max_num=2000)
@@ -57,8 +57,8 @@ class WordsForm(forms.Form):
 
     def clean_rights(self) -> list[str]:
         before: list[str] = self.initial.get("rights", [])
-        told = _lines(self.cleaned_data["rights"])
-        return before if told == _lines("\n".join(before)) else told
+        rights = _lines(self.cleaned_data["rights"])
+        return before if rights == _lines("\n".join(before)) else rights
 
     def get_initial_for_field(self, field: forms.Field, field_name: str) -> Any:
         value = super().get_initial_for_field(field, field_name)
@@ -120,17 +120,15 @@ class Editor:
         forms_of_all: list[Any] = [self.words, self.exemptions, *self._sections.values()]
         return all([form.is_valid() for form in forms_of_all])  # noqa: C419 - each shows its errors
 
-    def save(self, caller: Caller) -> NoticeRevision | None:
-        """Make the next revision, or none if nothing was changed. Only for a valid form. Raises as `services.edit`."""
+    def save(self, caller: Caller) -> NoticeRevision:
+        """Make the next revision; if nothing was changed, the one that was `seen` stays the current one. Only for a
+        valid form. Raises as `services.edit`."""
         changes = dict(self.words.cleaned_data)
         for name, sentences in self._sections.items():
             changes[name] = [_item(form.cleaned_data) for form in sentences.ordered_forms if _says(form.cleaned_data)]
-        exempt = {element: reason for element, reason in self.exemptions.cleaned_data.items() if reason}
-        content = self.revision.content
-        if exempt == self.revision.not_applicable and all(content.get(name) == told for name, told in changes.items()):
-            return None
+        exemptions = {element: reason for element, reason in self.exemptions.cleaned_data.items() if reason}
         return services.edit(
-            notice=self.notice, changes=changes, not_applicable=exempt, revision=self.seen, caller=caller
+            caller=caller, notice=self.notice, changes=changes, not_applicable=exemptions, revision=self.seen
         )
 
     def _value(self, source: str) -> str:
@@ -151,8 +149,8 @@ def _facts(notice: Notice) -> Facts | None:
 
 def _seen(entered: Any) -> int | None:
     """The revision that the person had before them."""
-    told = (entered or {}).get("revision", "")
-    return int(told) if re.fullmatch("[0-9]{1,9}", told) else None
+    number = (entered or {}).get("revision", "")
+    return int(number) if re.fullmatch("[0-9]{1,9}", number) else None
 
 
 def _lines(text: str) -> list[str]:

@@ -14,15 +14,16 @@ def earlier_notice(decision: Decision) -> Notice | None:
     if decision.first_id is None:
         return None
     chain = Q(decision=decision.first_id) | Q(decision__first=decision.first_id)
-    return Notice.objects.filter(chain, state__in=Notice.FINISHED).order_by("-created_at", "-pk").first()
+    notices = Notice.objects.for_organization(decision.organization_id).filter(chain, state__in=Notice.FINISHED)
+    return notices.order_by("-created_at", "-pk").first()
 
 
 def addressee(decision: Decision, earlier: Notice | None) -> dict[str, Any]:
     """To whom a notice goes: whoever got the earlier one, if need be at the address that they gave for the answer."""
     if earlier is None:
         return {"reference": decision.subject_reference} if decision.subject_reference else {}
-    asked = earlier.review_requests.exclude(email="").order_by("-received_at").first()
-    return {**({"email": asked.email} if asked else {}), **earlier.recipient}
+    request = earlier.review_requests.exclude(email="").order_by("-received_at").first()
+    return {**({"email": request.email} if request else {}), **earlier.recipient}
 
 
 def notice_about(decision: Decision) -> Notice | None:

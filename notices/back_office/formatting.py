@@ -23,6 +23,6 @@ def time_left(due_at: datetime) -> str:
 
 def deadline(due_at: datetime) -> str:
     """A list's cell: how long is left, in red if it is late, and the date beneath."""
-    told = '<span class="{}">{}</span><br><time class="quiet" datetime="{}">{}</time>'
+    cell = '<span class="{}">{}</span><br><time class="quiet" datetime="{}">{}</time>'
     late = "late" if due_at < timezone.now() else ""
-    return format_html(told, late, time_left(due_at), rfc3339(due_at), due_at.astimezone(UTC).date())
+    return format_html(cell, late, time_left(due_at), rfc3339(due_at), due_at.astimezone(UTC).date())

@@ -96,9 +96,9 @@ def _stepped(row: Step) -> tuple[Any, ...]:
 
 
 def _approved(row: Approval) -> tuple[Any, ...]:
-    sure = "by an authority grant" if row.grant_id else f"{row.basis}, without a grant"
-    named = "; words not named" if row.words_named is False else ""
-    return row.approver, f"approved it as {row.authority} ({sure}{named})", row.comment
+    basis = "by an authority grant" if row.grant_id else f"{row.basis}, without a grant"
+    unread = "; words not named" if row.words_named is False else ""
+    return row.approver, f"approved it as {row.authority} ({basis}{unread})", row.comment
 
 
 def _delivered(row: Delivery) -> tuple[Any, ...]:
@@ -112,7 +112,11 @@ def _came_back(row: Delivery) -> tuple[Any, ...]:
 _SOURCES: list[tuple[Callable[[Notice], QuerySet[Any]], str, Callable[[Any], tuple[Any, ...]]]] = [
     (lambda notice: notice.revisions.defer("content", "cited"), "created_at", _revised),
     (lambda notice: notice.steps.all(), "created_at", _stepped),
-    (lambda notice: Approval.objects.filter(notice=notice), "created_at", _approved),
+    (
+        lambda notice: Approval.objects.for_organization(notice.organization_id).filter(notice=notice),
+        "created_at",
+        _approved,
+    ),
     (lambda notice: notice.deliveries.all(), "delivered_at", _delivered),
     (lambda notice: notice.deliveries.all(), "returned_at", _came_back),
 ]

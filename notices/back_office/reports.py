@@ -14,12 +14,12 @@ def notices(organization: Organization) -> dict[str, Any]:
     """What the report page shows: a line for each pack, and charts."""
     now = timezone.now()
     in_time = Exists(
-        Delivery.objects.filter(
+        Delivery.objects.for_organization(organization).filter(
             notice=OuterRef("pk"), delivered_at__isnull=False, returned_at=None, delivered_at__lte=OuterRef("due_at")
         )
     )
     delivered, unsent = Q(state=Notice.State.DELIVERED), Q(state__in=Notice.UNSENT)
-    rows = Notice.objects.filter(organization=organization)
+    rows = Notice.objects.for_organization(organization)
     counted = rows.values("pack").annotate(
         written=Count("pk"),
         delivered=Count("pk", filter=delivered),
@@ -30,7 +30,7 @@ def notices(organization: Organization) -> dict[str, Any]:
     too_late = rows.filter(delivered, ~in_time, due_at__isnull=False).values_list("pack").annotate(Count("pk"))
     delivered_late = dict(too_late.order_by())
     lines = [{**line, "delivered_late": delivered_late.get(line["pack"], 0)} for line in counted.order_by("pack")]
-    approvals = Approval.objects.filter(notice__organization=organization)
+    approvals = Approval.objects.for_organization(organization)
     kinds = approvals.aggregate(
         granted=Count("pk", filter=Q(grant__isnull=False)),
         signed_in=Count("pk", filter=Q(grant=None, basis="signed in")),

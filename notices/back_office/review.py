@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.back_office import caller, may, refusal
 from accounts.roles import Permission
-from config.errors import Fault
+from config.errors import DomainError
 from notices import checklist, deadlines, readability, selectors, services
 from notices.back_office import history
 from notices.back_office.actions import offers
@@ -62,8 +62,8 @@ def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]
     deliveries = list(notice.deliveries.order_by("pk"))
     try:
         against_record = _against_the_record(request, notice, revision)
-    except Fault as fault:
-        against_record = {"fault": fault.sentence, "against": fault.sentence, "sections": _sections(revision, {})}
+    except DomainError as error:
+        against_record = {"fault": error.sentence, "against": error.sentence, "sections": _sections(revision, {})}
     return {
         "notice": notice,
         "revision": revision,
@@ -86,16 +86,16 @@ def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]
 
 def reason_against_editing(request: HttpRequest, notice: Notice) -> str:
     """Why the operator cannot edit this notice now; "" if they can."""
-    refused = refusal(request, Permission.DRAFT_NOTICES)
-    if refused or notice.state in Notice.EDITABLE:
-        return refused
+    reason = refusal(request, Permission.DRAFT_NOTICES)
+    if reason or notice.state in Notice.EDITABLE:
+        return reason
     return notice.standing
 
 
 def spelled(value: Scalar) -> str:
     """A value as the record spells it, or as much of it as a page shows: any number of sentences may cite it."""
-    said = json.dumps(value) if value is None or isinstance(value, bool) else str(value)
-    return (said if len(said) <= LONGEST_TEXT else f"{said[:LONGEST_TEXT]}…").replace("\x00", "")
+    text = json.dumps(value) if value is None or isinstance(value, bool) else str(value)
+    return (text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…").replace("\x00", "")
 
 
 def _due(notice: Notice) -> dict[str, Any]:
@@ -125,8 +125,8 @@ def _against_approval(request: HttpRequest, notice: Notice, facts: Facts, proble
         return ""
     if problems:
         return "Something is in the way, see above."
-    who = caller(request, Permission.APPROVE_NOTICES)
-    return services.reason_against_approval(notice=notice, facts=facts, caller=who)
+    approver = caller(request, Permission.APPROVE_NOTICES)
+    return services.reason_against_approval(caller=approver, notice=notice, facts=facts)
 
 
 def _citations(facts: Facts, revision: NoticeRevision) -> dict[str, Citation]:

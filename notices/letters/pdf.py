@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from config.errors import Fault
+from config.errors import DomainError, Fault
 from notices.letters import pdf_ua
 from notices.letters.html import document, style
 from notices.letters.letter import Letter
@@ -34,12 +34,11 @@ class NoPdfHere(Fault):
     )
 
 
-class TooLongForPaper(Fault):
+class TooLongForPaper(DomainError):
     """Setting pages takes 1 ms a line, and 6 ms and 150 kB of memory a statement, so that a few long letters at once
     would keep or end the process."""
 
     code = "too_long_for_paper"
-    status = 409
     sentence = (
         "A letter of more than 1,000 statements or 5,000 lines is not made as PDF, nor one with a word of many "
         "thousand characters. Take it as HTML or text, or draft a shorter one."

@@ -5,20 +5,12 @@ from contextlib import contextmanager
 from itertools import takewhile
 
 from accounts import counters, throttling
+from notices.errors import TooManyTries, WrongCode
 from notices.models import Notice
-from notices.services.review_requests import WrongCode
 
 _HOUR = 3600
 _PER_NOTICE = 10
 _PER_NETWORK = 30  # more, because a whole office or a mobile network may sit behind one address
-
-
-class TooManyTries(Exception):
-    """Too many wrong codes. `retry_after` is in seconds."""
-
-    def __init__(self) -> None:
-        super().__init__("too many wrong codes")
-        self.retry_after = int(throttling.seconds_left(_HOUR)) + 1
 
 
 @contextmanager
@@ -37,7 +29,7 @@ def counted(notice: Notice, network: str) -> Iterator[None]:
     wrong = False
     try:
         if len(taken) < len(limits):
-            raise TooManyTries
+            raise TooManyTries(retry_after=int(throttling.seconds_left(_HOUR)) + 1)
         yield
     except WrongCode:
         wrong = True

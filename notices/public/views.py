@@ -3,7 +3,7 @@ from typing import Any
 
 import structlog
 from babel import Locale
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone, translation
 from django.views.decorators.cache import never_cache
@@ -11,9 +11,10 @@ from django.views.decorators.http import require_http_methods
 
 from config import client_ip
 from config.api.errors import RETRY_AFTER_SECONDS
-from config.errors import Fault
+from config.errors import Fault, NotFound
 from custody.models import Key
 from notices import selectors, services
+from notices.errors import NoReviewOffered, TooManyTries, WrongCode
 from notices.letters.labels import language_of, languages
 from notices.localization import wording
 from notices.models import Notice
@@ -22,7 +23,6 @@ from notices.public import code_limits
 from notices.public.forms import ReviewForm
 from notices.public.html_digest import html_digest
 from notices.public.labels import words
-from notices.services.review_requests import WrongCode
 
 log = structlog.get_logger("letters")
 
@@ -39,7 +39,7 @@ def letter(request: HttpRequest, address: str) -> HttpResponse:
     """What the organization says of a letter, and the way to a review, for whoever has the letter's address."""
     try:
         notice = selectors.published(address.lower())
-    except Http404:
+    except NotFound:
         return _answer(request, "unknown", {}, status=404)
     with translation.override(language_of(notice.language)):  # for what Django itself says of a form
         if not _takes_requests(notice):
@@ -51,30 +51,30 @@ def letter(request: HttpRequest, address: str) -> HttpResponse:
 
 
 def _ask_for_review(request: HttpRequest, notice: Notice, form: ReviewForm) -> HttpResponse:
-    said, started = words(notice.language), timezone.now()
+    sentences, started = words(notice.language), timezone.now()
     try:
         with code_limits.counted(notice, client_ip.network(request)):
-            asked = services.request_review(notice=notice, **form.cleaned_data)
+            review_request = services.request_review(notice=notice, **form.cleaned_data)
     except WrongCode:
-        form.add_error("code", said["wrong_code"])
+        form.add_error("code", sentences["wrong_code"])
         return _letter(request, notice, form, status=422)
-    except code_limits.TooManyTries as error:
-        form.add_error(None, said["too_many_tries"])
+    except TooManyTries as error:
+        form.add_error(None, sentences["too_many_tries"])
         return _letter(request, notice, form, status=429, retry_after=error.retry_after)
-    except services.Refused:  # it was taken back meanwhile
+    except NoReviewOffered:  # it was taken back meanwhile
         return _letter(request, notice, None, status=409)
     except Fault as error:
         log.error("a review could not be asked for", notice=str(notice.pk), exc_info=error)
-        form.add_error(None, said["fault"])
+        form.add_error(None, sentences["fault"])
         retry_after = RETRY_AFTER_SECONDS if error.status == 503 else None
         return _letter(request, notice, form, status=error.status, retry_after=retry_after)
     context = {
         **_frame(notice),
-        "number": f"R-{asked.pk}",
-        "received": _day(asked.received_at.date(), notice),
-        "due": asked.due_at and _day(asked.due_at.date(), notice),
-        "is_new": asked.received_at >= started,
-        "is_mailed": bool(asked.email),
+        "number": f"R-{review_request.pk}",
+        "received": _day(review_request.received_at.date(), notice),
+        "due": review_request.due_at and _day(review_request.due_at.date(), notice),
+        "is_new": review_request.received_at >= started,
+        "is_mailed": bool(review_request.email),
     }
     return _answer(request, "taken", context)
 
@@ -101,7 +101,7 @@ def _letter(
 def _confirmed(notice: Notice) -> dict[str, Any]:
     """What the page says of the letter, by the sealed notice: rows of the database can be changed. Raises Fault."""
     sealed, language = selectors.sealed_content(notice), base_language(notice.language)
-    keys = Key.objects.filter(organization_id=notice.organization_id, purpose=Key.Purpose.SIGNING).order_by("pk")
+    keys = notice.organization.custody_keys.filter(purpose=Key.Purpose.SIGNING).order_by("pk")
     return {
         "approved": _day(selectors.approved_on(sealed), notice),
         "spoken": Locale(language).get_display_name(language),

@@ -1,17 +1,17 @@
 """Every change around notices, by use case. API, back office, tasks and commands call these and nothing else."""
 
-from notices.services.common import Refused
 from notices.services.delivery import deliver, deliver_letters, record_return
 from notices.services.grants import grant_authority, revoke_grant
+from notices.services.phrases import put_phrases, remove_phrase
+from notices.services.recipients import set_recipient
 from notices.services.reminders import remind, send_reminders
 from notices.services.review import approve, hold, reason_against_approval, request_changes, submit, withdraw
 from notices.services.review_requests import acknowledge_requests, close_request, request_review
-from notices.services.revisions import draft, edit, new_version, set_recipient
+from notices.services.revisions import draft, edit, new_version
 from notices.services.sealing import seal_approved
-from notices.services.settings import change_settings, put_phrases, remove_phrase
+from notices.services.settings import change_settings
 
 __all__ = [
-    "Refused",
     "acknowledge_requests",
     "approve",
     "change_settings",

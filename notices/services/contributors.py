@@ -9,7 +9,7 @@ from notices.models import Contributor, Notice
 
 def add(notice: Notice, part: Contributor.Part, actor: Actor) -> None:
     """Record that the actor, and whoever is behind it, had this part in the notice."""
-    _keep([_row(notice, part, actor.kind, actor.id, accounts.person_behind(actor))])
+    _add_rows([_row(notice, part, actor.kind, actor.id, accounts.person_behind(actor))])
 
 
 def add_authors(notice: Notice, authors: Iterable[Mapping[str, str]]) -> None:
@@ -19,19 +19,19 @@ def add_authors(notice: Notice, authors: Iterable[Mapping[str, str]]) -> None:
         authors: as `Phrase.authors` names them.
     """
     part = Contributor.Part.PHRASE
-    _keep([_row(notice, part, author["kind"], author["id"], author["mail"]) for author in authors])
+    _add_rows([_row(notice, part, author["kind"], author["id"], author["mail"]) for author in authors])
 
 
 def take_over(notice: Notice, earlier: Notice, parts: Collection[Contributor.Part] = tuple(Contributor.Part)) -> None:
     """Record that whoever had one of these parts in an earlier notice has it in one with the same words."""
     rows = earlier.contributors.filter(part__in=parts)
-    _keep([_row(notice, Contributor.Part(row.part), row.actor_kind, row.actor_id, row.mail) for row in rows])
+    _add_rows([_row(notice, Contributor.Part(row.part), row.actor_kind, row.actor_id, row.mail) for row in rows])
 
 
 def _row(notice: Notice, part: Contributor.Part, kind: str, actor_id: str, mail: str) -> Contributor:
     return Contributor(notice=notice, part=part, actor_kind=kind, actor_id=actor_id, mail=mail)
 
 
-def _keep(rows: list[Contributor]) -> None:
+def _add_rows(rows: list[Contributor]) -> None:
     if rows:
         Contributor.objects.bulk_create(rows, ignore_conflicts=True)

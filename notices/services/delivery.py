@@ -2,6 +2,7 @@
 
 import hashlib
 from datetime import datetime
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
@@ -9,21 +10,25 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit, mail
+from accounts.authority import requires
 from accounts.callers import Caller
+from accounts.roles import Permission
 from config import leases
 from config.celery import wake
 from notices import letters, mails, selectors
+from notices.errors import ImpossibleTime, MailWaiting, MissingReason, NoMailAddress, RecipientTooLong, WrongState
 from notices.models import Delivery, Notice
-from notices.services.common import Refused, mail_waits, note
+from notices.services import audit_trail
 
 State = Notice.State
 
 
+@requires(Permission.DRAFT_NOTICES)
 def deliver(
     *,
+    caller: Caller,
     notice: Notice,
     channel: Delivery.Channel,
-    caller: Caller,
     address: str = "",
     reference: str = "",
     delivered_at: datetime | None = None,
@@ -36,109 +41,130 @@ def deliver(
         delivered_at: when, for other channels than mail; now if it is left out.
 
     Raises:
-        Refused: with the reason.
-        Fault: the letter cannot be mailed as PDF.
+        WrongState: it is not approved.
+        MailWaiting, NoMailAddress, RecipientTooLong, TooLongForPaper: its letter cannot be mailed.
+        ImpossibleTime: it cannot have been delivered then.
     """
-    now = timezone.now()
     with transaction.atomic():
-        locked = Notice.objects.select_for_update(of=("self",)).select_related("approval__revision").get(pk=notice.pk)
+        notices = Notice.objects.for_organization(caller.organization_id).select_related("approval__revision")
+        locked = notices.locked(notice.pk)
         if locked.state not in Notice.FINISHED:
-            raise Refused(f"{locked.standing} Only an approved one is delivered.")
+            raise WrongState(f"{locked.standing} Only an approved one is delivered.")
         if channel == Delivery.Channel.EMAIL:
-            if mail_waits(locked):
-                raise Refused("A mail of this letter waits to go out already.")
-            letters.require_fits(locked.approval.revision.content)
-            if too_long := letters.recipient.problem(locked.recipient):
-                raise Refused(too_long)
-            made = Delivery(address=_mail_address(locked, address))
+            columns = _of_a_mail(locked, address)
         else:
-            moment = delivered_at or now
-            if not locked.approval.created_at <= moment <= now:
-                raise Refused("The time of a delivery cannot be before the approval of the notice, nor in the future.")
-            made = Delivery(address=address, handled_at=now, delivered_at=moment)
-        made.notice, made.channel, made.reference = locked, channel, reference
-        made.recorded_by = str(caller.actor)
-        made.save()
-        note("notice.delivery_recorded", locked, caller.actor, channel=channel.value)
-        if made.delivered_at:
+            columns = {"address": address, **_times(locked, delivered_at)}
+        delivery = Delivery.objects.create(
+            notice=locked, channel=channel, reference=reference, recorded_by=str(caller.actor), **columns
+        )
+        audit_trail.record("notice.delivery_recorded", locked, caller.actor, channel=channel.value)
+        if delivery.delivered_at:
             _settle(locked)
         else:
             wake("notices.tasks.deliver_letters")
-    return made
+    return delivery
 
 
-def record_return(*, delivery: Delivery, reason: str, caller: Caller) -> Delivery:
-    """A letter came back. Without another delivery the notice counts as not delivered. Raises Refused."""
+def _of_a_mail(locked: Notice, address: str) -> dict[str, Any]:
+    """The columns of a letter that waits to be mailed."""
+    if selectors.mail_waits(locked):
+        raise MailWaiting("A mail of this letter waits to go out already.")
+    letters.require_fits(locked.approval.revision.content)
+    if problem := letters.recipient.problem(locked.recipient):
+        raise RecipientTooLong(problem)
+    return {"address": _mail_address(locked, address)}
+
+
+def _mail_address(notice: Notice, address: str) -> str:
+    known = address or notice.recipient.get("email") or notice.recipient.get("e-mail")
+    if not isinstance(known, str):
+        raise NoMailAddress("No e-mail address is known. Enter one as the address.")
+    try:
+        validate_email(known)
+    except ValidationError:
+        raise NoMailAddress("This is no e-mail address. Enter another as the address.") from None
+    return known
+
+
+def _times(locked: Notice, delivered_at: datetime | None) -> dict[str, Any]:
+    """The columns of a letter that has been delivered."""
+    now = timezone.now()
+    moment = delivered_at or now
+    if not locked.approval.created_at <= moment <= now:
+        raise ImpossibleTime("The time of a delivery cannot be before the approval of the notice, nor in the future.")
+    return {"handled_at": now, "delivered_at": moment}
+
+
+@requires(Permission.DRAFT_NOTICES)
+def record_return(*, caller: Caller, delivery: Delivery, reason: str) -> Delivery:
+    """A letter came back. Without another delivery the notice counts as not delivered.
+
+    Raises:
+        MissingReason
+        WrongState: it is back already, or not out yet.
+    """
     if not reason.strip():
-        raise Refused("Say why the letter came back.")
+        raise MissingReason("Say why the letter came back.")
     with transaction.atomic():
-        locked = Notice.objects.select_for_update().get(pk=delivery.notice_id)
-        found = Delivery.objects.get(pk=delivery.pk)
-        if found.returned_at:
-            raise Refused("This delivery came back already.")
-        if not found.delivered_at:
-            raise Refused("The mail has not gone out yet.")
-        found.returned_at, found.returned_because = timezone.now(), reason
-        found.save(update_fields=["returned_at", "returned_because"])
-        note("notice.returned", locked, caller.actor, channel=found.channel)
-        _settle(locked)
-    return found
+        notice = Notice.objects.for_organization(caller.organization_id).locked(delivery.notice_id)
+        delivery = notice.deliveries.get(pk=delivery.pk)
+        if delivery.returned_at:
+            raise WrongState("This delivery came back already.")
+        if not delivery.delivered_at:
+            raise WrongState("The mail has not gone out yet.")
+        delivery.returned_at, delivery.returned_because = timezone.now(), reason
+        delivery.save(update_fields=["returned_at", "returned_because"])
+        audit_trail.record("notice.returned", notice, caller.actor, channel=delivery.channel)
+        _settle(notice)
+    return delivery
 
 
 def deliver_letters() -> int:
     """Mail the letters that wait. Returns how many went out."""
-    return mail.deliver(Delivery.objects.filter(channel=Delivery.Channel.EMAIL, delivered_at=None), _mail)
+    deliveries = Delivery.objects.unscoped("one worker mails the letters of every organization")
+    return mail.deliver(deliveries.filter(channel=Delivery.Channel.EMAIL, delivered_at=None), _mail)
 
 
-def _mail(row: Delivery) -> mail.Outcome:
+def _mail(delivery: Delivery) -> mail.Outcome:
     """Send one letter; nothing if its notice was taken back meanwhile, or no mail ever reaches the address."""
-    notice = selectors.notice_with_letter(row.notice_id)
+    notice = selectors.notice_with_letter(delivery.notice_id)
     if notice.state not in Notice.FINISHED:
         return mail.NOT_SENT
     letter = selectors.letter(notice)
     file = letters.render_pdf(letter, "a4")
-    leases.renew(row, lasts=mail.LEASE)  # vault and PDF may have taken long
+    leases.renew(delivery, lasts=mail.LEASE)  # vault and PDF may have taken long
     try:
         mails.send(
             "letter",
-            to=row.address,
+            to=delivery.address,
             language=notice.language,
             organization=letter.organization,
             context={"address": letter.address},
             attachments=[("letter.pdf", file, "application/pdf")],
         )
     except mail.Undeliverable:
-        return mail.Outcome(sent=False, record=lambda: _came_back(row, notice))
-    return mail.Outcome(sent=True, record=lambda: _went_out(row, hashlib.sha256(file).hexdigest()))
+        return mail.Outcome(sent=False, record=lambda: _record_refusal(delivery, notice))
+    digest = hashlib.sha256(file).hexdigest()
+    return mail.Outcome(sent=True, record=lambda: _record_mailing(delivery, notice, digest))
 
 
-def _went_out(row: Delivery, digest: str) -> None:
-    locked = Notice.objects.select_for_update().get(pk=row.notice_id)
-    Delivery.objects.filter(pk=row.pk).update(delivered_at=timezone.now(), letter_digest=digest)
-    note("notice.mailed", locked, audit.SYSTEM)
+def _record_mailing(delivery: Delivery, notice: Notice, digest: str) -> None:
+    locked = Notice.objects.for_organization(notice.organization_id).locked(notice.pk)
+    locked.deliveries.filter(pk=delivery.pk).update(delivered_at=timezone.now(), letter_digest=digest)
+    audit_trail.record("notice.mailed", locked, audit.SYSTEM)
     _settle(locked)
 
 
-def _came_back(row: Delivery, notice: Notice) -> None:
+def _record_refusal(delivery: Delivery, notice: Notice) -> None:
     """Record it at once: a mail that waited for ever would keep the recipient from being corrected."""
     because = "The mail server refuses the address."
-    Delivery.objects.filter(pk=row.pk).update(returned_at=timezone.now(), returned_because=because)
-    note("notice.returned", notice, audit.SYSTEM, channel=row.channel)
+    notice.deliveries.filter(pk=delivery.pk).update(returned_at=timezone.now(), returned_because=because)
+    audit_trail.record("notice.returned", notice, audit.SYSTEM, channel=delivery.channel)
 
 
 def _settle(locked: Notice) -> None:
     """A finished notice is delivered exactly while a delivery stands that did not come back."""
     if locked.state in Notice.FINISHED:
         stands = locked.deliveries.filter(delivered_at__isnull=False, returned_at=None).exists()
-        Notice.objects.filter(pk=locked.pk).update(state=State.DELIVERED if stands else State.APPROVED)
-
-
-def _mail_address(notice: Notice, address: str) -> str:
-    told = address or notice.recipient.get("email") or notice.recipient.get("e-mail")
-    if not isinstance(told, str):
-        raise Refused("No e-mail address is known. Enter one as the address.")
-    try:
-        validate_email(told)
-    except ValidationError:
-        raise Refused("This is no e-mail address. Enter another as the address.") from None
-    return told
+        locked.state = State.DELIVERED if stands else State.APPROVED
+        locked.save(update_fields=["state"])

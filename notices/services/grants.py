@@ -8,18 +8,21 @@ from django.utils import timezone
 
 from accounts import audit
 from accounts import selectors as accounts
+from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.models import Member
+from accounts.roles import Permission
+from notices.errors import ImpossibleTime, OwnGrant
 from notices.models import AuthorityGrant
-from notices.services.common import Refused
 
 
+@requires(Permission.GRANT_AUTHORITY)
 def grant_authority(
     *,
+    caller: Caller,
     member: Member,
     authority: str,
     valid_from: date,
-    caller: Caller,
     valid_to: date | None = None,
     packs: Sequence[str] = (),
     evidence: str = "",
@@ -31,14 +34,15 @@ def grant_authority(
         evidence: where the authority is written down.
 
     Raises:
-        Refused: it ends before it begins, or is for the caller themselves.
+        ImpossibleTime: it ends before it begins.
+        OwnGrant: it is for the caller themselves.
     """
     if valid_to is not None and valid_to < valid_from:
-        raise Refused("The grant ends before it begins.")
+        raise ImpossibleTime("The grant ends before it begins.")
     if accounts.person_behind(caller.actor) == member.user.email:
-        raise Refused("Nobody grants authority to themselves; another owner or admin has to.")
+        raise OwnGrant
     with transaction.atomic():
-        made = AuthorityGrant.objects.create(
+        grant = AuthorityGrant.objects.create(
             organization_id=caller.organization_id,
             user_id=member.user_id,
             authority=authority,
@@ -48,21 +52,23 @@ def grant_authority(
             evidence=evidence,
             granted_by=str(caller.actor),
         )
-        _note("authority.granted", made, caller)
-    return made
-
-
-def revoke_grant(*, grant: AuthorityGrant, caller: Caller) -> AuthorityGrant:
-    """End a grant now; approvals made with it stand. Revoking again changes nothing."""
-    with transaction.atomic():
-        now = timezone.now()
-        if AuthorityGrant.objects.filter(pk=grant.pk, revoked_at=None).update(revoked_at=now):
-            grant.revoked_at = now
-            _note("authority.revoked", grant, caller)
+        _record("authority.granted", grant, caller)
     return grant
 
 
-def _note(verb: str, grant: AuthorityGrant, caller: Caller) -> None:
+@requires(Permission.GRANT_AUTHORITY)
+def revoke_grant(*, caller: Caller, grant: AuthorityGrant) -> AuthorityGrant:
+    """End a grant now; approvals made with it stand. Revoking again changes nothing."""
+    with transaction.atomic():
+        now = timezone.now()
+        grants = AuthorityGrant.objects.for_organization(caller.organization_id)
+        if grants.filter(pk=grant.pk, revoked_at=None).update(revoked_at=now):
+            grant.revoked_at = now
+            _record("authority.revoked", grant, caller)
+    return grant
+
+
+def _record(verb: str, grant: AuthorityGrant, caller: Caller) -> None:
     audit.record(
         verb,
         actor=caller.actor,

@@ -1,82 +1,94 @@
-"""What is decided about a notice: sent to review, sent back, approved, withdrawn."""
+"""What is decided about a notice: sent for review, sent back, approved, withdrawn."""
 
 from django.db import transaction
 
 from accounts.audit import Actor
+from accounts.authority import requires
 from accounts.callers import Caller
-from notices import checklist, selectors
-from notices.letters import recipient as recipients
+from accounts.roles import Permission
+from config.errors import DomainError
+from notices import selectors
+from notices.errors import MembersOnly, MissingReason, WrongState
 from notices.models import Approval, Notice, NoticeRevision, Step
 from notices.record_paths import Facts
-from notices.services import authority as authority_rules
-from notices.services.common import Refused, note, require_seen
+from notices.services import audit_trail
+from notices.services.approval_rules import require_approvable
+from notices.services.revisions import require_seen
 from notices.services.sealing import seal_approved
 
 State = Notice.State
 
 
-def submit(*, notice: Notice, caller: Caller) -> Notice:
-    """Ask for the review of a draft. Raises Refused if it is none."""
+@requires(Permission.DRAFT_NOTICES)
+def submit(*, caller: Caller, notice: Notice) -> Notice:
+    """Ask for the review of a draft. Raises WrongState if it is none."""
     with transaction.atomic():
-        locked = _locked(notice)
+        locked = _locked(notice, caller)
         if locked.state != State.DRAFT:
-            raise Refused(locked.standing)
+            raise WrongState(locked.standing)
         return _step(locked, Step.Kind.SUBMITTED, State.IN_REVIEW, "", caller.actor)
 
 
-def hold(*, notice: Notice, caller: Caller, take: bool = True) -> None:
+@requires(Permission.DRAFT_NOTICES)
+def hold(*, caller: Caller, notice: Notice, take: bool = True) -> None:
     """Say that one works on a notice, so that nobody else begins with it.
 
     Args:
         take: False to let go of it. Somebody else's hold stays as it is then.
 
     Raises:
-        Refused: a key holds nothing, and nobody holds what is finished.
+        MembersOnly: a key holds nothing.
+        WrongState: nobody holds what is finished.
     """
     if caller.member_id is None:
-        raise Refused("Only a member can hold a notice.")
+        raise MembersOnly
     with transaction.atomic():
-        locked = _locked(notice)
+        locked = _locked(notice, caller)
         if locked.state not in Notice.EDITABLE:
-            raise Refused(locked.standing)
+            raise WrongState(locked.standing)
         if take == (locked.holder_id == caller.member_id):
             return
-        Notice.objects.filter(pk=locked.pk).update(holder_id=caller.member_id if take else None)
-        note("notice.held" if take else "notice.released", locked, caller.actor)
+        locked.holder_id = caller.member_id if take else None
+        locked.save(update_fields=["holder"])
+        audit_trail.record("notice.held" if take else "notice.released", locked, caller.actor)
 
 
-def request_changes(*, notice: Notice, reason: str, caller: Caller, revision: int | None = None) -> Notice:
+@requires(Permission.APPROVE_NOTICES)
+def request_changes(*, caller: Caller, notice: Notice, reason: str, revision: int | None = None) -> Notice:
     """Send a notice in review back to whoever wrote it.
 
     Args:
         revision: the one that was looked at; the current one if not given.
 
     Raises:
-        Refused: no reason is given, the notice is not in review, or it has changed.
+        MissingReason, StaleRevision
+        WrongState: it is not in review.
     """
     if not reason.strip():
-        raise Refused("Say what has to be changed.")
+        raise MissingReason("Say what has to be changed.")
     with transaction.atomic():
-        locked = _locked(notice)
-        _require_current(locked, revision)
+        locked = _locked(notice, caller)
+        _current_revision(locked, revision)
         if locked.state != State.IN_REVIEW:
-            raise Refused(locked.standing)
+            raise WrongState(locked.standing)
         return _step(locked, Step.Kind.CHANGES_REQUESTED, State.DRAFT, reason, caller.actor)
 
 
-def withdraw(*, notice: Notice, caller: Caller, reason: str = "") -> Notice:
+@requires(Permission.APPROVE_NOTICES)
+def withdraw(*, caller: Caller, notice: Notice, reason: str = "") -> Notice:
     """Take a notice back, whatever its state. Withdrawing again changes nothing."""
     with transaction.atomic():
-        locked = _locked(notice)
+        locked = _locked(notice, caller)
         if locked.state == State.WITHDRAWN:
             return locked
         return _step(locked, Step.Kind.WITHDRAWN, State.WITHDRAWN, reason, caller.actor)
 
 
+@requires(Permission.APPROVE_NOTICES)
 def approve(
     *,
-    notice: Notice,
     caller: Caller,
+    notice: Notice,
     revision: int | None = None,
     approver: str = "",
     authority: str = "",
@@ -90,14 +102,15 @@ def approve(
             member's default to their own.
 
     Raises:
-        Refused: with the reason.
+        WrongState, StaleRevision
+        NotApprovable, NotGranted, WrongApprover, OwnNotice: as `approval_rules` has it.
         Fault: the record cannot be read.
     """
     facts = selectors.facts_of(notice.decision)
     with transaction.atomic():
-        locked = _locked(notice)
-        current = _require_current(locked, revision)
-        claim = _approvable(locked, current, facts, caller, approver, authority)
+        locked = _locked(notice, caller)
+        current = _current_revision(locked, revision)
+        claim = require_approvable(locked, current, facts, caller, approver, authority)
         approval = Approval.objects.create(
             notice=locked,
             revision=current,
@@ -108,77 +121,62 @@ def approve(
             actor_id=caller.actor.id,
             **claim._asdict(),
         )
-        Notice.objects.filter(pk=locked.pk).update(state=State.APPROVED, holder=None)
-        named = approval.words_named
-        note("notice.approved", locked, caller.actor, revision=current.number, basis=claim.basis, words_named=named)
-        _take_the_place_of(locked, caller.actor)
+        locked.state, locked.holder = State.APPROVED, None
+        locked.save(update_fields=["state", "holder"])
+        audit_trail.record(
+            "notice.approved",
+            locked,
+            caller.actor,
+            revision=current.number,
+            basis=claim.basis,
+            words_named=approval.words_named,
+        )
+        _withdraw_replaced(locked, caller.actor)
     seal_approved(notice_id=locked.pk)  # what this cannot seal, beat does: the approval stands
     return approval
 
 
-def reason_against_approval(*, notice: Notice, facts: Facts, caller: Caller) -> str:
-    """Why a member could not approve a notice now, for a button that says so; "" if they could."""
+@requires(Permission.APPROVE_NOTICES)
+def reason_against_approval(*, caller: Caller, notice: Notice, facts: Facts) -> str:
+    """Why a member could not approve a notice now, for a button that says so; "" if they could. Changes nothing."""
     try:
-        _approvable(notice, _require_current(notice, None), facts, caller, "", "")
-    except Refused as refusal:
-        return str(refusal)
+        require_approvable(notice, _current_revision(notice, None), facts, caller, "", "")
+    except DomainError as error:
+        return error.sentence
     return ""
 
 
-def _locked(notice: Notice) -> Notice:
-    return Notice.objects.select_for_update().get(pk=notice.pk)
+def _locked(notice: Notice, caller: Caller) -> Notice:
+    return Notice.objects.for_organization(caller.organization_id).locked(notice.pk)
 
 
 def _step(locked: Notice, kind: Step.Kind, state: Notice.State, reason: str, actor: Actor) -> Notice:
     current = selectors.current_revision(locked)
     Step.objects.create(notice=locked, revision=current, kind=kind, reason=reason, actor_label=actor.label)
-    Notice.objects.filter(pk=locked.pk).update(state=state, holder=None)
-    locked.state = state
-    note(f"notice.{kind.value}", locked, actor, revision=current.number)
+    locked.state, locked.holder = state, None
+    locked.save(update_fields=["state", "holder"])
+    audit_trail.record(f"notice.{kind.value}", locked, actor, revision=current.number)
     return locked
 
 
-def _take_the_place_of(successor: Notice, actor: Actor) -> None:
+def _withdraw_replaced(successor: Notice, actor: Actor) -> None:
     """An approved new version withdraws the notice it replaces."""
     if successor.supersedes_id:
-        replaced = Notice.objects.select_for_update().get(pk=successor.supersedes_id)
+        notices = Notice.objects.for_organization(successor.organization_id)
+        replaced = notices.locked(successor.supersedes_id)
         if replaced.state != State.WITHDRAWN:
             _step(replaced, Step.Kind.WITHDRAWN, State.WITHDRAWN, f"Replaced by {successor.pk}.", actor)
+
+
+def _current_revision(locked: Notice, seen: int | None) -> NoticeRevision:
+    """The revision that is decided about. Raises WrongState, StaleRevision."""
+    current = selectors.current_revision(locked)
+    if locked.state not in Notice.EDITABLE:
+        raise WrongState(f"{locked.standing}{_approved_by(locked)} Nothing was changed.")
+    require_seen(current, seen)
+    return current
 
 
 def _approved_by(notice: Notice) -> str:
     approval = getattr(notice, "approval", None)
     return f" {approval.approver} approved it on {approval.created_at:%Y-%m-%d at %H:%M} UTC." if approval else ""
-
-
-def _require_current(locked: Notice, revision: int | None) -> NoticeRevision:
-    current = selectors.current_revision(locked)
-    if locked.state not in Notice.EDITABLE:
-        raise Refused(f"{locked.standing}{_approved_by(locked)} Nothing was changed.")
-    require_seen(current, revision)
-    return current
-
-
-def _approvable(
-    notice: Notice,
-    revision: NoticeRevision,
-    facts: Facts,
-    caller: Caller,
-    approver: str,
-    authority: str,
-) -> authority_rules.Claim:
-    """Every rule that an approval has to pass. Raises Refused."""
-    case = selectors.case_of(notice, facts)
-    if notice.pack_digest != case.pack.digest:
-        raise Refused(
-            f"The pack {notice.pack} has changed since this was written: from {notice.pack_version} to "
-            f"{case.pack.version}. Edit the notice, so that it is checked under the new one."
-        )
-    problems = checklist.problems(case, revision)
-    if too_long := recipients.problem(notice.recipient):
-        problems.append(too_long)
-    if problems:
-        raise Refused(f"The notice cannot be approved yet. {' '.join(problems)}")
-    claim = authority_rules.claim(notice, caller, approver, authority)
-    authority_rules.require_other_eyes(notice, caller, claim.approver)
-    return claim

@@ -7,20 +7,18 @@ from django.utils import timezone
 
 from accounts import audit, mail
 from accounts.audit import Actor
+from accounts.authority import requires
 from accounts.callers import Caller
+from accounts.roles import Permission
 from config import leases
 from config.celery import wake
 from notices import deadlines, mails, selectors
+from notices.errors import MissingReason, NoReviewOffered, WrongCode, WrongState
 from notices.localization import wording
 from notices.models import Notice, ReviewRequest
-from notices.services.common import Refused, note
+from notices.services import audit_trail
 
-_NOT_HERE = "For this letter no review can be asked for here."
 READER = Actor("person", "", "whoever has the letter")
-
-
-class WrongCode(Exception):
-    """The code is not the one in the letter."""
 
 
 def request_review(*, notice: Notice, code: str, message: str = "", email: str = "") -> ReviewRequest:
@@ -32,30 +30,28 @@ def request_review(*, notice: Notice, code: str, message: str = "", email: str =
         email: where an acknowledgement goes, if the person wants one.
 
     Raises:
-        WrongCode
-        Refused: the letter offers no review, or was taken back.
+        WrongCode, NoReviewOffered
         Fault: custody cannot be read.
     """
     letter = selectors.letter(notice)
     if not letter.review_code:
-        raise Refused(_NOT_HERE)
+        raise NoReviewOffered
     if not hmac.compare_digest(_plain(code).encode(), _plain(letter.review_code).encode()):
         raise WrongCode
     now = timezone.now()
     facts = selectors.facts_of(notice.decision)
     pack = selectors.pack_of(notice)
-    due = next(
-        iter(deadlines.compute(pack, facts, received_at=notice.decision.received_at, requested_at=now, what="answer")),
-        None,
-    )
+    received_at = notice.decision.received_at
+    answers = deadlines.compute(pack, facts, received_at=received_at, requested_at=now, what="answer")
+    due = answers[0] if answers else None
     with transaction.atomic():
-        locked = Notice.objects.select_for_update().get(pk=notice.pk)
+        locked = Notice.objects.for_organization(notice.organization_id).locked(notice.pk)
         if locked.state not in Notice.FINISHED:
-            raise Refused(_NOT_HERE)
-        found = ReviewRequest.objects.filter(notice=locked).waiting().first()
-        if found:
-            return found
-        made = ReviewRequest.objects.create(
+            raise NoReviewOffered
+        waiting = locked.review_requests.waiting().first()
+        if waiting:
+            return waiting
+        request = ReviewRequest.objects.create(
             organization_id=locked.organization_id,
             notice=locked,
             message=message,
@@ -65,53 +61,65 @@ def request_review(*, notice: Notice, code: str, message: str = "", email: str =
             due_clock=due.clock if due else "",
             handled_at=None if email else now,
         )
-        note("review.requested", locked, READER, request=made.pk)
+        audit_trail.record("review.requested", locked, READER, request=request.pk)
         if email:
             wake("notices.tasks.deliver_letters")
-    return made
+    return request
 
 
-def close_request(*, request: ReviewRequest, reason: str, caller: Caller) -> ReviewRequest:
-    """End a request without a reconsideration, as when the person takes it back. Raises Refused."""
+@requires(Permission.RECONSIDER)
+def close_request(*, caller: Caller, request: ReviewRequest, reason: str) -> ReviewRequest:
+    """End a request without a reconsideration, as when the person takes it back.
+
+    Raises:
+        MissingReason
+        WrongState: it is answered or closed.
+    """
     if not reason.strip():
-        raise Refused("Say why the request is closed without a reconsideration.")
+        raise MissingReason("Say why the request is closed without a reconsideration.")
     with transaction.atomic():
-        open_one = ReviewRequest.objects.filter(pk=request.pk).waiting()
-        if not open_one.update(closed_at=timezone.now(), closed_by=str(caller.actor), closed_because=reason):
-            raise Refused("The request is answered or closed already.")
-        note("review.closed", request.notice, caller.actor, request=request.pk)
-    return ReviewRequest.objects.get(pk=request.pk)
+        requests = ReviewRequest.objects.for_organization(caller.organization_id).filter(pk=request.pk)
+        closing = {"closed_at": timezone.now(), "closed_by": str(caller.actor), "closed_because": reason}
+        if not requests.waiting().update(**closing):
+            raise WrongState("The request is answered or closed already.")
+        audit_trail.record("review.closed", request.notice, caller.actor, request=request.pk)
+    return requests.get()
 
 
 def acknowledge_requests() -> int:
     """Mail the acknowledgements that wait. Returns how many went out."""
-    return mail.deliver(ReviewRequest.objects.exclude(email=""), _acknowledge)
+    requests = ReviewRequest.objects.unscoped("one worker mails the acknowledgements of every organization")
+    return mail.deliver(requests.exclude(email=""), _acknowledge)
 
 
-def _acknowledge(row: ReviewRequest) -> mail.Outcome:
-    notice = row.notice
+def _acknowledge(request: ReviewRequest) -> mail.Outcome:
+    notice = request.notice
     day = wording(notice.language, selectors.locale_of(notice)).day
-    leases.renew(row, lasts=mail.LEASE)
+    leases.renew(request, lasts=mail.LEASE)
     try:
         mails.send(
             "review_request",
-            to=row.email,
+            to=request.email,
             language=notice.language,
             organization=notice.organization.name,
             context={
-                "number": row.pk,
-                "received": day(row.received_at.date()),
-                "due": day(row.due_at.date()) if row.due_at else "",
+                "number": request.pk,
+                "received": day(request.received_at.date()),
+                "due": day(request.due_at.date()) if request.due_at else "",
                 "address": selectors.public_address(notice),
             },
         )
     except mail.Undeliverable:  # the person mistyped it: whoever answers has to know
-        return mail.Outcome(sent=False, record=lambda: _refused(row))
-    return mail.Outcome(sent=True, record=lambda: note("review.acknowledged", notice, audit.SYSTEM, request=row.pk))
+        return mail.Outcome(sent=False, record=lambda: _record_refusal(request))
+    return mail.Outcome(sent=True, record=lambda: _record_mailing(request))
 
 
-def _refused(row: ReviewRequest) -> None:
-    ReviewRequest.objects.filter(pk=row.pk).update(refused_at=timezone.now())
+def _record_mailing(request: ReviewRequest) -> None:
+    audit_trail.record("review.acknowledged", request.notice, audit.SYSTEM, request=request.pk)
+
+
+def _record_refusal(request: ReviewRequest) -> None:
+    request.notice.review_requests.filter(pk=request.pk).update(refused_at=timezone.now())
 
 
 def _plain(code: str) -> str:

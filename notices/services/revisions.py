@@ -6,25 +6,25 @@ from typing import Any
 
 from django.db import transaction
 
+from accounts.authority import requires
 from accounts.callers import Caller
+from accounts.roles import Permission
 from config.api import strict_json
 from decisions.models import Decision
 from notices import checklist, deadlines, drafting, selectors
-from notices.letters import recipient as recipients
+from notices.errors import NewVersionExists, StaleRevision, WrongState
 from notices.limits import require_room
-from notices.models import Contributor, Notice, NoticeRevision, Step
+from notices.models import Contributor, Notice, NoticeRevision
 from notices.packs import Pack
 from notices.record_paths import Facts
-from notices.services import contributors
-from notices.services.common import Refused, mail_waits, note, require_seen
+from notices.services import audit_trail, contributors
 
 State = Notice.State
-_ADDRESS = {"name", "address", "email", "e-mail"}
-"""What of a recipient may change after the approval."""
 
 
+@requires(Permission.DRAFT_NOTICES)
 def draft(
-    *, decision: Decision, pack: Pack, recipient: Mapping[str, Any], caller: Caller, language: str = ""
+    *, caller: Caller, decision: Decision, pack: Pack, recipient: Mapping[str, Any], language: str = ""
 ) -> Notice:
     """A first draft from the record.
 
@@ -34,14 +34,15 @@ def draft(
             language that fits is used, or its first.
 
     Raises:
-        Fault: the record cannot be read, or says more than a notice holds.
+        Fault: the record cannot be read.
+        TooMuch: it says more than a notice holds.
     """
     facts = selectors.facts_of(decision)
     wishes = [language, recipient.get("language"), facts.get("subject.language")]
     language = pack.language_for(*[wish for wish in wishes if isinstance(wish, str)])
     phrasebook = selectors.phrasebook_of(decision.organization_id, language)
-    drafted = drafting.draft(facts, pack, language, phrasebook, selectors.placeholders_of(decision.organization))
-    due = next(iter(deadlines.compute(pack, facts, received_at=decision.received_at)), None)
+    proposal = drafting.draft(facts, pack, language, phrasebook, selectors.placeholders_of(decision.organization))
+    deadline = next(iter(deadlines.compute(pack, facts, received_at=decision.received_at)), None)
     with transaction.atomic():
         notice = Notice.objects.create(
             organization_id=decision.organization_id,
@@ -51,25 +52,29 @@ def draft(
             pack_digest=pack.digest,
             language=language,
             recipient=dict(recipient),
-            due_at=due.due_at if due else None,
-            due_clock=due.clock if due else "",
+            due_at=deadline.due_at if deadline else None,
+            due_clock=deadline.clock if deadline else "",
             created_by=str(caller.actor),
         )
-        _revise(notice, 1, drafted.content, {}, facts, caller)
-        contributors.add_authors(notice, [author for phrase in drafted.phrases for author in phrase.authors])
-        note("notice.drafted", notice, caller.actor, pack=pack.id)
+        _revise(notice, 1, proposal.content, {}, facts, caller)
+        contributors.add_authors(notice, [author for phrase in proposal.phrases for author in phrase.authors])
+        audit_trail.record("notice.drafted", notice, caller.actor, pack=pack.id)
     return notice
 
 
+@requires(Permission.DRAFT_NOTICES)
 def edit(
     *,
+    caller: Caller,
     notice: Notice,
     changes: Mapping[str, Any],
     not_applicable: Mapping[str, str] | None = None,
     revision: int | None = None,
-    caller: Caller,
 ) -> NoticeRevision:
     """Replace some of the content's properties. The notice is a draft again, if it was in review.
+
+    The revision adopts the pack as it is today. An edit that changes nothing makes one for that alone; where there is
+    nothing to adopt either, the current revision stays the current one.
 
     Args:
         changes: content properties of the right types; they need not be complete, nor their sources resolve.
@@ -77,91 +82,71 @@ def edit(
         revision: the one that was edited; the current one if not given.
 
     Raises:
-        Refused: the notice is finished, or at another revision.
-        Fault: the record cannot be read, or the notice would hold too much.
+        WrongState: the notice is finished.
+        StaleRevision
+        Fault: the record cannot be read.
+        TooMuch: the notice would hold more than it can.
     """
     facts = selectors.facts_of(notice.decision)
     with transaction.atomic():
-        locked = Notice.objects.select_for_update().get(pk=notice.pk)
+        locked = Notice.objects.for_organization(caller.organization_id).locked(notice.pk)
         locked.decision = notice.decision
         if locked.state not in Notice.EDITABLE:
-            raise Refused(f"{locked.standing} It stays as it is: make a new version of it.")
+            raise WrongState(f"{locked.standing} It stays as it is: make a new version of it.")
         last = selectors.current_revision(locked)
         require_seen(last, revision)
-        exempt = last.not_applicable if not_applicable is None else dict(not_applicable)
-        made = _revise(locked, last.number + 1, {**last.content, **changes}, exempt, facts, caller)
-        if _waives(selectors.pack_of(locked), last.not_applicable, exempt):
+        content = {**last.content, **changes}
+        exemptions = last.not_applicable if not_applicable is None else dict(not_applicable)
+        if (content, exemptions) == (last.content, last.not_applicable) and _is_current(locked, last, facts):
+            return last
+        current = _revise(locked, last.number + 1, content, exemptions, facts, caller)
+        if _waives(selectors.pack_of(locked), last.not_applicable, exemptions):
             contributors.add(locked, Contributor.Part.WAIVER, caller.actor)
-        note("notice.edited", locked, caller.actor, revision=made.number)
+        audit_trail.record("notice.edited", locked, caller.actor, revision=current.number)
     notice.refresh_from_db(fields=["state", "pack_version", "pack_digest", "problems", "holder"])
-    return made
+    return current
 
 
-def _waives(pack: Pack, before: Mapping[str, str], exempt: Mapping[str, str]) -> bool:
-    """Whether an edit says of an element that can block that it does not apply, or gives another reason for that."""
-    said = {name for name, reason in exempt.items() if reason != before.get(name)}
-    return any(element.id in said and pack.binds(element) for element in pack.elements)
+def require_seen(current: NoticeRevision, seen: int | None) -> None:
+    """Nobody edits or decides about words they have not seen. Raises StaleRevision.
 
-
-def set_recipient(*, notice: Notice, recipient: Mapping[str, Any], caller: Caller) -> None:
-    """Say to whom the letter goes. It is no edit of what the notice says, so an approval stands, and a letter that came
-    back can be sent anew: then name and address alone change, and the history says who changed which of them.
-
-    Raises:
-        Refused
+    Args:
+        seen: the number of the revision that they looked at; None if they do not say.
     """
-    if too_long := recipients.problem(recipient):
-        raise Refused(too_long)
-    with transaction.atomic():
-        locked = Notice.objects.select_for_update().get(pk=notice.pk)
-        if locked.state == State.WITHDRAWN:
-            raise Refused(locked.standing)
-        if mail_waits(locked):  # else one person's letter goes to another's mailbox
-            raise Refused("A mail of this letter waits to go out. Change the recipient once it has.")
-        before = locked.recipient
-        changed = {name for name in {*before, *recipient} if before.get(name) != recipient.get(name)}
-        if locked.state in Notice.FINISHED:
-            _readdress(locked, changed, caller)
-        else:
-            note("notice.recipient_set", locked, caller.actor)
-        Notice.objects.filter(pk=locked.pk).update(recipient=dict(recipient))
+    if seen is not None and seen != current.number:
+        raise StaleRevision(f"The notice has changed since you opened it: it is at revision {current.number}.")
 
 
-def _readdress(locked: Notice, changed: set[str], caller: Caller) -> None:
-    """Keep it that an approved letter goes elsewhere. What it said before and says now is private. Raises Refused."""
-    if not changed <= _ADDRESS:
-        raise Refused(
-            "Once the notice is approved, only name, address and e-mail address of its recipient can change; "
-            "reference, language and all else stay as they were approved."
-        )
-    told = sorted(changed)
-    if told:
-        Step.objects.create(
-            notice=locked,
-            revision_id=locked.approval.revision_id,
-            kind=Step.Kind.READDRESSED,
-            reason=", ".join(told),
-            actor_label=caller.actor.label,
-        )
-    note("notice.recipient_set", locked, caller.actor, changed=told)
+def _is_current(notice: Notice, revision: NoticeRevision, facts: Facts) -> bool:
+    """Whether a revision was made under today's pack, and cites what is in the record today."""
+    cited = checklist.cited_values(facts, revision.content)
+    return notice.pack_digest == selectors.pack_of(notice).digest and revision.cited == cited
 
 
-def new_version(*, notice: Notice, caller: Caller) -> Notice:
+def _waives(pack: Pack, before: Mapping[str, str], exemptions: Mapping[str, str]) -> bool:
+    """Whether an edit says of an element that can block that it does not apply, or gives another reason for that."""
+    changed = {name for name, reason in exemptions.items() if reason != before.get(name)}
+    return any(element.id in changed and pack.binds(element) for element in pack.elements)
+
+
+@requires(Permission.DRAFT_NOTICES)
+def new_version(*, caller: Caller, notice: Notice) -> Notice:
     """A draft with the words of an approved or delivered notice. Once it is approved, it takes that notice's place.
 
     Raises:
-        Refused: the notice is not finished, or a new version is already there.
+        WrongState: the notice is not finished.
+        NewVersionExists
         Fault: the record cannot be read.
     """
     facts, pack = selectors.facts_of(notice.decision), selectors.pack_of(notice)
     with transaction.atomic():
-        locked = Notice.objects.select_for_update().get(pk=notice.pk)
+        locked = Notice.objects.for_organization(caller.organization_id).locked(notice.pk)
         if locked.state not in Notice.FINISHED:
-            raise Refused(f"{locked.standing} Only an approved or delivered one gets a new version.")
+            raise WrongState(f"{locked.standing} Only an approved or delivered one gets a new version.")
         if locked.successors.exclude(state=State.WITHDRAWN).exists():
-            raise Refused("There is a new version of this notice already. Edit that one, or withdraw it.")
+            raise NewVersionExists
         last = selectors.current_revision(locked)
-        made = Notice.objects.create(
+        successor = Notice.objects.create(
             organization_id=locked.organization_id,
             decision=notice.decision,
             pack=pack.id,
@@ -174,17 +159,17 @@ def new_version(*, notice: Notice, caller: Caller) -> Notice:
             supersedes=locked,
             created_by=str(caller.actor),
         )
-        _revise(made, 1, last.content, last.not_applicable, facts, caller)
+        _revise(successor, 1, last.content, last.not_applicable, facts, caller)
         if locked.approval.actor_kind == "member":  # the words had their second person; what was waived may now matter
-            contributors.take_over(made, locked, [Contributor.Part.WAIVER])
+            contributors.take_over(successor, locked, [Contributor.Part.WAIVER])
         else:
-            contributors.take_over(made, locked)
-        note("notice.drafted", made, caller.actor, pack=pack.id, supersedes=str(locked.pk))
-    return made
+            contributors.take_over(successor, locked)
+        audit_trail.record("notice.drafted", successor, caller.actor, pack=pack.id, supersedes=str(locked.pk))
+    return successor
 
 
 def _revise(
-    notice: Notice, number: int, content: dict[str, Any], exempt: dict[str, str], facts: Facts, caller: Caller
+    notice: Notice, number: int, content: dict[str, Any], exemptions: dict[str, str], facts: Facts, caller: Caller
 ) -> NoticeRevision:
     """The next revision. Whoever makes it holds the notice; a machine holds none. Raises TooMuch."""
     require_room(content)
@@ -194,7 +179,7 @@ def _revise(
         content=content,
         digest=hashlib.sha256(strict_json.canonical(content)).hexdigest(),
         cited=checklist.cited_values(facts, content),
-        not_applicable=exempt,
+        not_applicable=exemptions,
         author_kind=caller.actor.kind,
         author_id=caller.actor.id,
         author_label=caller.actor.label,

@@ -22,6 +22,7 @@ from custody.record_types import Indexing
 from custody.services import Status, Submission, recall, take
 from decisions.selectors import record_of
 from notices import checklist, selectors
+from notices.errors import OtherWordsSealed
 from notices.models import Approval, Notice, SealedNotice
 
 log = structlog.get_logger("notices")
@@ -33,7 +34,8 @@ _LEASE = timedelta(minutes=1)
 def seal_approved(*, notice_id: uuid.UUID | None = None) -> int:
     """Put approved notices into custody that are not there yet: one that was just approved, or, swept by the clock, any
     that a crash left out. Returns how many were sealed; one whose record cannot be read is logged and waits on."""
-    waiting = Approval.objects.filter(notice__sealed=None)
+    approvals = Approval.objects.unscoped("the clock seals the notices of every organization")
+    waiting = approvals.filter(notice__sealed=None)
     if notice_id:
         waiting = waiting.filter(notice=notice_id)
     sealed = 0
@@ -53,15 +55,14 @@ def seal_approved(*, notice_id: uuid.UUID | None = None) -> int:
 
 
 def _approved(approval: Approval) -> Notice:
-    return Notice.objects.select_related("organization", "decision__record", "approval__revision").get(
-        pk=approval.notice_id
-    )
+    notices = Notice.objects.unscoped("an approval that the clock found leads to it")
+    return notices.select_related("organization", "decision__record", "approval__revision").get(pk=approval.notice_id)
 
 
 def _seal(notice: Notice) -> None:
     # Earlier versions sealed a notice under its bare id: if a restored database has forgotten that, it is the record.
     recall(organization_id=notice.organization_id, identity=str(notice.pk))
-    if SealedNotice.objects.filter(notice=notice).exists():
+    if SealedNotice.objects.for_organization(notice.organization_id).filter(notice=notice).exists():
         return
     payload = dump(_record(notice, notice.approval))
     submission = Submission(
@@ -72,9 +73,9 @@ def _seal(notice: Notice) -> None:
         source="notices",
         parents=[custody.statement_digest(record_of(notice.decision))],
     )
-    (taken,) = take(organization_id=notice.organization_id, submissions=[submission])
-    if taken.status is Status.CONFLICT:  # an older database was restored: `selectors.letter` says what to do
-        raise selectors.OtherWordsSealed
+    (result,) = take(organization_id=notice.organization_id, submissions=[submission])
+    if result.status is Status.CONFLICT:  # an older database was restored: `selectors.letter` says what to do
+        raise OtherWordsSealed
 
 
 def index_row(record: Indexing) -> SealedNotice:
@@ -117,9 +118,9 @@ def _letter(notice: Notice, approval: Approval) -> dict[str, Any]:
     statement, which reveals no other field and no name."""
     content = approval.revision.content
     facts = selectors.facts_of(notice.decision)
-    found = {source: facts.find(source).path for source in checklist.sources(content)}
+    paths = {source: facts.find(source).path for source in checklist.sources(content)}
     record = record_of(notice.decision)
-    proofs = custody.disclosures(record, list(dict.fromkeys(found.values())))
+    proofs = custody.disclosures(record, list(dict.fromkeys(paths.values())))
     return {
         "type": "decision-record-letter/1",
         "notice_id": str(notice.pk),
@@ -129,7 +130,7 @@ def _letter(notice: Notice, approval: Approval) -> dict[str, Any]:
         "authority": approval.authority,
         "pack": {"id": notice.pack, "version": notice.pack_version, "digest": notice.pack_digest},
         "content": content,
-        "sources": found,
+        "sources": paths,
         "field_proofs": [
             {
                 "path": proof.leaf[0],

@@ -9,6 +9,7 @@ from accounts.roles import Role
 from custody import selectors as custody
 from custody.models import Entry
 from notices import services
+from notices.errors import RecipientTooLong
 from notices.letters.recipient import printed
 from notices.models import Approval, Delivery, Notice, Step
 from tests.notices.conftest import RECORD, acting, approve, done, drafted, refused, send, shown, step, stored
@@ -73,7 +74,7 @@ def test_a_recipient_that_is_longer_than_an_address_is_refused_and_not_repeated(
 @pytest.mark.parametrize("case", TOO_LONG)
 def test_no_door_of_the_service_takes_it(recorded, organization, case):
     notice = stored(recorded, drafted(recorded))
-    with pytest.raises(services.Refused):
+    with pytest.raises(RecipientTooLong):
         services.set_recipient(notice=notice, recipient=TOO_LONG[case], caller=acting(organization, Role.OWNER, ""))
 
 

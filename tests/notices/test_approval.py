@@ -4,10 +4,12 @@ import json
 
 import pytest
 
+from accounts import callers
 from accounts.models import AuditEvent
 from accounts.roles import Role
 from decisions import samples
 from notices import services
+from notices.errors import MissingReason
 from notices.models import Approval, Notice
 from tests.notices.conftest import (
     approve,
@@ -67,8 +69,10 @@ def test_changes_are_not_asked_for_without_a_reason(api, notice, reason):
     step(api, notice, "submit")
     answer = step(api, notice, "request-changes", {"reason": reason})
     assert (answer.status_code, shown(api, notice)["state"]) == (422, "in_review")
-    with pytest.raises(services.Refused):
-        services.request_changes(notice=stored(api, notice), reason=reason or "", caller=None)
+    with pytest.raises(MissingReason):
+        services.request_changes(
+            caller=callers.system(api.organization.pk), notice=stored(api, notice), reason=reason or ""
+        )
 
 
 def test_changes_of_a_revision_that_was_edited_since_are_not_asked_for(api, notice):

@@ -9,7 +9,7 @@ from django.apps import apps
 from django.contrib import admin
 from django.urls import get_resolver, reverse
 
-from accounts import audit, callers
+from accounts import callers
 from accounts import services as accounts
 from accounts.models import Organization, User
 from accounts.roles import Permission, Role, allows
@@ -62,7 +62,7 @@ def rows_of(api: Any, word: str) -> dict[str, Any]:
     member = api.organization.members.order_by("pk").first()
     grant = services.grant_authority(member=member, authority=word, valid_from=member.created_at.date(), caller=admin_)
     phrase = Phrase(language="en", key=word, sentence=word)
-    services.put_phrases(organization_id=api.organization.pk, phrases=[phrase], actor=audit.SYSTEM)
+    services.put_phrases(caller=callers.system(api.organization.pk), phrases=[phrase])
     phrase = Phrase.objects.get(organization=api.organization)
     return {
         "notice": stored(api, draft),

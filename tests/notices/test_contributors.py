@@ -3,9 +3,11 @@
 import pytest
 
 from accounts import audit
+from accounts.callers import Caller
 from accounts.models import Member
 from accounts.roles import Role
 from notices import services as notices
+from notices.errors import OwnNotice
 from notices.models import Approval, Phrase
 from notices.phrasebook_csv import read_table
 from tests.conftest import Api
@@ -23,7 +25,7 @@ def phrase(sentence: str = "The loan was {value} of the value.", **fields: objec
 
 
 def put(organization, actor, *phrases: Phrase) -> None:
-    notices.put_phrases(organization_id=organization.pk, phrases=phrases, actor=actor)
+    notices.put_phrases(caller=Caller(organization.pk, Role.OWNER, actor), phrases=phrases)
 
 
 def key_of(maker, api) -> Api:
@@ -64,7 +66,7 @@ def test_the_author_of_a_phrase_that_the_notice_uses_does_not_approve_it(recorde
 @pytest.mark.parametrize("words", [{"label": "Loan to value", "sentence": ""}, {"withheld": True, "sentence": ""}])
 def test_a_label_and_what_is_withheld_shape_the_notice_as_sentences_do(recorded, author, words):
     put(recorded.organization, author.actor, phrase(**words))
-    with pytest.raises(notices.Refused, match="wrote a phrase"):
+    with pytest.raises(OwnNotice, match="wrote a phrase"):
         notices.approve(notice=stored(recorded, drafted(recorded)), caller=author)
 
 
@@ -81,7 +83,7 @@ def test_a_phrase_that_is_removed_or_replaced_after_the_draft_was_its_author_s(r
     second = drafted(recorded)
     notices.remove_phrase(phrase=Phrase.objects.get(), caller=author)
     for notice, writer, reader in ((first, author, other), (second, other, author)):
-        with pytest.raises(notices.Refused, match="wrote a phrase"):
+        with pytest.raises(OwnNotice, match="wrote a phrase"):
             notices.approve(notice=stored(recorded, notice), caller=writer)
         assert notices.approve(notice=stored(recorded, notice), caller=reader)
 
@@ -94,7 +96,7 @@ def test_each_part_of_a_phrase_is_whoever_s_who_wrote_it(recorded, author):
     put(recorded.organization, third.actor, phrase(label="Loan to value", owner="Credit", approved_version="2"))
     notice = stored(recorded, drafted(recorded))
     for writer in (author, second):
-        with pytest.raises(notices.Refused, match="wrote a phrase"):
+        with pytest.raises(OwnNotice, match="wrote a phrase"):
             notices.approve(notice=notice, caller=writer)
     assert notices.approve(notice=notice, caller=third)
 
@@ -105,7 +107,7 @@ def test_saving_the_same_words_again_makes_nobody_else_their_author(recorded, au
     put(recorded.organization, author.actor, phrase())
     for actor in (second.actor, audit.COMMAND_LINE):
         put(recorded.organization, actor, phrase(again.replace("{0}", phrase().sentence)))
-    with pytest.raises(notices.Refused, match="wrote a phrase"):
+    with pytest.raises(OwnNotice, match="wrote a phrase"):
         notices.approve(notice=stored(recorded, drafted(recorded)), caller=author)
     assert notices.approve(notice=stored(recorded, drafted(recorded)), caller=second)
 
@@ -120,7 +122,7 @@ def test_the_author_of_a_phrase_who_left_and_came_back_is_still_its_author(recor
     put(recorded.organization, author.actor, phrase())
     notice = stored(recorded, drafted(recorded))
     Member.objects.get(pk=author.member_id).delete()
-    with pytest.raises(notices.Refused, match="wrote a phrase"):
+    with pytest.raises(OwnNotice, match="wrote a phrase"):
         notices.approve(notice=notice, caller=acting(recorded.organization, Role.APPROVER, AUTHOR))
 
 

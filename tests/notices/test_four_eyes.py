@@ -8,6 +8,7 @@ from accounts.models import Member
 from accounts.roles import Role
 from notices import selectors
 from notices import services as notices
+from notices.errors import OwnNotice, WrongApprover
 from notices.models import Approval
 from tests.conftest import Api
 from tests.notices.conftest import acting, approve, done, drafted, edit, refused, send, shown, step, stored
@@ -61,7 +62,7 @@ def test_not_by_a_key_in_their_name(api, written, approver):
 @pytest.mark.parametrize("approver", THEIRS)
 def test_not_from_the_shell_in_their_name(api, organization, written, approver):
     shell = Caller(organization.pk, Role.OWNER, audit.COMMAND_LINE)
-    with pytest.raises(notices.Refused):
+    with pytest.raises(OwnNotice):
         approve_by_service(api, written, shell, approver=approver, authority="any")
     assert not Approval.objects.exists()
 
@@ -70,7 +71,7 @@ def test_not_from_the_shell_in_their_name(api, organization, written, approver):
 def test_not_by_their_role(api, notice, organization, role):
     caller = acting(organization, role, f"{role}@writers.example")
     notices.edit(notice=stored(api, notice), changes={"title": "Mine"}, caller=caller)
-    with pytest.raises(notices.Refused, match="somebody else"):
+    with pytest.raises(OwnNotice, match="somebody else"):
         approve_by_service(api, notice, caller)
 
 
@@ -80,13 +81,13 @@ def test_not_by_an_authority_grant(api, written, writer, organization):
     notices.grant_authority(
         member=member, authority="credit officer", valid_from=member.created_at.date(), caller=admin
     )
-    with pytest.raises(notices.Refused, match="somebody else"):
+    with pytest.raises(OwnNotice, match="somebody else"):
         approve_by_service(api, written, writer)
 
 
 def test_not_after_they_have_left_and_come_back(api, written, writer, organization):
     Member.objects.get(pk=writer.member_id).delete()
-    with pytest.raises(notices.Refused, match="somebody else"):
+    with pytest.raises(OwnNotice, match="somebody else"):
         approve_by_service(api, written, acting(organization, Role.APPROVER, WRITER))
 
 
@@ -131,7 +132,7 @@ def makes_a_new_version(api, organization, caller):
 @pytest.mark.parametrize("writes", [drafts, edits, says_that_an_element_does_not_apply, makes_a_new_version])
 def test_whoever_had_a_hand_in_the_words_does_not_approve_them(api, notice, organization, writer, writes):
     row = {"notice_id": str(writes(api, organization, writer).pk)}
-    with pytest.raises(notices.Refused, match="somebody else"):
+    with pytest.raises(OwnNotice, match="somebody else"):
         approve_by_service(api, row, writer)
     assert done(approve(api, row))["state"] == "approved"
 
@@ -166,7 +167,7 @@ def test_an_address_with_letters_that_lower_case_keeps_is_one_s_own_too(api, wri
 
 def test_a_member_does_not_approve_in_the_name_of_another(api, written, organization):
     second = acting(organization, Role.APPROVER, "second@bank.example")
-    with pytest.raises(notices.Refused, match="your own name"):
+    with pytest.raises(WrongApprover, match="your own name"):
         approve_by_service(api, written, second, approver="third@bank.example")
 
 

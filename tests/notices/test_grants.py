@@ -8,6 +8,7 @@ import time_machine
 from accounts.models import AuditEvent, Member
 from accounts.roles import Role
 from notices import services as notices
+from notices.errors import NotGranted
 from notices.models import AuthorityGrant
 from tests.conftest import Api
 from tests.notices.conftest import acting, approve, done, refused, send, shown, step, stored
@@ -179,16 +180,16 @@ def test_where_a_grant_is_asked_for_no_key_approves(api, notice, grants_alone):
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.APPROVER])
 def test_where_a_grant_is_asked_for_nobody_approves_without(api, notice, grants_alone, organization, role):
     caller = acting(organization, role, HOLDER)
-    with pytest.raises(notices.Refused, match="no authority grant"):
+    with pytest.raises(NotGranted, match="no authority grant"):
         approval_of(api, notice, caller)
     grant(api, packs=["us_ecoa_fcra"])
-    with pytest.raises(notices.Refused, match="for the pack general"):
+    with pytest.raises(NotGranted, match="for the pack general"):
         approval_of(api, notice, caller)
 
 
 def test_where_a_grant_is_asked_for_its_holder_approves(api, notice, grants_alone, holder):
     grant(api)
-    with pytest.raises(notices.Refused, match="medical director"):
+    with pytest.raises(NotGranted, match="medical director"):
         approval_of(api, notice, holder, "medical director")
     assert approval_of(api, notice, holder).authority == "Credit Officer"
 
@@ -212,5 +213,5 @@ def test_whoever_leaves_and_comes_back_does_not_bring_old_authority_along(api, n
     grant(api)
     Member.objects.filter(pk=holder.member_id).delete()
     back = acting(api.organization, Role.APPROVER, HOLDER)
-    with pytest.raises(notices.Refused, match="no authority grant"):
+    with pytest.raises(NotGranted, match="no authority grant"):
         approval_of(api, notice, back)

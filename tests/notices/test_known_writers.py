@@ -8,6 +8,7 @@ from django.apps import apps
 from accounts import audit
 from accounts.roles import Role
 from notices import services
+from notices.errors import OwnNotice
 from notices.models import Contributor, Phrase
 from tests.notices.conftest import RECORD, acting, approve, done, drafted, edit, exempt, refused, step, stored
 from tests.notices.test_contributors import AUTHOR, blocking, key_of, phrase, put
@@ -63,7 +64,7 @@ def test_phrases_are_whoever_s_who_alone_has_ever_changed_the_phrasebook(api, or
     upgrade.name_authors(apps, None)
     assert Phrase.objects.get().authors == before
     api.ingest(RECORD)
-    with pytest.raises(services.Refused, match="wrote a phrase"):
+    with pytest.raises(OwnNotice, match="wrote a phrase"):
         services.approve(notice=stored(api, drafted(api)), caller=author)
 
 

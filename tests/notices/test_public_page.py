@@ -229,7 +229,7 @@ def test_every_word_is_used_and_every_word_that_is_used_is_there():
         *CHECKOUT.glob("notices/services/*.py"),  # subjects of mails
     ]
     text = "".join(source.read_text() for source in sources)
-    used = set(re.findall(r"words\.(\w+) *}}", text)) | set(re.findall(r'said\["(\w+)"\]', text))
+    used = set(re.findall(r"words\.(\w+) *}}", text)) | set(re.findall(r'sentences\["(\w+)"\]', text))
     used |= set(re.findall(r'subject=subject\("(\w+)"', text))
     used |= set(re.findall(r'words\["(\w+)"\]', text)) | {
         f"ask_{name}{suffix}" for name in ("code", "message", "email") for suffix in ("", "_help")

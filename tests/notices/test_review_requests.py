@@ -7,10 +7,11 @@ import time_machine
 
 from accounts.models import AuditEvent
 from accounts.roles import Role
+from config.errors import NotFound
 from custody import selectors as custody
 from notices import selectors, services, tasks
+from notices.errors import NoReviewOffered, WrongCode
 from notices.models import Notice, ReviewRequest
-from notices.services.review_requests import WrongCode
 from tests.notices.conftest import (
     RECORD,
     approve,
@@ -108,14 +109,14 @@ def test_asking_twice_is_one_request_and_after_it_was_closed_another(api, offeri
 def test_a_letter_without_a_review_takes_no_request(api, notice):
     done(approve(api, notice))
     code = custody.opened(stored(api, notice).sealed.record).payload.partition(b'"review_code":"')[2][:9].decode()
-    with pytest.raises(services.Refused):
+    with pytest.raises(NoReviewOffered):
         ask(api, notice, code)
 
 
 def test_a_letter_that_was_taken_back_takes_no_request(api, offering):
     code = code_of(api, offering)
     step(api, offering, "withdraw")
-    with pytest.raises(services.Refused):
+    with pytest.raises(NoReviewOffered):
         ask(api, offering, code)
 
 
@@ -228,7 +229,7 @@ def test_who_leaves_none_gets_none(api, offering, mailoutbox):
 def test_no_more_is_known_of_a_letter_before_it_is_in_custody(api, notice, monkeypatch):
     monkeypatch.setattr("notices.services.review.seal_approved", lambda **_: 0)
     done(approve(api, notice))
-    with pytest.raises(selectors.Http404):
+    with pytest.raises(NotFound):
         selectors.published(Notice.objects.get().address)
 
 
@@ -250,6 +251,6 @@ def test_what_is_answered_is_not_closed(api, offering):
 def test_a_letter_that_is_taken_back_while_somebody_asks_takes_no_request(api, offering):
     opened, code = selectors.published(stored(api, offering).address), code_of(api, offering)
     done(step(api, offering, "withdraw"))
-    with pytest.raises(services.Refused):
+    with pytest.raises(NoReviewOffered):
         services.request_review(notice=opened, code=code)
     assert not ReviewRequest.objects.exists()

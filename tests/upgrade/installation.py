@@ -128,7 +128,7 @@ def left_reserved(made: Installation) -> None:
 def notices(made: Installation, approver: Browser) -> None:
     header = ",".join(COLUMNS)
     row = "en,events.application.income_eur,Your yearly income is {value}.,,no,legal,3"
-    put_phrases(organization_id=made.organization.pk, phrases=read_table([header, row]), actor=audit.SYSTEM)
+    put_phrases(caller=callers.system(made.organization.pk), phrases=read_table([header, row]))
     grant = {"email": APPROVER, "authority": "credit officer", "valid_from": "2026-01-01", "evidence": "minutes 4"}
     made.told["grant"] = made.call("POST", "authority-grants", grant)["grant_id"]
 

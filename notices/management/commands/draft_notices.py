@@ -4,11 +4,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from pydantic import ValidationError
 
-from accounts import audit, selectors
-from accounts.callers import Caller
+from accounts import callers, selectors
 from accounts.models import Organization
-from accounts.roles import Role
-from config.errors import Fault
+from config.errors import DomainError
 from config.progress import progress
 from decisions.schemas import DecisionQuery
 from decisions.selectors import decisions
@@ -52,8 +50,8 @@ class Command(BaseCommand):
         if options["dry_run"]:
             self.stdout.write(f"{len(chosen)} decisions would get a notice")
             return
-        caller = Caller(organization.id, Role.OWNER, audit.COMMAND_LINE)
-        unread = 0
+        caller = callers.command_line(organization.id)
+        failures = 0
         with progress("Drafting notices", len(chosen)) as advance:
             for start in range(0, len(chosen), 100):
                 batch = rows.filter(pk__in=chosen[start : start + 100]).select_related("record", "organization")
@@ -67,12 +65,12 @@ class Command(BaseCommand):
                             recipient={"reference": decision.subject_reference} if decision.subject_reference else {},
                             caller=caller,
                         )
-                    except Fault as fault:
-                        unread += 1
-                        self.stderr.write(f"{decision.decision_id}: {fault.sentence}")
-        self.stdout.write(f"{len(chosen) - unread} notices drafted")
-        if unread:
-            raise CommandError(f"{unread} records could not be read; they are listed above.")
+                    except DomainError as error:
+                        failures += 1
+                        self.stderr.write(f"{decision.decision_id}: {error.sentence}")
+        self.stdout.write(f"{len(chosen) - failures} notices drafted")
+        if failures:
+            raise CommandError(f"{failures} records could not be read; they are listed above.")
 
 
 def _positive(told: str) -> int:

@@ -2,10 +2,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from accounts import audit, selectors
+from accounts import callers, selectors
 from accounts.models import Organization
 from notices import services
-from notices.phrasebook_csv import COLUMNS, BadTable, read_table
+from notices.phrasebook_csv import COLUMNS, read_table
 
 
 class Command(BaseCommand):
@@ -27,7 +27,5 @@ class Command(BaseCommand):
             raise CommandError(f"There is no organization with the slug {options['organization']}.") from None
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"Cannot read {options['file']}: {error}.") from None
-        except BadTable as error:
-            raise CommandError(str(error)) from None
-        count = services.put_phrases(organization_id=organization.id, phrases=phrases, actor=audit.COMMAND_LINE)
+        count = services.put_phrases(caller=callers.command_line(organization.id), phrases=phrases)
         self.stdout.write(f"{count} phrases")

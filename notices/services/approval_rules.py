@@ -1,0 +1,146 @@
+"""Every rule that an approval has to pass: the checklist, the authority, and four eyes."""
+
+import re
+import unicodedata
+from datetime import date
+from typing import NamedTuple
+
+from django.utils import timezone
+
+from accounts import selectors as accounts
+from accounts.callers import Caller
+from accounts.models import Member
+from notices import checklist, selectors
+from notices.errors import NotApprovable, NotGranted, OwnNotice, WrongApprover
+from notices.letters import recipient as recipients
+from notices.models import AuthorityGrant, Contributor, Notice, NoticeRevision
+from notices.record_paths import Facts
+
+
+class Claim(NamedTuple):
+    """Who approves, by what authority, and how sure that is."""
+
+    approver: str
+    authority: str
+    basis: str
+    grant: AuthorityGrant | None = None
+
+
+def require_approvable(
+    notice: Notice, revision: NoticeRevision, facts: Facts, caller: Caller, approver: str, authority: str
+) -> Claim:
+    """Whose approval it is, once every rule allows it.
+
+    Args:
+        facts: the record behind the notice's decision, as `selectors.facts_of` reads it.
+
+    Raises:
+        NotApprovable, NotGranted, WrongApprover, OwnNotice
+    """
+    _require_complete(notice, revision, facts)
+    claim = _claim(notice, caller, approver, authority)
+    _require_other_eyes(notice, caller, claim.approver)
+    return claim
+
+
+def _require_complete(notice: Notice, revision: NoticeRevision, facts: Facts) -> None:
+    case = selectors.case_of(notice, facts)
+    if notice.pack_digest != case.pack.digest:
+        raise NotApprovable(
+            f"The pack {notice.pack} has changed since this was written: from {notice.pack_version} to "
+            f"{case.pack.version}. Edit the notice, so that it is checked under the new one."
+        )
+    problems = checklist.problems(case, revision)
+    if problem := recipients.problem(notice.recipient):
+        problems.append(problem)
+    if problems:
+        raise NotApprovable(f"The notice cannot be approved yet. {' '.join(problems)}")
+
+
+def _claim(notice: Notice, caller: Caller, approver: str, authority: str) -> Claim:
+    """Whose approval it is: a member's own, or what a key says."""
+    requires_grant = selectors.settings_of(notice.organization_id).require_grants
+    if caller.member_id is None:
+        if requires_grant:
+            raise NotGranted("Your organization asks for approval by a signed-in member who holds an authority grant.")
+        if not (_folded(approver) and _folded(authority)):
+            raise WrongApprover("A key has to name approver and authority.")
+        return Claim(approver, authority, f"asserted by {caller.actor.kind} {caller.actor.id}")
+    members = Member.objects.for_organization(caller.organization_id).select_related("user")
+    member = members.get(pk=caller.member_id)
+    if approver and _folded(approver) != _folded(member.user.email):
+        raise WrongApprover("You approve in your own name: leave approver out, or give your own mail address.")
+    grant = _grant(notice, member, authority)
+    if grant is None and requires_grant:
+        wish = f" as {authority!r}" if authority else ""
+        raise NotGranted(f"You hold no authority grant{wish} that is valid today for the pack {notice.pack}.")
+    return Claim(member.user.email, authority or (grant.authority if grant else caller.role.value), "signed in", grant)
+
+
+def _grant(notice: Notice, member: Member, authority: str) -> AuthorityGrant | None:
+    today = timezone.now().date()
+    grants = AuthorityGrant.objects.for_organization(notice.organization_id).filter(user_id=member.user_id)
+    # Whoever left and came back does not bring old authority along.
+    grants = grants.filter(created_at__gte=member.created_at).order_by("pk")
+    return next((grant for grant in grants if _covers(grant, notice, authority, today)), None)
+
+
+def _covers(grant: AuthorityGrant, notice: Notice, authority: str, today: date) -> bool:
+    return (
+        grant.revoked_at is None
+        and grant.valid_from <= today
+        and (grant.valid_to is None or today <= grant.valid_to)
+        and (not grant.packs or notice.pack in grant.packs)
+        and (not authority or _folded(authority) == _folded(grant.authority))
+    )
+
+
+def _require_other_eyes(notice: Notice, caller: Caller, approver: str) -> None:
+    """Four eyes: nobody approves what they wrote, by whatever door they come."""
+    person = accounts.person_behind(caller.actor)
+    strict = selectors.settings_of(notice.organization_id).require_other_key
+    for contributor in notice.contributors.all():
+        is_caller = (contributor.actor_kind, contributor.actor_id) == (caller.actor.kind, caller.actor.id)
+        if is_caller or (person and _folded(person) == _folded(contributor.mail)):
+            if caller.member_id is not None:
+                raise OwnNotice(f"{_as_their_own(contributor)}; somebody else has to approve it.")
+            if reason := _against_key(contributor, strict=strict):
+                raise OwnNotice(reason)
+        if contributor.mail and _names(approver, contributor.mail):
+            raise OwnNotice("The approver wrote or edited this notice; somebody else has to approve it.")
+
+
+def _as_their_own(contributor: Contributor) -> str:
+    """What a member did themselves, or a key of theirs did."""
+    if contributor.actor_kind != "member":
+        return "A key that you made wrote or edited this notice"
+    if contributor.part == Contributor.Part.PHRASE:
+        return "You wrote a phrase that this notice uses"
+    if contributor.part == Contributor.Part.WAIVER:
+        return "You said that an element of this notice does not apply"
+    return "You wrote or edited this notice"
+
+
+def _against_key(contributor: Contributor, *, strict: bool) -> str:
+    """Why a key cannot approve after what it, its maker or another key of theirs did; "" if it can: what keys wrote, a
+    key may approve as asserted."""
+    if contributor.part == Contributor.Part.WAIVER:
+        return "This key or its maker said that an element does not apply; somebody else has to approve the notice."
+    if contributor.actor_kind == "member":
+        return "Whoever made this key wrote or edited this notice; somebody else has to approve it."
+    if strict:
+        return "Your organization lets no key approve what it, or another key of its maker, wrote."
+    return ""
+
+
+def _names(claim: str, address: str) -> bool:
+    """Whether a claim gives this mail address, alone or among other words."""
+    return re.search(rf"(?<![\w.+-]){re.escape(_folded(address))}(?![\w-]|\.\w)", _folded(claim)) is not None
+
+
+def _folded(name: str) -> str:
+    """A name as it reads: without what nobody sees, such as U+200B, which would make another name of it."""
+    visible = "".join(
+        character for character in unicodedata.normalize("NFKC", name) if unicodedata.category(character) != "Cf"
+    )
+    return visible.strip().casefold()
