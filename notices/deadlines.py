@@ -6,14 +6,13 @@ impossible, the nearest fact that is known stands in, and the deadline says so. 
 
 import calendar
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final, NamedTuple
 
 from babel.dates import format_date
 from django.utils.dateparse import parse_datetime
 
-from config.api.times import rfc3339
 from notices.packs import Clock, Pack
 from notices.packs.models import BINDING, Purpose, Trigger, public_holidays
 from notices.record_paths import Facts
@@ -67,9 +66,6 @@ class Deadline:
     due_at: datetime
     arithmetic: str
     """The reckoning in English, for those who send notices."""
-
-    def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "triggered_at": rfc3339(self.triggered_at), "due_at": rfc3339(self.due_at)}
 
 
 class _Start(NamedTuple):

@@ -1,12 +1,15 @@
 """Notices and what belongs to them as the API shows them."""
 
+from dataclasses import asdict
 from typing import Any
 
 from config.api.times import rfc3339
-from config.errors import Fault
-from notices import checklist, deadlines, readability, selectors
+from config.errors import DomainError, Fault
+from notices import checklist, deadlines, selectors
+from notices.deadlines import Deadline
 from notices.models import AuthorityGrant, Delivery, Notice, NoticeRevision, NoticeSettings, ReviewRequest, Step
 from notices.packs import Pack
+from notices.readability import Readability, measure
 
 _WORDS_NOT_NAMED = "Words not named: the approval did not say which revision had been read."
 
@@ -40,7 +43,7 @@ def detail(notice: Notice) -> dict[str, Any]:
         "revision": revision.number,
         "content": revision.content,
         **_against_the_record(notice, revision),
-        "readability": readability.measure(revision.content, notice.language).as_json(),
+        "readability": readability(measure(revision.content, notice.language)),
         "approval": _approval(notice),
         "delivered_at": rfc3339(delivered_at),
         "custody_record_id": str(sealed.pk) if sealed else None,
@@ -60,10 +63,10 @@ def _letter_digest(notice: Notice) -> str | None:
 def _against_the_record(notice: Notice, revision: NoticeRevision) -> dict[str, Any]:
     try:
         case = selectors.case_of(notice, selectors.facts_of(notice.decision))
-    except Fault as fault:
+    except DomainError as error:
         nothing: dict[str, Any] = {"elements": [], "citations": [], "deadline": None, "deadlines": []}
-        return nothing | {"problems": [fault.sentence], "fault": fault.sentence}
-    due = [each.as_json() for each in deadlines.compute(case.pack, case.facts, received_at=case.received_at)]
+        return nothing | {"problems": [error.sentence], "fault": error.sentence}
+    due = [deadline(each) for each in deadlines.compute(case.pack, case.facts, received_at=case.received_at)]
     return {
         "elements": [item.as_json() for item in checklist.check(case, revision)],
         "citations": [c.as_json() for c in checklist.citations(case.facts, revision.content, revision.cited)],
@@ -81,6 +84,21 @@ def checked(notice: Notice) -> dict[str, Any]:
         "notice_id": str(notice.pk),
         "revision": revision.number,
         **_against_the_record(notice, revision),
+    }
+
+
+def deadline(due: Deadline) -> dict[str, Any]:
+    return {**asdict(due), "triggered_at": rfc3339(due.triggered_at), "due_at": rfc3339(due.due_at)}
+
+
+def readability(measured: Readability) -> dict[str, Any]:
+    """The numbers of a notice's prose: means to one decimal."""
+    return {
+        "words": measured.words,
+        "sentences": measured.sentences,
+        "words_per_sentence": round(measured.words_per_sentence, 1),
+        "longest": measured.longest,
+        "flesch": None if measured.flesch is None else round(measured.flesch, 1),
     }
 
 

@@ -34,16 +34,6 @@ class Readability:
     flesch: float | None
     """Flesch reading ease, about 0 (hard) to 100 (easy). English only."""
 
-    def as_json(self) -> dict[str, Any]:
-        """The numbers as answers show them: means to one decimal."""
-        return {
-            "words": self.words,
-            "sentences": self.sentences,
-            "words_per_sentence": round(self.words_per_sentence, 1),
-            "longest": self.longest,
-            "flesch": None if self.flesch is None else round(self.flesch, 1),
-        }
-
 
 def measure(content: Mapping[str, Any], language: str) -> Readability:
     """Count the words and sentences of a notice.

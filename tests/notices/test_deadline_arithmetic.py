@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from decisions import samples
+from notices import presenters
 from notices.deadlines import OCCURRENCES, clock_deadline, compute, moment
 from notices.packs import Clock, Pack, packs
 from notices.record_paths import Facts
@@ -162,7 +163,7 @@ def test_an_expedited_request_has_seventy_two_hours_to_the_second():
 
 def test_a_deadline_names_its_law_and_its_reckoning():
     [deadline] = compute(packs()["us_co_admt"], sample("synthetic-hiring-04"), received_at=RECEIVED)
-    assert deadline.as_json() == {
+    assert presenters.deadline(deadline) == {
         "clock": "thirty_days",
         "pack": "us_co_admt",
         "authority": "statute",

@@ -2,6 +2,7 @@
 
 import pytest
 
+from notices import presenters
 from notices.readability import measure
 
 CONTENT = {
@@ -47,7 +48,7 @@ def test_short_words_in_short_sentences_are_easier():
 
 def test_a_notice_without_words_has_no_readability():
     counted = measure({"rights": ["—"], "title": "A title"}, "en")
-    assert counted.as_json() == {
+    assert presenters.readability(counted) == {
         "words": 0,
         "sentences": 0,
         "words_per_sentence": 0.0,
@@ -57,7 +58,8 @@ def test_a_notice_without_words_has_no_readability():
 
 
 def test_answers_show_means_to_one_decimal():
-    assert measure({"rights": ["One two three.", "Four five.", "Six seven."]}, "en-GB").as_json() == {
+    measured = measure({"rights": ["One two three.", "Four five.", "Six seven."]}, "en-GB")
+    assert presenters.readability(measured) == {
         "words": 7,
         "sentences": 3,
         "words_per_sentence": 2.3,
