@@ -1,29 +1,36 @@
 from django.urls import path
 
 from config.api import converters  # noqa: F401 - registers `any` and `id`
-from notices.api import delivery, grants, history, review, review_requests, revisions, settings
+from notices.api.deliveries import Deliveries
+from notices.api.grants import AuthorityGrants
+from notices.api.history import NoticeHistory
+from notices.api.letters import Letters
+from notices.api.notices import Notices
+from notices.api.review_requests import ReviewRequests
+from notices.api.reviews import Reviews
+from notices.api.settings import NoticeSettings, Packs
 
 urlpatterns = [
-    path("decisions/<any:decision_id>/notices", revisions.DraftView.as_view()),
-    path("notices", revisions.NoticeListView.as_view()),
-    path("notices/<str:notice_id>", revisions.NoticeView.as_view()),
-    path("notices/<str:notice_id>/checklist", revisions.ChecklistView.as_view()),
-    path("notices/<str:notice_id>/not-applicable", revisions.NotApplicableView.as_view()),
-    path("notices/<str:notice_id>/recipient", revisions.RecipientView.as_view()),
-    path("notices/<str:notice_id>/history", history.HistoryView.as_view()),
-    path("notices/<str:notice_id>/versions", revisions.NewVersionView.as_view()),
-    path("notices/<str:notice_id>/submit", review.SubmitView.as_view()),
-    path("notices/<str:notice_id>/approve", review.ApproveView.as_view()),
-    path("notices/<str:notice_id>/request-changes", review.RequestChangesView.as_view()),
-    path("notices/<str:notice_id>/withdraw", review.WithdrawView.as_view()),
-    path("notices/<str:notice_id>/letter", delivery.LetterView.as_view()),
-    path("notices/<str:notice_id>/deliveries", delivery.DeliveryListView.as_view()),
-    path("notices/<str:notice_id>/deliveries/<id:delivery_id>/return", delivery.ReturnView.as_view()),
-    path("authority-grants", grants.GrantListView.as_view()),
-    path("authority-grants/<id:grant_id>", grants.GrantView.as_view()),
-    path("review-requests", review_requests.ReviewRequestListView.as_view()),
-    path("review-requests/<id:review_request_id>", review_requests.ReviewRequestView.as_view()),
-    path("review-requests/<id:review_request_id>/close", review_requests.CloseRequestView.as_view()),
-    path("notice-settings", settings.SettingsView.as_view()),
-    path("packs", settings.PackListView.as_view()),
+    path("decisions/<any:decision_id>/notices", Notices.as_view({"post": "draft"})),
+    path("notices", Notices.as_view({"get": "list"})),
+    path("notices/<str:notice_id>", Notices.as_view({"get": "retrieve", "patch": "edit"})),
+    path("notices/<str:notice_id>/checklist", Notices.as_view({"get": "checklist"})),
+    path("notices/<str:notice_id>/not-applicable", Notices.as_view({"put": "set_exemptions"})),
+    path("notices/<str:notice_id>/recipient", Notices.as_view({"put": "set_recipient"})),
+    path("notices/<str:notice_id>/history", NoticeHistory.as_view({"get": "list"})),
+    path("notices/<str:notice_id>/versions", Notices.as_view({"post": "make_version"})),
+    path("notices/<str:notice_id>/submit", Reviews.as_view({"post": "submit"})),
+    path("notices/<str:notice_id>/approve", Reviews.as_view({"post": "approve"})),
+    path("notices/<str:notice_id>/request-changes", Reviews.as_view({"post": "request_changes"})),
+    path("notices/<str:notice_id>/withdraw", Reviews.as_view({"post": "withdraw"})),
+    path("notices/<str:notice_id>/letter", Letters.as_view({"get": "retrieve"})),
+    path("notices/<str:notice_id>/deliveries", Deliveries.as_view({"get": "list", "post": "create"})),
+    path("notices/<str:notice_id>/deliveries/<id:delivery_id>/return", Deliveries.as_view({"post": "record_return"})),
+    path("authority-grants", AuthorityGrants.as_view({"get": "list", "post": "create"})),
+    path("authority-grants/<id:grant_id>", AuthorityGrants.as_view({"delete": "revoke"})),
+    path("review-requests", ReviewRequests.as_view({"get": "list"})),
+    path("review-requests/<id:review_request_id>", ReviewRequests.as_view({"get": "retrieve"})),
+    path("review-requests/<id:review_request_id>/close", ReviewRequests.as_view({"post": "close"})),
+    path("notice-settings", NoticeSettings.as_view({"get": "retrieve", "put": "update"})),
+    path("packs", Packs.as_view({"get": "list"})),
 ]

@@ -14,7 +14,6 @@ from accounts.back_office import ReadOnlyAdmin, caller
 from accounts.roles import Permission
 from decisions.models import Decision
 from notices import selectors, services
-from notices.api.delivery import letter_answer
 from notices.back_office import comparison, review
 from notices.back_office.actions import ACTIONS
 from notices.back_office.editing import Editor
@@ -23,6 +22,7 @@ from notices.back_office.formatting import deadline
 from notices.back_office.queue import ByLanguage, ByPack, Queue, order
 from notices.back_office.reasons import Reason
 from notices.forms import ActionForm, ReasonForm
+from notices.letter_response import letter_response
 from notices.models import Notice
 from notices.packs import packs
 from notices.schemas import LetterQuery
@@ -193,7 +193,7 @@ class NoticeAdmin(ReadOnlyAdmin):
         except ValidationError:
             raise Http404 from None
         with Reason() as reason:
-            return letter_answer(selectors.letter(notice), query)
+            return letter_response(selectors.letter(notice), query)
         return self._review(request, notice, reason.sentence, reason.status)
 
     def _notice(self, request: HttpRequest, pk: Any) -> Notice:

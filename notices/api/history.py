@@ -1,38 +1,37 @@
 from django.db.models import QuerySet
 from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from accounts.roles import Permission
-from config.api import openapi
 from config.api.pagination import cursor_at, positions
+from config.api.resources import Resource, operation
 from config.api.responses import answer, dump
 from notices import presenters
-from notices.api.common import NOTICE_ID, OneNoticeView
+from notices.api.parameters import NOTICE_ID, notice_of
 from notices.models import NoticeRevision
 from notices.schemas import HistoryOut, HistoryQuery
 
 _PAGE_BYTES = 4 * 2**20
 
 
-class HistoryView(OneNoticeView):
-    permissions = {"GET": Permission.READ_DECISIONS}
-
-    @extend_schema(
-        operation_id="get_notice_history",
-        summary="A notice's revisions and steps, oldest first; a page has up to `limit` of each, fewer of long ones.",
-        tags=["extension"],
-        parameters=[NOTICE_ID, *openapi.query(HistoryQuery)],
-        responses=openapi.answers({200: HistoryOut}, errors=[401, 403, 404]),
+class NoticeHistory(Resource):
+    @operation(
+        "get_notice_history",
+        "A notice's revisions and steps, oldest first; a page has up to `limit` of each, fewer of long ones.",
+        permission=Permission.READ_DECISIONS,
+        parameters=[NOTICE_ID],
+        query=HistoryQuery,
+        answers={200: HistoryOut},
+        errors=[404],
     )
-    def get(self, request: Request, notice_id: str) -> HttpResponse:
+    def list(self, request: Request, notice_id: str) -> HttpResponse:
         query = self.query(HistoryQuery)
-        notice = self.notice(request, notice_id)
+        notice = notice_of(request, notice_id)
         number, step = positions(query, 2)
         # One more of each tells whether there is another page; of a revision its number is enough for that.
         numbers = notice.revisions.filter(number__gt=number).order_by("number").values_list("number", flat=True)
         following = list(numbers[: query.limit + 1])
-        revisions = _fitting(notice.revisions.filter(number__in=following[: query.limit]).order_by("number"))
+        revisions = _page(notice.revisions.filter(number__in=following[: query.limit]).order_by("number"))
         rows = notice.steps.filter(pk__gt=step).select_related("revision").order_by("pk")
         steps = list(rows.defer("revision__content", "revision__cited")[: query.limit + 1])
         more = len(revisions) < len(following) or len(steps) > query.limit
@@ -48,13 +47,13 @@ class HistoryView(OneNoticeView):
         )
 
 
-def _fitting(rows: QuerySet[NoticeRevision]) -> list[NoticeRevision]:
+def _page(rows: QuerySet[NoticeRevision]) -> list[NoticeRevision]:
     """The revisions that fit on a page, at least one: a single one may hold megabytes."""
-    fitting: list[NoticeRevision] = []
+    page: list[NoticeRevision] = []
     size = 0
     for row in rows.iterator(chunk_size=1):
         size += len(dump(row.content))
-        if fitting and size > _PAGE_BYTES:
+        if page and size > _PAGE_BYTES:
             break
-        fitting.append(row)
-    return fitting
+        page.append(row)
+    return page

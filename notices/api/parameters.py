@@ -1,4 +1,4 @@
-"""What the views of notices share."""
+"""What requests about notices name: a notice, a pack."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,6 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
-from config.api.views import ApiView
 from config.errors import Invalid
 from notices import selectors
 from notices.models import Notice
@@ -15,14 +14,12 @@ from notices.packs import Pack, packs
 NOTICE_ID = OpenApiParameter("notice_id", {"type": "string"}, OpenApiParameter.PATH)
 
 
-class OneNoticeView(ApiView):
-    """A view of the notice that the path names."""
-
-    def notice(self, request: Request, notice_id: str) -> Notice:
-        return selectors.notice(caller_of(request).organization_id, notice_id)
+def notice_of(request: Request, notice_id: str) -> Notice:
+    """The notice that the path names. Raises NotFound."""
+    return selectors.notice(caller_of(request).organization_id, notice_id)
 
 
-def named_pack(name: str, *loc: str | int) -> Pack:
+def pack_named(name: str, *loc: str | int) -> Pack:
     """The pack of a name in the body. Raises Invalid, which lists those that exist."""
     if name not in packs():
         raise not_one_of(["body", *loc], packs())

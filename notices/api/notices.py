@@ -1,0 +1,144 @@
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from accounts.authentication import caller_of
+from accounts.idempotency import idempotent
+from accounts.roles import Permission
+from config.api import openapi
+from config.api.pagination import paginate
+from config.api.resources import Resource, operation
+from config.api.responses import answer
+from decisions.api.common import decision_of
+from notices import presenters, selectors, services
+from notices.api.parameters import NOTICE_ID, not_one_of, notice_of, pack_named
+from notices.schemas import (
+    ChecklistOut,
+    NotApplicableIn,
+    NoticeDraftIn,
+    NoticeEditIn,
+    NoticeList,
+    NoticeOut,
+    NoticeQuery,
+    RecipientIn,
+)
+
+
+class Notices(Resource):
+    """Notices and what they say. What is decided about them is in `reviews`."""
+
+    @operation(
+        "draft_notice",
+        "Draft a notice for a decision.",
+        tag="notices",
+        permission=Permission.DRAFT_NOTICES,
+        parameters=[openapi.DECISION_ID],
+        body=NoticeDraftIn,
+        answers={201: NoticeOut},
+        errors=[404, 409, 503],
+    )
+    @idempotent
+    def draft(self, request: Request, decision_id: str) -> HttpResponse:
+        decision = decision_of(request, decision_id)
+        body = self.body(NoticeDraftIn)
+        pack = pack_named(body.pack or selectors.settings_of(decision.organization_id).default_pack, "pack")
+        notice = services.draft(caller=caller_of(request), decision=decision, pack=pack, recipient=body.recipient)
+        return answer(presenters.detail(notice), status=201)
+
+    @operation(
+        "list_notices",
+        "List notices, newest first.",
+        permission=Permission.READ_DECISIONS,
+        query=NoticeQuery,
+        answers={200: NoticeList},
+    )
+    def list(self, request: Request) -> HttpResponse:
+        query = self.query(NoticeQuery)
+        rows = selectors.notices(caller_of(request).organization_id, query)
+        return answer(paginate(rows, query, moment="created_at", show=presenters.summary))
+
+    @operation(
+        "get_notice",
+        "A notice with its content, checklist, citations and deadlines.",
+        permission=Permission.READ_DECISIONS,
+        parameters=[NOTICE_ID],
+        answers={200: NoticeOut},
+        errors=[404, 503],
+    )
+    def retrieve(self, request: Request, notice_id: str) -> HttpResponse:
+        return answer(presenters.detail(notice_of(request, notice_id)))
+
+    @operation(
+        "edit_notice",
+        "Edit a notice.",
+        tag="notices",
+        permission=Permission.DRAFT_NOTICES,
+        parameters=[NOTICE_ID],
+        body=NoticeEditIn,
+        answers={200: NoticeOut},
+        errors=[404, 409, 503],
+    )
+    def edit(self, request: Request, notice_id: str) -> HttpResponse:
+        notice = notice_of(request, notice_id)
+        changes = self.body(NoticeEditIn).content.model_dump(exclude_unset=True)
+        if changes.get("language", notice.language) != notice.language:
+            raise not_one_of(["body", "content", "language"], [notice.language])
+        services.edit(caller=caller_of(request), notice=notice, changes=changes)
+        return answer(presenters.detail(notice))
+
+    @operation(
+        "set_notice_exemptions",
+        "Say which elements of the checklist do not apply to a notice, and why. It makes a revision.",
+        permission=Permission.DRAFT_NOTICES,
+        parameters=[NOTICE_ID],
+        body=NotApplicableIn,
+        answers={200: NoticeOut},
+        errors=[404, 409, 503],
+    )
+    def set_exemptions(self, request: Request, notice_id: str) -> HttpResponse:
+        notice = notice_of(request, notice_id)
+        exemptions = self.body(NotApplicableIn).elements
+        known = [element.id for element in selectors.pack_of(notice).elements]
+        for element in exemptions:
+            if element not in known:
+                raise not_one_of(["body", "elements", element], known)
+        services.edit(caller=caller_of(request), notice=notice, changes={}, not_applicable=exemptions)
+        return answer(presenters.detail(notice))
+
+    @operation(
+        "set_notice_recipient",
+        "Say to whom the letter of a notice goes.",
+        permission=Permission.DRAFT_NOTICES,
+        parameters=[NOTICE_ID],
+        body=RecipientIn,
+        answers={200: NoticeOut},
+        errors=[404, 409, 503],
+    )
+    def set_recipient(self, request: Request, notice_id: str) -> HttpResponse:
+        notice = notice_of(request, notice_id)
+        recipient = self.body(RecipientIn).recipient
+        services.set_recipient(caller=caller_of(request), notice=notice, recipient=recipient)
+        return answer(presenters.detail(notice_of(request, notice_id)))
+
+    @operation(
+        "get_notice_checklist",
+        "What the law asks of a notice, what it lacks, and whether its sources resolve.",
+        permission=Permission.READ_DECISIONS,
+        parameters=[NOTICE_ID],
+        answers={200: ChecklistOut},
+        errors=[404, 503],
+    )
+    def checklist(self, request: Request, notice_id: str) -> HttpResponse:
+        return answer(presenters.checked(notice_of(request, notice_id)))
+
+    @operation(
+        "new_notice_version",
+        "Make a draft that takes the place of an approved notice once it is approved itself.",
+        permission=Permission.DRAFT_NOTICES,
+        parameters=[NOTICE_ID],
+        answers={201: NoticeOut},
+        errors=[404, 409, 503],
+    )
+    @idempotent
+    def make_version(self, request: Request, notice_id: str) -> HttpResponse:
+        successor = services.new_version(caller=caller_of(request), notice=notice_of(request, notice_id))
+        return answer(presenters.detail(notice_of(request, str(successor.pk))), status=201)
