@@ -7,9 +7,14 @@ once on both sides is matched first, in the longest order that both share, and t
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain, groupby
 from typing import NamedTuple
 
 _LEVELS = 10  # of parts between matches: what is not told apart by then is shown as replaced
+
+
+Position = tuple[int, int]
+"""In the list before, and in the one after."""
 
 
 class Block(NamedTuple):
@@ -22,50 +27,34 @@ class Block(NamedTuple):
 
 def differences(before: Sequence[str], after: Sequence[str]) -> Iterator[Block]:
     """The blocks that make up both lists, in order; same and changed ones alternate."""
-    start, end = (0, 0), (len(before), len(after))
-    a, b = start
-    for c, d, size in [*_matches(before, after, start, end, _LEVELS), (*end, 0)]:
-        if (a, b) != (c, d):
-            yield Block(False, before[a:c], after[b:d])
-        a, b = c + size, d + size
-        if size:
-            yield Block(True, before[c:a], after[d:b])
+    blocks = (block for block in _blocks(before, after, _LEVELS) if block.before or block.after)
+    for is_same, run in groupby(blocks, key=lambda block: block.is_same):
+        befores, afters = zip(*((block.before, block.after) for block in run), strict=True)
+        yield Block(is_same, list(chain(*befores)), list(chain(*afters)))
 
 
-Position = tuple[int, int]
+def _blocks(before: Sequence[str], after: Sequence[str], levels: int) -> Iterator[Block]:
+    """What is the same at the beginning, what lies between, and what is the same at the end. A block may be empty."""
+    head = _common(before, after)
+    tail = _common(before[head:][::-1], after[head:][::-1])
+    end, other_end = len(before) - tail, len(after) - tail
+    yield Block(True, before[:head], after[:head])
+    yield from _blocks_between(before[head:end], after[head:other_end], levels)
+    yield Block(True, before[end:], after[other_end:])
 
 
-def _matches(
-    before: Sequence[str], after: Sequence[str], start: Position, end: Position, levels: int
-) -> list[tuple[int, int, int]]:
-    """Runs that are the same on both sides, each as its position in either and its length, between two positions."""
-    found: list[tuple[int, int, int]] = []
-
-    def add(a: int, b: int, size: int) -> None:
-        if found:
-            before_it, after_it, length = found[-1]
-            if (a, b) == (before_it + length, after_it + length):  # it goes on
-                found[-1] = (before_it, after_it, length + size)
-                return
-        if size:
-            found.append((a, b, size))
-
-    (a, b), (c, d) = start, end
-    head = _common(before[a:c], after[b:d])
-    add(a, b, head)
-    a, b = a + head, b + head
-    tail = _common(before[a:c][::-1], after[b:d][::-1])
-    c, d = c - tail, d - tail
-    if levels:
-        anchors = _anchors(before, after, (a, b), (c, d))
-        for e, f in [*anchors, (c, d)] if anchors else []:
-            for match in _matches(before, after, (a, b), (e, f), levels - 1):
-                add(*match)
-            if (e, f) != (c, d):
-                add(e, f, 1)
-            a, b = e + 1, f + 1
-    add(c, d, tail)
-    return found
+def _blocks_between(before: Sequence[str], after: Sequence[str], levels: int) -> Iterator[Block]:
+    """What lies between the anchors, and they; all in place of all where there are none."""
+    anchors = _anchors(before, after) if levels else []
+    if not anchors:
+        yield Block(False, before, after)
+        return
+    a = b = 0
+    for c, d in anchors:
+        yield from _blocks(before[a:c], after[b:d], levels - 1)
+        yield Block(True, [before[c]], [after[d]])
+        a, b = c + 1, d + 1
+    yield from _blocks(before[a:], after[b:], levels - 1)
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
@@ -74,16 +63,11 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
     return next((position for position, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def _anchors(before: Sequence[str], after: Sequence[str], start: Position, end: Position) -> list[Position]:
-    """What is there once on both sides, as many of it as stand in the same order."""
-    (a, b), (c, d) = start, end
-    counts, others = Counter(before[a:c]), Counter(after[b:d])
-    where = {item: position for position, item in enumerate(after[b:d], start=b)}
-    pairs = [
-        (position, where[item])
-        for position, item in enumerate(before[a:c], start=a)
-        if counts[item] == others[item] == 1
-    ]
+def _anchors(before: Sequence[str], after: Sequence[str]) -> list[Position]:
+    """The positions of what is there once on both sides, as many of it as stand in the same order."""
+    counts, others = Counter(before), Counter(after)
+    positions = {item: position for position, item in enumerate(after)}
+    pairs = [(position, positions[item]) for position, item in enumerate(before) if counts[item] == others[item] == 1]
     return _rising(pairs)
 
 
