@@ -6,7 +6,7 @@ from django import forms
 
 from accounts.models import Member
 from notices.letters import recipient as recipients
-from notices.models import AuthorityGrant, Delivery, NoticeSettings, Phrase, languages
+from notices.models import AuthorityGrant, Delivery, Notice, NoticeSettings, Phrase, languages
 from notices.packs import packs
 from notices.phrasebook_csv import BadTable, read_table
 
@@ -16,6 +16,9 @@ class ActionForm(forms.Form):
     about words they have not seen."""
 
     revision = forms.IntegerField(widget=forms.HiddenInput)
+
+    def __init__(self, notice: Notice, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
 
 
 class HoldForm(ActionForm):
@@ -67,7 +70,7 @@ class DeliveryForm(ActionForm):
 
 
 class RecipientForm(ActionForm):
-    """To whom the letter goes."""
+    """To whom the letter goes. Once the notice is approved, the reference is shown and cannot be entered."""
 
     PARTS = ("name", "address", "email", "reference")
 
@@ -86,6 +89,15 @@ class RecipientForm(ActionForm):
         max_length=recipients.LONGEST_REFERENCE,
         help_text="Fixed once the notice is approved.",
     )
+
+    def __init__(self, notice: Notice, entered: Any = None, *, initial: Any = None, **options: Any) -> None:
+        recipient, is_fixed = self.shown(notice.recipient), notice.state in Notice.FINISHED
+        if is_fixed and entered is not None:
+            entered = entered.copy()
+            entered.setdefault("recipient_reference", recipient["recipient_reference"])  # browsers leave it out then
+        super().__init__(notice, entered, initial={**(initial or {}), **recipient}, **options)
+        if is_fixed:
+            self.fields["recipient_reference"].widget.attrs["disabled"] = True
 
     def clean(self) -> None:
         if not self.errors and (problem := recipients.problem(self.entered(self.cleaned_data))):

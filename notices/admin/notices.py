@@ -127,7 +127,7 @@ class NoticeAdmin(ReadOnlyAdmin):
             return redirect(_address(notice))
         action = ACTIONS[name]
         operator = caller(request, action.permission)
-        form = action.new_form(request.POST)
+        form = action.new_form(notice, request.POST)
         if not form.is_valid():
             problem = _UNNAMED if "revision" in form.errors else "Not done yet: see the field below."
             return self._review(request, notice, problem, 422, {name: form})

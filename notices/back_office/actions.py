@@ -49,9 +49,9 @@ class Action:
     again: str = ""
     is_again: Callable[[Notice, Member | None], bool] = _never
 
-    def new_form(self, entered: Any = None, **options: Any) -> ActionForm:
+    def new_form(self, notice: Notice, entered: Any = None, **options: Any) -> ActionForm:
         """Its form, whose ids are its own: a page shows several."""
-        return self.form(entered, auto_id=f"{self.name}-%s", **options)
+        return self.form(notice, entered, auto_id=f"{self.name}-%s", **options)
 
     def offer(self, notice: Notice, member: Member | None, form: ActionForm, reason: str) -> "Offer":
         aside = notice.state in self.aside
@@ -93,9 +93,9 @@ def offers(
         entered: the form of an action that was refused, by its name: it is shown as it was filled in.
     """
     offers, member = Offers(), accounts.current_member(request)
-    initial = {"revision": revision, "take": not _holds(notice, member), **RecipientForm.shown(notice.recipient)}
+    initial = {"revision": revision, "take": not _holds(notice, member)}
     for action in ACTIONS.values():
-        form = entered.get(action.name) or action.new_form(initial=initial)
+        form = entered.get(action.name) or action.new_form(notice, initial=initial)
         fits, aside = notice.state in action.states, notice.state in action.aside
         reason = refusal(request, action.permission) or ("" if fits else notice.standing)
         if not reason and action.name == "approve":

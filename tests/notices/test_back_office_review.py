@@ -249,6 +249,21 @@ def test_the_recipient_is_entered_on_the_page_and_stands_in_the_letter(approved,
     assert "2 Example Street\nExample City</textarea>" in shown
 
 
+def test_the_reference_is_shown_and_cannot_be_entered_once_the_notice_is_approved(api, notice, signed_in):
+    browser = signed_in(Role.EDITOR)
+    reference = r'<input[^>]* name="recipient_reference"[^>]*>'
+    assert do(browser, notice, "recipient", recipient_reference="Ref 7").status_code == 302
+    [entry] = re.findall(reference, browser.get(page(notice)).content.decode())
+    assert 'value="Ref 7"' in entry
+    assert "disabled" not in entry
+    done(approve(api, notice))
+    [entry] = re.findall(reference, browser.get(page(notice)).content.decode())
+    assert 'value="Ref 7"' in entry
+    assert "disabled" in entry
+    assert do(browser, notice, "recipient", recipient_name="A. Person").status_code == 302  # as browsers send it
+    assert Notice.objects.get().recipient == {"name": "A. Person", "reference": "Ref 7"}
+
+
 def test_the_reference_that_was_approved_stays(approved, signed_in):
     answer = do(signed_in(Role.EDITOR), approved, "recipient", recipient_reference="another", recipient_name="Kept")
     assert answer.status_code == 409
