@@ -9,7 +9,7 @@ import pytest
 
 from accounts.roles import Role
 from notices.back_office.review import SECTIONS
-from notices.models import NoticeRevision
+from notices.models import Notice, NoticeRevision
 from tests.notices.conftest import approve, done, edit, exempt
 from tests.notices.test_back_office import page
 
@@ -98,6 +98,13 @@ def test_a_form_sent_as_it_was_opened_changes_nothing(api, notice, editor):
     answer = save(editor, notice)
     assert (answer.status_code, last().number) == (302, 2)
     assert "Nothing was changed." in editor.get(page(notice)).content.decode()
+
+
+def test_a_form_sent_as_it_was_opened_adopts_a_pack_that_has_changed(notice, editor):
+    Notice.objects.update(pack_version="2020.1", pack_digest="0" * 64)  # as if written before an upgrade
+    assert save(editor, notice).status_code == 302
+    assert "Saved as revision 2." in editor.get(page(notice)).content.decode()
+    assert Notice.objects.get().pack_version == notice["pack_version"]
 
 
 def test_what_is_left_alone_stays_as_it_is_beside_what_is_changed(api, notice, editor):

@@ -5,9 +5,11 @@ import json
 import pytest
 from django.core.management import call_command
 
+from accounts.models import AuditEvent
 from accounts.roles import Role
 from decisions import samples
-from tests.notices.conftest import RECORD, done, drafted, edit, send, shown, step, taken_sample
+from notices.models import Notice, NoticeRevision
+from tests.notices.conftest import RECORD, done, drafted, edit, exempt, send, shown, step, taken_sample
 
 pytestmark = pytest.mark.django_db
 
@@ -140,8 +142,31 @@ def test_every_revision_stays_as_it_was_and_says_whose_it_is(api, notice):
     assert {row["author"] for row in revisions} == {"key test"}
 
 
-def test_an_edit_of_nothing_leaves_the_words_as_they_were(api, notice):
-    assert edit(api, notice).json()["content"] == notice["content"]
+@pytest.mark.parametrize("state", ["draft", "in_review"])
+def test_an_edit_that_changes_nothing_makes_no_revision(api, notice, signed_in, state):
+    if state == "in_review":
+        step(api, notice, "submit")
+    other = signed_in(Role.APPROVER)
+    for answer in (edit(other, notice), edit(other, notice, title=notice["content"]["title"]), exempt(other, notice)):
+        same = done(answer)
+        assert (same["revision"], same["content"], same["state"]) == (1, notice["content"], state)
+    assert done(step(other, notice, "approve", {}))["state"] == "approved"  # who changed nothing had no hand in it
+    assert [event.verb for event in AuditEvent.objects.filter(verb="notice.edited")] == []
+
+
+def test_an_edit_that_changes_nothing_adopts_a_pack_that_has_changed(api, notice):
+    Notice.objects.update(pack_version="2020.1", pack_digest="0" * 64)  # as if written before an upgrade
+    adopted = done(edit(api, notice))
+    assert (adopted["revision"], adopted["pack_version"]) == (2, notice["pack_version"])
+    assert done(edit(api, notice))["revision"] == 2
+
+
+def test_an_edit_that_changes_nothing_adopts_what_the_record_says_now(api, notice):
+    cited = NoticeRevision.objects.get().cited
+    NoticeRevision.objects.update(cited=dict.fromkeys(cited, "something else"))
+    assert any("has another value" in problem for problem in shown(api, notice)["problems"])
+    adopted = done(edit(api, notice))
+    assert (adopted["revision"], adopted["problems"]) == (2, notice["problems"])
 
 
 # ── the checklist ──

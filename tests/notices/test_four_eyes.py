@@ -25,6 +25,9 @@ THEIRS = [
     f"J. Writer, {WRITER.upper()}.",
     f"mailto:{WRITER}",
     WRITER.replace("w", "\uff57"),  # a wide letter, which looks the same
+    WRITER.replace("r", "r\u200b"),  # characters that nobody sees
+    f"\u202a{WRITER}\u202c",
+    f"\u00ad{WRITER.replace('@', chr(0x2060) + '@')}",
 ]
 
 
