@@ -97,8 +97,8 @@ def _edit(page: Page) -> None:
 
 
 def _send_to_review(page: Page) -> None:
-    page.get_by_role("button", name="Send to review").click()
-    expect(page.get_by_text("Sent to review.")).to_be_visible()
+    page.get_by_role("button", name="Send for review").click()
+    expect(page.get_by_text("Sent for review.")).to_be_visible()
 
 
 def _ask_for_changes(page: Page, notice: str) -> None:

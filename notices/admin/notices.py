@@ -34,7 +34,7 @@ _UNNAMED = "Look at the notice again: the page did not say which revision it sho
 class NoticeAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
     nothing = "Nothing to do. Notices are drafted on a decision's page, or by POST /v1/decisions/{decision_id}/notices."
-    list_display = ("about", "due", "where_it_stands", "pack_and_language", "held_by")
+    list_display = ("about", "due", "where_it_stands", "pack_and_language", "assigned_to")
     list_display_links = ("about",)
     list_filter = (Queue, ByPack, ByLanguage)
     list_select_related = ("decision__first", "holder__user")
@@ -66,8 +66,8 @@ class NoticeAdmin(ReadOnlyAdmin):
     def pack_and_language(self, row: Notice) -> str:
         return format_html('{}<br><span class="quiet">{}</span>', row.pack, row.language)
 
-    @admin.display(description="held by")
-    def held_by(self, row: Notice) -> str:
+    @admin.display(description="assigned to")
+    def assigned_to(self, row: Notice) -> str:
         return row.holder.user.email if row.holder else "-"
 
     def get_ordering(self, request: HttpRequest) -> Any:

@@ -122,12 +122,12 @@ def _request_changes(notice: Notice, caller: Caller, entered: Entered) -> Done:
 
 def _submit(notice: Notice, caller: Caller, entered: Entered) -> Done:
     services.submit(caller=caller, notice=notice)
-    return notice, "Sent to review."
+    return notice, "Sent for review."
 
 
 def _hold(notice: Notice, caller: Caller, entered: Entered) -> Done:
     services.hold(caller=caller, notice=notice, take=entered["take"])
-    return notice, "You hold it now, and others see that." if entered["take"] else "Let go."
+    return notice, "Assigned to you, and others see that." if entered["take"] else "Unassigned."
 
 
 def _holds(notice: Notice, member: Member | None) -> bool:
@@ -170,8 +170,10 @@ ACTIONS = {
     for action in (
         Action("approve", "Approve", "a", _DECIDE, Notice.EDITABLE, _approve, ApprovalForm, MAIN),
         Action("request-changes", "Request changes", "r", _DECIDE, (State.IN_REVIEW,), _request_changes, ChangesForm),
-        Action("submit", "Send to review", "s", _WRITE, (State.DRAFT,), _submit),
-        Action("hold", "Take it", "t", _WRITE, Notice.EDITABLE, _hold, HoldForm, again="Let go of it", is_again=_holds),
+        Action("submit", "Send for review", "s", _WRITE, (State.DRAFT,), _submit),
+        Action(
+            "hold", "Assign to me", "t", _WRITE, Notice.EDITABLE, _hold, HoldForm, again="Unassign", is_again=_holds
+        ),
         Action(
             "deliver",
             "Deliver",

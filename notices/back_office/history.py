@@ -13,7 +13,7 @@ from notices.models import Approval, Delivery, Notice, NoticeRevision, Step
 
 A_PAGE = 50
 _STEPS = {
-    Step.Kind.SUBMITTED: "sent it to review",
+    Step.Kind.SUBMITTED: "sent it for review",
     Step.Kind.CHANGES_REQUESTED: "asked for changes",
     Step.Kind.READDRESSED: "changed to whom the approved letter goes",
     Step.Kind.WITHDRAWN: "withdrew it",
@@ -97,7 +97,7 @@ def _stepped(row: Step) -> tuple[Any, ...]:
 
 def _approved(row: Approval) -> tuple[Any, ...]:
     basis = "by an authority grant" if row.grant_id else f"{row.basis}, without a grant"
-    unread = "; words not named" if row.words_named is False else ""
+    unread = "; did not say which revision was read" if row.words_named is False else ""
     return row.approver, f"approved it as {row.authority} ({basis}{unread})", row.comment
 
 

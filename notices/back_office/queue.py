@@ -41,7 +41,7 @@ class Queue(View):
         return [
             ("overdue", "Overdue"),
             ("at_risk", "Due soon"),
-            ("mine", "Held by me"),
+            ("mine", "Assigned to me"),
             *((state.value, label) for state, label in _STATES.items()),
             ("all", "All"),
         ]

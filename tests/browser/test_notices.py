@@ -104,7 +104,7 @@ def test_the_life_of_a_notice(site, signed_in):
     expect(line.locator("output")).to_have_text("0.92")
     save(writer)
     expect(writer.get_by_text("events.application.loan_to_value 0.92")).not_to_have_count(0)
-    press(writer, "Send to review")
+    press(writer, "Send for review")
     assert state(writer) == "in review"
 
     reviewer = signed_in("approver", f"{QUEUE}?queue=in_review")
@@ -195,7 +195,7 @@ def test_the_keyboard_is_enough_to_read_and_approve_a_notice(signed_in, notice):
     page = signed_in("approver", notice)
     page.keyboard.press("?")
     keys = page.get_by_role("dialog")
-    for label in ("Approve", "Send to review", "Preview the letter", "Withdraw", "Next line", "Start page"):
+    for label in ("Approve", "Send for review", "Preview the letter", "Withdraw", "Next line", "Start page"):
         expect(keys.get_by_role("row", name=label)).to_be_visible()
     page.keyboard.press("Escape")
     expect(keys).to_have_count(0)

@@ -200,16 +200,16 @@ def test_what_is_not_possible_now_says_so_and_is_refused(notice, signed_in):
         assert answer.status_code == 409
         assert "The notice is still a draft." in text(answer)
     assert do(browser, notice, "submit").status_code == 302
-    assert reason_at(browser.get(page(notice)), "Send to review") == "The notice is in review."
+    assert reason_at(browser.get(page(notice)), "Send for review") == "The notice is in review."
     assert do(browser, notice, "submit").status_code == 409
 
 
 def test_a_member_takes_a_notice_and_lets_go_of_it(notice, signed_in):
     browser = signed_in(Role.EDITOR)
-    for label, holder in (("Take it", "editor@example-bank.example"), ("Let go of it", None)):
+    for label, holder in (("Assign to me", "editor@example-bank.example"), ("Unassign", None)):
         assert reason_at(browser.get(page(notice)), label) == ""
         for _ in range(2):  # a page that is open twice says what is meant
-            do(browser, notice, "hold", take=str(label == "Take it"))
+            do(browser, notice, "hold", take=str(label == "Assign to me"))
         found = Notice.objects.select_related("holder__user").get()
         assert (found.holder and found.holder.user.email) == holder
 

@@ -41,7 +41,7 @@ def test_the_mark_is_sealed_and_stands_in_the_history(api, notice, signed_in):
     done(approve(api, notice))
     entry = Entry.objects.get(pk=shown(api, notice)["custody_record_id"])
     assert json.loads(custody.opened(entry).payload)["approval"]["words_named"] is False
-    assert "words not named" in signed_in(Role.EDITOR).get(page(notice)).content.decode()
+    assert "did not say which revision was read" in signed_in(Role.EDITOR).get(page(notice)).content.decode()
 
 
 def test_the_form_sends_it_and_without_it_approves_nothing(api, notice, signed_in):
