@@ -1,13 +1,18 @@
 """Authority: every service that changes state says what it requires, and checks it itself."""
 
+import uuid
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
+from django.db.models import Model
+
 from accounts import roles
 from accounts.callers import SECOND_FACTOR_OWED, Caller
+from accounts.models import Organization
 from accounts.roles import Permission
 from config.errors import NotAllowed, NotFound
+from config.tenancy import organization_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -52,5 +57,13 @@ def requires(permission: Permission) -> Callable[[Callable[P, R]], Callable[P, R
 
 def _require_own(caller: Caller, given: Iterable[object]) -> None:
     for each in given:
-        if getattr(each, "organization_id", caller.organization_id) != caller.organization_id:
+        if _organization_of(each) not in (None, caller.organization_id):
             raise NotFound
+
+
+def _organization_of(each: object) -> uuid.UUID | None:
+    """Whose something is; None for what is nobody's."""
+    if isinstance(each, Organization):
+        return each.pk
+    named: uuid.UUID | None = getattr(each, "organization_id", None)
+    return organization_of(each) if named is None and isinstance(each, Model) else named

@@ -28,3 +28,15 @@ class TenantQuerySet(QuerySet[T]):
         """
         del because
         return self.all()
+
+
+def organization_of(row: Model) -> uuid.UUID | None:
+    """The id of the organization that a row belongs to; None if its model belongs to none."""
+    rows = type(row)._default_manager.all()
+    if not isinstance(rows, TenantQuerySet):
+        return None
+    *steps, last = rows.organization_path.split("__")
+    for step in steps:
+        row = getattr(row, step)
+    found: uuid.UUID | None = getattr(row, f"{last}_id")
+    return found
