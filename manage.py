@@ -5,6 +5,7 @@ import sys
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
     from config.errors import DomainError
@@ -12,7 +13,9 @@ def main() -> None:
     try:
         execute_from_command_line(sys.argv)
     except DomainError as error:  # the one place where errors of services become those of commands
-        sys.exit(f"{error.sentence or error}")
+        sys.exit(error.sentence or str(error))
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

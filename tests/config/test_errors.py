@@ -1,11 +1,23 @@
 """The bodies of errors: the contract's validation error, one sentence for the rest, and never a private text."""
 
 import json
+import os
+import subprocess
+import sys
+from typing import ClassVar
 
 import pytest
+from django.conf import settings as configured
 from django.db import DataError, IntegrityError, InterfaceError, OperationalError
 
+import manage
+from accounts import services as accounts
+from accounts import token_hashing
+from accounts.services import codes
+from config.errors import DomainError, Fault, NotFound
+from config.wrapped_secrets import MasterKeyWrong
 from decisions import services
+from tests.people import Browser
 
 pytestmark = pytest.mark.django_db
 
@@ -192,6 +204,101 @@ def test_a_fault_of_ours_is_500_and_the_answer_does_not_quote_it(api, monkeypatc
     answer = api.ingest({"decision_id": "x"})
     assert answer.status_code == 500
     assert answer.json() == {"detail": "The service failed. Retrying is safe: a record is never kept twice."}
+
+
+# ── errors of services: the API, the pages and the commands map each once ──
+
+
+class Gone(NotFound):
+    code = "gone"
+    sentence = "It is gone."
+
+
+class Taken(DomainError):
+    code = "taken"
+    sentence = "It is taken. Choose another."
+
+
+class Down(Fault):
+    code: ClassVar = "down"
+    status: ClassVar = 503
+    sentence = "It does not answer. Repeat the same request."
+
+
+CASES = [(Gone, 404, None), (Taken, 409, None), (Down, 503, "5")]
+
+
+def raising(error: type[DomainError], **more):
+    def fails(*_, **__):
+        raise error(because=f"not for callers: {CANARY}", **more)
+
+    return fails
+
+
+@pytest.mark.parametrize(("error", "status", "retry_after"), CASES)
+def test_an_error_of_a_service_is_an_answer_of_the_api(api, monkeypatch, error, status, retry_after):
+    monkeypatch.setattr(accounts, "create_api_key", raising(error))
+    answer = api.post("/v1/auth/api-keys", b'{"name": "x"}')
+    assert (answer.status_code, answer.json()) == (status, {"detail": error.sentence})
+    assert answer.headers.get("Retry-After") == retry_after
+
+
+@pytest.mark.parametrize(("error", "status", "retry_after"), CASES)
+def test_an_error_of_a_service_is_a_page(monkeypatch, error, status, retry_after):
+    monkeypatch.setattr(codes, "request_code", raising(error))
+    answer = Browser().submit("/sign-in/", email="a@b.example")
+    assert answer.status_code == status
+    assert error.sentence in answer.content.decode()
+    assert CANARY not in answer.content.decode()
+    assert answer.headers.get("Retry-After") == retry_after
+
+
+@pytest.mark.parametrize(("error", "status", "retry_after"), CASES)
+def test_an_error_of_a_service_ends_a_command(monkeypatch, error, status, retry_after):
+    monkeypatch.setattr(accounts, "create_organization", raising(error))
+    monkeypatch.setattr(sys, "argv", ["manage.py", "create_organization", "Bank", "--owner", "a@b.example"])
+    with pytest.raises(SystemExit) as end:
+        manage.main()
+    assert end.value.code == error.sentence, "which Python prints, with exit code 1"
+
+
+def test_an_error_that_knows_when_to_come_back_says_so_everywhere(api, monkeypatch):
+    monkeypatch.setattr(accounts, "create_api_key", raising(Down, retry_after=70))
+    monkeypatch.setattr(codes, "request_code", raising(Down, retry_after=70))
+    assert api.post("/v1/auth/api-keys", b'{"name": "x"}')["Retry-After"] == "70"
+    assert Browser().submit("/sign-in/", email="a@b.example")["Retry-After"] == "70"
+
+
+def test_a_page_that_fails_for_another_master_key_says_what_to_do(organization, api, settings):
+    page, settings.MASTER_KEYS = Browser(), [os.urandom(32)]
+    token = page.csrf_token("/sign-in/")
+    token_hashing.forget()
+    answer = page.post("/sign-in/", {"email": "owner@bank.example", "csrfmiddlewaretoken": token})
+    assert (answer.status_code, answer["Retry-After"]) == (503, "5")
+    assert "must set MASTER_KEY to that one" in answer.content.decode()
+    assert "accounts.Pepper" not in answer.content.decode()
+
+
+@pytest.mark.parametrize("missing", [True, False], ids=["missing", "another"])
+def test_a_command_that_fails_for_another_master_key_says_what_to_do(shared_database, api, tmp_path, missing):
+    found = {name: value for name, value in os.environ.items() if not name.startswith("MASTER_KEY")}
+    environment = {**found, "DATABASE_URL": shared_database, "DATA_DIR": str(tmp_path)}
+    if not missing:
+        environment["MASTER_KEY"] = "bm90IHRoZSBrZXkgdGhhdCB0aGV5IGFyZSB1bmRlciE="
+    done = run_manage("create_api_key", "--organization", "example-bank", "--name", "x", environment=environment)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", MasterKeyWrong.sentence + "\n")
+
+
+def test_a_command_under_a_setting_that_cannot_be_says_which(tmp_path):
+    environment = {**os.environ, "DATA_DIR": str(tmp_path), "MASTER_KEY": "short"}
+    done = run_manage("migrate", environment=environment)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "MASTER_KEY must be 32 bytes in base64, as `openssl rand -base64 32` makes them.\n"
+
+
+def run_manage(*arguments: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(configured.BASE_DIR / "manage.py"), *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
 
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00%2B14:00", "9999-12-31T23:59:59-14:00"])
