@@ -29,6 +29,16 @@ def test_without_credentials_every_endpoint_answers_401_and_says_which_it_takes(
     assert answer["WWW-Authenticate"].startswith(("Bearer", "Session"))
 
 
+@pytest.mark.parametrize("name", sorted(set(ENDPOINTS) - set(PROTECTED)))
+def test_what_is_for_anybody_looks_at_no_credentials(name):
+    plain = call(ANONYMOUS, name)
+    assert plain.status_code in (200, 401, 404)
+    for credentials in ("Bearer nonsense", f"Bearer drs_{'0' * 16}_{'x' * 43}", "Basic x"):
+        answer = call(ANONYMOUS, name, Authorization=credentials)
+        assert (answer.status_code, answer.json()) == (plain.status_code, plain.json())
+    assert ANONYMOUS.put("/v1/" + ENDPOINTS[name].path).status_code == 405
+
+
 @pytest.mark.parametrize("name", BY_KEY)
 def test_a_wrong_key_is_401_at_every_endpoint(name):
     answer = call(ANONYMOUS, name, Authorization=f"Bearer drs_{'0' * 16}_{'x' * 43}")
