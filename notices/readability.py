@@ -8,7 +8,7 @@ from typing import Any
 
 import pyphen
 
-from notices.localization.sentences import split
+from notices.localization.sentences import split_sentences
 from notices.packs import STATEMENT_FIELDS
 
 _TEXTS = ("how_to_request_inputs", "how_to_request_review", "deadline_note")
@@ -58,7 +58,7 @@ def measure(content: Mapping[str, Any], language: str) -> Readability:
 def _sentences(content: Mapping[str, Any]) -> list[str]:
     statements = [item["statement"] for name in STATEMENT_FIELDS for item in content.get(name, [])]
     texts = [*content.get("rights", []), *(content.get(name, "") for name in _TEXTS)]
-    return [one for text in (*statements, *texts) for one in split(text)]
+    return [one for text in (*statements, *texts) for one in split_sentences(text)]
 
 
 def _words(text: str) -> list[str]:

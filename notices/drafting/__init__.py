@@ -11,9 +11,9 @@ from notices.drafting.phrases import FieldPhrases
 from notices.drafting.redaction import Redaction, redaction_of
 from notices.drafting.selection import Selection
 from notices.drafting.statements import statements
-from notices.drafting.writer import Writer
+from notices.drafting.writer import StatementWriter
 from notices.limits import Statement
-from notices.localization import wording
+from notices.localization import catalog
 from notices.packs import Pack, fill
 from notices.phrasebook import Phrase, Phrasebook
 from notices.record_paths import Facts
@@ -49,19 +49,19 @@ def draft(
     """
     text = pack.text(language)
     phrases = FieldPhrases(phrasebook)
-    writer = Writer(facts, wording(language, pack.locales.get(language, "")), phrases)
-    told, withheld = statements(Selection(facts, pack, phrases), writer)
+    writer = StatementWriter(facts, catalog(language, pack.locales.get(language, "")), phrases)
+    sections, withheld = statements(Selection(facts, pack, phrases), writer)
     review = _review_available(facts, pack)
     how_to_request_review = {True: text.how_to_request_review, False: text.no_review, None: ""}[review]
     rights = [*text.rights, *pack.locked_texts(language, facts.get), *([text.withheld] if withheld else [])]
     values = {**placeholders, **pack.recorded(facts.get)}
 
-    def filled(told: str) -> str:
-        return fill(told, values)
+    def filled(template: str) -> str:
+        return fill(template, values)
 
     content = {
         "title": filled(text.title),
-        **told,
+        **sections,
         "how_to_request_inputs": filled(text.how_to_request_inputs),
         "rights": [filled(right) for right in rights],
         "human_review_available": review is True,

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from notices.drafting.names import Names, Place
-from notices.localization import LONGEST_TEXT, Shown, Wording
+from notices.drafting.names import FieldContext, FieldNames
+from notices.localization import LONGEST_TEXT, Catalog, FieldText
 from notices.localization.sentences import clean, one_line
 from notices.phrasebook import Phrase
 from notices.record_paths import Fact, Facts
@@ -12,103 +12,111 @@ from notices.record_paths import Fact, Facts
 _STEPS = {"completed", "ended", "finished", "processed", "started"}
 
 
-class Told(NamedTuple):
-    """A field that is about to be told."""
+class PreparedField(NamedTuple):
+    """Everything that a sentence about a field may need."""
 
     fact: Fact
     phrase: Phrase | None
-    shown: Shown
-    place: Place
+    text: FieldText
+    context: FieldContext
     label: str
     """With as much around the field's name as it needs within its event."""
 
     @property
     def is_step(self) -> bool:
         """Whether this is no more than the time of a step in the processing."""
-        moved_on = self.shown.happened and self.shown.label in _STEPS
-        return moved_on and bool(self.place.event) and not self.place.own and self.phrase is None
+        is_step = self.text.is_event_date and self.text.label in _STEPS
+        return is_step and bool(self.context.event) and not self.context.is_own and self.phrase is None
 
     @property
     def is_terse(self) -> bool:
         """Whether the label says too little without the event: one word, and not the phrasebook's."""
-        worded = self.phrase is not None and bool(self.phrase.label)
-        return " " not in self.label and not self.place.own and not worded
+        has_label = self.phrase is not None and bool(self.phrase.label)
+        return " " not in self.label and not self.context.is_own and not has_label
 
 
-class Telling:
-    """What is told has no capital and no end mark yet: it may be the beginning of a longer sentence."""
+class FieldSentences:
+    """Sentences have no capital and no end mark yet: each may be the beginning of a longer one."""
 
-    def __init__(self, facts: Facts, words: Wording, names: Names) -> None:
-        self._words, self._names = words, names
-        self._texts: dict[str, str] = {}
-        events = facts.get("events")
-        self._fields = {**words.fields, **(words.alone if facts.get("outcome.solely_automated") is True else {})}
-        found = {event.name for event in facts.at("events").children()} if isinstance(events, dict | list) else set()
-        self._matter = next((words.matters[name] for name in words.matters if name in found), words.matters["other"])
+    def __init__(self, facts: Facts, catalog: Catalog, names: FieldNames) -> None:
+        self._catalog, self._names = catalog, names
+        self._shortened: dict[str, str] = {}
+        is_automated = facts.get("outcome.solely_automated") is True
+        self._fields = {**catalog.fields, **(catalog.fields_if_automated if is_automated else {})}
+        self._subject = _subject(facts, catalog)
 
-    def prepare(self, fact: Fact, called: str | None = None) -> Told:
-        """Everything that a sentence about a field may need.
+    def prepare(self, fact: Fact, name: str | None = None) -> PreparedField:
+        """What a sentence about a field may need.
 
         Args:
-            called: a better name than the field's own.
+            name: a better name than the field's own.
         """
-        phrase = self._names.phrases.of(fact, *([called] if called else []))
-        place, shown = self._names.place(fact), self._shown(fact, called)
-        return Told(fact, phrase, shown, place, self._label(fact.field, phrase, shown, place, called))
+        phrase = self._names.phrases.of(fact, *([name] if name else []))
+        context, text = self._names.context(fact), self._text(fact, name)
+        return PreparedField(fact, phrase, text, context, self._label(fact.field, phrase, text, context, name))
 
-    def say(self, told: Told, *, in_event: bool = False) -> str:
+    def sentence(self, field: PreparedField, *, in_event: bool = False) -> str:
         """A field as one sentence.
 
         Args:
             in_event: whether the event has to be named so that the field is not taken for another.
         """
-        path, value = told.fact.field.path, told.shown.value
-        if told.phrase and told.phrase.sentence:
-            return filled(told.phrase.sentence, value)
-        known = self._words.choice(path, told.fact.value) or self._fields.get(path)
+        path, value = field.fact.field.path, field.text.value
+        if field.phrase and field.phrase.sentence:
+            return fill_sentence(field.phrase.sentence, value)
+        known = self._catalog.choice(path, field.fact.value) or self._fields.get(path)
         if known:
-            return known.format(value=value, matter=self._matter)
-        event = told.place.event
-        if told.shown.happened and event and told.label == told.shown.label:
-            template = self._words.moments.get(told.label, self._words.moments["other"])
-            return template.format(context=event, happened=told.label, value=value)
-        label = self._in_context(told.label, (event,)) if in_event and event else told.label
-        return self._words.say("field", label=label, value=value)
+            return known.format(value=value, subject=self._subject)
+        event = field.context.event
+        if field.text.is_event_date and event and field.label == field.text.label:
+            message = self._catalog.event_dates.get(field.label, self._catalog.event_dates["other"])
+            return message.format(context=event, label=field.label, value=value)
+        label = self._label_within(field.label, (event,)) if in_event and event else field.label
+        return self._catalog.message("field", label=label, value=value)
 
-    def _shown(self, fact: Fact, called: str | None) -> Shown:
+    def _text(self, fact: Fact, name: str | None) -> FieldText:
         """Label and value. A unit in the field's own name holds where the better name has none."""
-        value = self._shortened(fact.value) if isinstance(fact.value, str) else fact.value
-        own = self._words.show(fact.field.name, value)
-        if called is None:
+        value = self._shorten(fact.value) if isinstance(fact.value, str) else fact.value
+        own = self._catalog.field_text(fact.field.name, value)
+        if name is None:
             return own
-        better = self._words.show(called, value)
-        return better if self._words.measures(called) else own._replace(label=better.label)
+        better = self._catalog.field_text(name, value)
+        return better if self._catalog.has_unit(name) else own._replace(label=better.label)
 
-    def _shortened(self, text: str) -> str:
-        """A text with no more than is shown of it. It is read once, for any number of factors may be about it."""
+    def _shorten(self, text: str) -> str:
+        """A text with no more than is printed of it. It is read once, for any number of factors may be about it."""
         if len(text) <= LONGEST_TEXT:
             return text
-        if text not in self._texts:
-            self._texts[text] = one_line(text)[: LONGEST_TEXT + 1]
-        return self._texts[text]
+        if text not in self._shortened:
+            self._shortened[text] = one_line(text)[: LONGEST_TEXT + 1]
+        return self._shortened[text]
 
-    def _label(self, field: Fact, phrase: Phrase | None, shown: Shown, place: Place, called: str | None) -> str:
+    def _label(
+        self, field: Fact, phrase: Phrase | None, text: FieldText, context: FieldContext, name: str | None
+    ) -> str:
         if phrase and phrase.label:
-            return self._in_context(clean(phrase.label), () if phrase.key == called else place.context)
-        if called:
-            return shown.label
-        if field.name == "name" and place.context and field.parent and field.parent.in_list:
-            *context, item = place.context
-            return self._in_context(item, tuple(context))
-        label = shown.label or self._words.words["unnamed"]
-        if not label.startswith(place.holder):
-            label = f"{place.holder} {label}"
-        return self._in_context(label, place.context)
+            return self._label_within(clean(phrase.label), () if phrase.key == name else context.outer)
+        if name:
+            return text.label
+        if field.name == "name" and context.outer and field.parent and field.parent.in_list:
+            *outer, item = context.outer
+            return self._label_within(item, tuple(outer))
+        label = text.label or self._catalog.messages["unnamed"]
+        if not label.startswith(context.holder):
+            label = f"{context.holder} {label}"
+        return self._label_within(label, context.outer)
 
-    def _in_context(self, label: str, context: tuple[str, ...]) -> str:
-        return self._words.say("label_in_context", label=label, context=", ".join(context)) if context else label
+    def _label_within(self, label: str, names: tuple[str, ...]) -> str:
+        return self._catalog.message("label_in_context", label=label, context=", ".join(names)) if names else label
 
 
-def filled(phrase: str, value: str) -> str:
-    """An organization's sentence, whose full stop comes again when it is done."""
-    return one_line(phrase).removesuffix(".").replace("{value}", value)
+def fill_sentence(sentence: str, value: str) -> str:
+    """An organization's sentence with a field's value. Its full stop comes again when the sentence is finished."""
+    return one_line(sentence).removesuffix(".").replace("{value}", value)
+
+
+def _subject(facts: Facts, catalog: Catalog) -> str:
+    """What was decided about, by the record's events."""
+    events = facts.get("events")
+    names = {event.name for event in facts.at("events").children()} if isinstance(events, dict | list) else set()
+    return next((catalog.subjects[name] for name in catalog.subjects if name in names), catalog.subjects["other"])

@@ -35,8 +35,8 @@ def _leaves_out(selection: Selection) -> bool:
         if _any_withheld(topics, sources[section]):
             return True
     for element, topics in selection.requested():
-        told = sources[element.where]
-        if not any(map(element.counts, told)) and _any_withheld(topics, told):
+        cited = sources[element.where]
+        if not any(map(element.counts, cited)) and _any_withheld(topics, cited):
             return True
     return False
 

@@ -3,38 +3,38 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from notices.drafting.field_sentences import Telling, filled
-from notices.drafting.names import Names
+from notices.drafting.field_sentences import FieldSentences, fill_sentence
+from notices.drafting.names import FieldNames
 from notices.drafting.phrases import FieldPhrases
 from notices.drafting.selection import Topic
 from notices.limits import MOST_STATEMENTS, Statement, TooMuch
-from notices.localization import Wording, humanise, spelled_out
-from notices.localization.sentences import clean, isolated, sentence, split
+from notices.localization import Catalog, humanise, spell_out
+from notices.localization.sentences import clean, finish_sentence, isolate, split_sentences
 from notices.record_paths import Fact, Facts
 
 
-class Writer:
+class StatementWriter:
     """Writes about topics, none of which is withheld."""
 
-    def __init__(self, facts: Facts, words: Wording, phrases: FieldPhrases) -> None:
-        self._words = words
-        self._telling = Telling(facts, words, Names(words, phrases))
+    def __init__(self, facts: Facts, catalog: Catalog, phrases: FieldPhrases) -> None:
+        self._catalog = catalog
+        self._fields = FieldSentences(facts, catalog, FieldNames(catalog, phrases))
 
     def write(self, topics: Iterable[Topic]) -> Iterator[Statement]:
         for topic in topics:
             for text in self._texts(topic):
                 yield _statement(text, topic.fact)
 
-    def factors(self, topics: Iterable[Topic]) -> Iterator[Statement]:
-        """Reasons and factors. What was said is not said again."""
-        said = set()
+    def write_factors(self, topics: Iterable[Topic]) -> Iterator[Statement]:
+        """Reasons and factors, each sentence once."""
+        seen = set()
         for statement in self.write(topics):
-            told = statement["statement"].casefold()
-            if told not in said:
-                said.add(told)
+            sentence = statement["statement"].casefold()
+            if sentence not in seen:
+                seen.add(sentence)
                 yield statement
 
-    def inputs(self, topics: Iterable[Topic]) -> Iterator[Statement]:
+    def write_inputs(self, topics: Iterable[Topic]) -> Iterator[Statement]:
         """What the events brought, but for the times of steps in the processing where there is more to tell.
 
         Fields of one name in several events are told apart by the event.
@@ -42,32 +42,32 @@ class Writer:
         facts = [topic.fact for topic in topics]
         if len(facts) > MOST_STATEMENTS:
             raise TooMuch(because="more fields than a notice holds")
-        everything = [self._telling.prepare(fact) for fact in facts]
-        prepared = [told for told in everything if not told.is_step] or everything
+        prepared = [self._fields.prepare(fact) for fact in facts]
+        fields = [field for field in prepared if not field.is_step] or prepared
         events = defaultdict(set)
-        for told in prepared:
-            events[told.label].add(told.place.event)
-        for told in prepared:
-            in_event = told.is_terse or len(events[told.label]) > 1
-            yield _statement(self._telling.say(told, in_event=in_event), told.fact)
+        for field in fields:
+            events[field.label].add(field.context.event)
+        for field in fields:
+            in_event = field.is_terse or len(events[field.label]) > 1
+            yield _statement(self._fields.sentence(field, in_event=in_event), field.fact)
 
     def _texts(self, topic: Topic) -> list[str]:
         fact, value = topic.fact, topic.fact.value
         match topic.form:
             case "phrase" if topic.phrase:
-                return [filled(topic.phrase.sentence or topic.phrase.label, clean(value))]
+                return [fill_sentence(topic.phrase.sentence or topic.phrase.label, clean(value))]
             case "prose":
-                return [isolated(one) for one in split(spelled_out(value))]
+                return [isolate(sentence) for sentence in split_sentences(spell_out(value))]
             case "code":
-                return [self._words.say("reason_code", value=self._words.show("code", value).value)]
+                return [self._catalog.message("reason_code", value=self._catalog.field_text("code", value).value)]
             case "factor":
-                said = self._telling.say(self._telling.prepare(fact, topic.name))
-                return [self._words.say(topic.direction, said=said)]
+                factor = self._fields.sentence(self._fields.prepare(fact, topic.name))
+                return [self._catalog.message(topic.direction, factor=factor)]
             case "factor_name":
-                return [self._words.say(topic.direction, said=humanise(topic.name))]
+                return [self._catalog.message(topic.direction, factor=humanise(topic.name))]
             case _:
-                return [self._telling.say(self._telling.prepare(fact))]
+                return [self._fields.sentence(self._fields.prepare(fact))]
 
 
-def _statement(said: str, fact: Fact) -> Statement:
-    return {"statement": sentence(said), "source": fact.path}
+def _statement(text: str, fact: Fact) -> Statement:
+    return {"statement": finish_sentence(text), "source": fact.path}

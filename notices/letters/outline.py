@@ -12,7 +12,7 @@ from notices.letters import recipient
 from notices.letters.labels import Words, language_of, languages
 from notices.letters.letter import Letter
 from notices.letters.printable import lines, readable
-from notices.localization import wording
+from notices.localization import catalog
 from notices.packs import base_language
 
 
@@ -110,7 +110,7 @@ def _lines(value: Any) -> list[Line]:
 
 def _facts(letter: Letter, language: str, words: Words) -> Iterator[tuple[str, str, Line]]:
     values = {
-        "date": wording(base_language(language), letter.locale).day(letter.dated),
+        "date": catalog(base_language(language), letter.locale).format_date(letter.dated),
         "reference": readable(letter.recipient.get("reference")),
         "number": letter.notice_id,
         "rules": readable(letter.content.get("framework")),

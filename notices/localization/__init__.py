@@ -1,4 +1,4 @@
-"""The words of notices, in each of their languages."""
+"""The catalogs of messages that notices are made of, one for each of their languages."""
 
 import tomllib
 from collections.abc import Mapping
@@ -11,102 +11,102 @@ from typing import Any, NamedTuple
 
 from babel import Locale
 
-from notices.localization import names, values
-from notices.localization.names import Name, humanise, spelled_out
-from notices.localization.sentences import isolated
+from notices.localization import values
+from notices.localization.names import FieldName, humanise, parse_name, spell_out
+from notices.localization.sentences import isolate
 from notices.packs import base_language
 from notices.record_paths import Scalar
 
-__all__ = ["LONGEST_TEXT", "Shown", "Wording", "humanise", "spelled_out", "wording"]
+__all__ = ["LONGEST_TEXT", "Catalog", "FieldText", "catalog", "humanise", "spell_out"]
 
 _DIRECTORY = Path(__file__).parent
 LONGEST_TEXT = 2000
-"""Characters that are shown of a field's value."""
+"""Characters that are printed of a field's value."""
 
 
-class Shown(NamedTuple):
+class FieldText(NamedTuple):
     """A field as a person reads it."""
 
     label: str
     value: str
-    happened: bool
-    """Whether the label says that something happened, and the value on which day: `received`."""
+    is_event_date: bool = False
+    """The label is something that happened, and the value the day: `received`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
-    """What the notices of one language are made of. Templates have no end mark: a sentence gets one when it is done."""
+class Catalog:
+    """The messages of one language. They have no end mark: a sentence gets one when it is complete."""
 
     locale: Locale
-    words: Mapping[str, str]
-    matters: Mapping[str, str]
+    messages: Mapping[str, str]
+    subjects: Mapping[str, str]
     """What was decided about, by the name of an event; `other` is for all others."""
-    moments: Mapping[str, str]
+    event_dates: Mapping[str, str]
     """For things that happened on a day, by what happened; `other` likewise."""
     fields: Mapping[str, str]
     """For fields of the record profile and those that packs ask for, by path."""
-    alone: Mapping[str, str]
+    fields_if_automated: Mapping[str, str]
     """The same, where the record says that the system decided alone."""
     choices: Mapping[str, Mapping[str, str]]
     """For the known values of such fields."""
 
-    def say(self, template: str, **values: str) -> str:
-        """One of the words, with values in their places."""
-        return self.words[template].format(**values)
+    def message(self, name: str, **values: str) -> str:
+        """A message with values in its placeholders."""
+        return self.messages[name].format(**values)
 
-    def show(self, name: str, found: Scalar) -> Shown:
+    def field_text(self, name: str, value: Scalar) -> FieldText:
         """A field's label, and its value as people of this language write it."""
-        said = names.read(name)
-        if found is None:
-            return Shown(said.stem, self.words["nothing"], False)
-        if isinstance(found, bool):
-            return Shown(said.words, self.words["yes" if found else "no"], False)
-        if isinstance(found, int | Decimal):
-            return self._number(said, found)
-        day = values.day(found)
+        parsed = parse_name(name)
+        if value is None:
+            return FieldText(parsed.stem, self.messages["nothing"])
+        if isinstance(value, bool):
+            return FieldText(parsed.words, self.messages["yes" if value else "no"])
+        if isinstance(value, int | Decimal):
+            return self._number(parsed, value)
+        day = values.parse_day(value)
         if day:
-            return Shown(said.stem, self.day(day), said.moment and " " not in said.stem)
-        text = spelled_out(found)
+            return FieldText(parsed.stem, self.format_date(day), parsed.is_moment and " " not in parsed.stem)
+        text = spell_out(value)
         if not text:
-            return Shown(said.stem, self.words["nothing"], False)
-        return Shown(said.words, isolated(text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + "…"), False)
+            return FieldText(parsed.stem, self.messages["nothing"])
+        return FieldText(parsed.words, isolate(text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + "…"))
 
-    def day(self, found: date) -> str:
+    def format_date(self, day: date) -> str:
         """A day as people of this language and region write it."""
-        return values.written(found, self.locale)
+        return values.format_day(day, self.locale)
 
-    def measures(self, name: str) -> bool:
+    def has_unit(self, name: str) -> bool:
         """Whether a field's name says what its value is measured in."""
-        said = names.read(name)
-        return bool(said.currency or said.unit)
+        parsed = parse_name(name)
+        return bool(parsed.currency or parsed.unit)
 
-    def choice(self, path: str, found: Scalar) -> str | None:
-        """The template for a known value of a known field."""
+    def choice(self, path: str, value: Scalar) -> str | None:
+        """The message for a known value of a known field."""
         known = self.choices.get(path)
-        return known.get("_".join(str(found).lower().split())) if known else None
+        return known.get("_".join(str(value).lower().split())) if known else None
 
-    def _number(self, said: Name, found: int | Decimal) -> Shown:
-        if said.currency:
-            return Shown(said.stem, values.money(found, said.currency, self.locale), False)
-        counted = values.quantity(found, said.unit, self.locale) if said.unit else None
-        if counted:
-            return Shown(said.stem, counted, False)
-        return Shown(said.words, values.plain(found, self.locale, identifies=said.identifies), False)
+    def _number(self, name: FieldName, number: int | Decimal) -> FieldText:
+        if name.currency:
+            return FieldText(name.stem, values.format_money(number, name.currency, self.locale))
+        quantity = values.format_quantity(number, name.unit, self.locale) if name.unit else None
+        if quantity:
+            return FieldText(name.stem, quantity)
+        return FieldText(name.words, values.format_number(number, self.locale, identifies=name.identifies))
 
 
 @cache
-def wording(language: str, locale: str = "") -> Wording:
-    """The wording of a language, or of the language without its region.
+def catalog(language: str, locale: str = "") -> Catalog:
+    """The catalog of a language, or of the language without its region.
 
     Args:
         locale: the region by whose customs dates and numbers are written, as in `en_GB`; "" is the language's default.
 
     Raises:
-        KeyError: there is no such wording.
+        KeyError: there is no such catalog.
     """
     base = base_language(language)
     file = _DIRECTORY / f"{base}.toml"
     if not file.is_file():
         raise KeyError(language)
-    content: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
-    return Wording(locale=Locale.parse(locale or base), **content)
+    tables: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
+    return Catalog(locale=Locale.parse(locale or base), **tables)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from babel import Locale
 
-from notices.localization.sentences import isolated, one_line
+from notices.localization.sentences import isolate, one_line
 
 LONGEST = 120
 _PARTS = re.compile(r"[_\-.\s/]+|(?<=[a-z0-9])(?=[A-Z])")
@@ -15,9 +15,9 @@ _CONSTANT = re.compile(r"[a-z]+(_[a-z]+)+|[A-Z]+(_[A-Z]+)+")
 _PUNCTUATION = " .,:;!?"
 
 # Codes that are also English words or common abbreviations: nobody can tell `pain_all` from an amount in lek.
-_WORDS_TOO = {"all", "bad", "bam", "ban", "bob", "cop", "crc", "cup", "esp", "gel", "inr", "irr", "mad"}
-_WORDS_TOO |= {"mop", "pen", "php", "pte", "ron", "rub", "scr", "sit", "sos", "std", "sur", "top", "try"}
-_CURRENCIES = {str(code).lower() for code in Locale("en").currencies} - _WORDS_TOO
+_ENGLISH_WORDS = {"all", "bad", "bam", "ban", "bob", "cop", "crc", "cup", "esp", "gel", "inr", "irr", "mad"}
+_ENGLISH_WORDS |= {"mop", "pen", "php", "pte", "ron", "rub", "scr", "sit", "sos", "std", "sur", "top", "try"}
+_CURRENCIES = {str(code).lower() for code in Locale("en").currencies} - _ENGLISH_WORDS
 _UNITS = {
     "percent": "concentr-percent",
     "pct": "concentr-percent",
@@ -35,7 +35,7 @@ _UNITS = {
     "mmhg": "pressure-millimeter-ofhg",
 }
 # Metres or millions: the record does not say.
-_PERHAPS_UNITS = {"g", "h", "l", "m"}
+_AMBIGUOUS_UNITS = {"g", "h", "l", "m"}
 # `payments_last_months` counts payments and `number_of_days` is already said: after these a unit is part of the name.
 _NO_UNIT_AFTER = {"at", "by", "each", "every", "for", "from", "last", "next", "of"}
 _NO_UNIT_AFTER |= {"other", "past", "per", "previous", "prior", "the", "to", "within"}
@@ -45,7 +45,7 @@ _IDENTIFYING |= {"nr", "number", "numbers", "phone", "pin", "plz", "postal", "po
 _IDENTIFYING |= {"ssn", "telephone", "year", "years", "zip", "zipcode"}
 
 
-class Name(NamedTuple):
+class FieldName(NamedTuple):
     """A field's name as words, and without what is said by its value."""
 
     words: str
@@ -54,7 +54,7 @@ class Name(NamedTuple):
     currency: str = ""
     unit: str = ""
     """As babel names it."""
-    moment: bool = False
+    is_moment: bool = False
     """Whether a date here is when something happened: the name ends with "at" or "on"."""
 
     @property
@@ -70,34 +70,36 @@ def humanise(name: str) -> str:
         parts = [part for part in _PARTS.split(words) if part]
         shouted = words.upper() == words
         words = " ".join(part if part.isupper() and len(part) > 1 and not shouted else part.lower() for part in parts)
-    return isolated(words if len(words) <= LONGEST else words[:LONGEST].rstrip() + "…")
+    return isolate(words if len(words) <= LONGEST else words[:LONGEST].rstrip() + "…")
 
 
-def spelled_out(text: str) -> str:
+def spell_out(text: str) -> str:
     """A text on one line; one that is no more than the name of something, such as `sent_to_clinician`, as words."""
     return humanise(text) if _CONSTANT.fullmatch(text) else one_line(text)
 
 
-def read(name: str) -> Name:
+def parse_name(name: str) -> FieldName:
     """What a field's name says."""
-    return _read(name) if len(name) <= LONGEST else _read.__wrapped__(name)  # no more is kept than a cache should hold
+    return (
+        _parse(name) if len(name) <= LONGEST else _parse.__wrapped__(name)
+    )  # no more is kept than a cache should hold
 
 
 @lru_cache(maxsize=4096)
-def _read(name: str) -> Name:
+def _parse(name: str) -> FieldName:
     words = humanise(name)
     *stem, last = words.split(" ")
     if stem and stem[-1] == "in":  # age in years
         stem.pop()
-    said = " ".join(stem)
+    words_before = " ".join(stem)
     if not stem or stem[-1].isdecimal() or stem[-1] in _NO_UNIT_AFTER:
-        return Name(words, words)
+        return FieldName(words, words)
     if last.lower() in _CURRENCIES:
-        return Name(f"{said} {last.upper()}", said, currency=last.upper())
+        return FieldName(f"{words_before} {last.upper()}", words_before, currency=last.upper())
     if last.lower() in _UNITS:
-        return Name(words, said, unit=_UNITS[last.lower()])
+        return FieldName(words, words_before, unit=_UNITS[last.lower()])
     if last in ("at", "on"):
-        return Name(words, said, moment=True)
-    if last in _PERHAPS_UNITS:
-        return Name(f"{said} ({last})", f"{said} ({last})")
-    return Name(words, words)
+        return FieldName(words, words_before, is_moment=True)
+    if last in _AMBIGUOUS_UNITS:
+        return FieldName(f"{words_before} ({last})", f"{words_before} ({last})")
+    return FieldName(words, words)

@@ -22,7 +22,7 @@ _ABBREVIATION = re.compile(
 )
 
 
-def sentence(text: str) -> str:
+def finish_sentence(text: str) -> str:
     """Begin with a capital and end as a sentence does."""
     text = text.rstrip(" ,;:")
     if not text:
@@ -33,16 +33,16 @@ def sentence(text: str) -> str:
     return (first if len(first) == 1 else text[0]) + text[1:] + ("" if text.endswith(_END_MARKS) else ".")
 
 
-def split(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """The sentences of a text. In doubt two stay together: abbreviations look much like ends."""
-    found, start = [], 0
+    sentences, start = [], 0
     for gap in _BOUNDARY.finditer(text):
         before = text[max(start, gap.start() - _LONGEST_ABBREVIATION) : gap.start()]
         if gap[1].islower() or _ABBREVIATION.search(before):
             continue
-        found.append(text[start : gap.end()].rstrip())
+        sentences.append(text[start : gap.end()].rstrip())
         start = gap.end()
-    return [*found, text[start:]]
+    return [*sentences, text[start:]]
 
 
 def one_line(text: str) -> str:
@@ -50,7 +50,7 @@ def one_line(text: str) -> str:
     return _SPACES.sub(" ", _LEFT_OUT.sub("", text)).strip()
 
 
-def isolated(line: str) -> str:
+def isolate(line: str) -> str:
     """A line closed in itself where its characters could reorder what stands around it.
 
     Isolates as in Unicode Standard Annex #9, section 2.4: whatever direction the line has, the sentence keeps its own.
@@ -62,7 +62,7 @@ def isolated(line: str) -> str:
 
 def clean(text: str) -> str:
     """A text of a record as it can stand in a sentence."""
-    return isolated(one_line(text))
+    return isolate(one_line(text))
 
 
 def _reorders(character: str) -> bool:

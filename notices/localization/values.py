@@ -19,7 +19,7 @@ _CALENDAR_YEARS = 1000
 _GROUPED_FROM, _GROUPED_BELOW = 10**4, 10**9
 
 
-def plain(number: Number, locale: Locale, *, identifies: bool) -> str:
+def format_number(number: Number, locale: Locale, *, identifies: bool) -> str:
     """A number without a unit.
 
     Args:
@@ -33,7 +33,7 @@ def plain(number: Number, locale: Locale, *, identifies: bool) -> str:
         return str(format_decimal(number, locale=locale, group_separator=grouped, decimal_quantization=False))
 
 
-def money(number: Number, currency: str, locale: Locale) -> str:
+def format_money(number: Number, currency: str, locale: Locale) -> str:
     """An amount with all its decimals, or with none if it is whole.
 
     Args:
@@ -50,7 +50,7 @@ def money(number: Number, currency: str, locale: Locale) -> str:
         )
 
 
-def quantity(number: Number, unit: str, locale: Locale) -> str | None:
+def format_quantity(number: Number, unit: str, locale: Locale) -> str | None:
     """A number with its unit; None if the number cannot be one of them, as 2024 is no count of years.
 
     Args:
@@ -65,7 +65,7 @@ def quantity(number: Number, unit: str, locale: Locale) -> str | None:
         return format_unit(number, unit, length, format=pattern, locale=locale)  # type: ignore[arg-type]
 
 
-def day(text: str) -> date | None:
+def parse_day(text: str) -> date | None:
     """The day that a text is, if it is a date or a date and time in the way of RFC 3339."""
     try:
         if len(text) == len("2026-11-01"):
@@ -76,10 +76,10 @@ def day(text: str) -> date | None:
     return moment.date() if moment else None
 
 
-def written(found: date, locale: Locale) -> str:
+def format_day(day: date, locale: Locale) -> str:
     """A day with the name of its month. French writes the first as an ordinal, which babel does not know."""
-    told = str(format_date(found, format="long", locale=locale))
-    return f"1er{told[1:]}" if locale.language == "fr" and found.day == 1 else told
+    text = str(format_date(day, format="long", locale=locale))
+    return f"1er{text[1:]}" if locale.language == "fr" and day.day == 1 else text
 
 
 def _is_readable(number: Number) -> bool:

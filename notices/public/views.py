@@ -16,7 +16,7 @@ from custody.models import Key
 from notices import selectors, services
 from notices.errors import NoReviewOffered, TooManyTries, WrongCode
 from notices.letters.labels import language_of, languages
-from notices.localization import wording
+from notices.localization import catalog
 from notices.models import Notice
 from notices.packs import base_language
 from notices.public import code_limits
@@ -152,4 +152,4 @@ def _state(notice: Notice) -> str:
 
 
 def _day(day: date, notice: Notice) -> str:
-    return wording(base_language(notice.language), selectors.locale_of(notice)).day(day)
+    return catalog(base_language(notice.language), selectors.locale_of(notice)).format_date(day)

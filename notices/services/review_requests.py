@@ -14,7 +14,7 @@ from config import leases
 from config.celery import wake
 from notices import deadlines, mails, selectors
 from notices.errors import MissingReason, NoReviewOffered, WrongCode, WrongState
-from notices.localization import wording
+from notices.localization import catalog
 from notices.models import Notice, ReviewRequest
 from notices.services import audit_trail
 
@@ -94,7 +94,7 @@ def acknowledge_requests() -> int:
 
 def _acknowledge(request: ReviewRequest) -> mail.Outcome:
     notice = request.notice
-    day = wording(notice.language, selectors.locale_of(notice)).day
+    day = catalog(notice.language, selectors.locale_of(notice)).format_date
     leases.renew(request, lasts=mail.LEASE)
     try:
         mails.send(

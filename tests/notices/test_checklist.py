@@ -104,8 +104,8 @@ def test_what_is_withheld_and_would_not_be_told_anyway_asks_for_no_sentence(api,
 
 
 def test_nothing_is_drafted_to_check_a_notice(api, withholding, monkeypatch):
-    monkeypatch.setattr("notices.drafting.writer.Writer.write", None)
-    monkeypatch.setattr("notices.drafting.writer.Writer.inputs", None)
+    monkeypatch.setattr("notices.drafting.writer.StatementWriter.write", None)
+    monkeypatch.setattr("notices.drafting.writer.StatementWriter.write_inputs", None)
     assert any("withholds a part" in each for each in shown(api, withholding)["problems"])
 
 

@@ -11,20 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notices import localization as package
-from notices.localization import Shown, humanise, wording
-from notices.localization.sentences import clean, sentence, split
+from notices.localization import FieldText, catalog, humanise
+from notices.localization.sentences import clean, finish_sentence, split_sentences
 
 TABLES = {
     path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(Path(package.__file__).parent.glob("*.toml"))
 }
 # As many as a language has words for.
-FREE = ("matters", "moments")
+FREE = ("subjects", "event_dates")
 
 
 def shape(table: dict) -> dict:
-    """The keys of a table, and the placeholders of its templates but for {matter}, which not every language needs."""
+    """The keys of a table, and the placeholders of its templates but for {subject}, which not every language needs."""
     return {
-        key: shape(value) if isinstance(value, dict) else set(re.findall(r"\{(\w+)\}", value)) - {"matter"}
+        key: shape(value) if isinstance(value, dict) else set(re.findall(r"\{(\w+)\}", value)) - {"subject"}
         for key, value in table.items()
     }
 
@@ -36,14 +36,14 @@ def without_free(table: dict) -> dict:
 @pytest.mark.parametrize("language", ["de", "fr"])
 def test_every_language_says_what_english_says_with_the_same_values(language: str):
     assert shape(without_free(TABLES[language])) == shape(without_free(TABLES["en"]))
-    assert {"other"} <= set(TABLES[language]["matters"]) & set(TABLES[language]["moments"])
+    assert {"other"} <= set(TABLES[language]["subjects"]) & set(TABLES[language]["event_dates"])
 
 
 def test_a_region_has_the_words_of_its_language_and_an_unknown_language_none():
-    assert wording("de-AT") == wording("de")
-    assert wording("en", "en_GB").words == wording("en").words
+    assert catalog("de-AT") == catalog("de")
+    assert catalog("en", "en_GB").messages == catalog("en").messages
     with pytest.raises(KeyError):
-        wording("ja")
+        catalog("ja")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_region_has_the_words_of_its_language_and_an_unknown_language_none():
     ],
 )
 def test_values_are_written_as_in_the_language(language: str, name: str, value, shown: str):
-    assert wording(language).show(name, value).value == shown
+    assert catalog(language).field_text(name, value).value == shown
 
 
 @pytest.mark.parametrize(
@@ -88,14 +88,14 @@ def test_values_are_written_as_in_the_language(language: str, name: str, value, 
     ],
 )
 def test_a_region_writes_dates_and_money_by_its_own_customs(locale: str, date: str, pounds: str, dollars: str):
-    words = wording("en", locale)
-    shown = [words.show(*field).value for field in [("x", "2026-11-30"), ("x_gbp", 7420), ("x_usd", 10)]]
+    english = catalog("en", locale)
+    shown = [english.field_text(*field).value for field in [("x", "2026-11-30"), ("x_gbp", 7420), ("x_usd", 10)]]
     assert shown == [date, pounds, dollars]
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False), st.sampled_from(["x", "x_eur", "x_years", "x_km"]))
 def test_no_number_is_rounded(number: Decimal, name: str):
-    shown = wording("en").show(name, number).value
+    shown = catalog("en").field_text(name, number).value
     digits = shown.replace(",", "").strip("€-EURyearskm \u00a0") if "E" not in str(number) else None
     if digits is not None:
         assert Decimal(digits) == number.copy_abs()
@@ -107,8 +107,8 @@ def test_no_number_is_rounded(number: Decimal, name: str):
      ("incident_date", "incident date", False), ("valid_until", "valid until", False)],
 )  # fmt: skip
 def test_what_happened_is_known_by_its_name_and_a_date(name: str, label: str, happened: bool):
-    assert wording("en").show(name, "2026-11-05") == Shown(label, "November 5, 2026", happened)
-    assert not wording("en").show(name, "soon").happened
+    assert catalog("en").field_text(name, "2026-11-05") == FieldText(label, "November 5, 2026", happened)
+    assert not catalog("en").field_text(name, "soon").is_event_date
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_a_name_of_a_page_s_length_is_cut():
     ],
 )
 def test_a_sentence_begins_and_ends_as_one(text: str, told: str):
-    assert sentence(text) == told
+    assert finish_sentence(text) == told
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_sentence_begins_and_ends_as_one(text: str, told: str):
     ],
 )
 def test_sentences_are_told_apart_and_abbreviations_are_no_ends(sentences: list[str]):
-    assert split(" ".join(sentences)) == sentences
+    assert split_sentences(" ".join(sentences)) == sentences
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
