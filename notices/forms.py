@@ -100,7 +100,7 @@ class RecipientForm(ActionForm):
             self.fields["recipient_reference"].widget.attrs["disabled"] = True
 
     def clean(self) -> None:
-        if not self.errors and (problem := recipients.problem(self.entered(self.cleaned_data))):
+        if not self.errors and (problem := recipients.length_problem(self.entered(self.cleaned_data))):
             self.add_error("recipient_address", problem)
 
     @staticmethod

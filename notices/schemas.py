@@ -16,7 +16,7 @@ Reason = Annotated[str, Field(min_length=1, max_length=4000, pattern=r"\S")]
 
 
 def _no_longer_than_an_address(told: dict[str, Any]) -> dict[str, Any]:
-    if problem := recipient.problem(told):
+    if problem := recipient.length_problem(told):
         raise ValueError(problem)
     return told
 

@@ -285,7 +285,7 @@ def letter(notice: Notice) -> Letter:
         organization=said["organization"],
         # Notices of before the contact was sealed with them have today's.
         sender=said["sender"] if "sender" in said else contact_of(notice.organization_id),
-        recipient=recipient.printed(notice.recipient),
+        recipient=recipient.printed_fields(notice.recipient),
         content=said["content"],
         dated=approved_on(sealed),
         mark="withdrawn" if notice.state == Notice.State.WITHDRAWN else "",
@@ -324,7 +324,7 @@ def _draft_letter(notice: Notice) -> Letter:
     return Letter(
         organization=notice.organization.name,
         sender=contact_of(notice.organization_id),
-        recipient=recipient.printed(notice.recipient),
+        recipient=recipient.printed_fields(notice.recipient),
         content=current_revision(notice).content,
         dated=timezone.now().date(),
         mark="withdrawn" if notice.state == Notice.State.WITHDRAWN else "draft",

@@ -10,7 +10,7 @@ import segno
 from django.template.loader import render_to_string
 
 from notices.letters.letter import Letter
-from notices.letters.outline import outline
+from notices.letters.outline import outline_of
 
 _STYLE = Path(__file__).parent / "letter.css"
 
@@ -36,13 +36,13 @@ def style() -> str:
 
 def document(letter: Letter, css: str) -> str:
     """The letter under another style."""
-    read = outline(letter)
+    outline = outline_of(letter)
     context = {
         "letter": letter,
-        "outline": read,
-        "words": read.words,
-        "mark": letter.mark and (read.words[letter.mark], read.words[f"{letter.mark}_note"]),
-        "qr": _qr(letter.address, read.words["qr"]) if letter.address else "",
+        "outline": outline,
+        "labels": outline.labels,
+        "mark": letter.mark and (outline.labels[letter.mark], outline.labels[f"{letter.mark}_note"]),
+        "qr": _qr(letter.address, outline.labels["qr"]) if letter.address else "",
         "proof": json.dumps(base64.b64encode(letter.proof).decode()) if letter.proof else "",
         "style": css,
     }

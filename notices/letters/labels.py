@@ -1,4 +1,4 @@
-"""The words of a letter in its language."""
+"""Headings and labels of a letter in its language."""
 
 import re
 import tomllib
@@ -12,17 +12,17 @@ _DIRECTORY = Path(__file__).parent
 _FALLBACK = "en"
 _TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
-Words = Mapping[str, str]
+Labels = Mapping[str, str]
 
 
 @cache
-def languages() -> Mapping[str, Words]:
-    """The words of each language there are letters in, by its code without a region."""
+def languages() -> Mapping[str, Labels]:
+    """The labels of each language there are letters in, by its code without a region."""
     return {file.stem: tomllib.loads(file.read_text("utf-8")) for file in _DIRECTORY.glob("*.toml")}
 
 
-def language_of(asked: object) -> str:
-    """The tag of the language a letter is printed in: the one asked for, or English if there are no words for it."""
-    if isinstance(asked, str) and _TAG.fullmatch(asked) and base_language(asked) in languages():
-        return asked
+def language_of(wish: object) -> str:
+    """The tag of the language a letter is printed in: the one wished for, or English if there are no labels for it."""
+    if isinstance(wish, str) and _TAG.fullmatch(wish) and base_language(wish) in languages():
+        return wish
     return _FALLBACK

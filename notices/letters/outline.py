@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from notices.letters import recipient
-from notices.letters.labels import Words, language_of, languages
+from notices.letters.labels import Labels, language_of, languages
 from notices.letters.letter import Letter
-from notices.letters.printable import lines, readable
+from notices.letters.printable import printable, printable_lines
 from notices.localization import catalog
 from notices.packs import base_language
 
@@ -45,7 +45,7 @@ class Outline:
     """All that is printed. `facts` stand above the title, each with name and label; `sources` count from 1."""
 
     language: str
-    words: Words
+    labels: Labels
     organization: Line
     sender: list[Line]
     recipient: list[Line]
@@ -55,66 +55,68 @@ class Outline:
     sources: list[str]
 
 
-def outline(letter: Letter) -> Outline:
-    """Read a letter: what is empty or of the wrong type is left out, and a heading never stands alone."""
+def outline_of(letter: Letter) -> Outline:
+    """What a letter prints: nothing that is empty or of the wrong type, and no heading without text."""
     language = language_of(letter.content.get("language"))
-    words = languages()[base_language(language)]
+    labels = languages()[base_language(language)]
     numbers: dict[str, int] = {}
     return Outline(
         language=language,
-        words=words,
-        organization=Line(readable(letter.organization)),
+        labels=labels,
+        organization=Line(printable(letter.organization)),
         sender=_lines(letter.sender),
         recipient=[Line(line) for line in recipient.address_lines(letter.recipient)],
-        facts=list(_facts(letter, language, words)),
-        title=Line(readable(letter.content.get("title")) or words["title"]),
-        sections=[each for each in _sections(letter.content, words, numbers) if each.items or each.paragraphs],
+        facts=list(_facts(letter, language, labels)),
+        title=Line(printable(letter.content.get("title")) or labels["title"]),
+        sections=[each for each in _sections(letter.content, labels, numbers) if each.items or each.paragraphs],
         sources=list(numbers),
     )
 
 
-def _sections(content: Mapping[str, Any], words: Words, numbers: dict[str, int]) -> Iterator[Section]:
+def _sections(content: Mapping[str, Any], labels: Labels, numbers: dict[str, int]) -> Iterator[Section]:
     def cited(name: str, then: str = "") -> Section:
-        return Section(name, words[name], _statements(content.get(name), numbers), _lines(content.get(then)))
+        return Section(name, labels[name], _statements(content.get(name), numbers), _lines(content.get(then)))
 
-    def told(name: str, heading: str) -> Section:
-        return Section(name, words[heading], [], _lines(content.get(name)))
+    def paragraphs(name: str, heading: str) -> Section:
+        return Section(name, labels[heading], [], _lines(content.get(name)))
 
     yield cited("decision_summary")
     yield cited("main_factors")
     yield cited("role_of_automated_system")
     yield cited("inputs_used", then="how_to_request_inputs")
-    yield Section("rights", words["rights"], _items(content.get("rights")), [])
-    yield told("how_to_request_review", "review" if content.get("human_review_available") is True else "no_review")
-    yield told("deadline_note", "deadline_note")
+    yield Section("rights", labels["rights"], _items(content.get("rights")), [])
+    yield paragraphs(
+        "how_to_request_review", "review" if content.get("human_review_available") is True else "no_review"
+    )
+    yield paragraphs("deadline_note", "deadline_note")
 
 
 def _statements(items: Any, numbers: dict[str, int]) -> list[Line]:
     """Statement-items as lines; sources get their number where they are first cited."""
-    found = []
+    lines = []
     for item in items if isinstance(items, list) else []:
-        told = readable(item.get("statement")) if isinstance(item, Mapping) else ""
-        if told:
-            source = readable(item.get("source"))
-            found.append(Line(told, numbers.setdefault(source, len(numbers) + 1) if source else 0))
-    return found
+        text = printable(item.get("statement")) if isinstance(item, Mapping) else ""
+        if text:
+            source = printable(item.get("source"))
+            lines.append(Line(text, numbers.setdefault(source, len(numbers) + 1) if source else 0))
+    return lines
 
 
 def _items(values: Any) -> list[Line]:
-    return [Line(told) for value in (values if isinstance(values, list) else []) if (told := readable(value))]
+    return [Line(text) for value in (values if isinstance(values, list) else []) if (text := printable(value))]
 
 
 def _lines(value: Any) -> list[Line]:
-    return [Line(line) for line in lines(value)]
+    return [Line(line) for line in printable_lines(value)]
 
 
-def _facts(letter: Letter, language: str, words: Words) -> Iterator[tuple[str, str, Line]]:
+def _facts(letter: Letter, language: str, labels: Labels) -> Iterator[tuple[str, str, Line]]:
     values = {
         "date": catalog(base_language(language), letter.locale).format_date(letter.dated),
-        "reference": readable(letter.recipient.get("reference")),
+        "reference": printable(letter.recipient.get("reference")),
         "number": letter.notice_id,
-        "rules": readable(letter.content.get("framework")),
+        "rules": printable(letter.content.get("framework")),
     }
     for name, value in values.items():
         if value:
-            yield name, words[name], Line(value)
+            yield name, labels[name], Line(value)

@@ -47,21 +47,21 @@ class TooLongForPaper(DomainError):
 
 def require_fits(content: Mapping[str, Any]) -> None:
     """Raises TooLongForPaper if a content has more statements or lines than a PDF is made of."""
-    if sum(len(told) for told in content.values() if isinstance(told, list)) > MOST_STATEMENTS:
+    if sum(len(value) for value in content.values() if isinstance(value, list)) > MOST_STATEMENTS:
         raise TooLongForPaper(because="more statements than a PDF is made of")
     if _lines(content) > MOST_LINES:
         raise TooLongForPaper(because="more lines than a PDF is made of")
 
 
-def _lines(told: Any) -> float:
+def _lines(value: Any) -> float:
     """About how many lines of plain Latin text take as long to set. Where there is no space to break at, each line is
     set with all that follows it."""
-    if isinstance(told, str):
-        words = ((_weight(word) + 1) / _LINE * max(1, len(word) / _WORD) for word in told.split())
-        return 1 + told.count("\n") + sum(words)
-    if isinstance(told, Mapping):
-        told = told.values()
-    return sum(map(_lines, told)) if isinstance(told, Iterable) else 0
+    if isinstance(value, str):
+        words = ((_weight(word) + 1) / _LINE * max(1, len(word) / _WORD) for word in value.split())
+        return 1 + value.count("\n") + sum(words)
+    if isinstance(value, Mapping):
+        value = value.values()
+    return sum(map(_lines, value)) if isinstance(value, Iterable) else 0
 
 
 def _weight(word: str) -> int:

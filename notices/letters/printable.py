@@ -11,13 +11,13 @@ _UNREADABLE = re.compile(
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
-def readable(value: Any) -> str:
+def printable(value: Any) -> str:
     """A value as text that can be printed: "" for what is no text, and a replacement for what nobody can read."""
     if not isinstance(value, str):
         return ""
     return _UNREADABLE.sub(REPLACEMENT, "\n".join(value.splitlines())).strip()
 
 
-def lines(value: Any) -> list[str]:
+def printable_lines(value: Any) -> list[str]:
     """Text as its lines, without the empty ones."""
-    return [told for line in readable(value).split("\n") if (told := line.strip())]
+    return [line.strip() for line in printable(value).split("\n") if line.strip()]

@@ -7,43 +7,43 @@ letter of their own above the approved one.
 from collections.abc import Mapping
 from typing import Any
 
-from notices.letters.printable import lines, readable
+from notices.letters.printable import printable, printable_lines
 
 MOST_LINES = 8
 LONGEST_LINE = 80
 LONGEST_REFERENCE = 256
 """As long as the index keeps that of a decision."""
-_CUT = "…"
+_ELLIPSIS = "…"
 
 
 def address_lines(recipient: Mapping[str, Any]) -> list[str]:
     """Name and address, a line each."""
     address = recipient.get("address")
     parts = address if isinstance(address, list) else [address]
-    return [line for part in (recipient.get("name"), *parts) for line in lines(part)]
+    return [line for part in (recipient.get("name"), *parts) for line in printable_lines(part)]
 
 
-def printed(recipient: Mapping[str, Any]) -> dict[str, Any]:
+def printed_fields(recipient: Mapping[str, Any]) -> dict[str, Any]:
     """What a letter prints of a stored recipient, however long: `static/notices/verify.js` takes no more for one."""
     return {
-        "address": [_cut(line, LONGEST_LINE) for line in address_lines(recipient)[:MOST_LINES]],
-        "reference": _cut(" ".join(lines(recipient.get("reference"))), LONGEST_REFERENCE),
+        "address": [_shorten(line, LONGEST_LINE) for line in address_lines(recipient)[:MOST_LINES]],
+        "reference": _shorten(" ".join(printable_lines(recipient.get("reference"))), LONGEST_REFERENCE),
     }
 
 
-def problem(recipient: Mapping[str, Any]) -> str:
+def length_problem(recipient: Mapping[str, Any]) -> str:
     """What is too long to be printed whole, and how to mend it; "" if nothing is. What it says is not repeated."""
-    found = address_lines(recipient)
-    if len(found) > MOST_LINES or any(len(line) > LONGEST_LINE for line in found):
+    lines = address_lines(recipient)
+    if len(lines) > MOST_LINES or any(len(line) > LONGEST_LINE for line in lines):
         return (
             f"The recipient's name and address have at most {MOST_LINES} lines of {LONGEST_LINE} characters, "
             "both together: enter them shorter."
         )
-    told = readable(recipient.get("reference"))
-    if "\n" in told or len(told) > LONGEST_REFERENCE:
+    reference = printable(recipient.get("reference"))
+    if "\n" in reference or len(reference) > LONGEST_REFERENCE:
         return f"The recipient's reference is one line of at most {LONGEST_REFERENCE} characters: enter it shorter."
     return ""
 
 
-def _cut(told: str, longest: int) -> str:
-    return told if len(told) <= longest else f"{told[: longest - 1]}{_CUT}"
+def _shorten(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}{_ELLIPSIS}"

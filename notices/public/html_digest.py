@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from notices import letters
 from notices.letters import Letter
-from notices.letters.printable import readable
+from notices.letters.printable import printable
 
 _LEFT_OUT = "…"
 
@@ -19,7 +19,7 @@ def html_digest(letter: Letter) -> str:
     Recipient, reference and code are left out, or whoever has the proof alone could try names against the digest.
     `exactly` in static/notices/verify.js leaves the same out of a reader's file.
     """
-    reference = readable(letter.recipient.get("reference")) and _LEFT_OUT
+    reference = printable(letter.recipient.get("reference")) and _LEFT_OUT
     code = letter.review_code and _LEFT_OUT
     issued = replace(letter, mark="", recipient={"reference": reference}, review_code=code)
     return hashlib.sha256(letters.render_html(issued).encode()).hexdigest()

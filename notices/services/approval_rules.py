@@ -51,7 +51,7 @@ def _require_complete(notice: Notice, revision: NoticeRevision, facts: Facts) ->
             f"{case.pack.version}. Edit the notice, so that it is checked under the new one."
         )
     problems = checklist.problems(case, revision)
-    if problem := recipients.problem(notice.recipient):
+    if problem := recipients.length_problem(notice.recipient):
         problems.append(problem)
     if problems:
         raise NotApprovable(f"The notice cannot be approved yet. {' '.join(problems)}")

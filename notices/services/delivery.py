@@ -70,7 +70,7 @@ def _of_a_mail(locked: Notice, address: str) -> dict[str, Any]:
     if selectors.mail_waits(locked):
         raise MailWaiting("A mail of this letter waits to go out already.")
     letters.require_fits(locked.approval.revision.content)
-    if problem := letters.recipient.problem(locked.recipient):
+    if problem := letters.recipient.length_problem(locked.recipient):
         raise RecipientTooLong(problem)
     return {"address": _mail_address(locked, address)}
 

@@ -27,7 +27,7 @@ def set_recipient(*, caller: Caller, notice: Notice, recipient: Mapping[str, Any
         RecipientTooLong, RecipientFixed, MailWaiting
         WrongState: the notice is withdrawn.
     """
-    if problem := recipients.problem(recipient):
+    if problem := recipients.length_problem(recipient):
         raise RecipientTooLong(problem)
     with transaction.atomic():
         locked = Notice.objects.for_organization(caller.organization_id).locked(notice.pk)

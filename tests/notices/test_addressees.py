@@ -10,7 +10,7 @@ from custody import selectors as custody
 from custody.models import Entry
 from notices import services
 from notices.errors import RecipientTooLong
-from notices.letters.recipient import printed
+from notices.letters.recipient import printed_fields
 from notices.models import Approval, Delivery, Notice, Step
 from tests.notices.conftest import RECORD, acting, approve, done, drafted, refused, send, shown, step, stored
 from tests.notices.test_back_office import do, page
@@ -110,7 +110,7 @@ def older(recorded) -> dict:
 def test_an_older_one_is_cut_in_the_letter_and_says_so(recorded, older):
     for form in ("html", "text", "pdf"):
         assert recorded.get(f"/v1/notices/{older['notice_id']}/letter", format=form).status_code == 200
-    told = printed(Notice.objects.get().recipient)
+    told = printed_fields(Notice.objects.get().recipient)
     assert [len(line) for line in told["address"]] == [9, *[80] * 7]
     assert all(line.endswith("…") for line in told["address"][1:])
     assert (len(told["reference"]), told["reference"][-1]) == (256, "…")

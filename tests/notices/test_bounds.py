@@ -10,7 +10,7 @@ from accounts.roles import Role
 from custody import record_paths
 from notices import letters, limits, phrasebook, readability
 from notices.letters import TooLongForPaper
-from notices.letters.outline import outline
+from notices.letters.outline import outline_of
 from notices.limits import MOST_STATEMENTS, TooMuch
 from notices.localization import sentences
 from notices.models import Notice, Phrase
@@ -182,7 +182,7 @@ def test_a_word_of_64_letters_is_one_word_and_so_is_a_longer_one():
 def test_letters_grow_as_their_text_does(pattern):
     def write(text: str) -> None:
         made = letter({"title": text, "main_factors": [{"statement": text, "source": text}], "rights": [text]})
-        outline(made)
+        outline_of(made)
         letters.render_html(made)
         letters.render_text(made)
 
