@@ -21,7 +21,7 @@ def script(records: Sequence[NewRecord]) -> str:
     with each record, as any client must send them, as so many bytes of text; short ones stand in the statement.
     """
     literals = iter([_literal(v, row, i) for i, record in enumerate(records) for row in record for v in _values(row)])
-    statement = re.sub(r"%s", lambda _: next(literals), _statement(type(records[0].index_row), len(records)))
+    statement = re.sub(r"%s", lambda _: next(literals), _statement(tuple(map(type, records[0])), len(records)))
     seeded = statement.replace("WITH new", "WITH seed AS (SELECT :n::bigint AS n), new", 1)
     return f"\\set n random(1, 9000000000000000000)\n{' '.join(seeded.split())};\n"
 

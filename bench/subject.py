@@ -1,6 +1,7 @@
 """What is ingested: one organization's key, and a record that each request sends under a new decision id."""
 
 import json
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,5 +54,8 @@ class Subject:
         submission = _submission(body, "api")
         (sealed,) = _seal_all(keyring(organization.id), [submission])
         return cls(
-            token, body, directory / "record.json", _new_record(sealed, submission, storage_targets.current().pk)
+            token,
+            body,
+            directory / "record.json",
+            _new_record(sealed, submission, storage_targets.current().pk, uuid.uuid4()),
         )

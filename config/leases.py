@@ -6,8 +6,11 @@ stopped loses the lease when it runs out, and what they do after another took ov
 
 import random
 import uuid
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, ClassVar, TypeVar
+from functools import reduce
+from operator import or_
+from typing import Any, TypeVar
 
 from django.db import models, transaction
 from django.db.models import F, Q, QuerySet
@@ -22,7 +25,7 @@ _LONGEST_PAUSE = timedelta(hours=1)
 class LeaseLost(DomainError):
     """The lease ran out and somebody else took the row over, or finished it."""
 
-    code: ClassVar = "lease_lost"
+    code = "lease_lost"
     sentence = "This took too long, and another worker has taken it over."
 
 
@@ -84,13 +87,26 @@ def complete(row: Leased, **changes: Any) -> None:
     _change(row, lease_token=None, lease_until=None, attempts=0, next_try_at=None, **changes)
 
 
-def fail(row: Leased) -> None:
+def unchanged(rows: Sequence[Row]) -> QuerySet[Row]:
+    """Those of some rows of one model whose leases are as they were when the rows were read or claimed: since then
+    nobody has claimed them, let go of them or finished them.
+
+    Whoever finishes many rows together changes these alone, locked, in the transaction of all else that changes.
+    """
+    held: dict[uuid.UUID | None, list[Any]] = {}
+    for row in rows:
+        held.setdefault(row.lease_token, []).append(row.pk)
+    same = reduce(or_, (Q(lease_token=token, pk__in=pks) for token, pks in held.items()))
+    return type(rows[0])._base_manager.filter(same).order_by("pk").select_for_update()
+
+
+def fail(row: Leased, *, longest: timedelta = _LONGEST_PAUSE) -> None:
     """Let go of a row that could not be finished; the more often that was so, the later the next try. Raises LeaseLost.
 
-    The pauses double from one minute to an hour, and differ by up to a quarter, so that what failed together does not
-    come back together.
+    The pauses double from one minute to the longest, and differ by up to a quarter, so that what failed together does
+    not come back together.
     """
-    pause = min(_FIRST_PAUSE * 2 ** min(row.attempts - 1, 10), _LONGEST_PAUSE) * random.uniform(0.75, 1)  # noqa: S311
+    pause = min(_FIRST_PAUSE * 2 ** min(row.attempts - 1, 10), longest) * random.uniform(0.75, 1)  # noqa: S311
     _change(row, lease_token=None, lease_until=None, next_try_at=timezone.now() + pause)
 
 

@@ -13,14 +13,14 @@ from django.db import connection, transaction
 from django.db.models import Field, Model
 
 from config import db
-from custody.models import Entry, SealedObject
+from custody.models import Entry, SealedObject, WaitingObject
 
 
 class NewRecord(NamedTuple):
-    """The three unsaved rows of one record."""
+    """The three unsaved rows of one record. Its sealed object lies in the database, or waits there for its vault."""
 
     entry: Entry
-    sealed: SealedObject
+    sealed: SealedObject | WaitingObject
     index_row: Model
 
 
@@ -28,13 +28,13 @@ def insert(records: Sequence[NewRecord]) -> set[uuid.UUID]:
     """Insert those records whose ids custody does not know yet.
 
     Args:
-        records: not empty, each id once, their index rows of one model.
+        records: not empty, each id once, all of the same three models.
 
     Returns:
         The ids that were inserted.
     """
     if connection.vendor == "postgresql":
-        statement = _statement(type(records[0].index_row), len(records))
+        statement = _statement(tuple(map(type, records[0])), len(records))
         # Two batches that share ids meet them in one order, so that neither waits for the other in a circle.
         ordered = sorted(records, key=lambda record: record.entry.record_id.bytes)
         values = [getattr(row, field.attname) for record in ordered for row in record for field in _fields(type(row))]
@@ -50,12 +50,13 @@ def insert(records: Sequence[NewRecord]) -> set[uuid.UUID]:
 
 
 @lru_cache(maxsize=8)
-def _statement(index: type[Model], count: int) -> str:
-    """The PostgreSQL statement for `count` records. `new` holds their values in columns e0…, o0…, i0….
+def _statement(rows: tuple[type[Model], ...], count: int) -> str:
+    """The PostgreSQL statement for `count` records, whose rows are of these models: entry, sealed object, index row.
+    `new` holds their values in columns e0…, o0…, i0….
 
     What is put together here are names of tables and columns; every value is a parameter.
     """
-    models: dict[str, type[Model]] = {"e": Entry, "o": SealedObject, "i": index}
+    models = dict(zip("eoi", rows, strict=True))
     columns = {prefix: [f"{prefix}{i}" for i in range(len(_fields(model)))] for prefix, model in models.items()}
     row = ", ".join(f"%s::{_cast(field)}" for model in models.values() for field in _fields(model))
     names = ", ".join(name for each in columns.values() for name in each)

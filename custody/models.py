@@ -6,6 +6,7 @@ from django.db.models import Q
 from django.db.models.functions import Coalesce
 
 from accounts.models import Organization
+from config.leases import Leased
 from config.tenancy import TenantQuerySet
 from config.wrapped_secrets import WrappedSecret
 
@@ -123,7 +124,6 @@ class Entry(models.Model):
         db_constraint=False,
     )
     state = models.CharField(max_length=8, choices=State.choices)
-    lease_until = models.DateTimeField(null=True)
     statement = models.BinaryField()
     signature = models.BinaryField()
     key_id = models.CharField(max_length=64)
@@ -134,15 +134,39 @@ class Entry(models.Model):
         verbose_name_plural = "entries"
         indexes = [
             models.Index(fields=["organization", "-received_at", "-record_id"], name="entries_newest"),
-            models.Index(fields=["lease_until"], condition=Q(state="reserved"), name="unfinished_entries"),
+            models.Index(
+                fields=["organization", "received_at"], condition=Q(state="reserved"), name="entries_reserved"
+            ),
         ]
 
     def __str__(self) -> str:
         return str(self.record_id)
 
 
+class WaitingObjectQuerySet(TenantQuerySet["WaitingObject"]):
+    organization_path = "record__organization"
+
+
+class WaitingObject(Leased):
+    """The sealed object of a reserved entry, which waits here until it is in its vault. Who puts it there holds the
+    lease: at first the request that brought it, later the reconciler."""
+
+    record = models.OneToOneField(Entry, on_delete=models.PROTECT, primary_key=True, related_name="+")
+    body = models.BinaryField()
+
+    objects = WaitingObjectQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+    @property
+    def key(self) -> str:
+        """What the vault is to keep it under."""
+        return object_key(self.record.organization_id, self.record_id)
+
+
 class SealedObject(models.Model):
-    """The database vault; for entries of other vaults, the place where the object waits until it is stored there."""
+    """The database vault."""
 
     key = models.CharField(max_length=128, primary_key=True)
     body = models.BinaryField()

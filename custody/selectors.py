@@ -11,7 +11,7 @@ from config.api.times import rfc3339
 from custody import envelope, fields, sealing, statements, vaults
 from custody.fields import Disclosure
 from custody.keys import keyring
-from custody.models import Entry, SealedObject, object_key
+from custody.models import Entry, WaitingObject, object_key
 from custody.sealing import Damaged, Opened, Sealed
 from custody.statements import Claims
 from custody.vaults import VaultUnavailable
@@ -133,9 +133,8 @@ def verified_claims(organization_id: uuid.UUID, record_id: uuid.UUID, found: Ope
 
 
 def _body(entry: Entry) -> bytes:
-    key = object_key(entry.organization_id, entry.record_id)
     if entry.state == Entry.State.RESERVED:
-        waiting = SealedObject.objects.filter(key=key).first()
+        waiting = WaitingObject.objects.for_organization(entry.organization_id).filter(pk=entry.pk).first()
         if waiting is not None:
             return bytes(waiting.body)
-    return vaults.of(entry.target_id).get(key)
+    return vaults.of(entry.target_id).get(object_key(entry.organization_id, entry.record_id))

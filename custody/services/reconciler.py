@@ -2,38 +2,53 @@
 
 import uuid
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import timedelta
 
 import structlog
-from django.db import IntegrityError, transaction
-from django.utils import timezone
+from django.db import IntegrityError
 
 from accounts.models import Organization
+from config import leases
+from config.leases import LeaseLost
 from custody import sealing, storage_targets, vaults
 from custody.keys import keyring
-from custody.models import Entry
-from custody.services.complete import Unfinished, adopt, finish, with_bodies
+from custody.models import Entry, WaitingObject
+from custody.services.complete import StoredObject, adopt, finish
 from custody.services.store import LEASE
 
 log = structlog.get_logger("custody")
 
+_CHUNK = 50  # so many puts end within a lease, also where each waits for a slow vault
+_LONGEST_PAUSE = timedelta(minutes=10)  # an outage is over for all records at once
 
-def reconcile(limit: int = 500) -> tuple[int, int]:
-    """Finish reserved records whose lease has run out. Several may run at once.
+
+def reconcile(limit: int = 500, *, retry_now: bool = False) -> tuple[int, int]:
+    """Finish reserved records that nobody is at work on. Several may run at once. What cannot be finished is tried
+    again later, after a pause that grows to ten minutes.
+
+    Args:
+        retry_now: do not wait for these pauses to end, as when an administrator has just mended the vault.
 
     Returns:
         How many were finished, and how many could not be because their vault does not answer.
     """
-    now = timezone.now()
-    with transaction.atomic():
-        entries = Entry.objects.unscoped("the reconciler serves every organization")
-        waiting = entries.filter(state=Entry.State.RESERVED, lease_until__lt=now)
-        claimed = list(waiting.select_for_update(skip_locked=True)[:limit])
-        entries.filter(pk__in=[entry.pk for entry in claimed]).update(lease_until=now + LEASE)
-    finish(with_bodies(claimed))
-    remaining = entries.filter(pk__in=[entry.pk for entry in claimed], state=Entry.State.RESERVED).count()
-    if claimed:
-        log.info("reconciled", finished=len(claimed) - remaining, remaining=remaining)
-    return len(claimed) - remaining, remaining
+    waiting = WaitingObject.objects.unscoped("the reconciler serves every organization")
+    if retry_now:
+        waiting.exclude(next_try_at=None).update(next_try_at=None)
+    finished = remaining = 0
+    while claimed := leases.claim(
+        waiting.select_related("record"), lasts=LEASE, most=min(_CHUNK, limit - finished - remaining)
+    ):
+        finish(claimed)
+        left = set(waiting.filter(pk__in=[each.pk for each in claimed]).values_list("pk", flat=True))
+        for each in (each for each in claimed if each.pk in left):
+            with suppress(LeaseLost):
+                leases.fail(each, longest=_LONGEST_PAUSE)
+        finished, remaining = finished + len(claimed) - len(left), remaining + len(left)
+    if finished or remaining:
+        log.info("reconciled", finished=finished, remaining=remaining)
+    return finished, remaining
 
 
 def adopt_orphans(organization: Organization) -> int:
@@ -67,13 +82,13 @@ def recall(*, organization_id: uuid.UUID, identity: str) -> None:
     """
     record_id = sealing.record_id(sealing.reference(keyring(organization_id), identity))
     target_id = storage_targets.current(organization_id).pk
-    lost = Unfinished(organization_id, record_id, target_id)
+    lost = StoredObject(organization_id, record_id, target_id)
     known = Entry.objects.for_organization(organization_id).filter(pk=record_id)
     if not known.exists() and vaults.of(target_id).has(lost.key):
         adopt(lost)
 
 
-def _orphans(organization: Organization, target_id: str) -> Iterator[Unfinished]:
+def _orphans(organization: Organization, target_id: str) -> Iterator[StoredObject]:
     entries = Entry.objects.for_organization(organization)
     for key in vaults.of(target_id).list(f"{organization.id.hex}/records/"):
         try:
@@ -82,10 +97,10 @@ def _orphans(organization: Organization, target_id: str) -> Iterator[Unfinished]
             log.warning("the vault holds what is no object", key=key)
             continue
         if not entries.filter(pk=record_id).exists():
-            yield Unfinished(organization.id, record_id, target_id)
+            yield StoredObject(organization.id, record_id, target_id)
 
 
-def _adopt_all(orphans: Iterable[Unfinished]) -> tuple[int, list[Unfinished]]:
+def _adopt_all(orphans: Iterable[StoredObject]) -> tuple[int, list[StoredObject]]:
     """How many were adopted, and those that came before the record they build on."""
     adopted, early = 0, []
     for each in orphans:

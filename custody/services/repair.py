@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from custody import selectors, vaults
 from custody.models import Entry, SealedObject, object_key
 from custody.sealing import Damaged
-from custody.services.complete import Unfinished, finish
+from custody.services.complete import Put, put
 
 log = structlog.get_logger("custody")
 
@@ -55,13 +55,15 @@ def _put_back(entry: Entry, key: str, stray: Path | None) -> bool:
         except Damaged as error:
             log.error("a copy is not the record", record_id=str(entry.pk), reason=str(error))
         else:
-            return bool(finish([Unfinished.of(entry, body)]))
+            if put(vaults.of(entry.target_id), key, body) is Put.STORED:
+                SealedObject.objects.filter(key=key).delete()
+                return True
     return False
 
 
 def _copies(key: str, stray: Path | None) -> Iterator[bytes]:
-    waiting = SealedObject.objects.filter(key=key).first()
-    if waiting:
-        yield bytes(waiting.body)
+    left = SealedObject.objects.filter(key=key).first()  # by earlier versions, where objects waited for their vault
+    if left:
+        yield bytes(left.body)
     if stray and (stray / key).is_file():
         yield (stray / key).read_bytes()

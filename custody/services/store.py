@@ -17,11 +17,11 @@ from config.errors import Fault
 from custody import record_types, sealing, selectors, storage_targets, vaults
 from custody.bulk_insert import NewRecord, insert
 from custody.keys import Keyring, keyring
-from custody.models import Entry, SealedObject, object_key
+from custody.models import Entry, SealedObject, WaitingObject, object_key
 from custody.record_types import Indexing
 from custody.sealing import Sealed
 from custody.selectors import Receipt
-from custody.services.complete import Unfinished, finish, with_bodies
+from custody.services.complete import finish
 from custody.vaults import VaultUnavailable
 
 log = structlog.get_logger("custody")
@@ -86,17 +86,15 @@ def take(
         custody.keys.KeyMissing, config.secret_files.InsecureKeyFile: the organization's keys cannot be used.
     """
     sealed = _seal_all(keyring(organization_id), submissions)
-    target_id = storage_targets.current(organization_id).pk
-    records = [_new_record(one, each, target_id) for one, each in zip(sealed, submissions, strict=True)]
+    target_id, token = storage_targets.current(organization_id).pk, uuid.uuid4()
+    records = [_new_record(one, each, target_id, token) for one, each in zip(sealed, submissions, strict=True)]
     first: dict[uuid.UUID, NewRecord] = {}  # of several submissions of one id, only the first may reach the vault
     for record in records:
         first.setdefault(record.entry.record_id, record)
     created = _insert(list(first.values()), on_insert)
-    if vaults.of(target_id).transactional:
-        stored = set(created)
-    else:
-        reserved = [first[record_id] for record_id in first if record_id in created]
-        stored = finish([Unfinished.of(record.entry, bytes(record.sealed.body)) for record in reserved])
+    objects = [each.sealed for pk, each in first.items() if pk in created]
+    waiting = [each for each in objects if isinstance(each, WaitingObject)]
+    stored = finish(waiting) if waiting else set(created)
     outcomes: dict[int, Taken] = {}
     for position, one in enumerate(sealed):
         if one.record_id in stored:  # a second submission of this id in the same call is a replay or a conflict
@@ -137,22 +135,33 @@ def _seal_all(keys: Keyring, submissions: Sequence[Submission]) -> list[Sealed]:
     ]
 
 
-def _new_record(sealed: Sealed, submission: Submission, target_id: str) -> NewRecord:
+def _new_record(sealed: Sealed, submission: Submission, target_id: str, lease_token: uuid.UUID) -> NewRecord:
+    """
+    Args:
+        lease_token: of the lease under which the caller puts the object, where that is not the database's own work.
+    """
     transactional = vaults.of(target_id).transactional
+    entry = Entry(
+        record_id=sealed.record_id,
+        organization_id=sealed.organization_id,
+        kind=sealed.kind,
+        received_at=sealed.received_at,
+        target_id=target_id,
+        state=Entry.State.STORED if transactional else Entry.State.RESERVED,
+        statement=sealed.statement,
+        signature=sealed.signature,
+        key_id=sealed.key_id,
+    )
+    body = sealing.pack(sealed)
+    stored: SealedObject | WaitingObject
+    if transactional:
+        stored = SealedObject(key=object_key(sealed.organization_id, sealed.record_id), body=body)
+    else:
+        lease = {"lease_token": lease_token, "lease_until": sealed.received_at + LEASE}
+        stored = WaitingObject(record=entry, body=body, **lease)
     return NewRecord(
-        Entry(
-            record_id=sealed.record_id,
-            organization_id=sealed.organization_id,
-            kind=sealed.kind,
-            received_at=sealed.received_at,
-            target_id=target_id,
-            state=Entry.State.STORED if transactional else Entry.State.RESERVED,
-            lease_until=None if transactional else sealed.received_at + LEASE,
-            statement=sealed.statement,
-            signature=sealed.signature,
-            key_id=sealed.key_id,
-        ),
-        SealedObject(key=object_key(sealed.organization_id, sealed.record_id), body=sealing.pack(sealed)),
+        entry,
+        stored,
         record_types.index_row(
             Indexing(
                 record_id=sealed.record_id,
@@ -167,12 +176,15 @@ def _new_record(sealed: Sealed, submission: Submission, target_id: str) -> NewRe
 
 
 def _existing(organization_id: uuid.UUID, ids: set[uuid.UUID], tried: set[uuid.UUID]) -> dict[uuid.UUID, Entry]:
-    """The custody rows of records that were there before, after helping the unfinished ones that nobody just tried."""
+    """The custody rows of records that were there before, after helping the unfinished ones that nobody just tried.
+
+    Helping takes no lease, for another request may well hold it: both put the same bytes, and either may say so.
+    """
     rows = Entry.objects.for_organization(organization_id)
     entries = rows.in_bulk(ids)
-    unfinished = [e for e in entries.values() if e.state == Entry.State.RESERVED and e.pk not in tried]
-    if unfinished:
-        finish(with_bodies(unfinished))
+    if unfinished := [e.pk for e in entries.values() if e.state == Entry.State.RESERVED and e.pk not in tried]:
+        waiting = WaitingObject.objects.for_organization(organization_id).filter(pk__in=unfinished)
+        finish(list(waiting.select_related("record")))
         entries = rows.in_bulk(ids)
     return entries
 

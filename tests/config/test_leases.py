@@ -74,6 +74,23 @@ def test_who_lost_the_lease_completes_fails_and_renews_nothing():
     assert stored(slow).handled_at
 
 
+def test_of_many_rows_those_that_others_took_over_have_changed():
+    make(3)
+    rows = claim(most=3)
+    with after(2 * MINUTE):
+        claim()
+    leases.complete(rows[1], handled_at=timezone.now())
+    with transaction.atomic():
+        assert list(leases.unchanged(rows)) == [rows[2]]
+
+
+def test_rows_that_nobody_held_are_unchanged_until_somebody_does():
+    rows = make(2)
+    claim()
+    with transaction.atomic():
+        assert list(leases.unchanged(rows)) == [rows[1]]
+
+
 def test_what_is_completed_belongs_to_the_transaction_that_says_so():
     make()
     (row,) = claim()
@@ -121,6 +138,15 @@ def test_what_failed_waits_longer_each_time_and_never_longer_than_an_hour():
     assert all(shorter < longer for shorter, longer in pairwise(pauses[:6]))
     assert max(pauses) <= timedelta(hours=1)
     assert min(pauses[7:]) > timedelta(minutes=44)
+
+
+def test_a_worker_may_have_a_shorter_longest_pause():
+    make()
+    for _ in range(5):
+        (row,) = claim()
+        leases.fail(row, longest=2 * MINUTE)
+        assert stored(row).next_try_at - timezone.now() <= 2 * MINUTE
+        OneTimeCode.objects.update(next_try_at=None)
 
 
 def test_after_its_pause_a_row_is_claimed_again_and_a_success_forgets_the_failures():

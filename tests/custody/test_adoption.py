@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from accounts import audit, services
 from custody import vaults
-from custody.models import Entry, SealedObject, object_key
+from custody.models import Entry, WaitingObject, object_key
 from custody.services import adopt_orphans
 from decisions.models import Decision
 
@@ -22,7 +22,7 @@ def restore_an_older_database(vault_name):
     Decision.objects.all().delete()
     Entry.objects.all().delete()
     if vault_name == "filesystem":
-        assert not SealedObject.objects.exists()
+        assert not WaitingObject.objects.exists()
 
 
 def key_of(receipt, organization):
@@ -47,7 +47,7 @@ def test_the_same_record_again_is_answered_with_its_first_receipt(api, first):
     assert (again.status_code, again.json()) == (200, first)
     assert api.get("/v1/decisions/loan-1/record").content == RAW
     assert Decision.objects.count() == Entry.objects.count() == 1
-    assert SealedObject.objects.count() == 0
+    assert WaitingObject.objects.count() == 0
 
 
 def test_the_same_content_in_another_spelling_leaves_the_first_bytes(api, first):
@@ -60,7 +60,7 @@ def test_other_content_is_a_conflict_and_the_forgotten_record_is_back(api, first
     assert api.ingest(RAW.replace(b"1.50", b"2.50")).status_code == 409
     assert api.get("/v1/decisions/loan-1/record").content == RAW
     assert api.get("/v1/decisions/loan-1/receipt").json() == first
-    assert SealedObject.objects.count() == 0
+    assert WaitingObject.objects.count() == 0
 
 
 def test_the_index_row_of_an_adopted_record_says_what_the_record_says(api, first):
@@ -110,7 +110,7 @@ def test_the_command_fails_while_records_wait_for_their_vault(api, filesystem_va
 
     monkeypatch.setattr(vaults.current(), "put_new", unavailable)
     assert api.ingest(RAW).status_code == 503
-    Entry.objects.update(lease_until="2000-01-01T00:00:00Z")
+    WaitingObject.objects.update(lease_until="2000-01-01T00:00:00Z")
     with pytest.raises(CommandError, match="does not answer"):
         call_command("custody_reconcile")
     assert "0 finished, 1 waiting" in capsys.readouterr().out

@@ -1,14 +1,19 @@
 """What finishes a record never deletes the only copy of it, whatever happened to row and vault meanwhile."""
 
 import json
+import uuid
+from datetime import timedelta
 
 import pytest
+import time_machine
 from django.db import IntegrityError
+from django.utils import timezone
 
+from config import leases
 from custody import selectors, services, vaults
-from custody.models import Entry, SealedObject, object_key
+from custody.models import Entry, SealedObject, WaitingObject, object_key
 from custody.services import Submission, complete
-from custody.services.complete import Unfinished, adopt, finish, with_bodies
+from custody.services.complete import StoredObject, adopt, finish
 from decisions.models import Decision
 
 pytestmark = pytest.mark.django_db
@@ -16,50 +21,43 @@ pytestmark = pytest.mark.django_db
 RAW = b'{"decision_id": "loan-1", "amount": 1.50}'
 
 
+def waiting() -> list[WaitingObject]:
+    return list(WaitingObject.objects.select_related("record").order_by("record__received_at"))
+
+
 @pytest.fixture
 def reserve(organization, filesystem_vault, monkeypatch):
-    """Takes records whose vault does not answer. Gives what is unfinished, and the vault answers again."""
+    """Takes records whose vault does not answer. Gives what waits, and the vault answers again."""
 
     def down(key, body):
         raise vaults.VaultUnavailable("down")
 
-    def make(*numbers: int) -> list[Unfinished]:
+    def make(*numbers: int) -> list[WaitingObject]:
         with monkeypatch.context() as patch:
             patch.setattr(vaults.current(), "put_new", down)
             for number in numbers:
                 raw = b'{"decision_id": "loan-%d"}' % number
                 submission = Submission("decision", f"loan-{number}", raw, json.loads(raw), "api")
                 services.take(organization_id=organization.id, submissions=[submission])
-        return with_bodies(list(Entry.objects.filter(state=Entry.State.RESERVED).order_by("received_at")))
+        return waiting()
 
     return make
 
 
-def copies(each: Unfinished) -> list[bytes]:
+def copies(each: WaitingObject) -> list[bytes]:
     """Every copy of the record that is left."""
-    waiting = [bytes(row.body) for row in SealedObject.objects.filter(key=each.key)]
+    bodies = [bytes(row.body) for row in WaitingObject.objects.filter(pk=each.pk)]
     vault = vaults.of("filesystem")
-    return [*waiting, *([vault.get(each.key)] if vault.has(each.key) else [])]
+    return [*bodies, *([vault.get(each.key)] if vault.has(each.key) else [])]
 
 
-def test_a_row_that_has_moved_to_the_database_vault_keeps_its_object(reserve):
-    """CUSTODY_VAULT was changed, and the record moved, between reserving and finishing."""
+def test_a_row_that_has_moved_to_another_target_keeps_its_object(reserve):
+    """Another target was chosen, and the record moved, between reserving and finishing."""
     (each,) = reserve(1)
     services.choose_target(provider="database")
-    Entry.objects.update(target="database", state=Entry.State.STORED, lease_until=None)
+    Entry.objects.update(target="database", state=Entry.State.STORED)
     assert finish([each]) == set()
-    assert bytes(SealedObject.objects.get(key=each.key).body) == each.body
-    assert vaults.of("database").get(each.key) == each.body
-
-
-@pytest.mark.parametrize("state", [Entry.State.RESERVED, Entry.State.STORED])
-def test_an_object_of_the_database_vault_is_no_waiting_copy(reserve, state):
-    (each,) = reserve(1)
-    services.choose_target(provider="database")
-    Entry.objects.update(target="database", state=state)
-    assert finish([each._replace(target_id="database")]) == {each.record_id}
-    assert Entry.objects.get().state == Entry.State.STORED
-    assert bytes(SealedObject.objects.get(key=each.key).body) == each.body
+    assert each.body in copies(each)
 
 
 @pytest.mark.parametrize("said", [True, False])
@@ -77,21 +75,21 @@ def test_a_vault_that_gives_back_other_bytes_is_not_believed(reserve, monkeypatc
     assert finish([each]) == set()
     monkeypatch.undo()
     assert Entry.objects.get().state == Entry.State.RESERVED
-    assert bytes(SealedObject.objects.get(key=each.key).body) == each.body
+    assert bytes(WaitingObject.objects.get().body) == each.body
 
 
-def test_a_row_that_is_gone_leaves_the_waiting_copy(reserve):
+def test_a_row_that_is_gone_leaves_the_object_in_the_vault(reserve):
     (each,) = reserve(1)
-    Decision.objects.all().delete()
-    Entry.objects.all().delete()
+    for rows in (Decision.objects.all(), WaitingObject.objects.all(), Entry.objects.all()):
+        rows.delete()
     assert finish([each]) == set()
-    assert each.body in copies(each)
+    assert copies(each) == [each.body]
 
 
 def test_a_finisher_from_before_a_restore_leaves_the_copy_of_the_record_that_was_reserved_anew(reserve):
     """Its object is in the vault first and so is the record, but not under a row that another object was sealed for."""
     (before,) = reserve(1)
-    for rows in (Decision.objects.all(), Entry.objects.all(), SealedObject.objects.all()):
+    for rows in (Decision.objects.all(), WaitingObject.objects.all(), Entry.objects.all()):
         rows.delete()
     (anew,) = reserve(1)
     assert finish([before]) == set()
@@ -100,35 +98,58 @@ def test_a_finisher_from_before_a_restore_leaves_the_copy_of_the_record_that_was
     finish([anew])
     assert copies(anew) == [before.body]
     entry = Entry.objects.get()
-    assert (entry.state, bytes(entry.signature)) == (Entry.State.STORED, before.signature)
+    assert (entry.state, bytes(entry.signature)) == (Entry.State.STORED, before.record.signature)
     assert selectors.opened(entry).payload == b'{"decision_id": "loan-1"}'
 
 
 def test_two_finishers_of_one_record_both_see_it_stored_once(reserve):
     (each,) = reserve(1)
-    assert finish([each]) == finish([each]) == {each.record_id}
+    assert finish([each]) == finish([each]) == {each.pk}
     assert copies(each) == [each.body]
     assert Entry.objects.get().state == Entry.State.STORED
+
+
+def test_who_lost_the_lease_finishes_nothing(reserve):
+    """A worker that was stopped: what it claimed is claimed by another, who is still at work."""
+    reserve(1, 2)
+    now = timezone.now() + services.LEASE
+    with time_machine.travel(now + timedelta(seconds=1)):
+        stopped = leases.claim(WaitingObject.objects.select_related("record"), lasts=services.LEASE, most=2)
+    with time_machine.travel(now + services.LEASE + timedelta(seconds=2)):
+        (other,) = leases.claim(WaitingObject.objects.select_related("record"), lasts=services.LEASE)
+        assert finish(stopped) == {each.pk for each in stopped} - {other.pk}
+        assert Entry.objects.get(pk=other.pk).state == Entry.State.RESERVED
+        assert WaitingObject.objects.get().lease_token == other.lease_token
+        assert finish([other]) == {other.pk}
+    assert not WaitingObject.objects.exists()
+
+
+def test_who_lost_the_lease_adopts_nothing(reserve):
+    (each,) = reserve(1)
+    vaults.current().put_new(each.key, b"something else")
+    WaitingObject.objects.update(lease_token=uuid.uuid4())
+    assert finish([each]) == set()
+    assert bytes(WaitingObject.objects.get().body) == each.body
 
 
 def test_one_that_contradicts_the_index_keeps_its_copy_and_stops_no_other(reserve, monkeypatch):
     bad, good = reserve(1, 2)
     vaults.current().put_new(bad.key, b"something else")
 
-    def contradiction(each):
+    def contradiction(found, *, waiting):
         raise IntegrityError
 
     monkeypatch.setattr(complete, "adopt", contradiction)
-    assert finish([bad, good]) == {good.record_id}
-    assert Entry.objects.get(pk=bad.record_id).state == Entry.State.RESERVED
+    assert finish([bad, good]) == {good.pk}
+    assert Entry.objects.get(pk=bad.pk).state == Entry.State.RESERVED
     assert bad.body in copies(bad)
-    assert Entry.objects.get(pk=good.record_id).state == Entry.State.STORED
+    assert Entry.objects.get(pk=good.pk).state == Entry.State.STORED
 
 
 def test_adopting_replaces_no_record_that_is_stored_elsewhere(api, filesystem_vault):
     """A forgotten object lies in one vault while the same id was taken anew, and acknowledged, into another."""
     api.ingest(RAW)
-    forgotten = Unfinished(api.organization.id, Entry.objects.get().pk, "filesystem")
+    forgotten = StoredObject(api.organization.id, Entry.objects.get().pk, "filesystem")
     Decision.objects.all().delete()
     Entry.objects.all().delete()
     services.choose_target(provider="database")

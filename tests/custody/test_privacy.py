@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from custody import vaults
-from custody.models import Entry, Key, SealedObject
+from custody.models import Entry, Key, WaitingObject
 from custody.vaults import VaultUnavailable
 
 pytestmark = pytest.mark.django_db
@@ -78,7 +78,7 @@ def test_a_record_waiting_for_its_vault_is_nowhere_in_clear(api, filesystem_vaul
     monkeypatch.setattr(vaults.current(), "put_new", unavailable)
     assert api.ingest(RECORD).status_code == 503
     assert Entry.objects.get().state == Entry.State.RESERVED
-    assert SealedObject.objects.count() == 1
+    assert WaitingObject.objects.count() == 1
     assert traces(everything_kept(filesystem_vault)) == []
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from accounts import callers
 from custody import services, vaults
-from custody.models import Entry, SealedObject
+from custody.models import Entry, SealedObject, WaitingObject
 from custody.services import Submission
 from decisions.models import Decision
 from decisions.services import ingest_lines
@@ -34,6 +34,7 @@ def assert_one_record_is_kept(api):
     assert Entry.objects.get().state == Entry.State.STORED
     assert len(list(vaults.current().list(f"{api.organization.id.hex}/records/"))) == 1
     assert SealedObject.objects.count() == (1 if vaults.current().transactional else 0)
+    assert WaitingObject.objects.count() == 0
 
 
 def test_16_posts_of_one_record_give_one_201_and_15_equal_receipts(racing_api):
@@ -100,10 +101,10 @@ def test_reconcilers_at_work_together_finish_each_record_once(
         raw = b'{"decision_id": "loan-%d"}' % number
         submission = Submission("decision", f"loan-{number}", raw, json.loads(raw), "api")
         services.take(organization_id=organization.id, submissions=[submission])
-    Entry.objects.update(lease_until="2000-01-01T00:00:00Z")
+    WaitingObject.objects.update(lease_until="2000-01-01T00:00:00Z")
     puts = []
     monkeypatch.setattr(vault, "put_new", lambda key, body: puts.append(key) or put_new(key, body))
     finished = at_once(4, lambda _: services.reconcile(limit=7))
     assert sum(done for done, _ in finished) + services.reconcile()[0] == 20
     assert len(puts) == len(set(puts)) == 20
-    assert Entry.objects.filter(state=Entry.State.RESERVED).count() == SealedObject.objects.count() == 0
+    assert Entry.objects.filter(state=Entry.State.RESERVED).count() == WaitingObject.objects.count() == 0

@@ -9,7 +9,7 @@ import pytest
 import time_machine
 
 from custody import services, storage_targets, vaults
-from custody.models import Entry, SealedObject
+from custody.models import Entry, WaitingObject
 from custody.services import mark_vault
 from decisions.models import Decision
 from tests.custody.faulty_disk import faulty_disk, full_disk
@@ -48,7 +48,7 @@ def forget():
 
     def empty():
         Decision.objects.all().delete()
-        SealedObject.objects.all().delete()
+        WaitingObject.objects.all().delete()
         Entry.objects.all().delete()
 
     return empty
@@ -58,7 +58,7 @@ def assert_the_record_is_kept_once(api):
     assert api.get(PATH + "/record").content == RAW
     assert api.get(PATH).json()["custody"] == "stored"
     assert Decision.objects.count() == Entry.objects.count() == 1
-    assert SealedObject.objects.count() == 0
+    assert WaitingObject.objects.count() == 0
     assert len(list(vaults.current().list(f"{api.organization.id.hex}/records/"))) == 1
 
 
@@ -152,7 +152,33 @@ def test_the_reconciler_says_how_many_still_wait_and_tries_again_after_another_l
             assert services.reconcile() == (0, 0), "claimed just now"
     with time_machine.travel(datetime.now(UTC) + 2 * services.LEASE + timedelta(seconds=5)):
         assert services.reconcile() == (3, 0)
-    assert SealedObject.objects.count() == 0
+    assert WaitingObject.objects.count() == 0
+
+
+def test_what_cannot_be_finished_is_tried_again_after_pauses_that_grow_to_ten_minutes(api, disk_that_stays_full):
+    pauses = []
+    with disk_that_stays_full:
+        api.ingest(RAW)
+        now = datetime.now(UTC) + services.LEASE
+        for _ in range(8):
+            now += timedelta(seconds=1)
+            with time_machine.travel(now, tick=False):
+                assert services.reconcile() == (0, 1)
+                assert services.reconcile() == (0, 0)
+            now, before = WaitingObject.objects.get().next_try_at, now
+            pauses.append(now - before)
+    assert pauses[0] < pauses[2] < pauses[4]
+    assert timedelta(minutes=7) < max(pauses) <= timedelta(minutes=10)
+
+
+def test_an_administrator_who_has_mended_the_vault_need_not_wait_for_the_next_try(api, disk_that_stays_full):
+    with time_machine.travel(datetime.now(UTC) + services.LEASE + timedelta(seconds=1)):
+        with disk_that_stays_full:
+            api.ingest(RAW)
+            WaitingObject.objects.update(lease_until=None)
+            assert services.reconcile() == (0, 1)
+        assert services.reconcile() == (0, 0)
+        assert services.reconcile(retry_now=True) == (1, 0)
 
 
 def test_in_bulk_the_lines_that_could_not_be_stored_are_named_and_a_retry_stores_them(api, disk_that_stays_full):
@@ -160,7 +186,7 @@ def test_in_bulk_the_lines_that_could_not_be_stored_are_named_and_a_retry_stores
     with disk_that_stays_full:
         assert statuses(api, lines) == ["unavailable"] * 5
     assert statuses(api, lines) == ["replayed"] * 5
-    assert SealedObject.objects.count() == 0
+    assert WaitingObject.objects.count() == 0
 
 
 def statuses(api, lines):

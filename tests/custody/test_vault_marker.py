@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 
 from custody import services, storage_targets, vaults
-from custody.models import Entry, Installation, SealedObject
+from custody.models import Entry, Installation, SealedObject, WaitingObject
 from custody.services import NotThisVault, VaultNotMade
 from custody.vaults import ObjectMissing, VaultNotMarked, VaultOfAnother, VaultUnavailable
 from custody.vaults.filesystem import MARKER, FilesystemVault
@@ -63,7 +63,7 @@ def test_twenty_records_posted_while_the_disk_is_away_are_refused_kept_and_finis
     for number in range(20):
         assert api.get(f"/v1/decisions/late-{number}/record").status_code == 200
     assert api.get("/v1/decisions/loan-1/receipt").json() == first
-    assert SealedObject.objects.count() == 0
+    assert WaitingObject.objects.count() == 0
 
 
 def test_another_installations_vault_takes_and_gives_nothing_and_the_answer_says_so(api, filesystem_vault):

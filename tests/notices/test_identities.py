@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from custody import record_types, services, vaults
 from custody import selectors as custody
-from custody.models import Entry, SealedObject
+from custody.models import Entry, WaitingObject
 from decisions.models import Decision
 from notices.models import Approval, Notice, SealedNotice
 from notices.services import seal_approved
@@ -108,7 +108,7 @@ def test_a_notice_that_was_reserved_before_is_finished_under_its_id(api, filesys
     finished = Entry.objects.get(kind="notice")
     assert (finished.pk, finished.state) == (reserved.pk, Entry.State.STORED)
     assert letter(api, approved).status_code == 200
-    assert not SealedObject.objects.exists()
+    assert not WaitingObject.objects.exists()
 
 
 def test_a_notice_approved_before_and_sealed_after_has_the_new_id(api, each_vault, unsealed, as_before):

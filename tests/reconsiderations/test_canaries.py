@@ -170,9 +170,12 @@ def by_command(live: Server, directory: Path) -> Iterator[bytes]:
 @contextmanager
 def a_table_missing(live: Server) -> Iterator[None]:
     """The database refuses in the middle of taking custody: a fault of ours that nobody foresaw."""
-    live.sql("ALTER TABLE custody_sealedobject RENAME TO away")
+    tables = ("custody_sealedobject", "custody_waitingobject")
+    for table in tables:
+        live.sql(f"ALTER TABLE {table} RENAME TO away_{table}")
     yield
-    live.sql("ALTER TABLE away RENAME TO custody_sealedobject")
+    for table in tables:
+        live.sql(f"ALTER TABLE away_{table} RENAME TO {table}")
 
 
 @contextmanager
@@ -220,7 +223,7 @@ def aftermath(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
         if queue:
             with no_vault(live):
                 answers += while_it_fails(live, person)
-            live.sql("UPDATE custody_entry SET lease_until = received_at WHERE state = 'reserved'")
+            live.sql("UPDATE custody_waitingobject SET lease_until = '2000-01-01 00:00:00'")
             call = [sys.executable, "-m", "celery", "-A", "config", "call", "custody.tasks.reconcile"]
             subprocess.run(call, cwd=CHECKOUT, env=live.environment, check=True, capture_output=True)
             wait_until(lambda: not live.sql("SELECT 1 FROM custody_entry WHERE state = 'reserved'"), "all is stored")

@@ -9,7 +9,7 @@ from django.db import OperationalError
 
 from accounts.models import AuditEvent
 from custody import keys, vaults
-from custody.models import Entry, Key, SealedObject, object_key
+from custody.models import Entry, Key, WaitingObject, object_key
 from custody.services import adopt_orphans, reconcile
 from decisions.models import Decision
 from decisions.services import reconsiderations
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("transactional_db")
 
 
 def let_leases_run_out():
-    Entry.objects.filter(state=Entry.State.RESERVED).update(lease_until="2000-01-01T00:00:00Z")
+    WaitingObject.objects.update(lease_until="2000-01-01T00:00:00Z")
 
 
 def everything_shown(api, decision_ids):
@@ -54,7 +54,7 @@ def test_while_the_vault_is_full_it_is_202_and_the_reconciler_finishes_it(api, f
     assert reconcile() == (1, 0)
     assert api.get(mine).json()["custody"] == "stored"
     assert api.get(f"{mine}/receipt").json()["decision_id"] == recorded["decision_id"]
-    assert not SealedObject.objects.exists()
+    assert not WaitingObject.objects.exists()
 
 
 def test_a_reconsideration_of_one_that_still_waits_is_taken_and_both_are_finished(api, filesystem_vault, original):

@@ -152,7 +152,7 @@ def the_worker_finishes_what_was_reserved(services: Running, client: Client) -> 
     vault.unlink()
     elsewhere.rename(vault)
     with psycopg.connect(services.database_url, autocommit=True) as database:
-        database.execute("UPDATE custody_entry SET lease_until = '2000-01-01' WHERE state = 'reserved'")
+        database.execute("UPDATE custody_waitingobject SET lease_until = '2000-01-01'")
     wait_until(lambda: client.get("/v1/decisions/left").json()["custody"] == "stored", "the worker has reconciled")
     assert client.get("/v1/decisions/left/record").body == b'{"decision_id": "left"}'
 

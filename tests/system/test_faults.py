@@ -108,7 +108,7 @@ def test_killing_every_process_at_random_moments_loses_no_acknowledged_record(va
 
 
 def finish_what_the_kills_left(live: Server) -> None:
-    live.sql("UPDATE custody_entry SET lease_until = '2000-01-01 00:00:00' WHERE state = 'reserved'")
+    live.sql("UPDATE custody_waitingobject SET lease_until = '2000-01-01 00:00:00'")
     live.manage("custody_reconcile")
     assert live.sql("SELECT count(*) FROM custody_entry WHERE state <> 'stored'") == [(0,)]
 

@@ -30,6 +30,7 @@ import_string(sys.argv[1])()
 OF_A_LEASE = {
     "accounts.tasks.deliver_mail": "accounts_onetimecode",
     "notices.tasks.deliver_letters": "notices_delivery",
+    "custody.tasks.reconcile": "custody_waitingobject",
 }
 
 
@@ -49,6 +50,15 @@ def a_letter_waits(live: Server) -> None:
         assert client.request("POST", f"/v1/notices/{notice}/deliveries", sent).status == 201
 
 
+def a_record_waits(live: Server) -> None:
+    vault, away = live.data_dir / "vault", live.data_dir / "away"
+    vault.rename(away)
+    with live.client() as client:
+        assert client.ingest(RECORD).status == 503
+    away.rename(vault)
+    live.sql("UPDATE custody_waitingobject SET lease_until = NULL")
+
+
 def work(live: Server, task: str, how: str) -> "subprocess.Popen[bytes]":
     environment = live.environment | {"DJANGO_SETTINGS_MODULE": "config.settings"}
     command = [sys.executable, "-W", "ignore", "-c", WORKER, task, how]
@@ -58,7 +68,8 @@ def work(live: Server, task: str, how: str) -> "subprocess.Popen[bytes]":
 def everything(live: Server) -> list[object]:
     """Every row of every table that such work could change."""
     tables = [*OF_A_LEASE.values(), "notices_notice", "notices_sealednotice", "custody_entry", "accounts_auditevent"]
-    return [sorted(map(repr, live.sql(f"SELECT * FROM {table}"))) for table in tables]
+    rows = [sorted(map(repr, live.sql(f"SELECT * FROM {table}"))) for table in tables]
+    return [*rows, sorted((path, path.read_bytes()) for path in live.data_dir.glob("vault/**/*") if path.is_file())]
 
 
 def mails(live: Server) -> list[str]:
@@ -84,6 +95,31 @@ def test_a_worker_stopped_past_its_lease_completes_nothing(task, prepare):
             os.kill(stopped.pid, signal.SIGCONT)
         assert stopped.wait(60) == 0
         assert (everything(live), mails(live)) == (done, sent)
+
+
+def test_a_reconciler_stopped_past_its_lease_finishes_nothing():
+    """Another has claimed the record, and is still at work on it, when the first goes on."""
+    with server(CUSTODY_VAULT="filesystem") as live:
+        a_record_waits(live)
+        workers = []
+        try:
+            for _ in range(2):
+                workers.append(work(live, "custody.tasks.reconcile", "stop"))
+                assert os.WIFSTOPPED(os.waitpid(workers[-1].pid, os.WUNTRACED)[1])
+                claimed = live.sql("SELECT lease_token FROM custody_waitingobject")
+                if len(workers) == 1:
+                    live.sql("UPDATE custody_waitingobject SET lease_until = '2000-01-01 00:00:00+00:00'")
+            os.kill(workers[0].pid, signal.SIGCONT)
+            assert workers[0].wait(60) == 0
+            assert live.sql("SELECT state FROM custody_entry") == [("reserved",)]
+            assert live.sql("SELECT lease_token FROM custody_waitingobject") == claimed
+        finally:
+            os.kill(workers[-1].pid, signal.SIGCONT)
+        assert workers[1].wait(60) == 0
+        assert live.sql("SELECT state FROM custody_entry") == [("stored",)]
+        assert live.sql("SELECT 1 FROM custody_waitingobject") == []
+        with live.client() as client:
+            assert client.get("/v1/decisions/loan-1/record").body == RECORD
 
 
 def test_the_work_of_a_worker_that_was_killed_is_done_once_its_lease_is_over():

@@ -116,7 +116,7 @@ def test_a_vault_that_is_away_means_503_and_its_records_are_finished_when_it_is_
         vault.unlink()
         elsewhere.rename(vault)
         assert client.ingest(record(5)).status == 200  # a retry finishes what was reserved
-        live.sql("UPDATE custody_entry SET lease_until = '2000-01-01 00:00:00' WHERE state = 'reserved'")
+        live.sql("UPDATE custody_waitingobject SET lease_until = '2000-01-01 00:00:00'")
         assert live.manage("custody_reconcile") == "1 finished, 0 waiting for their vault"
         receipts |= {number: client.get(f"/v1/decisions/loan-{number}/receipt").json() for number in (5, 6)}
         kept(client, receipts)

@@ -31,7 +31,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        finished, remaining = services.reconcile()
+        finished, remaining = services.reconcile(retry_now=True)
         self.stdout.write(f"{finished} finished, {remaining} waiting for their vault")
         if options["adopt"]:
             adopted = sum(services.adopt_orphans(organization) for organization in Organization.objects.iterator())
