@@ -54,10 +54,10 @@ def measure() -> Table:
             facts=facts,
             pack=pack,
             received_at=decision.received_at,
-            reader="",
+            reader_language="",
             redaction=drafting.redaction_of(facts, pack, book),
             delivered_at=None,
-            asked=None,
+            requested_review=None,
         )
         return checklist.problems(case, revision)
 

@@ -35,7 +35,7 @@ class Disclosure:
     def verifies(self, *, root: bytes, count: int) -> bool:
         """Whether this field belongs to the fields commitment (`root`, `count`) of a signed statement.
 
-        A salt of another length is refused: its end could be told as the beginning of the path.
+        A salt of another length is refused: its end could pass for the beginning of the path.
         """
         return len(self.salt) == SALT_BYTES and merkle.verify_inclusion(
             leaf=_hashes([self.leaf], [self.salt])[0],

@@ -33,7 +33,7 @@ class Revision(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedReview:
     """The affected person asked for a review, and had the answer then, or has it not yet."""
 
     at: datetime
@@ -48,16 +48,16 @@ class Case:
     pack: Pack
     received_at: datetime
     """When the service received the record."""
-    reader: str
+    reader_language: str
     """The language that the person reads, "" where nobody said."""
     redaction: Redaction
     delivered_at: datetime | None
     """When the notice reached the person, if it did."""
-    asked: Asked | None
+    requested_review: RequestedReview | None
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ElementResult:
     """One element's result. `blocks` says that approval is refused while it is missing; `reason` is why somebody said
     that it does not apply."""
 
@@ -84,8 +84,8 @@ class Citation:
     changed: bool
 
     def as_json(self) -> dict[str, Any]:
-        shown = self.value if isinstance(self.value, str | bool | int | None) else str(self.value)
-        return {"source": self.source, "resolves": self.resolves, "value": shown, "changed": self.changed}
+        value = self.value if isinstance(self.value, str | bool | int | None) else str(self.value)
+        return {"source": self.source, "resolves": self.resolves, "value": value, "changed": self.changed}
 
 
 def sources(content: Mapping[str, Any]) -> list[str]:
@@ -141,10 +141,10 @@ def problems(case: Case, revision: Revision) -> list[str]:
         for item in check(case, revision)
         if item.result == MISSING and item.blocks
     ]
-    return [*missing, *_in_the_words(case, revision.content), *_in_the_sources(case, revision)]
+    return [*missing, *_content_problems(case, revision.content), *_source_problems(case, revision)]
 
 
-def _in_the_words(case: Case, content: Mapping[str, Any]) -> Iterator[str]:
+def _content_problems(case: Case, content: Mapping[str, Any]) -> Iterator[str]:
     text = case.pack.text(str(content["language"]))
     if not content["title"].strip():
         yield "The notice has no title."
@@ -156,11 +156,11 @@ def _in_the_words(case: Case, content: Mapping[str, Any]) -> Iterator[str]:
                 yield f"Statement {number} of {name} says nothing: write it or remove it."
     for name in _unfilled(case.pack, content):
         yield f"The notice still says {{{name}}}: fill that in, in the notice or in the notice settings."
-    if case.redaction.leaves_out and not _stands_in(text.withheld, content["rights"]):
+    if case.redaction.leaves_out and not _is_among(text.withheld, content["rights"]):
         yield f"Your phrasebook withholds a part of this record. Say so among the rights: {text.withheld}"
 
 
-def _in_the_sources(case: Case, revision: Revision) -> Iterator[str]:
+def _source_problems(case: Case, revision: Revision) -> Iterator[str]:
     for citation in citations(case.facts, revision.content, revision.cited):
         if not citation.resolves:
             yield f"The source {citation.source} leads nowhere in the record."
@@ -170,13 +170,13 @@ def _in_the_sources(case: Case, revision: Revision) -> Iterator[str]:
             yield f"The source {citation.source} is withheld by your phrasebook: remove the statement."
 
 
-def check(case: Case, revision: Revision) -> list[Item]:
+def check(case: Case, revision: Revision) -> list[ElementResult]:
     """The pack's elements against a revision. What binds is what bound on the day of the decision, else today."""
     pack, content = case.pack, revision.content
-    decided = deadlines.moment(case.facts.get("decided_at")) or datetime.now(UTC)
+    decided = deadlines.parse_moment(case.facts.get("decided_at")) or datetime.now(UTC)
     labels = pack.text(str(content["language"])).labels
     return [
-        Item(
+        ElementResult(
             id=element.id,
             label=labels[element.id],
             where=element.where,
@@ -192,14 +192,14 @@ def check(case: Case, revision: Revision) -> list[Item]:
 
 def _result(case: Case, element: Element, revision: Revision) -> str:
     content = revision.content
-    applies = element.applies_to(case.facts.get, content, requested=case.asked is not None)
+    applies = element.applies_to(case.facts.get, content, requested=case.requested_review is not None)
     if element.id in revision.not_applicable or not applies:
         return NOT_APPLICABLE
     match element.check:
         case "sent_before":
             return _in_time(case, element)
         case "readers_language":
-            return _in_the_readers_language(case, content)
+            return _in_readers_language(case, content)
         case _:
             return PRESENT if _holds(case, element, content) else MISSING
 
@@ -207,22 +207,22 @@ def _result(case: Case, element: Element, revision: Revision) -> str:
 def _in_time(case: Case, element: Element) -> str:
     """Whether the notice was sent, or the person answered, in time; as long as that is open, something to look at."""
     clock = case.pack.clock(str(element.clock))
-    asked_at, answered_at = (case.asked.at, case.asked.answered_at) if case.asked else (None, None)
+    review = case.requested_review
     deadline = deadlines.clock_deadline(
-        case.pack, clock.id, case.facts, received_at=case.received_at, requested_at=asked_at
+        case.pack, clock.id, case.facts, received_at=case.received_at, requested_at=review.at if review else None
     )
     if deadline is None:
         return NOT_APPLICABLE
-    done_at = case.delivered_at if clock.what == "notice" else answered_at
+    done_at = case.delivered_at if clock.what == "notice" else review and review.answered_at
     if (done_at or datetime.now(UTC)) > deadline.due_at:
         return MISSING
     return PRESENT if done_at else CHECK
 
 
-def _in_the_readers_language(case: Case, content: Mapping[str, Any]) -> str:
-    if not case.reader:
+def _in_readers_language(case: Case, content: Mapping[str, Any]) -> str:
+    if not case.reader_language:
         return CHECK
-    return PRESENT if base_language(case.reader) == base_language(str(content["language"])) else MISSING
+    return PRESENT if base_language(case.reader_language) == base_language(str(content["language"])) else MISSING
 
 
 def _holds(case: Case, element: Element, content: Mapping[str, Any]) -> bool:
@@ -241,18 +241,18 @@ def _holds(case: Case, element: Element, content: Mapping[str, Any]) -> bool:
             return _contains_locked(case, element, content)
         case "forbidden_phrase":
             phrases = case.pack.text(str(content["language"])).forbidden.get(element.id, ())
-            told = _all_text(value).lower()
-            return not any(phrase.lower() in told for phrase in phrases)
+            text = _all_text(value).lower()
+            return not any(phrase.lower() in text for phrase in phrases)
         case _:  # is_true
             return value is True
 
 
 def _contains_locked(case: Case, element: Element, content: Mapping[str, Any]) -> bool:
     locked = case.pack.text(str(content["language"])).locked[str(element.locked)]
-    return _stands_in(fill(locked, case.pack.recorded(case.facts.get)), content[element.where])
+    return _is_among(fill(locked, case.pack.recorded(case.facts.get)), content[element.where])
 
 
-def _stands_in(text: str, rights: Iterable[str]) -> bool:
+def _is_among(text: str, rights: Iterable[str]) -> bool:
     """Whether one of the rights is this text word for word, with something in the place of each placeholder.
 
     What follows a placeholder is looked for once (`?>`): else a long right keeps a worker busy for hours.
@@ -280,8 +280,8 @@ def _cites(facts: Facts, element: Element, source: str) -> bool:
 
 def _unfilled(pack: Pack, content: Mapping[str, Any]) -> list[str]:
     """The pack's placeholders that still stand in a content."""
-    told = "\n".join(_all_text(value) for value in content.values())
-    return [name for name in pack.settings if f"{{{name}}}" in told]
+    text = "\n".join(_all_text(value) for value in content.values())
+    return [name for name in pack.settings if f"{{{name}}}" in text]
 
 
 def _has_placeholder(value: Any) -> bool:

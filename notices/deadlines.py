@@ -70,7 +70,7 @@ class Deadline:
 
 class _Start(NamedTuple):
     at: datetime
-    """With the offset that it was told with: days are counted from its date there."""
+    """With the offset that the record gives it: days are counted from its date there."""
     happened: str
     remark: str = ""
 
@@ -111,7 +111,7 @@ def clock_deadline(
     clock = pack.clock(clock_id)
     if not clock.applies_to(facts.get):
         return None
-    start = _recorded(clock.trigger, facts, received_at) if clock.what == "notice" else _asked(requested_at)
+    start = _recorded(clock.trigger, facts, received_at) if clock.what == "notice" else _requested(requested_at)
     if start is None:
         return None
     due_at = _due(clock, start.at)
@@ -128,10 +128,10 @@ def clock_deadline(
     )
 
 
-def moment(told: Any) -> datetime | None:
+def parse_moment(value: Any) -> datetime | None:
     """A time as records tell it (RFC 3339, or a date alone), with its offset; UTC is read where there is none."""
     try:
-        found = parse_datetime(told) if isinstance(told, str) else None
+        found = parse_datetime(value) if isinstance(value, str) else None
         if found is None:
             return None
         aware = found if found.tzinfo else found.replace(tzinfo=UTC)
@@ -141,7 +141,7 @@ def moment(told: Any) -> datetime | None:
     return aware
 
 
-def _asked(requested_at: datetime | None) -> _Start | None:
+def _requested(requested_at: datetime | None) -> _Start | None:
     return _Start(requested_at, "the person asked") if requested_at else None
 
 
@@ -151,7 +151,7 @@ def _recorded(trigger: Trigger, facts: Facts, received_at: datetime) -> _Start:
     lacking = f" The record does not say when {wanted.happened}; the true deadline may be"
     for occurrence in OCCURRENCES[trigger]:
         for path in occurrence.paths:
-            at = moment(facts.get(path))
+            at = parse_moment(facts.get(path))
             if at and at <= received_at:
                 remark = "" if occurrence is wanted else f"{lacking} {'later' if occurrence.before else 'earlier'}."
                 return _Start(at, occurrence.happened, remark)

@@ -31,7 +31,7 @@ class Fact:
     name: str
     """The last key, unquoted; of a list item its name, or its index if it has none."""
     value: Any
-    length: int
+    path_length: int
     """Of its path, in characters."""
     parent: "Fact | None" = None
 
@@ -41,17 +41,17 @@ class Fact:
         return ".".join(fact.step for fact in self.lineage())
 
     @property
-    def named(self) -> str:
+    def named_path(self) -> str:
         """The same place, with the names of list items where they have one."""
         return ".".join(segment(fact.name) if fact.in_list else fact.step for fact in self.lineage())
 
     def paths(self, longest: int) -> Iterator[str]:
-        """`path` and `named`, where they have at most so many characters."""
-        if self.length <= longest:
+        """`path` and `named_path`, where they have at most so many characters."""
+        if self.path_length <= longest:
             yield self.path
         lineage = self.lineage()
         if sum(len(fact.name if fact.in_list else fact.step) for fact in lineage) <= longest:
-            yield self.named
+            yield self.named_path
 
     @property
     def is_scalar(self) -> bool:
@@ -79,7 +79,7 @@ class Fact:
         value = self.value[key]
         name = _item_name(value) or str(key) if isinstance(key, int) else key
         step = segment(key)
-        return Fact(step, name, value, self.length + len(step) + bool(self.parent), self)
+        return Fact(step, name, value, self.path_length + len(step) + bool(self.parent), self)
 
     def children(self) -> Iterator["Fact"]:
         keys = self.value if isinstance(self.value, dict) else range(len(self.value))

@@ -92,20 +92,26 @@ def case_of(notice: Notice, facts: Facts) -> checklist.Case:
         facts=facts,
         pack=pack,
         received_at=notice.decision.received_at,
-        reader=next((wish for wish in wishes if isinstance(wish, str) and wish.strip()), ""),
+        reader_language=next((wish for wish in wishes if isinstance(wish, str) and wish.strip()), ""),
         redaction=redaction_of(facts, pack, phrasebook_of(notice.organization_id, notice.language)),
         delivered_at=None if notice.state in Notice.UNSENT else delivered_at(notice),
-        asked=_asked(notice) if any(element.when.on_request for element in pack.elements) else None,
+        requested_review=_requested_review(notice)
+        if any(element.when.on_request for element in pack.elements)
+        else None,
     )
 
 
-def _asked(notice: Notice) -> checklist.Asked | None:
+def _has_elements_on_request(pack: Pack) -> bool:
+    return any(element.when.on_request for element in pack.elements)
+
+
+def _requested_review(notice: Notice) -> checklist.RequestedReview | None:
     """The first request for a review of the decision, which any of its letters may have led to. One that was closed
     without an answer, as when the person took it back, runs no more."""
     requests = ReviewRequest.objects.for_organization(notice.organization_id)
     requests = requests.filter(notice__decision=notice.decision_id, closed_at=None)
     first = requests.with_answer().order_by("received_at").first()
-    return checklist.Asked(first.received_at, first.answered_at) if first else None
+    return checklist.RequestedReview(first.received_at, first.answered_at) if first else None
 
 
 def delivered_at(notice: Notice) -> datetime | None:

@@ -15,7 +15,7 @@ from notices import checklist, deadlines, readability, selectors, services
 from notices.back_office import history
 from notices.back_office.actions import offers
 from notices.back_office.formatting import time_left
-from notices.checklist import CHECK, MISSING, NOT_APPLICABLE, PRESENT, Citation, Item
+from notices.checklist import CHECK, MISSING, NOT_APPLICABLE, PRESENT, Citation, ElementResult
 from notices.forms import ActionForm, ReasonForm
 from notices.localization import LONGEST_TEXT
 from notices.models import Delivery, Notice, NoticeRevision
@@ -157,7 +157,7 @@ def _sentence(
     return Sentence(*said, spelled(citation.value), "found")
 
 
-def _elements(items: list[Item]) -> dict[str, list[tuple[Item, str]]]:
+def _elements(items: list[ElementResult]) -> dict[str, list[tuple[ElementResult, str]]]:
     """The checklist with its results in words, what is missing first; apart from it what does not apply by itself."""
     order = (MISSING, CHECK, PRESENT, NOT_APPLICABLE)
     shown = sorted(items, key=lambda item: (order.index(item.result), not item.blocks))
@@ -169,7 +169,7 @@ def _elements(items: list[Item]) -> dict[str, list[tuple[Item, str]]]:
     }
 
 
-def _is_beside(item: Item) -> bool:
+def _is_beside(item: ElementResult) -> bool:
     """What somebody said does not apply, with the reason, is for the approver to judge."""
     return item.result == NOT_APPLICABLE and not item.reason
 

@@ -3,7 +3,7 @@
 This package knows no Django and no records: it reads packs, checks them and answers what they say.
 """
 
-from notices.packs.conditions import Applies, Condition
+from notices.packs.conditions import Applicability, Condition
 from notices.packs.loading import BrokenPack, directories, load, packs, problems
 from notices.packs.models import (
     PLACEHOLDER,
@@ -22,7 +22,7 @@ from notices.packs.models import (
 __all__ = [
     "PLACEHOLDER",
     "STATEMENT_FIELDS",
-    "Applies",
+    "Applicability",
     "BrokenPack",
     "Clock",
     "Condition",

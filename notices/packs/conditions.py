@@ -16,8 +16,8 @@ _CONDITION = re.compile(
 )
 
 
-class Unreadable(ValueError):
-    """The words do not say when something applies."""
+class InvalidCondition(ValueError):
+    """The text does not say when something applies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,15 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Applies:
+class Applicability:
     """When something applies: always, only when the person asked for it, or when every condition holds."""
 
-    words: str
+    expression: str
     conditions: tuple[Condition, ...] = ()
 
     @property
     def on_request(self) -> bool:
-        return self.words == ON_REQUEST
+        return self.expression == ON_REQUEST
 
     @property
     def record_paths(self) -> tuple[str, ...]:
@@ -75,25 +75,25 @@ class Applies:
         return all(condition.holds(record, notice or {}) for condition in self.conditions)
 
 
-def parse(words: str) -> Applies:
+def parse(expression: str) -> Applicability:
     """Read `always`, `on_request` or `if …`.
 
     Raises:
-        Unreadable: with a sentence saying what is wrong.
+        InvalidCondition: with a sentence saying what is wrong.
     """
-    if words in (ALWAYS, ON_REQUEST):
-        return Applies(words)
-    if not words.startswith("if "):
-        raise Unreadable(f"{words!r} is neither 'always', 'on_request' nor 'if …'")
-    return Applies(words, tuple(_condition(part) for part in words.removeprefix("if ").split(" and ")))
+    if expression in (ALWAYS, ON_REQUEST):
+        return Applicability(expression)
+    if not expression.startswith("if "):
+        raise InvalidCondition(f"{expression!r} is neither 'always', 'on_request' nor 'if …'")
+    return Applicability(expression, tuple(_condition(part) for part in expression.removeprefix("if ").split(" and ")))
 
 
-def _condition(words: str) -> Condition:
-    found = _CONDITION.fullmatch(words)
+def _condition(expression: str) -> Condition:
+    found = _CONDITION.fullmatch(expression)
     if not found:
-        raise Unreadable(f"{words!r} is not of the form '[not] record <path> [is <JSON scalar>]'")
+        raise InvalidCondition(f"{expression!r} is not of the form '[not] record <path> [is <JSON scalar>]'")
     if found["subject"] == "notice" and found["path"] not in NOTICE_FACTS:
-        raise Unreadable(f"a notice has no fact {found['path']!r}, only {', '.join(NOTICE_FACTS)}")
+        raise InvalidCondition(f"a notice has no fact {found['path']!r}, only {', '.join(NOTICE_FACTS)}")
     return Condition(
         subject=found["subject"],
         path=found["path"],
@@ -103,13 +103,13 @@ def _condition(words: str) -> Condition:
     )
 
 
-def _scalar(words: str | None) -> str | int | Decimal | bool | None:
-    if words is None:
+def _scalar(expression: str | None) -> str | int | Decimal | bool | None:
+    if expression is None:
         return None
     try:
-        value: str | int | Decimal | bool | None = json.loads(words, parse_float=Decimal)
+        value: str | int | Decimal | bool | None = json.loads(expression, parse_float=Decimal)
     except ValueError:
-        raise Unreadable(f"{words!r} is no JSON scalar; texts stand in double quotes") from None
+        raise InvalidCondition(f"{expression!r} is no JSON scalar; texts stand in double quotes") from None
     if isinstance(value, (dict, list)):
-        raise Unreadable(f"{words!r} is no JSON scalar")
+        raise InvalidCondition(f"{expression!r} is no JSON scalar")
     return value

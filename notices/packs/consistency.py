@@ -11,18 +11,18 @@ from notices.packs.models import BINDING, COMMON_PLACEHOLDERS, Element, Pack, Te
 PACK_FILE = "pack.toml"
 
 
-class Fault(NamedTuple):
+class Defect(NamedTuple):
     file: str
-    place: tuple[str | int, ...]
+    location: tuple[str | int, ...]
     """The table and key, as in `("elements", 3, "clock")`."""
-    what: str
+    problem: str
 
 
 def text_file(language: str) -> str:
     return f"text.{language}.toml"
 
 
-def faults(pack: Pack) -> Iterator[Fault]:
+def defects(pack: Pack) -> Iterator[Defect]:
     """Every contradiction in a pack whose files can each be read."""
     yield from _names(pack)
     yield from _references(pack)
@@ -34,79 +34,79 @@ def faults(pack: Pack) -> Iterator[Fault]:
             yield from _language(pack, text_file(language), pack.text(language))
 
 
-def _names(pack: Pack) -> Iterator[Fault]:
+def _names(pack: Pack) -> Iterator[Defect]:
     for table in ("sources", "elements", "clocks", "locked"):
         seen: Counter[str] = Counter()
         for position, part in enumerate(getattr(pack, table)):
             seen[part.id] += 1
             if seen[part.id] > 1:
-                yield Fault(PACK_FILE, (table, position, "id"), f"the id {part.id!r} is used twice")
+                yield Defect(PACK_FILE, (table, position, "id"), f"the id {part.id!r} is used twice")
     if not pack.languages or len(set(pack.languages)) < len(pack.languages):
-        yield Fault(PACK_FILE, ("languages",), "languages must be named, each once")
+        yield Defect(PACK_FILE, ("languages",), "languages must be named, each once")
     if not pack.elements:
-        yield Fault(PACK_FILE, (), "a pack without elements checks nothing")
+        yield Defect(PACK_FILE, (), "a pack without elements checks nothing")
     if pack.effective_to and pack.effective_to < pack.effective_from:
-        yield Fault(PACK_FILE, ("effective_to",), "ends before it begins")
+        yield Defect(PACK_FILE, ("effective_to",), "ends before it begins")
 
 
-def _references(pack: Pack) -> Iterator[Fault]:
+def _references(pack: Pack) -> Iterator[Defect]:
     known = {name: {part.id for part in getattr(pack, name)} for name in ("sources", "clocks", "locked")}
     for position, element in enumerate(pack.elements):
         for key, table in (("source", "sources"), ("clock", "clocks"), ("locked", "locked")):
             named = getattr(element, key)
             if named is not None and named not in known[table]:
-                yield Fault(PACK_FILE, ("elements", position, key), f"there is no {key} {named!r} in this pack")
+                yield Defect(PACK_FILE, ("elements", position, key), f"there is no {key} {named!r} in this pack")
     for position, clock in enumerate(pack.clocks):
         if clock.source not in known["sources"]:
-            yield Fault(PACK_FILE, ("clocks", position, "source"), f"there is no source {clock.source!r} in this pack")
+            yield Defect(PACK_FILE, ("clocks", position, "source"), f"there is no source {clock.source!r} in this pack")
     yield from _requests(pack)
     if pack.retention_source is not None and pack.retention_source not in known["sources"]:
-        yield Fault(PACK_FILE, ("retention_source",), f"there is no source {pack.retention_source!r} in this pack")
+        yield Defect(PACK_FILE, ("retention_source",), f"there is no source {pack.retention_source!r} in this pack")
     if bool(pack.retention_days) != bool(pack.retention_source):
-        yield Fault(PACK_FILE, ("retention_days",), "a retention floor and its retention_source go together")
+        yield Defect(PACK_FILE, ("retention_days",), "a retention floor and its retention_source go together")
 
 
-def _requests(pack: Pack) -> Iterator[Fault]:
+def _requests(pack: Pack) -> Iterator[Defect]:
     """A notice is not measured by the clock of an answer, which starts only when the person asks."""
     notices = {clock.id: clock.what == "notice" for clock in pack.clocks}
     for position, element in enumerate(pack.elements):
         if element.clock in notices and notices[element.clock] == element.when.on_request:
-            what = f"'on_request' goes with the clock of an answer, and {element.clock!r} is not so"
-            yield Fault(PACK_FILE, ("elements", position, "clock"), what)
+            problem = f"'on_request' goes with the clock of an answer, and {element.clock!r} is not so"
+            yield Defect(PACK_FILE, ("elements", position, "clock"), problem)
 
 
-def _authority(pack: Pack) -> Iterator[Fault]:
+def _authority(pack: Pack) -> Iterator[Defect]:
     """What was not read in a text of law, or is only a draft or a policy, may not be passed off as law."""
     reading = {source.id: source.reading for source in pack.sources}
     for table in ("elements", "clocks"):
         for position, part in enumerate(getattr(pack, table)):
-            place = (table, position, "authority")
+            location = (table, position, "authority")
             if part.authority in BINDING and reading.get(part.source) in ("unconfirmed", "own"):
-                yield Fault(PACK_FILE, place, f"{part.authority!r} needs a source that was read as law")
+                yield Defect(PACK_FILE, location, f"{part.authority!r} needs a source that was read as law")
             if pack.legal_status == "policy" and part.authority != "guidance":
-                yield Fault(PACK_FILE, place, "a policy is no law: its authority is 'guidance'")
+                yield Defect(PACK_FILE, location, "a policy is no law: its authority is 'guidance'")
 
 
-def _human_review(pack: Pack) -> Iterator[Fault]:
+def _human_review(pack: Pack) -> Iterator[Defect]:
     checked = any(element.check == "is_true" and element.authority in BINDING for element in pack.elements)
     if checked != (pack.human_review == "required"):
-        what = "human_review is 'required' exactly where a binding element checks that it is_true"
-        yield Fault(PACK_FILE, ("human_review",), what)
+        problem = "human_review is 'required' exactly where a binding element checks that it is_true"
+        yield Defect(PACK_FILE, ("human_review",), problem)
 
 
-def _record(pack: Pack) -> Iterator[Fault]:
+def _record(pack: Pack) -> Iterator[Defect]:
     """What stands beside the law: where placeholders come from, and how dates and money are written."""
     for name in pack.from_record:
         if name not in pack.settings:
-            yield Fault(PACK_FILE, ("from_record", name), f"no text of this pack has the placeholder {{{name}}}")
+            yield Defect(PACK_FILE, ("from_record", name), f"no text of this pack has the placeholder {{{name}}}")
     for language, locale in pack.locales.items():
         if language not in pack.languages:
-            yield Fault(PACK_FILE, ("locales", language), f"the pack has no language {language!r}")
+            yield Defect(PACK_FILE, ("locales", language), f"the pack has no language {language!r}")
         elif locale.partition("_")[0] != language.partition("-")[0] or locale not in locale_identifiers():
-            yield Fault(PACK_FILE, ("locales", language), f"{locale!r} is no region's way of writing {language!r}")
+            yield Defect(PACK_FILE, ("locales", language), f"{locale!r} is no region's way of writing {language!r}")
 
 
-def _language(pack: Pack, file: str, text: Text) -> Iterator[Fault]:
+def _language(pack: Pack, file: str, text: Text) -> Iterator[Defect]:
     forbidding = [element.id for element in pack.elements if element.check == "forbidden_phrase"]
     for table, expected in (
         ("labels", [element.id for element in pack.elements]),
@@ -116,44 +116,45 @@ def _language(pack: Pack, file: str, text: Text) -> Iterator[Fault]:
         given = getattr(text, table)
         for name in expected:
             if name not in given:
-                yield Fault(file, (table,), f"[{table}] lacks {name!r}")
+                yield Defect(file, (table,), f"[{table}] lacks {name!r}")
         for name in given:
             if name not in expected:
-                yield Fault(file, (table, name), f"[{table}] has {name!r}, which the pack does not know")
+                yield Defect(file, (table, name), f"[{table}] has {name!r}, which the pack does not know")
     if not text.rights and not text.locked:
-        yield Fault(file, ("rights",), "says nothing about rights")
+        yield Defect(file, ("rights",), "says nothing about rights")
     yield from _placeholders(pack, file, text)
     for element in pack.elements:
         if element.check == "forbidden_phrase":
             yield from _own_words(file, text, element)
 
 
-def _placeholders(pack: Pack, file: str, text: Text) -> Iterator[Fault]:
+def _placeholders(pack: Pack, file: str, text: Text) -> Iterator[Defect]:
     declared = {locked.id: frozenset(locked.placeholders) for locked in pack.locked}
-    for name, words in text.locked.items():
-        yield from _unknown(file, ("locked", name), words, declared.get(name, frozenset()) | COMMON_PLACEHOLDERS)
-        for missing in sorted(declared.get(name, frozenset()) - set(placeholders(words))):
-            yield Fault(file, ("locked", name), f"does not use its placeholder {{{missing}}}")
+    for name, template in text.locked.items():
+        yield from _unknown(file, ("locked", name), template, declared.get(name, frozenset()) | COMMON_PLACEHOLDERS)
+        for missing in sorted(declared.get(name, frozenset()) - set(placeholders(template))):
+            yield Defect(file, ("locked", name), f"does not use its placeholder {{{missing}}}")
     for field in Text.model_fields:
         value = getattr(text, field)
-        for words in [value] if isinstance(value, str) else value if field == "rights" else []:
+        for template in [value] if isinstance(value, str) else value if field == "rights" else []:
             # The framework is the law's name: printed as it stands.
             allowed: frozenset[str] = frozenset() if field == "framework" else COMMON_PLACEHOLDERS
-            yield from _unknown(file, (field,), words, allowed)
+            yield from _unknown(file, (field,), template, allowed)
 
 
-def _unknown(file: str, place: tuple[str, ...], words: str, allowed: frozenset[str]) -> Iterator[Fault]:
-    for name in placeholders(words):
+def _unknown(file: str, location: tuple[str, ...], template: str, allowed: frozenset[str]) -> Iterator[Defect]:
+    for name in placeholders(template):
         if name not in allowed:
-            yield Fault(file, place, f"has the placeholder {{{name}}}, which is not declared")
-    if words.count("{") + words.count("}") != 2 * sum(words.count(f"{{{name}}}") for name in placeholders(words)):
-        yield Fault(file, place, "has a brace that belongs to no placeholder")
+            yield Defect(file, location, f"has the placeholder {{{name}}}, which is not declared")
+    enclosed = sum(template.count(f"{{{name}}}") for name in placeholders(template))
+    if template.count("{") + template.count("}") != 2 * enclosed:
+        yield Defect(file, location, "has a brace that belongs to no placeholder")
 
 
-def _own_words(file: str, text: Text, element: Element) -> Iterator[Fault]:
+def _own_words(file: str, text: Text, element: Element) -> Iterator[Defect]:
     """A pack may not print what it forbids."""
     printed = getattr(text, element.where, "")
-    told = " ".join(printed if isinstance(printed, tuple) else [printed]).casefold()
+    printed_text = " ".join(printed if isinstance(printed, tuple) else [printed]).casefold()
     for phrase in text.forbidden.get(element.id, ()):
-        if phrase.casefold() in told:
-            yield Fault(file, (element.where,), f"says {phrase!r}, which {element.id!r} forbids")
+        if phrase.casefold() in printed_text:
+            yield Defect(file, (element.where,), f"says {phrase!r}, which {element.id!r} forbids")

@@ -30,9 +30,9 @@ class Lines:
             elif found := _KEY.match(line):
                 self._found.setdefault((*table, found["name"]), number)
 
-    def of(self, place: Sequence[str | int]) -> int:
-        """The line of a place such as `("elements", 3, "where")`, or of what is around it, or 1."""
-        for length in range(len(place), 0, -1):
-            if line := self._found.get(tuple(place[:length])):
+    def of(self, location: Sequence[str | int]) -> int:
+        """The line of a location such as `("elements", 3, "where")`, or of what is around it, or 1."""
+        for length in range(len(location), 0, -1):
+            if line := self._found.get(tuple(location[:length])):
                 return line
         return 1

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from notices.packs.consistency import PACK_FILE, Fault, faults, text_file
+from notices.packs.consistency import PACK_FILE, Defect, defects, text_file
 from notices.packs.lines import Lines
 from notices.packs.models import Pack, Text
 
@@ -54,10 +54,11 @@ class _Files:
         return None
 
     def problem(self, name: str, line: int, what: str) -> None:
-        self.problems.append(f"{self._shown(name)}:{line}: {what}")
+        self.problems.append(f"{self._display_name(name)}:{line}: {what}")
 
-    def fault(self, fault: Fault) -> None:
-        self.problem(fault.file, self._lines[fault.file].of(fault.place), _about(fault.place) + fault.what)
+    def defect(self, defect: Defect) -> None:
+        line = self._lines[defect.file].of(defect.location)
+        self.problem(defect.file, line, _about(defect.location) + defect.problem)
 
     def model(self, kind: type[Part], name: str) -> Part | None:
         tables = self.read(name)
@@ -67,7 +68,7 @@ class _Files:
             return kind.model_validate(tables)
         except ValidationError as error:
             for one in error.errors():
-                self.fault(Fault(name, one["loc"], one["msg"].removeprefix("Value error, ")))
+                self.defect(Defect(name, one["loc"], one["msg"].removeprefix("Value error, ")))
             return None
 
     def digest(self) -> str:
@@ -77,7 +78,7 @@ class _Files:
             whole.update(f"{name}\n{len(self.bytes[name])}\n".encode() + self.bytes[name])
         return whole.hexdigest()
 
-    def _shown(self, name: str) -> str:
+    def _display_name(self, name: str) -> str:
         return f"{self.directory.name}/{name}"
 
 
@@ -95,12 +96,12 @@ def load(directory: Path) -> Pack:
     pack._texts = MappingProxyType({language: text for language, text in texts.items() if text})
     pack._digest = files.digest()
     if pack.id != directory.name:
-        files.fault(Fault(PACK_FILE, ("id",), f"the directory is named {directory.name!r}"))
+        files.defect(Defect(PACK_FILE, ("id",), f"the directory is named {directory.name!r}"))
     for name in sorted(path.name for path in directory.iterdir()):
         if name not in files.bytes:
             files.problem(name, 1, "belongs to no language that pack.toml names")
-    for fault in faults(pack):
-        files.fault(fault)
+    for defect in defects(pack):
+        files.defect(defect)
     if files.problems:
         raise BrokenPack(files.problems)
     return pack
@@ -128,10 +129,10 @@ def packs() -> dict[str, Pack]:
     return {directory.name: load(directory) for directory in directories()}
 
 
-def _about(place: Sequence[str | int]) -> str:
+def _about(location: Sequence[str | int]) -> str:
     """`elements[3].clock: `, counted from 1 as people do."""
-    told = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in place)
-    return f"{told.removeprefix('.')}: " if told else ""
+    name = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in location)
+    return f"{name.removeprefix('.')}: " if name else ""
 
 
 def _syntax_line(message: str, text: str) -> int:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from notices.packs import conditions
-from notices.packs.conditions import Applies
+from notices.packs.conditions import Applicability
 
 STATEMENT_FIELDS: Final = ("decision_summary", "role_of_automated_system", "main_factors", "inputs_used")
 COMMON_PLACEHOLDERS: Final = frozenset({"organization", "contact"})
@@ -72,27 +72,27 @@ class _Part(BaseModel):
 
 class _Conditional(_Part):
     applies: str = conditions.ALWAYS
-    _applies: Applies = PrivateAttr()
+    _when: Applicability = PrivateAttr()
 
     @field_validator("applies")
     @classmethod
-    def _readable(cls, words: str) -> str:
-        conditions.parse(words)
-        return words
+    def _has_known_form(cls, expression: str) -> str:
+        conditions.parse(expression)
+        return expression
 
     def model_post_init(self, context: Any) -> None:
-        self._applies = conditions.parse(self.applies)
+        self._when = conditions.parse(self.applies)
 
     @property
-    def when(self) -> Applies:
+    def when(self) -> Applicability:
         """`applies`, read."""
-        return self._applies
+        return self._when
 
     def applies_to(
         self, record: Callable[[str], Any], notice: Mapping[str, Any] | None = None, *, requested: bool = False
     ) -> bool:
-        """Tell whether this applies: see `Applies.holds`."""
-        return self._applies.holds(record, notice, requested=requested)
+        """Tell whether this applies: see `Applicability.holds`."""
+        return self._when.holds(record, notice, requested=requested)
 
 
 class Source(_Part):
@@ -279,7 +279,7 @@ def fill(text: str, settings: Mapping[str, str]) -> str:
     return PLACEHOLDER.sub(lambda found: settings.get(found[1], "").strip() or found[0], text)
 
 
-def _can_stand_in_a_text(value: Any) -> bool:
+def _can_fill(value: Any) -> bool:
     """Whether a record's value can fill a placeholder: a number, or a text that says something and has no braces."""
     if isinstance(value, str):
         return bool(_on_one_line(value)) and not set(value) & {"{", "}"}
@@ -392,8 +392,8 @@ class Pack(_Part):
         """The placeholders that a record fills.
 
         Args:
-            record: as in `Applies.holds`.
+            record: as in `Applicability.holds`.
         """
         found = {name: [record(path) for path in paths] for name, paths in self.from_record.items()}
-        told = {name: [value for value in values if _can_stand_in_a_text(value)] for name, values in found.items()}
-        return {name: _on_one_line(values[0]) for name, values in told.items() if values}
+        fitting = {name: [value for value in values if _can_fill(value)] for name, values in found.items()}
+        return {name: _on_one_line(values[0]) for name, values in fitting.items() if values}

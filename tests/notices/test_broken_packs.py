@@ -11,7 +11,7 @@ import pytest
 
 from notices import checks
 from notices.packs import BrokenPack, load, problems
-from notices.packs.conditions import Unreadable, parse
+from notices.packs.conditions import InvalidCondition, parse
 from tests.docs.documents import CHECKOUT
 
 SHIPPED = CHECKOUT / "notices" / "packs"
@@ -379,7 +379,7 @@ def test_what_is_given_on_request_applies_once_it_is_asked_for():
     ],
 )
 def test_conditions_that_say_nothing_clear_are_refused(words: str):
-    with pytest.raises(Unreadable):
+    with pytest.raises(InvalidCondition):
         parse(words)
 
 

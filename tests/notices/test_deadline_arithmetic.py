@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from decisions import samples
 from notices import presenters
-from notices.deadlines import OCCURRENCES, clock_deadline, compute, moment
+from notices.deadlines import OCCURRENCES, clock_deadline, compute, parse_moment
 from notices.packs import Clock, Pack, packs
 from notices.record_paths import Facts
 from tests.docs.documents import section
@@ -301,7 +301,7 @@ def test_a_decision_after_the_receipt_of_its_record_is_impossible_and_postpones_
     ],
 )
 def test_times_are_read_as_records_tell_them(told: Any, read: str | None):
-    found = moment(told)
+    found = parse_moment(told)
     assert (found.isoformat() if found else None) == read
 
 
