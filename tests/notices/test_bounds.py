@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 from accounts.roles import Role
 from custody import record_paths
 from notices import letters, limits, phrasebook, readability
+from notices.drafting import redaction_of
 from notices.letters import TooLongForPaper
 from notices.letters.outline import outline_of
 from notices.limits import MOST_STATEMENTS, TooMuch
 from notices.localization import sentences
 from notices.models import Notice, Phrase
+from notices.packs import packs
 from notices.record_paths import Facts, NoSuchField
 from tests.growth import assert_linear, peak
 from tests.notices.conftest import approve, done, drafted, edit, send, shown
@@ -59,6 +61,14 @@ def test_drafting_grows_as_the_record_does(make, phrases):
         return json.dumps(make(size)).encode()
 
     assert_linear(lambda record: draft(record, "general", "en", *phrases), raw, 60_000)
+
+
+@pytest.mark.parametrize("make", RECORDS.values(), ids=RECORDS)
+def test_looking_for_what_a_letter_leaves_out_grows_as_the_record_does(make):
+    def look(raw: bytes) -> None:
+        redaction_of(Facts(raw), packs()["us_ecoa_fcra"], phrasebook.Phrasebook([WITHHELD]))
+
+    assert_linear(look, lambda size: json.dumps(make(size)).encode(), 20_000)
 
 
 def test_a_long_name_above_many_fields_is_in_no_memory_more_than_once():
