@@ -17,6 +17,7 @@ import pytest  # noqa: E402
 from django.db import DEFAULT_DB_ALIAS, connection, connections  # noqa: E402
 from django.test import Client  # noqa: E402
 from playwright.sync_api import Browser as Chromium  # noqa: E402
+from whitenoise.middleware import WhiteNoiseMiddleware  # noqa: E402
 
 from accounts import audit, callers, selectors, services, token_hashing  # noqa: E402
 from accounts.models import Organization  # noqa: E402
@@ -201,6 +202,23 @@ def _flush_may_empty_the_audit_trail() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(connection.ops, "execute_sql_flush", with_triggers_off)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _static_files_are_read_once() -> Iterator[None]:
+    """Each test client has middleware of its own, and WhiteNoise's opens every static file when it is made."""
+    read: dict[str, Any] = {}
+    read_all = WhiteNoiseMiddleware.add_files_from_finders
+
+    def add_files_from_finders(middleware: WhiteNoiseMiddleware) -> None:
+        if not read:
+            read_all(middleware)
+            read.update(middleware.files)
+        middleware.files.update(read)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", add_files_from_finders)
         yield
 
 
