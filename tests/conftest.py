@@ -26,6 +26,7 @@ from config import db  # noqa: E402
 from custody import keys, vaults  # noqa: E402
 from custody.models import StorageTarget  # noqa: E402
 from custody.services import mark_vault  # noqa: E402
+from tests import databases  # noqa: E402
 from tests.browser.chromium import chromium  # noqa: E402
 from tests.people import Browser, add_person, sign_in  # noqa: E402
 from tests.smtp_server import MailServer, mail_server  # noqa: E402
@@ -35,6 +36,11 @@ _OF_A_DATABASE = {"db", "transactional_db", "live", "live_with_each_vault"}
 # tests/notices ask for the same pages on both.
 _ONCE = {"browser", "docs"}
 _SERVICES = {"system", "upgrade"}  # they start services of their own, on the kind of database that the suite runs on
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        databases.share()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -80,6 +86,12 @@ def browser() -> Iterator[Chromium]:
     """The one Chromium of a test process: Playwright starts only once in it."""
     with chromium() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_test_environment: None, django_db_blocker: Any) -> Iterator[None]:
+    with django_db_blocker.unblock(), databases.database_of_tests():
+        yield
 
 
 @pytest.fixture

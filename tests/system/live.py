@@ -1,12 +1,9 @@
 """The real server for tests: granian in processes of its own, on a free port, with its own database and DATA_DIR."""
 
-import atexit
 import http.client
 import json
 import os
 import random
-import secrets
-import shutil
 import signal
 import socket
 import sqlite3
@@ -14,17 +11,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
-from functools import cache
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import psycopg
 
 from config.management.commands.serve import GRANIAN
+from tests import databases
+from tests.databases import CHECKOUT
 
-CHECKOUT = Path(__file__).resolve().parent.parent.parent
 _KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
 _SECONDS_TO_STOP = 30
 
@@ -151,99 +148,21 @@ def server(
     """A service that is migrated, has one organization and its owner's key, and answers.
 
     Args:
-        database_url: of a database that exists; else a new one of the kind the suite runs on.
+        database_url: of an empty database, or a file that SQLite makes; else a new one of the kind the suite runs on.
         log: where its output goes; else to a file in `Server.directory`.
         environment: further settings of the service.
     """
-    with tempfile.TemporaryDirectory(prefix="drs-live-") as directory, database(database_url, directory) as url:
+    with tempfile.TemporaryDirectory(prefix="drs-live-") as directory:
         data = data_dir or Path(directory) / "data"
-        started = Server(Path(directory), {"DATA_DIR": str(data), "DATABASE_URL": url, **environment}, workers)
-        started.log = log or started.log
-        if database_url:
-            started.key = prepare(started.environment)
-        else:
-            shutil.copytree(prepared().data / "keys", data / "keys", dirs_exist_ok=True)
-            started.key = prepared().key
-        if environment.get("CUSTODY_VAULT", "database") != "database":
-            started.manage("custody_create_vault", "--verbosity", "0")
-        started.start()
-        try:
-            yield started
-        finally:
-            started.kill()
-
-
-class Prepared(NamedTuple):
-    """A migrated database with one organization, and its owner's key: copied for each server, for to migrate takes
-    longer than most tests."""
-
-    url: str
-    data: Path
-    key: str
-
-
-@cache
-def prepared() -> Prepared:
-    """Made once a process, of the kind of database that the suite runs on."""
-    stack = ExitStack()
-    atexit.register(stack.close)
-    directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="drs-prepared-"))
-    url = stack.enter_context(new_database(directory))
-    data = Path(directory) / "data"
-    return Prepared(url, data, prepare({**os.environ, "DATA_DIR": str(data), "DATABASE_URL": url}))
-
-
-_PREPARE = """
-import django
-django.setup()
-from django.core.management import call_command
-call_command("migrate", verbosity=0)
-call_command("create_organization", "Live Bank", owner="owner@live.example", slug="live-bank")
-call_command("create_api_key", organization="live-bank", name="test", role="owner")
-"""
-
-
-def prepare(environment: Mapping[str, str]) -> str:
-    """Migrate a database and make an organization in it. Returns its owner's key."""
-    done = subprocess.run(
-        [sys.executable, "-c", _PREPARE], env={**environment, "DJANGO_SETTINGS_MODULE": "config.settings"},
-        cwd=CHECKOUT, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()[-1]
-
-
-@contextmanager
-def database(url: str | None, directory: str) -> Iterator[str]:
-    """The database of a URL; else a copy of the prepared one, for one test."""
-    if url:
-        yield url
-        return
-    with new_database(directory, prepared().url) as new:
-        yield new
-
-
-@contextmanager
-def new_database(directory: str, copied: str = "") -> Iterator[str]:
-    """A new database of the kind that the suite runs on: SQLite in `directory`, or one on the server of DATABASE_URL.
-
-    Args:
-        copied: the URL of another such database that it begins as, which nobody is connected to; "" for an empty one.
-    """
-    suite = os.environ.get("DATABASE_URL", "")
-    if not suite.startswith("postgres"):
-        path = Path(directory) / "db.sqlite3"
-        if copied:
-            shutil.copyfile(copied.removeprefix("sqlite:///"), path)
-        yield f"sqlite:///{path}"
-        return
-    address, name = suite.rpartition("/")[0], f"live_{secrets.token_hex(6)}"
-    with closing(psycopg.connect(f"{address}/postgres", autocommit=True)) as administration:
-        administration.execute(f"CREATE DATABASE {name} TEMPLATE {copied.rpartition('/')[2] or 'template1'}")
-        try:
-            yield f"{address}/{name}"
-        finally:
-            administration.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        vault = environment.get("CUSTODY_VAULT", "database")
+        with databases.installation(database_url, data, vault) as (url, key):
+            started = Server(Path(directory), {"DATA_DIR": str(data), "DATABASE_URL": url, **environment}, workers)
+            started.log, started.key = log or started.log, key
+            started.start()
+            try:
+                yield started
+            finally:
+                started.kill()
 
 
 def lasting_port() -> int:

@@ -11,7 +11,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.system.live import Server, new_database
+from tests.databases import new_database
+from tests.system.live import Server
 
 HERE = Path(__file__).resolve().parent
 # The commands of docs/operations.md, Upgrading, in their order.
@@ -27,7 +28,7 @@ class Upgraded(Server):
 @pytest.fixture(scope="module")
 def upgraded() -> Iterator[Upgraded]:
     """On the kind of database that the suite runs on. Whatever a test asked of it, nothing in it may have failed."""
-    with tempfile.TemporaryDirectory(prefix="drs-upgrade-") as directory, new_database(directory) as url:
+    with tempfile.TemporaryDirectory(prefix="drs-upgrade-") as directory, new_database() as url:
         kind, data = url.partition(":")[0], Path(directory) / "data"
         with tarfile.open(HERE / f"{'sqlite' if kind == 'sqlite' else 'postgresql'}.tar.xz") as archive:
             archive.extractall(data, filter="tar")
