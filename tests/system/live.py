@@ -24,6 +24,8 @@ from tests.databases import CHECKOUT
 
 _KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
 _SECONDS_TO_STOP = 30
+# granian's workers are forks, so what is imported before is imported once for all of them.
+_PRELOADED = "import config.wsgi; from granian.cli import entrypoint; entrypoint()"
 
 
 class Answer(NamedTuple):
@@ -87,7 +89,7 @@ class Server:
     def start(self) -> None:
         """Start granian as `manage.py serve` does, in a process group of its own, and wait until it answers."""
         options = f"--host 127.0.0.1 --port {self.port} --workers {self.workers} --blocking-threads 8"
-        command = [sys.executable, "-m", *GRANIAN, "--workers-kill-timeout", "10", *options.split()]
+        command = [sys.executable, "-c", _PRELOADED, *GRANIAN[1:], "--workers-kill-timeout", "10", *options.split()]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 command,

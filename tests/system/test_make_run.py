@@ -5,7 +5,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -25,11 +24,11 @@ class Run:
     def __init__(self, copy: Path) -> None:
         self.copy, self.port, self.data, self.log = copy, lasting_port(), copy / "own-data", copy / "output"
         self.process: subprocess.Popen[bytes] | None = None
+        self.key = ""
 
-    def start(self) -> float:
-        """Seconds until the service answered."""
+    def start(self) -> None:
+        """Returns once the service answers."""
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-        began = time.monotonic()
         with self.log.open("wb") as output:
             self.process = subprocess.Popen(
                 ["make", "run"], cwd=self.copy, env=kept | {"PORT": str(self.port), "DATA_DIR": str(self.data)},
@@ -37,7 +36,6 @@ class Run:
             )  # fmt: skip
         wait_until(lambda: listens(self.port) or self.process.poll() is not None, "the service answers", 120)
         assert self.process.poll() is None, self.output()
-        return time.monotonic() - began
 
     def output(self) -> str:
         return self.log.read_text()
@@ -82,7 +80,7 @@ def processes_of(run: Run) -> set[int]:
     return found
 
 
-def test_make_run_sets_up_serves_ends_with_ctrl_c_and_starts_again_with_its_data(run: Run):
+def test_make_run_sets_up_serves_and_ends_with_ctrl_c(run: Run):
     run.start()
     key = shown_key(run)
     assert f"http://127.0.0.1:{run.port}" in run.output()
@@ -98,15 +96,30 @@ def test_make_run_sets_up_serves_ends_with_ctrl_c_and_starts_again_with_its_data
     everything_has_ended(run)
     assert {"db", "celerybeat-schedule", "broker", "keys", "mail"} <= {path.stem for path in run.data.iterdir()}
     assert [path for path in (run.data, *run.data.rglob("*")) if path.stat().st_mode & 0o077] == []
+    run.key = key
 
-    run.start()
-    assert shown_key(run) == key
-    assert "Taking custody" not in run.output()
-    with Client(run.port, key) as client:
-        assert decisions(client) == SAMPLES + 1
-        assert client.get("/v1/decisions/mine/record").body == b'{"decision_id": "mine"}'
+
+def test_ctrl_c_while_the_service_is_still_starting_ends_everything_too(run: Run):
+    run.start()  # the port is open, which is before every worker is
     run.ctrl_c()
     everything_has_ended(run)
+
+
+@pytest.fixture(scope="module")
+def again(run: Run) -> Iterator[Run]:
+    """A second start, once the first one has ended."""
+    run.start()
+    yield run
+    run.ctrl_c()
+    everything_has_ended(run)
+
+
+def test_it_starts_again_with_its_data(again: Run):
+    assert shown_key(again) == again.key
+    assert "Taking custody" not in again.output()
+    with Client(again.port, again.key) as client:
+        assert decisions(client) == SAMPLES + 1
+        assert client.get("/v1/decisions/mine/record").body == b'{"decision_id": "mine"}'
 
 
 def shown_key(run: Run) -> str:
@@ -129,30 +142,21 @@ def everything_has_ended(run: Run) -> None:
     assert "Traceback" not in run.output()
 
 
-def test_ctrl_c_while_the_service_is_still_starting_ends_everything_too(run: Run):
-    run.start()  # the port is open, which is before every worker is
-    run.ctrl_c()
-    everything_has_ended(run)
-
-
 OTHER = {"granian": "celery", "celery": "granian"}  # web server; worker and clock
 
 
 @pytest.mark.parametrize("program", OTHER)
-def test_a_part_that_ends_is_started_again_and_the_others_go_on(run: Run, program: str):
-    run.start()
-    with Client(run.port, shown_key(run)) as client:
+def test_a_part_that_ends_is_started_again_and_the_others_go_on(again: Run, program: str):
+    with Client(again.port, again.key) as client:
         wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
-    ended, others = leaders_of(run, program), leaders_of(run, OTHER[program])
+    ended, others = leaders_of(again, program), leaders_of(again, OTHER[program])
     for pid in ended:
         os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: len(leaders_of(run, program) - ended) == len(ended), "the part runs again", 120)
-    assert leaders_of(run, OTHER[program]) == others
-    wait_until(lambda: listens(run.port), "the service answers", 120)
-    with Client(run.port, shown_key(run)) as client:
+    wait_until(lambda: len(leaders_of(again, program) - ended) == len(ended), "the part runs again", 120)
+    assert leaders_of(again, OTHER[program]) == others
+    wait_until(lambda: listens(again.port), "the service answers", 120)
+    with Client(again.port, again.key) as client:
         assert client.get("/v1/decisions").status == 200
-    run.ctrl_c()
-    everything_has_ended(run)
 
 
 def leaders_of(run: Run, program: str) -> set[int]:

@@ -1,0 +1,210 @@
+"""Databases of tests. Migrating takes longer than most tests, so it is done once a run, and the result is copied."""
+
+import atexit
+import fcntl
+import json
+import os
+import secrets
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psycopg
+from django.db import connection
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+_SHARED = "TESTS_SHARED_DIRECTORY"
+_START = """
+import django
+from django.conf import settings
+from django.core.management import call_command
+django.setup()
+"""
+_MIGRATE = """
+call_command("migrate", verbosity=0)
+"""
+_ORGANIZE = """
+if settings.CUSTODY_VAULT != "database":
+    call_command("custody_create_vault", verbosity=0)
+call_command("create_organization", "Live Bank", owner="owner@live.example", slug="live-bank")
+call_command("create_api_key", organization="live-bank", name="test", role="owner")
+"""
+
+
+class Prepared(NamedTuple):
+    """The URL of its database, its DATA_DIR with the master key, and its owner's API key."""
+
+    url: str
+    data: str
+    key: str
+
+
+def share() -> None:
+    """Let the processes that this one starts use the templates that one of them makes, for as long as this one runs."""
+    directory = tempfile.mkdtemp(prefix="drs-templates-")
+    os.environ[_SHARED] = directory
+    atexit.register(_clear, directory)
+
+
+def _clear(directory: str) -> None:
+    for made in Path(directory).glob("*.url"):
+        _drop(made.read_text())
+    shutil.rmtree(directory)
+
+
+def _shared() -> Path:
+    if _SHARED not in os.environ:
+        share()
+    return Path(os.environ[_SHARED])
+
+
+def _once(name: str, make: Callable[[], Any]) -> Any:
+    """What `make` answers, which is JSON, in the one process that comes first."""
+    answer = _shared() / f"{name}.json"
+    with answer.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not answer.exists():
+            answer.write_text(json.dumps(make()))
+        return json.loads(answer.read_text())
+
+
+def suite_url() -> str:
+    """The DATABASE_URL that the suite runs on."""
+    return os.environ.get("DATABASE_URL", "sqlite:///")
+
+
+def migrated(suite: str) -> str:
+    """The URL of a migrated database without rows, of the kind of `suite`, the URL of another one."""
+
+    def make() -> str:
+        url = _template("migrated", suite)
+        _run(_MIGRATE, {**os.environ, **_settings(url, _shared() / "data", "database")})
+        return url
+
+    return _once(f"migrated-{_kind(suite)}", make)
+
+
+def prepared(suite: str, vault: str) -> Prepared:
+    """An installation on a copy of `migrated`, with one organization."""
+
+    def make() -> Prepared:
+        url, data = _template(f"prepared_{vault}", suite, migrated(suite)), _shared() / f"data-{_kind(suite)}-{vault}"
+        printed = _run(_ORGANIZE, {**os.environ, **_settings(url, data, vault)})
+        return Prepared(url, str(data), printed.split()[-1])
+
+    return Prepared(*_once(f"prepared-{_kind(suite)}-{vault}", make))
+
+
+@contextmanager
+def installation(url: str | None, data: Path, vault: str) -> Iterator[tuple[str, str]]:
+    """The URL of the database, and the owner's API key, of a new installation that has one organization.
+
+    Args:
+        url: of an empty database; else a new one of the kind that the suite runs on.
+        data: its DATA_DIR.
+    """
+    if url and _kind(url) != "sqlite":
+        yield url, _run(_MIGRATE + _ORGANIZE, {**os.environ, **_settings(url, data, vault)}).split()[-1]
+        return
+    template = prepared(url or suite_url(), vault)
+    shutil.copytree(template.data, data, dirs_exist_ok=True)
+    if url:
+        _copy(template.url, url)
+        yield url, template.key
+        return
+    with new_database(template.url) as new:
+        yield new, template.key
+
+
+def _settings(url: str, data: Path, vault: str) -> dict[str, str]:
+    return {"DATABASE_URL": url, "DATA_DIR": str(data), "CUSTODY_VAULT": vault}
+
+
+def _run(program: str, environment: Mapping[str, str]) -> str:
+    """What commands of manage.py print, all run by one process."""
+    done = subprocess.run(
+        [sys.executable, "-c", _START + program], env={**environment, "DJANGO_SETTINGS_MODULE": "config.settings"},
+        cwd=CHECKOUT, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@contextmanager
+def new_database(template: str = "") -> Iterator[str]:
+    """A new database of the kind that the suite runs on.
+
+    Args:
+        template: the URL of another such database that it begins as, which nobody is connected to; "" for an empty one.
+    """
+    with tempfile.TemporaryDirectory(prefix="drs-database-") as directory:
+        url = _url(f"live_{secrets.token_hex(6)}", suite_url(), directory)
+        _copy(template, url)
+        try:
+            yield url
+        finally:
+            _drop(url)
+
+
+@contextmanager
+def database_of_tests() -> Iterator[None]:
+    """Django's own connection leads to a copy of the migrated database: in memory, or on the server of DATABASE_URL."""
+    template, name = migrated(suite_url()), connection.settings_dict["NAME"]
+    connection.close()
+    if connection.vendor == "sqlite":
+        connection.settings_dict["NAME"] = "file:memorydb_default?mode=memory&cache=shared"
+        connection.ensure_connection()
+        with closing(sqlite3.connect(template.removeprefix("sqlite:///"))) as source:
+            source.backup(connection.connection)
+        yield
+        return
+    url = f"{suite_url()}_{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
+    _drop(url)  # a run that was killed may have left it
+    _copy(template, url)
+    connection.settings_dict["NAME"] = url.rpartition("/")[2]
+    yield
+    connection.close()
+    connection.settings_dict["NAME"] = name
+    _drop(url)
+
+
+def _kind(url: str) -> str:
+    return url.partition(":")[0]
+
+
+def _url(name: str, suite: str, directory: str | Path) -> str:
+    if _kind(suite) == "sqlite":
+        return f"sqlite:///{directory}/{name}.sqlite3"
+    return f"{suite.rpartition('/')[0]}/{name}"
+
+
+def _template(name: str, suite: str, template: str = "") -> str:
+    """The URL of a new database that lasts until the end of the run."""
+    url = _url(f"{name}_{secrets.token_hex(6)}", suite, _shared())
+    _copy(template, url)
+    (_shared() / f"{name}-{_kind(suite)}.url").write_text(url)
+    return url
+
+
+def _copy(template: str, url: str) -> None:
+    if _kind(url) != "sqlite":
+        _administer(url, f"CREATE DATABASE {{}} TEMPLATE {template.rpartition('/')[2] or 'template1'}")
+    elif template:
+        shutil.copyfile(template.removeprefix("sqlite:///"), url.removeprefix("sqlite:///"))
+
+
+def _drop(url: str) -> None:
+    if _kind(url) != "sqlite":
+        _administer(url, "DROP DATABASE IF EXISTS {} WITH (FORCE)")
+
+
+def _administer(url: str, statement: str) -> None:
+    address, _, name = url.rpartition("/")
+    with closing(psycopg.connect(f"{address}/postgres", autocommit=True)) as administration:
+        administration.execute(statement.format(name))
