@@ -31,36 +31,82 @@ from tests.browser.chromium import chromium  # noqa: E402
 from tests.people import Browser, add_person, sign_in  # noqa: E402
 from tests.smtp_server import MailServer, mail_server  # noqa: E402
 
-_OF_A_DATABASE = {"db", "transactional_db", "live", "live_with_each_vault"}
-# What a page does in a browser and what a document says is the same on both databases; tests/back_office and
-# tests/notices ask for the same pages on both.
-_ONCE = {"browser", "docs"}
-_SERVICES = {"system", "upgrade"}  # they start services of their own, on the kind of database that the suite runs on
+# ── Which tests run ──
+# PostgreSQL runs every test. SQLite, the embedded default, then runs again what may differ there: everything that
+# takes custody, locks, sorts, searches or migrates, and the whole service. What a page looks like in a browser, what
+# a document says and what meets no database is the same on both.
+_DIFFERENT_ON_SQLITE = {"custody", "decisions", "system", "upgrade"}  # directories
+_DIFFERENT_ON_SQLITE |= {
+    "test_audit_trail", "test_back_office_queue", "test_bad_input", "test_counters", "test_deadlines",
+    "test_exception_reports", "test_health", "test_idempotency", "test_identities", "test_leases", "test_lists",
+    "test_master_key", "test_members", "test_nul", "test_outages", "test_races", "test_reports", "test_sealing",
+    "test_shared_limits", "test_web_machines",
+}  # fmt: skip
+_MEETS_A_DATABASE = {"db", "transactional_db", "live", "live_with_each_vault", "upgraded"}  # fixtures
+_STORES_AND_LOCKS = {"transactional_db", "each_vault", "filesystem_vault"}
+_BOOTS = {"browser", "docs", "system", "upgrade"}  # directories
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if not hasattr(config, "workerinput"):
-        databases.share()
+    if not hasattr(config, "workerinput"):  # the process that starts the workers
+        config.add_cleanup(databases.share())
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    chosen = {"what-differs": "what may differ on SQLite", "fast": "what starts no server, no browser, no program"}
+    text = "; ".join(f"{name}: {meaning}" for name, meaning in chosen.items())
+    parser.addoption("--only", choices=list(chosen), help=text)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes longest comes first, so that no worker is left alone with it at the end.
+    """What takes longest comes first, so that no worker is left alone with it at the end."""
+    chosen = {"what-differs": _differs_on_sqlite, "fast": _is_fast, None: lambda item: True}[config.getoption("only")]
+    running = [item for item in items if chosen(item) and _suits_the_database(item)]
+    config.hook.pytest_deselected(items=list(set(items) - set(running)))
+    items[:] = sorted(running, key=lambda item: not _boots(item))
+    for item in items:
+        _keep_together(item)
 
-    As the suite runs on SQLite and then on PostgreSQL, what meets no database is not run a second time.
-    """
-    items.sort(key=lambda item: "system" not in item.path.parts)
-    if connection.vendor == "postgresql":
-        config.hook.pytest_deselected(items=[item for item in items if not _meets_a_database(item)])
-        items[:] = [item for item in items if _meets_a_database(item)]
+
+def _places(item: pytest.Item) -> set[str]:
+    """The directories and the file in which a test stands."""
+    return set(item.path.relative_to(item.config.rootpath).with_suffix("").parts)
 
 
-def _meets_a_database(item: pytest.Item) -> bool:
-    """By its marks and fixtures, or by where it stands."""
-    directories = set(item.path.relative_to(item.config.rootpath).parts)
-    if directories & _ONCE or item.get_closest_marker("once"):
-        return False
-    fixtures = _OF_A_DATABASE.intersection(getattr(item, "fixturenames", ()))
-    return bool(directories & _SERVICES or fixtures or item.get_closest_marker("django_db"))
+def _uses(item: pytest.Item, fixtures: set[str]) -> bool:
+    return not fixtures.isdisjoint(getattr(item, "fixturenames", ()))
+
+
+def _suits_the_database(item: pytest.Item) -> bool:
+    return connection.vendor == "sqlite" or not item.get_closest_marker("sqlite")
+
+
+def _differs_on_sqlite(item: pytest.Item) -> bool:
+    marker = item.get_closest_marker("django_db")
+    meets = marker or _uses(item, _MEETS_A_DATABASE) or _boots(item)
+    differs = _places(item) & _DIFFERENT_ON_SQLITE or _uses(item, _STORES_AND_LOCKS)
+    in_transactions = marker and marker.kwargs.get("transaction")
+    return bool(meets and (differs or in_transactions) and not item.get_closest_marker("once"))
+
+
+def _boots(item: pytest.Item) -> bool:
+    return bool(_places(item) & _BOOTS or item.get_closest_marker("boots"))
+
+
+def _is_fast(item: pytest.Item) -> bool:
+    return not _boots(item) and not item.get_closest_marker("slow")
+
+
+def _keep_together(item: pytest.Item) -> None:
+    """Tests that share what took long to make stay with one worker; every other goes to the first that is free."""
+    if "browser" in _places(item):
+        item.add_marker(pytest.mark.xdist_group("browser"))
+    elif _boots(item) or any(_is_shared(fixture) for fixture in item._fixtureinfo.name2fixturedefs.values()):
+        item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+def _is_shared(definitions: Any) -> bool:
+    return definitions[-1].scope in ("class", "module", "package")
 
 
 class Api:

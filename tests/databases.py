@@ -45,22 +45,24 @@ class Prepared(NamedTuple):
     key: str
 
 
-def share() -> None:
-    """Let the processes that this one starts use the templates that one of them makes, for as long as this one runs."""
-    directory = tempfile.mkdtemp(prefix="drs-templates-")
-    os.environ[_SHARED] = directory
-    atexit.register(_clear, directory)
+def share() -> Callable[[], None]:
+    """Let the processes that this one starts share what one of them makes here. Returns what to call at the end."""
+    if _SHARED in os.environ:
+        return lambda: None
+    directory = os.environ[_SHARED] = tempfile.mkdtemp(prefix="drs-templates-")
 
+    def clear() -> None:
+        for made in Path(directory).glob("*.url"):
+            _drop(made.read_text())
+        shutil.rmtree(directory)
+        del os.environ[_SHARED]
 
-def _clear(directory: str) -> None:
-    for made in Path(directory).glob("*.url"):
-        _drop(made.read_text())
-    shutil.rmtree(directory)
+    return clear
 
 
 def _shared() -> Path:
     if _SHARED not in os.environ:
-        share()
+        atexit.register(share())
     return Path(os.environ[_SHARED])
 
 

@@ -1,26 +1,51 @@
-"""The whole suite, on SQLite and on PostgreSQL: `python -m tests.run [pytest arguments]`."""
+"""The whole suite, on SQLite what may differ there and on PostgreSQL everything: `python -m tests.run [arguments]`.
+
+Arguments are pytest's.
+"""
 
 import os
 import subprocess
 import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
 
+from tests import databases
 from tests.throwaway import FAST, postgresql, redis
 
+_MEMORY = Path("/dev/shm")
+_ROOM = 6 * 2**30
 
-def suite(name: str, **environment: str) -> int:
+
+def suite(name: str, *arguments: str, **environment: str) -> int:
     print(f"\n── the suite on {name} ──", flush=True)
-    # A worker more than cores, for many tests wait for processes, browsers and mail. A file stays with one worker,
-    # which starts its services once, and files keep their order, the longest first.
+    # A worker more than cores, for many tests wait for processes, browsers and mail.
     workers = str((os.cpu_count() or 1) + 1)
-    spread = ["-n", workers, "--dist", "loadfile", "--no-loadscope-reorder"]
-    command = [sys.executable, "-m", "pytest", *spread, *sys.argv[1:]]
+    spread = ["-n", workers, "--dist", "loadgroup", "--no-loadscope-reorder"]
+    command = [sys.executable, "-m", "pytest", *spread, *arguments, *sys.argv[1:]]
     return subprocess.run(command, env=os.environ | environment, stdin=subprocess.DEVNULL).returncode
 
 
+def use_memory_for_files(directory: Path) -> None:
+    """Temporary files lie in memory where there is room: tests sync a lot, and nothing of theirs has to last."""
+    if not directory.is_dir() or not os.access(directory, os.W_OK):
+        return
+    found = os.statvfs(directory)
+    if found.f_bavail * found.f_frsize >= _ROOM and not found.f_flag & os.ST_NOEXEC:
+        tempfile.tempdir = str(directory)
+
+
 def main() -> int:
-    with postgresql(FAST) as server, redis() as queue:
-        failed = suite("SQLite", TEST_REDIS_URL=queue)
-        return suite("PostgreSQL", TEST_REDIS_URL=queue, DATABASE_URL=server + "drs") or failed
+    # Every process compiles the tests and the service otherwise.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    use_memory_for_files(_MEMORY)
+    with ExitStack() as stack:
+        tempfile.tempdir = os.environ["TMPDIR"] = stack.enter_context(tempfile.TemporaryDirectory(prefix="drs-tests-"))
+        os.chmod(tempfile.tempdir, 0o711)  # PostgreSQL runs as a user of its own below it
+        server, queue = stack.enter_context(postgresql(FAST)), stack.enter_context(redis())
+        stack.callback(databases.share())
+        failed = suite("SQLite: what may differ there", "--only", "what-differs", TEST_REDIS_URL=queue)
+        return suite("PostgreSQL: everything", TEST_REDIS_URL=queue, DATABASE_URL=server + "drs") or failed
 
 
 if __name__ == "__main__":

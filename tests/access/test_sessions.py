@@ -118,6 +118,7 @@ def test_a_session_that_ran_out_is_not_listed_among_those_that_hold(organization
 # ── cookies ──
 
 
+@pytest.mark.boots
 @pytest.mark.parametrize(("base_url", "secure"), [("https://drs.example", True), ("http://127.0.0.1:8000", False)])
 def test_cookies_are_for_this_site_alone_and_secure_where_the_address_is(base_url, secure):
     with server(BASE_URL=base_url) as live, live.client() as client:

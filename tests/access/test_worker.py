@@ -16,6 +16,8 @@ from tests.smtp_server import mail_server
 from tests.system.live import CHECKOUT, Server, server, wait_until
 from tests.throwaway import redis
 
+pytestmark = pytest.mark.boots
+
 OWNER = "owner@live.example"
 GUEST = "guest@live.example"
 

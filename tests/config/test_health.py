@@ -90,7 +90,7 @@ def a_database_that_can_only_be_read():
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.once  # the full disk of PostgreSQL ends its server
+@pytest.mark.sqlite  # the full disk of PostgreSQL ends its server
 def test_a_full_database_makes_the_service_unready(client, api):
     api.ingest({"decision_id": "x"})
     with a_full_database():
@@ -129,6 +129,7 @@ def test_the_answer_does_not_say_why_a_part_fails(client, filesystem_vault):
     assert str(filesystem_vault) not in answer.content.decode()
 
 
+@pytest.mark.boots
 def test_a_queue_that_goes_away_makes_the_service_unready_and_refuses_no_record():
     with throwaway.redis() as queue:
         address = queue.removesuffix("/0")
@@ -144,6 +145,7 @@ def test_a_queue_that_goes_away_makes_the_service_unready_and_refuses_no_record(
             assert asked.status == 200
 
 
+@pytest.mark.boots
 def test_a_database_without_tables_makes_the_service_unready(tmp_path):
     with server() as live, live.client() as client:
         live.sql("ALTER TABLE django_migrations RENAME TO hidden")

@@ -10,6 +10,8 @@ import pytest
 
 from tests.system.live import CHECKOUT, Client, Server, server, wait_until
 
+pytestmark = pytest.mark.boots
+
 CANARY = "canary-b81e"
 
 

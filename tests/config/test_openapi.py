@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 from tests.accounts.endpoints import ENDPOINTS
 from tests.system.live import Server, server
 
-pytestmark = pytest.mark.once
+pytestmark = pytest.mark.boots
 
 # Each operation of the contract that stands so far: its body's component, or the fields of an open object.
 CONTRACT = {

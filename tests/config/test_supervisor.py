@@ -13,6 +13,8 @@ import pytest
 from config import supervisor
 from tests.system.live import group, wait_until
 
+pytestmark = pytest.mark.boots
+
 
 class Said(list):
     """What was told, and parts that tell it."""

@@ -83,6 +83,7 @@ def test_first_use_in_many_threads_at_once_gives_one_keyring(shared_database):
     assert Key.objects.count() == 3
 
 
+@pytest.mark.boots
 def test_first_use_on_many_machines_at_once_gives_one_keyring(shared_database, tmp_path):
     """Each has a DATA_DIR of its own; they share the database and the master key."""
     organization = an_organization()

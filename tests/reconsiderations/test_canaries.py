@@ -32,6 +32,8 @@ from tests.reconsiderations.conftest import RAW, REVIEW
 from tests.system.live import CHECKOUT, Server, server, wait_until
 from tests.throwaway import redis
 
+pytestmark = pytest.mark.boots
+
 MARKED = {**REVIEW, "rationale": RATIONALE, "evidence_considered": [EVIDENCE, EVIDENCE]}
 GOOD = json.dumps(MARKED).encode()
 URL = "/v1/decisions/loan-1/reconsideration"
