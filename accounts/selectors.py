@@ -16,7 +16,7 @@ SESSION_ORGANIZATION = "organization"
 SESSION_CONFIRMED = "second_factor"
 
 
-class UnknownSlug(NotFound, Organization.DoesNotExist):  # interim: commands of other apps expect the second
+class UnknownSlug(NotFound):
     """No organization has this slug."""
 
     code = "unknown_slug"

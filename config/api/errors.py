@@ -11,18 +11,9 @@ from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
 from config.api.responses import answer
-from config.errors import RETRY_AFTER_SECONDS as RETRY_AFTER_SECONDS  # interim: notices.public imports it from here
-from config.errors import DomainError, Invalid, NotAllowed, NotFound
+from config.errors import RETRY_AFTER_SECONDS, DomainError, Invalid, NotAllowed, NotFound
 
 log = structlog.get_logger("api")
-
-
-class ApiError(DomainError):
-    """Interim: goes once every app names its own errors."""
-
-    def __init__(self, status: int, sentence: str, *, retry_after: int | None = None) -> None:
-        self.status = status  # type: ignore[misc]
-        super().__init__(sentence, retry_after=retry_after)
 
 
 def handle(error: Exception, context: Mapping[str, Any]) -> HttpResponse:

@@ -10,8 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from config import client_ip
-from config.api.errors import RETRY_AFTER_SECONDS
-from config.errors import Fault, NotFound
+from config.errors import RETRY_AFTER_SECONDS, Fault, NotFound
 from custody.models import Key
 from notices import selectors, services
 from notices.errors import NoReviewOffered, TooManyTries, WrongCode

@@ -51,13 +51,39 @@ UNGUARDED = {
         "accounts.services.codes.note_refusals",
         "accounts.services.invites.deliver_invites",
         "accounts.services.sessions.end_stale",
+        "custody.services.reconciler.reconcile",
+        "notices.services.delivery.deliver_letters",
+        "notices.services.reminders.remind",
+        "notices.services.reminders.send_reminders",
+        "notices.services.review_requests.acknowledge_requests",
+        "notices.services.sealing.seal_approved",
     },
     "Only an administrator at the command line can, and acts for no organization.": {
         "accounts.services.organizations.create_organization",
         "accounts.services.second_factor.reset",
+        "custody.services.keys.import_key_file",
+        "custody.services.reconciler.adopt_orphans",
+        "custody.services.repair.mend",
+        "custody.services.vault_marker.mark_vault",
     },
     "It is the last step of add_member, accept_invite and create_organization, which settle who becomes a member.": {
         "accounts.services.members.join",
+    },
+    "Whoever has the letter asks, and shows it by the code that is in it.": {
+        "notices.services.review_requests.request_review",
+    },
+    "Custody knows no roles: it keeps what services above it, which have a caller, hand down.": {
+        "custody.services.complete.adopt",
+        "custody.services.complete.finish",
+        "custody.services.complete.put",
+        "custody.services.reconciler.recall",
+        "custody.services.store.take",
+    },
+    "It is a step of services that have a caller, within their transactions.": {
+        "notices.services.audit_trail.record",
+        "notices.services.contributors.add",
+        "notices.services.contributors.add_authors",
+        "notices.services.contributors.take_over",
     },
     "It changes nothing.": {
         "accounts.services.codes.owner",
@@ -70,64 +96,13 @@ UNGUARDED = {
         "accounts.services.second_factor.unseal",
         "accounts.services.sessions.is_signed_in",
         "accounts.services.sessions.is_of",
+        "custody.services.repair.outside_the_database",
+        "custody.services.vault_marker.targets_with_a_root",
+        "notices.services.approval_rules.require_approvable",
+        "notices.services.revisions.require_seen",
+        "notices.services.sealing.index_row",
     },
 }
-INTERIM = {
-    "custody.services.complete.with_bodies",
-    "custody.services.complete.finish",
-    "custody.services.complete.adopt",
-    "custody.services.keys.rotate_key",
-    "custody.services.keys.import_key_file",
-    "custody.services.reconciler.reconcile",
-    "custody.services.reconciler.adopt_orphans",
-    "custody.services.reconciler.recall",
-    "custody.services.repair.outside_the_database",
-    "custody.services.repair.mend",
-    "custody.services.store.take",
-    "custody.services.vault_marker.mark_vault",
-    "decisions.services.reconsiderations.reconsider",
-    "decisions.services.reconsiderations.idempotent_id",
-    "decisions.services.reconsiderations.recorded",
-    "decisions.services.reconsiderations.check",
-    "decisions.services.reconsiderations.index_row",
-    "decisions.services.records.ingest",
-    "decisions.services.records.ingest_lines",
-    "notices.services.authority.claim",
-    "notices.services.authority.require_other_eyes",
-    "notices.services.common.require_seen",
-    "notices.services.common.mail_waits",
-    "notices.services.common.note",
-    "notices.services.contributors.add",
-    "notices.services.contributors.add_authors",
-    "notices.services.contributors.take_over",
-    "notices.services.delivery.deliver",
-    "notices.services.delivery.record_return",
-    "notices.services.delivery.deliver_letters",
-    "notices.services.grants.grant_authority",
-    "notices.services.grants.revoke_grant",
-    "notices.services.reminders.remind",
-    "notices.services.reminders.send_reminders",
-    "notices.services.review.submit",
-    "notices.services.review.hold",
-    "notices.services.review.request_changes",
-    "notices.services.review.withdraw",
-    "notices.services.review.approve",
-    "notices.services.review.reason_against_approval",
-    "notices.services.review_requests.request_review",
-    "notices.services.review_requests.close_request",
-    "notices.services.review_requests.acknowledge_requests",
-    "notices.services.revisions.draft",
-    "notices.services.revisions.edit",
-    "notices.services.revisions.set_recipient",
-    "notices.services.revisions.new_version",
-    "notices.services.sealing.seal_approved",
-    "notices.services.sealing.index_row",
-    "notices.services.settings.change_settings",
-    "notices.services.settings.put_phrases",
-    "notices.services.settings.remove_phrase",
-}
-"""Not looked at yet. It is emptied as their apps take callers, and then goes."""
-
 Service = Callable[..., Any]
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -159,7 +134,7 @@ def test_the_services_of_every_app_are_found():
 
 
 def test_a_service_requires_a_permission_or_there_is_a_reason_why_not():
-    assert set(SERVICES) - set(GUARDED) - ALLOWED - INTERIM == set()
+    assert set(SERVICES) - set(GUARDED) - ALLOWED == set()
 
 
 def test_each_reason_is_a_sentence_and_each_service_under_it_has_no_permission():

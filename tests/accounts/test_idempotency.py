@@ -16,10 +16,9 @@ from accounts import audit, callers, services, tasks
 from accounts.idempotency import idempotent
 from accounts.models import ApiKey, AuditEvent, Invite, KeptAnswer
 from accounts.roles import Role
-from config.api.errors import ApiError
 from config.api.responses import answer as answer_of_api
 from config.api.views import ApiView
-from config.errors import Fault
+from config.errors import DomainError, Fault
 from notices.models import Notice
 from tests.accounts.belongings import Belongings
 from tests.accounts.endpoints import ENDPOINTS
@@ -255,17 +254,22 @@ def create(api):
     return call
 
 
+class NotNow(DomainError):
+    status = 503
+    sentence = "Not now."
+
+
 def made() -> int:
     return ApiKey.objects.filter(name="made").count()
 
 
 def test_what_a_refusal_leaves_in_the_audit_trail_stays(create):
-    assert create(refusal=ApiError(409, "No.")).status_code == 409
+    assert create(refusal=DomainError("No.")).status_code == 409
     assert (AuditEvent.objects.filter(verb="tried").count(), KeptAnswer.objects.count()) == (1, 0)
     assert (create().status_code, made()) == (201, 1)
 
 
-@pytest.mark.parametrize("failure", [Lost(), RuntimeError(), ApiError(503, "Not now.")])
+@pytest.mark.parametrize("failure", [Lost(), RuntimeError(), NotNow()])
 def test_a_request_that_fails_after_its_effect_has_had_none(create, failure):
     """Else the same request again, which the answer asks for, would create a second."""
     assert create(failure=failure).status_code in (500, 503)

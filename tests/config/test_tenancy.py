@@ -11,9 +11,6 @@ from django.db.models import Model
 from accounts.models import AuditEvent, Member, Organization
 from config.tenancy import TenantQuerySet, organization_of
 
-INTERIM = {"custody", "decisions", "notices"}
-"""Apps that are not converted yet. It is emptied, and then goes."""
-
 CHECKOUT = Path(__file__).resolve().parents[2]
 APPS = [each for each in apps.get_app_configs() if Path(each.path).is_relative_to(CHECKOUT)]
 MODELS = [model for each in APPS for model in each.get_models()]
@@ -39,8 +36,7 @@ def belongs(model: type[Model]) -> bool:
 
 def sources() -> Iterator[Path]:
     for each in APPS:
-        if each.name not in INTERIM:
-            yield from (file for file in Path(each.path).rglob("*.py") if "migrations" not in file.parts)
+        yield from (file for file in Path(each.path).rglob("*.py") if "migrations" not in file.parts)
 
 
 def breaches(source: str) -> list[str]:
@@ -79,7 +75,7 @@ def _last(node: ast.AST) -> str:
 
 def test_what_belongs_to_an_organization_has_the_manager_that_asks_for_it():
     without = {model for model in MODELS if belongs(model) and not is_tenant(model)}
-    assert {model._meta.label for model in without if model._meta.app_label not in INTERIM} == set()
+    assert {model._meta.label for model in without} == set()
 
 
 def test_no_code_reaches_rows_past_their_organization():

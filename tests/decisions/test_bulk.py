@@ -296,4 +296,4 @@ def test_with_several_organizations_the_command_asks_for_one(command, file):
 def test_an_unknown_organization_is_an_error(command, file):
     code, _, err = command(file(record("a")), "--organization", "nobody")
     assert code == 1
-    assert "no such organization" in err
+    assert "no organization with the slug nobody" in err

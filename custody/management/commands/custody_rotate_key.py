@@ -1,9 +1,8 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from accounts import callers, selectors
-from accounts.models import Organization
 from custody import services
 from custody.keys import Purpose
 
@@ -19,9 +18,6 @@ class Command(BaseCommand):
         parser.add_argument("--purpose", required=True, choices=[purpose.value for purpose in services.ROTATABLE])
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            organization = selectors.organization(options["organization"])
-        except Organization.DoesNotExist:
-            raise CommandError(f"There is no organization with the slug {options['organization']}.") from None
+        organization = selectors.organization(options["organization"])
         made = services.rotate_key(caller=callers.command_line(organization.pk), purpose=Purpose(options["purpose"]))
         self.stdout.write(f"{made.purpose} key {made.key_id}")

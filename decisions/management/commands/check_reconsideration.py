@@ -5,7 +5,6 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts import selectors as accounts
-from accounts.models import Organization
 from decisions import selectors
 from decisions.models import Decision
 
@@ -25,10 +24,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         text = self._text(options["text"])
-        try:
-            organization = accounts.organization(options["organization"])
-        except Organization.DoesNotExist:
-            raise CommandError(f"There is no organization with the slug {options['organization']}.") from None
+        organization = accounts.organization(options["organization"])
         found = selectors.decision(organization.id, options["decision_id"])
         if not any(self._is(found, each, options["evidence"]) for each in _spellings(text)):
             raise CommandError("This is not the text that was committed to.")

@@ -50,9 +50,11 @@ class Command(BaseCommand):
 
 
 def _organization(slug: str | None) -> Organization:
+    if slug:
+        return selectors.organization(slug)
     try:
-        return selectors.organization(slug) if slug else Organization.objects.get()
+        return Organization.objects.get()
     except Organization.DoesNotExist:
-        raise CommandError("There is no such organization. Make one with create_organization.") from None
+        raise CommandError("There is no organization yet. Make one with create_organization.") from None
     except Organization.MultipleObjectsReturned:
         raise CommandError("There are several organizations: name one with --organization SLUG.") from None

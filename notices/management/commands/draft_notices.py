@@ -5,7 +5,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from pydantic import ValidationError
 
 from accounts import callers, selectors
-from accounts.models import Organization
 from config.errors import DomainError
 from config.progress import progress
 from decisions.schemas import DecisionQuery
@@ -41,10 +40,7 @@ class Command(BaseCommand):
         pack = packs()[options["pack"]]
         if options["language"] and options["language"] not in pack.languages:
             raise CommandError(f"The pack has these languages: {', '.join(pack.languages)}.")
-        try:
-            organization = selectors.organization(options["organization"])
-        except Organization.DoesNotExist:
-            raise CommandError(f"There is no organization with the slug {options['organization']}.") from None
+        organization = selectors.organization(options["organization"])
         rows = without_notice(decisions(organization.id, _query(options["filter"])), pack).order_by("received_at", "pk")
         chosen = list(rows.values_list("pk", flat=True)[: options["limit"]])
         if options["dry_run"]:

@@ -3,7 +3,6 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts import callers, selectors
-from accounts.models import Organization
 from notices import services
 from notices.phrasebook_csv import COLUMNS, read_table
 
@@ -19,12 +18,10 @@ class Command(BaseCommand):
         parser.add_argument("--organization", required=True, metavar="SLUG")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        organization = selectors.organization(options["organization"])
         try:
-            organization = selectors.organization(options["organization"])
             with open(options["file"], newline="", encoding="utf-8-sig") as file:
                 phrases = read_table(file)
-        except Organization.DoesNotExist:
-            raise CommandError(f"There is no organization with the slug {options['organization']}.") from None
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"Cannot read {options['file']}: {error}.") from None
         count = services.put_phrases(caller=callers.command_line(organization.id), phrases=phrases)
