@@ -229,6 +229,8 @@ def command(organization, capsys):
             code, message = 0, ""
         except CommandError as error:
             code, message = error.returncode, str(error)
+        except DomainError as error:  # as manage.py tells it
+            code, message = 1, error.sentence
         written = capsys.readouterr()
         return code, written.out.strip(), written.err + message
 
