@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 
 from accounts import audit, services
 from accounts.models import AuditEvent
+from config.errors import DomainError
 from decisions.models import Decision
 from decisions.services import CHUNK
 
