@@ -7,9 +7,9 @@ from django.urls import URLPattern, path
 from django.utils.text import Truncator
 
 from accounts import selectors
-from accounts.back_office import ReadOnlyAdmin, TimeRange, page_about
+from accounts.back_office import ReadOnlyAdmin, TimeRange, page_of
 from accounts.roles import Permission
-from custody import storage_targets
+from custody import record_types, storage_targets
 from custody.back_office import state_of
 from custody.models import Entry, Key
 
@@ -44,7 +44,8 @@ class EntryAdmin(ReadOnlyAdmin):
         return row.target.provider
 
     def more(self, request: HttpRequest, row: Entry) -> dict[str, Any]:
-        return {"about": page_about(request, f"custody {row.kind}", row.pk)}
+        page = record_types.get(row.kind).page
+        return {"about": page_of(request, page.model, **{page.column: row.pk})}
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         organization = selectors.current_organization(request)

@@ -115,7 +115,7 @@ def seal(
     """Seal one record in memory.
 
     Args:
-        identity: as `kinds.identity` spells it; of a decision or reconsideration its `decision_id`.
+        identity: as `record_types.identity` spells it; of a decision or reconsideration its `decision_id`.
         payload: the exact bytes received: one JSON object that `strict_json.read` accepts.
         content: what it returned for them, numbers as their spelling.
         received_at: aware, UTC.

@@ -103,7 +103,7 @@ def statement_digest(entry: Entry) -> bytes:
 
 
 def identifies(identity: str, entry: Entry) -> bool:
-    """Whether a record's id comes from this identity, as `kinds.identity` spells it."""
+    """Whether a record's id comes from this identity, as `record_types.identity` spells it."""
     return sealing.record_id(sealing.reference(keyring(entry.organization_id), identity)) == entry.record_id
 
 

@@ -13,13 +13,12 @@ class NoticesConfig(AppConfig):
         from notices.back_office import dashboard
         from notices.demo import draft_notices
         from notices.models import AuthorityGrant, Notice
-        from notices.services import sealing
+        from notices.record_types import NOTICE
 
-        record_types.register(sealing.KIND, sealing.index_row)
+        record_types.register(NOTICE)
         register_step(draft_notices)
         register_needs(dashboard.needs)
         register_charts(dashboard.charts)
         register_decision_panel(dashboard.panel)
         register_page("notice", Notice)
-        register_page(f"custody {sealing.KIND}", Notice, "sealed__record")
         register_page("authority_grant", AuthorityGrant)

@@ -1,7 +1,7 @@
 """What the pages of the back office have in common. Apps build their pages on it, and place needs and charts."""
 
 from accounts.back_office.lists import ExactValue, RecentValues, TimeRange, View, capped_count
-from accounts.back_office.pages import ReadOnlyAdmin, label_of, moment, page_about, register_page
+from accounts.back_office.pages import ReadOnlyAdmin, label_of, moment, page_about, page_of, register_page
 from accounts.back_office.permissions import caller, may, may_look, refusal
 from accounts.back_office.start_page import Bar, Chart, Need, register_charts, register_needs
 
@@ -21,6 +21,7 @@ __all__ = [
     "may_look",
     "moment",
     "page_about",
+    "page_of",
     "refusal",
     "register_charts",
     "register_needs",

@@ -163,24 +163,29 @@ _PAGES: dict[str, tuple[type[Model], str]] = {}
 
 
 def register_page(kind: str, model: type[Model], column: str = "pk") -> None:
-    """Say which rows are meant where something is named by its kind and an id; apps call this from their `ready()`.
+    """Say which rows are meant where the audit trail names something by its kind and an id; apps call this from their
+    `ready()`.
 
     Args:
-        kind: as the audit trail names it, or `custody <kind>` for what a record in custody is about.
         column: the one that holds the id, as for `filter`.
     """
     _PAGES[kind] = (model, column)
 
 
 def page_about(request: HttpRequest, kind: str, row_id: object) -> str:
-    """The address of the page of one row; "" if there is none, or none that the operator may look at."""
+    """The address of the page of what the audit trail names; "" as for `page_of`, and for other kinds."""
     if kind not in _PAGES:
         return ""
     model, column = _PAGES[kind]
+    return page_of(request, model, **{column: row_id})
+
+
+def page_of(request: HttpRequest, model: type[Model], **lookup: object) -> str:
+    """The address of the page of one row; "" if there is none, or none that the operator may look at."""
     pages = admin.site._registry[model]
     if not pages.has_view_permission(request):
         return ""
-    found = pages.get_queryset(request).filter(**{column: row_id}).first()
+    found = pages.get_queryset(request).filter(**lookup).first()
     return reverse(f"admin:{pages.opts.app_label}_{pages.opts.model_name}_change", args=[found.pk]) if found else ""
 
 

@@ -1,0 +1,230 @@
+"""Each type of record says of itself what retention and requests of persons ask, and nobody else knows it."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+from django.core.exceptions import ImproperlyConfigured
+
+from accounts import callers
+from custody import families, record_types
+from custody import selectors as custody
+from custody.models import Entry
+from custody.record_types import Family
+from notices import selectors, services
+from tests.custody.faulty_disk import full_disk
+from tests.notices.conftest import RECORD, approve, done, drafted, edit, step, stored
+from tests.notices.test_review_requests import ask
+from tests.reconsiderations.conftest import RAW, reconsider
+
+pytestmark = pytest.mark.django_db
+
+NOT_DELIVERED = "A notice about it is neither delivered nor withdrawn."
+NOT_ANSWERED = "A person who asked for a review of it waits for an answer."
+
+
+def entry_of(receipt):
+    return Entry.objects.get(pk=receipt["record_id"])
+
+
+def family_of(api, decision_id="loan-1"):
+    return families.family_of(entry_of(api.get(f"/v1/decisions/{decision_id}").json()))
+
+
+def delivered(api, notice):
+    done(approve(api, notice))
+    return done(step(api, notice, "deliveries", {"channel": "hand"}))
+
+
+@pytest.fixture
+def decision(api):
+    """The family of a decision of its own, among others."""
+    for decision_id in ("loan-0", "loan-1", "loan-2"):
+        done(api.ingest(RECORD | {"decision_id": decision_id, "subject": {"reference": f"file of {decision_id}"}}))
+    return family_of(api)
+
+
+# ── the registry ──
+
+
+def test_the_types_of_all_apps_are_there_and_what_builds_on_another_comes_after_it():
+    assert [each.name for each in record_types.registered()] == ["decision", "reconsideration", "notice"]
+
+
+def test_a_name_is_registered_once():
+    known = record_types.registered()
+    with pytest.raises(ImproperlyConfigured, match="'notice'"):
+        record_types.register(record_types.get("notice"))
+    assert record_types.registered() == known
+
+
+# ── families ──
+
+
+def test_a_decision_its_reconsiderations_and_their_notices_are_one_family(api, decision):
+    first = done(reconsider(api))
+    second = done(reconsider(api, first["decision_id"]))
+    about_first = done(approve(api, drafted(api, "loan-1")))
+    about_second = done(approve(api, drafted(api, second["decision_id"])))
+    for other in ("loan-0", "loan-2"):
+        done(reconsider(api, other))
+        done(approve(api, drafted(api, other)))
+    ids = [str(decision.root), first["record_id"], second["record_id"]]
+    sealed = [about_first["custody_record_id"], about_second["custody_record_id"]]
+    assert [str(each) for each in families.members(decision)] == [*ids, *sealed]
+    assert {families.family_of(Entry.objects.get(pk=each)) for each in [*ids, *sealed]} == {decision}
+
+
+def test_every_statement_of_a_family_builds_on_another_of_it_or_on_none(api, decision):
+    """So nothing outside is left without what it refers to."""
+    done(approve(api, drafted(api, done(reconsider(api))["decision_id"])))
+    entries = Entry.objects.in_bulk(families.members(decision))
+    digests = {custody.statement_digest(each).hex() for each in entries.values()}
+    for each in entries.values():
+        assert set(json.loads(bytes(each.statement))["predicate"]["parents"]) <= digests
+
+
+def test_the_same_id_in_another_organization_is_another_family(api, other_api, decision):
+    done(other_api.ingest(RECORD))
+    done(reconsider(other_api))
+    assert families.members(decision) == [decision.root]
+    theirs = Family(other_api.organization.pk, decision.root)
+    assert families.members(theirs) == []
+
+
+# ── when days begin to count ──
+
+
+def test_days_count_from_the_date_of_the_decision_or_else_from_its_receipt(api):
+    dated, undated = (entry_of(done(api.ingest({"decision_id": each} | more))) for each, more in (
+        ("dated", {"decided_at": "2020-01-02T03:04:05Z"}), ("undated", {}),
+    ))  # fmt: skip
+    assert families.counts_from(families.family_of(dated)) == datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert families.counts_from(families.family_of(undated)) == undated.received_at
+
+
+def test_days_count_from_the_last_that_happened_in_the_family(api, decision):
+    began = datetime(2026, 11, 3, tzinfo=UTC)
+    moments = (began + timedelta(days=day) for day in range(1, 9))
+
+    def counts_from_now(act):
+        with time_machine.travel(now := next(moments), tick=False):
+            result = act()
+        assert families.counts_from(decision) == now
+        return result
+
+    counts_from_now(lambda: done(reconsider(api)))
+    notice = counts_from_now(lambda: drafted(api))
+    counts_from_now(lambda: edit(api, notice, human_review_available=True, how_to_request_review="Write to us."))
+    counts_from_now(lambda: done(approve(api, notice)))
+    counts_from_now(lambda: done(step(api, notice, "deliveries", {"channel": "hand"})))
+    request = counts_from_now(lambda: ask(api, notice))
+    counts_from_now(
+        lambda: services.close_request(
+            caller=callers.system(api.organization.pk),
+            request=selectors.review_request(api.organization.pk, request.pk),
+            reason="Taken back.",
+        )
+    )
+
+
+# ── what stands in the way ──
+
+
+def test_a_decision_that_nothing_is_about_can_go(decision):
+    assert families.obstacles(decision) == []
+
+
+def test_a_notice_stands_in_the_way_until_it_is_delivered(api, decision):
+    notice = drafted(api)
+    assert families.obstacles(decision) == [NOT_DELIVERED]
+    done(step(api, notice, "submit"))
+    assert families.obstacles(decision) == [NOT_DELIVERED]
+    done(approve(api, notice))
+    assert families.obstacles(decision) == [NOT_DELIVERED]
+    done(step(api, notice, "deliveries", {"channel": "hand"}))
+    assert families.obstacles(decision) == []
+    done(step(api, notice, "versions"))
+    assert families.obstacles(decision) == [NOT_DELIVERED]
+
+
+def test_a_notice_about_a_reconsideration_stands_in_the_way_of_the_whole_family(api, decision):
+    drafted(api, done(reconsider(api))["decision_id"])
+    assert families.obstacles(decision) == [NOT_DELIVERED]
+
+
+def test_a_withdrawn_notice_does_not_stand_in_the_way(api, decision):
+    done(step(api, drafted(api), "withdraw", {"reason": "Not needed."}))
+    assert families.obstacles(decision) == []
+
+
+def test_a_letter_that_waits_to_be_mailed_stands_in_the_way(api, decision):
+    notice = drafted(api)
+    delivered(api, notice)
+    done(step(api, notice, "deliveries", {"channel": "email", "address": "person@home.example"}))
+    assert families.obstacles(decision) == ["A letter about it is still to be mailed."]
+
+
+@pytest.mark.parametrize("how", ["answered", "closed"])
+def test_a_request_for_a_review_stands_in_the_way_until_it_is_answered_or_closed(api, decision, how):
+    notice = drafted(api)
+    edit(api, notice, human_review_available=True, how_to_request_review="On the page of this letter.")
+    delivered(api, notice)
+    request = ask(api, notice)
+    assert families.obstacles(decision) == [NOT_ANSWERED]
+    if how == "answered":
+        done(reconsider(api))
+    else:
+        own = selectors.review_request(api.organization.pk, request.pk)
+        services.close_request(caller=callers.system(api.organization.pk), request=own, reason="Taken back.")
+    assert families.obstacles(decision) == []
+
+
+def test_a_record_on_its_way_into_its_vault_stands_in_the_way(api, filesystem_vault):
+    done(api.ingest(RAW))
+    decision = family_of(api)
+    with full_disk(filesystem_vault):
+        reconsider(api)
+    assert families.obstacles(decision) == ["A record is still on its way into its vault."]
+
+
+# ── what a person may have ──
+
+
+def test_an_export_has_every_record_of_the_family_byte_for_byte_and_all_about_its_notices(api):
+    done(api.ingest(RAW))
+    done(reconsider(api))
+    person = {"name": "Example Person", "address": ["2 Example Street"], "email": "person@home.example"}
+    notice = drafted(api, recipient=person)
+    edit(api, notice, human_review_available=True, how_to_request_review="On the page of this letter.")
+    delivered(api, notice)
+    ask(api, notice, message="My income is higher.", email="person@home.example")
+    export = families.export(family_of(api))
+    (record,), (review,), (told,) = export["decision"], export["reconsideration"], export["notice"]
+    assert record["record"].encode() == RAW
+    assert review["record"].encode() == api.get(f"/v1/decisions/{review['decision_id']}/record").content
+    assert told["recipient"]["name"] == "Example Person"
+    assert [each["number"] for each in told["revisions"]] == [1, 2]
+    assert told["revisions"][1]["content"] == selectors.current_revision(stored(api, notice)).content
+    assert [each["channel"] for each in told["deliveries"]] == ["hand"]
+    assert [each["message"] for each in told["review_requests"]] == ["My income is higher."]
+
+
+def test_an_export_has_nothing_of_others(api, other_api, decision):
+    done(other_api.ingest(RECORD))
+    done(api.ingest(RECORD | {"decision_id": "loan-9"}))
+    drafted(api, "loan-9")
+    export = families.export(decision)
+    assert [each["decision_id"] for each in export["decision"]] == ["loan-1"]
+    assert (export["reconsideration"], export["notice"]) == ([], [])
+
+
+def test_families_are_found_by_the_reference_in_the_record_or_of_the_recipient(api, other_api, decision):
+    done(other_api.ingest(RECORD | {"subject": {"reference": "file of loan-1"}}))
+    organization = api.organization.pk
+    assert families.families_about(organization, "file of loan-1") == {decision}
+    assert families.families_about(organization, "file") == set()
+    drafted(api, done(reconsider(api))["decision_id"], recipient={"reference": "customer 7"})
+    assert families.families_about(organization, "customer 7") == {decision}
+    assert families.families_about(other_api.organization.pk, "customer 7") == set()
