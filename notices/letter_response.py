@@ -35,9 +35,9 @@ def letter_response(letter: Letter, query: LetterQuery) -> HttpResponse:
     """
     if query.format == "proof" and not letter.proof:
         raise NothingToProve
-    wanted = _FORMATS[query.format]
-    response = HttpResponse(wanted.render(letter, query), content_type=wanted.content_type)
-    response["Content-Disposition"] = f'inline; filename="{wanted.file_name}"'
+    kind = _FORMATS[query.format]
+    response = HttpResponse(kind.render(letter, query), content_type=kind.content_type)
+    response["Content-Disposition"] = f'inline; filename="{kind.file_name}"'
     response["Cache-Control"] = "private, no-store"
     if query.format == "html":
         response["Content-Security-Policy"] = (

@@ -183,19 +183,19 @@ def settings(row: NoticeSettings) -> dict[str, Any]:
     }
 
 
-def pack(shown: Pack) -> dict[str, Any]:
+def pack(row: Pack) -> dict[str, Any]:
     return {
-        "pack": shown.id,
-        "version": shown.version,
-        "digest": shown.digest,
-        "framework": shown.framework,
-        "legal_status": shown.legal_status,
-        "effective_from": shown.effective_from.isoformat(),
-        "effective_to": shown.effective_to.isoformat() if shown.effective_to else None,
-        "languages": list(shown.languages),
-        "retention_days": shown.retention_days,
-        "placeholders": list(shown.settings),
-        "sources": [source.model_dump(mode="json", exclude={"id"}) for source in shown.sources],
+        "pack": row.id,
+        "version": row.version,
+        "digest": row.digest,
+        "framework": row.framework,
+        "legal_status": row.legal_status,
+        "effective_from": row.effective_from.isoformat(),
+        "effective_to": row.effective_to.isoformat() if row.effective_to else None,
+        "languages": list(row.languages),
+        "retention_days": row.retention_days,
+        "placeholders": list(row.settings),
+        "sources": [source.model_dump(mode="json", exclude={"id"}) for source in row.sources],
     }
 
 

@@ -15,10 +15,10 @@ Named = Annotated[str, Field(min_length=1, max_length=256)]
 Reason = Annotated[str, Field(min_length=1, max_length=4000, pattern=r"\S")]
 
 
-def _no_longer_than_an_address(told: dict[str, Any]) -> dict[str, Any]:
-    if problem := recipient.length_problem(told):
+def _no_longer_than_an_address(value: dict[str, Any]) -> dict[str, Any]:
+    if problem := recipient.length_problem(value):
         raise ValueError(problem)
-    return told
+    return value
 
 
 Recipient = Annotated[dict[str, Any], AfterValidator(_no_longer_than_an_address)]

@@ -265,12 +265,8 @@ def request_deadlines(request: ReviewRequest) -> list[deadlines.Deadline]:
     """
     notice = request.notice
     pack, facts = pack_of(notice), facts_of(notice.decision)
-    received, asked = notice.decision.received_at, request.received_at
-    return [
-        deadline
-        for what in _OF_A_REQUEST
-        for deadline in deadlines.compute(pack, facts, received_at=received, requested_at=asked, what=what)
-    ]
+    times = {"received_at": notice.decision.received_at, "requested_at": request.received_at}
+    return [deadline for what in _OF_A_REQUEST for deadline in deadlines.compute(pack, facts, what=what, **times)]
 
 
 def letter(notice: Notice) -> Letter:
@@ -286,18 +282,18 @@ def letter(notice: Notice) -> Letter:
     sealed = sealed_content(notice)
     if sealed["revision"]["digest"] != notice.approval.revision.digest:
         raise OtherWordsSealed
-    said = sealed["letter"]
+    approved = sealed["letter"]
     return Letter(
-        organization=said["organization"],
+        organization=approved["organization"],
         # Notices of before the contact was sealed with them have today's.
-        sender=said["sender"] if "sender" in said else contact_of(notice.organization_id),
+        sender=approved["sender"] if "sender" in approved else contact_of(notice.organization_id),
         recipient=recipient.printed_fields(notice.recipient),
-        content=said["content"],
+        content=approved["content"],
         dated=approved_on(sealed),
         mark="withdrawn" if notice.state == Notice.State.WITHDRAWN else "",
         address=public_address(notice),
-        review_code=sealed["review_code"] if said["content"]["human_review_available"] else "",
-        proof=strict_json.canonical(said),
+        review_code=sealed["review_code"] if approved["content"]["human_review_available"] else "",
+        proof=strict_json.canonical(approved),
         notice_id=str(notice.pk),
         locale=locale_of(notice),
     )

@@ -56,8 +56,8 @@ class AuthorityGrantAdmin(ReadOnlyAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        shown = {"reason": refusal(request, Permission.GRANT_AUTHORITY)}
-        return super().change_view(request, object_id, form_url, shown)
+        context = {"reason": refusal(request, Permission.GRANT_AUTHORITY)}
+        return super().change_view(request, object_id, form_url, context)
 
     def grant(self, request: HttpRequest) -> HttpResponse:
         grantor = caller(request, Permission.GRANT_AUTHORITY)

@@ -38,8 +38,8 @@ def chosen(notice: Notice, a: str, b: str) -> tuple[NoticeRevision, NoticeRevisi
 def offered(notice: Notice, *shown: NoticeRevision) -> list[NoticeRevision]:
     """Revisions to choose from, without their words: the newest, and those that are shown."""
     newest = notice.revisions.defer("content", "cited").order_by("-number")[:_MOST_OFFERED]
-    found = {row.number: row for row in (*shown, *newest)}
-    return [found[number] for number in sorted(found)]
+    revisions = {row.number: row for row in (*shown, *newest)}
+    return [revisions[number] for number in sorted(revisions)]
 
 
 def _revision(notice: Notice, number: str) -> NoticeRevision | None:
@@ -48,15 +48,15 @@ def _revision(notice: Notice, number: str) -> NoticeRevision | None:
 
 def compare(before: NoticeRevision, after: NoticeRevision) -> list[Difference]:
     """The fields that differ between two revisions, in the order of the letter."""
-    found = []
+    fields = []
     for name, label in _FIELDS.items():
         old, new = _text(before.content.get(name)), _text(after.content.get(name))
         if old != new:
-            found.append(Difference(label, list(_pieces(old, new))))
+            fields.append(Difference(label, list(_pieces(old, new))))
     if before.not_applicable != after.not_applicable:
         old, new = _reasons(before.not_applicable), _reasons(after.not_applicable)
-        found.append(Difference("Does not apply", list(_pieces(old, new))))
-    return found
+        fields.append(Difference("Does not apply", list(_pieces(old, new))))
+    return fields
 
 
 def _pieces(old: str, new: str) -> Iterator[Piece]:

@@ -63,25 +63,25 @@ def page(notice: Notice, *, before: str = "") -> Timeline:
         before: that page's `earlier`. What is no cursor counts as none.
     """
     place = _place(before)
-    found = [event for source in range(len(_SOURCES)) for event in _events(notice, source, place)]
-    found.sort(key=lambda event: event.place)
-    shown = found[-A_PAGE:]
-    return Timeline(shown, shown[0].place.cursor() if len(found) > A_PAGE else "", newest=place is None)
+    events = [event for source in range(len(_SOURCES)) for event in _events(notice, source, place)]
+    events.sort(key=lambda event: event.place)
+    newest = events[-A_PAGE:]
+    return Timeline(newest, newest[0].place.cursor() if len(events) > A_PAGE else "", newest=place is None)
 
 
 def _events(notice: Notice, source: int, before: Place | None) -> Iterator[Event]:
     """The newest events of one source; one more than a page has tells that there are others."""
-    rows, moment, told = _SOURCES[source]
-    found = rows(notice).filter(**{f"{moment}__isnull": False})
+    select, moment, describe = _SOURCES[source]
+    rows = select(notice).filter(**{f"{moment}__isnull": False})
     if before:
         earlier = Q(**{f"{moment}__lt": before.at})
         if source < before.source:
             earlier |= Q(**{moment: before.at})
         elif source == before.source:
             earlier |= Q(**{moment: before.at}, pk__lt=before.pk)
-        found = found.filter(earlier)
-    for row in found.order_by(f"-{moment}", "-pk")[: A_PAGE + 1]:
-        yield Event(Place(getattr(row, moment), source, row.pk), *told(row))
+        rows = rows.filter(earlier)
+    for row in rows.order_by(f"-{moment}", "-pk")[: A_PAGE + 1]:
+        yield Event(Place(getattr(row, moment), source, row.pk), *describe(row))
 
 
 def _revised(row: NoticeRevision) -> tuple[Any, ...]:

@@ -14,13 +14,13 @@ def notices(organization: Organization) -> dict[str, Any]:
     """What the report page shows: a line for each pack, and charts."""
     now = timezone.now()
     in_time = Exists(
-        Delivery.objects.for_organization(organization).filter(
+        Delivery.objects.unscoped("those of each notice, which are its organization's").filter(
             notice=OuterRef("pk"), delivered_at__isnull=False, returned_at=None, delivered_at__lte=OuterRef("due_at")
         )
     )
     delivered, unsent = Q(state=Notice.State.DELIVERED), Q(state__in=Notice.UNSENT)
     rows = Notice.objects.for_organization(organization)
-    counted = rows.values("pack").annotate(
+    counts = rows.values("pack").annotate(
         written=Count("pk"),
         delivered=Count("pk", filter=delivered),
         waiting=Count("pk", filter=unsent),
@@ -29,7 +29,7 @@ def notices(organization: Organization) -> dict[str, Any]:
     # On its own, so that deliveries are looked up for delivered notices alone.
     too_late = rows.filter(delivered, ~in_time, due_at__isnull=False).values_list("pack").annotate(Count("pk"))
     delivered_late = dict(too_late.order_by())
-    lines = [{**line, "delivered_late": delivered_late.get(line["pack"], 0)} for line in counted.order_by("pack")]
+    lines = [{**line, "delivered_late": delivered_late.get(line["pack"], 0)} for line in counts.order_by("pack")]
     approvals = Approval.objects.for_organization(organization)
     kinds = approvals.aggregate(
         granted=Count("pk", filter=Q(grant__isnull=False)),

@@ -133,39 +133,39 @@ def _citations(facts: Facts, revision: NoticeRevision) -> dict[str, Citation]:
     return {each.source: each for each in checklist.citations(facts, revision.content, revision.cited)}
 
 
-def _sections(revision: NoticeRevision, found: Mapping[str, Citation]) -> list[tuple[str, list[Sentence]]]:
+def _sections(revision: NoticeRevision, citations: Mapping[str, Citation]) -> list[tuple[str, list[Sentence]]]:
     """Label and sentences of each section, numbered throughout."""
     sections, above = [], 0
     for name, label in SECTIONS.items():
         items = revision.content.get(name, [])
-        shown = [_sentence(above + n, item, found, revision.cited) for n, item in enumerate(items, start=1)]
-        sections.append((label, shown))
+        sentences = [_sentence(above + n, item, citations, revision.cited) for n, item in enumerate(items, start=1)]
+        sections.append((label, sentences))
         above += len(items)
     return sections
 
 
 def _sentence(
-    number: int, item: Mapping[str, str], found: Mapping[str, Citation], before: Mapping[str, str]
+    number: int, item: Mapping[str, str], citations: Mapping[str, Citation], before: Mapping[str, str]
 ) -> Sentence:
-    said, citation = (number, item["statement"], item["source"]), found.get(item["source"])
+    beginning, citation = (number, item["statement"], item["source"]), citations.get(item["source"])
     if citation is None:
-        return Sentence(*said, "", "unread")
+        return Sentence(*beginning, "", "unread")
     if not citation.resolves:
-        return Sentence(*said, "", "missing")
+        return Sentence(*beginning, "", "missing")
     if citation.changed:
-        return Sentence(*said, spelled(citation.value), "changed", spelled(before[citation.source]))
-    return Sentence(*said, spelled(citation.value), "found")
+        return Sentence(*beginning, spelled(citation.value), "changed", spelled(before[citation.source]))
+    return Sentence(*beginning, spelled(citation.value), "found")
 
 
 def _elements(items: list[ElementResult]) -> dict[str, list[tuple[ElementResult, str]]]:
     """The checklist with its results in words, what is missing first; apart from it what does not apply by itself."""
     order = (MISSING, CHECK, PRESENT, NOT_APPLICABLE)
-    shown = sorted(items, key=lambda item: (order.index(item.result), not item.blocks))
+    sorted_items = sorted(items, key=lambda item: (order.index(item.result), not item.blocks))
     missing = {True: "missing", False: "missing, advice only"}
-    told = [(item, _RESULTS.get(item.result) or missing[item.blocks]) for item in shown]
+    rows = [(item, _RESULTS.get(item.result) or missing[item.blocks]) for item in sorted_items]
     return {
-        "elements": [(item, result) for item, result in told if not _is_beside(item)],
-        "beside": [(item, result) for item, result in told if _is_beside(item)],
+        "elements": [(item, result) for item, result in rows if not _is_beside(item)],
+        "beside": [(item, result) for item, result in rows if _is_beside(item)],
     }
 
 

@@ -25,10 +25,10 @@ def counted(notice: Notice, network: str) -> Iterator[None]:
         TooManyTries: for this letter, or from this network, in this hour.
     """
     limits = [(f"review-code:notice:{notice.pk}", _PER_NOTICE), (f"review-code:network:{network}", _PER_NETWORK)]
-    taken = list(takewhile(lambda each: counters.take(*each, _HOUR), limits))
+    tries = list(takewhile(lambda each: counters.take(*each, _HOUR), limits))
     wrong = False
     try:
-        if len(taken) < len(limits):
+        if len(tries) < len(limits):
             raise TooManyTries(retry_after=int(throttling.seconds_left(_HOUR)) + 1)
         yield
     except WrongCode:
@@ -36,5 +36,5 @@ def counted(notice: Notice, network: str) -> Iterator[None]:
         raise
     finally:
         if not wrong:
-            for who, _ in taken:
-                counters.give_back(who, _HOUR)
+            for counter, _ in tries:
+                counters.give_back(counter, _HOUR)

@@ -42,15 +42,15 @@ class Command(BaseCommand):
             raise CommandError(f"The pack has these languages: {', '.join(pack.languages)}.")
         organization = selectors.organization(options["organization"])
         rows = without_notice(decisions(organization.id, _query(options["filter"])), pack).order_by("received_at", "pk")
-        chosen = list(rows.values_list("pk", flat=True)[: options["limit"]])
+        ids = list(rows.values_list("pk", flat=True)[: options["limit"]])
         if options["dry_run"]:
-            self.stdout.write(f"{len(chosen)} decisions would get a notice")
+            self.stdout.write(f"{len(ids)} decisions would get a notice")
             return
         caller = callers.command_line(organization.id)
         failures = 0
-        with progress("Drafting notices", len(chosen)) as advance:
-            for start in range(0, len(chosen), 100):
-                batch = rows.filter(pk__in=chosen[start : start + 100]).select_related("record", "organization")
+        with progress("Drafting notices", len(ids)) as advance:
+            for start in range(0, len(ids), 100):
+                batch = rows.filter(pk__in=ids[start : start + 100]).select_related("record", "organization")
                 for decision in batch:
                     advance(1)
                     try:
@@ -64,27 +64,27 @@ class Command(BaseCommand):
                     except DomainError as error:
                         failures += 1
                         self.stderr.write(f"{decision.decision_id}: {error.sentence}")
-        self.stdout.write(f"{len(chosen) - failures} notices drafted")
+        self.stdout.write(f"{len(ids) - failures} notices drafted")
         if failures:
             raise CommandError(f"{failures} records could not be read; they are listed above.")
 
 
-def _positive(told: str) -> int:
-    number = int(told)
+def _positive(text: str) -> int:
+    number = int(text)
     if number < 1:
-        raise ValueError(told)
+        raise ValueError(text)
     return number
 
 
 def _query(filters: Iterable[str]) -> DecisionQuery:
-    asked: dict[str, str] = {}
+    values: dict[str, str] = {}
     for each in filters:
         name, equals, value = each.partition("=")
-        if name not in _FILTERS or not equals or name in asked:
+        if name not in _FILTERS or not equals or name in values:
             raise CommandError(f"--filter {each}: give NAME=VALUE, each name once, of {', '.join(_FILTERS)}.")
-        asked[name] = value
+        values[name] = value
     try:
-        return DecisionQuery.model_validate({"kind": "decision"} | asked)
+        return DecisionQuery.model_validate({"kind": "decision"} | values)
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
         raise CommandError(f"{wrong}.") from None

@@ -51,31 +51,30 @@ class Command(BaseCommand):
 
 def pages() -> dict[str, str]:
     """Every page by its file name."""
-    found = packs()
-    return {INDEX: _index(found.values()), **{f"{name}.md": _page(pack) for name, pack in found.items()}}
+    return {INDEX: _index(packs().values()), **{f"{name}.md": _page(pack) for name, pack in packs().items()}}
 
 
 def outdated(directory: Path) -> list[str]:
     """The names of pages that are missing, other than the data says, or of no pack."""
-    wanted = pages()
-    present = {path.name: path.read_text(encoding="utf-8") for path in directory.glob("*.md")}
-    return sorted(name for name in wanted.keys() | present.keys() if wanted.get(name) != present.get(name))
+    current = pages()
+    files = {path.name: path.read_text(encoding="utf-8") for path in directory.glob("*.md")}
+    return sorted(name for name in current.keys() | files.keys() if current.get(name) != files.get(name))
 
 
 def write(directory: Path) -> None:
     directory.mkdir(parents=True, exist_ok=True)
-    wanted = pages()
+    current = pages()
     for path in directory.glob("*.md"):
-        if path.name not in wanted:
+        if path.name not in current:
             path.unlink()
-    for name, page in wanted.items():
+    for name, page in current.items():
         (directory / name).write_text(page, encoding="utf-8")
 
 
-def _index(found: Iterable[Pack]) -> str:
+def _index(all_packs: Iterable[Pack]) -> str:
     rows = [
         (f"[`{pack.id}`]({pack.id}.md)", _framework(pack), _STATUS[pack.legal_status], _effect(pack), _languages(pack))
-        for pack in found
+        for pack in all_packs
     ]
     table = _table(("pack", "law", "status", "in effect", "languages"), rows)
     return (
@@ -154,8 +153,8 @@ def _locked(pack: Pack) -> str:
     texts = _text(pack).locked
     rows = [(texts[one.id], _when(one.applies), one.citation) for one in pack.locked]
     names = dict.fromkeys(name for one in pack.locked for name in placeholders(texts[one.id]))
-    told = ", ".join(f"`{name}`{_recorded(pack, name)}" for name in names)
-    filled = f"\nFilled from the organization's settings: {told}.\n" if told else ""
+    fields = ", ".join(f"`{name}`{_recorded(pack, name)}" for name in names)
+    filled = f"\nFilled from the organization's settings: {fields}.\n" if fields else ""
     intro = "Editors cannot change these. They are printed among the rights.\n\n"
     return intro + _table(("text", "when", "from"), rows) + filled
 
@@ -172,12 +171,12 @@ def _record(pack: Pack) -> str:
 
 
 def _sources(pack: Pack) -> str:
-    told = []
+    lines = []
     for source in pack.sources:
         citation = f"[{source.citation}]({source.url})" if source.url else source.citation
         quote = f": “{source.quote}”" if source.quote else ""
-        told.append(f"- {citation}{quote} ({_READING[source.reading]}, {source.read_on:%B %Y})\n")
-    return "".join(told)
+        lines.append(f"- {citation}{quote} ({_READING[source.reading]}, {source.read_on:%B %Y})\n")
+    return "".join(lines)
 
 
 def _text(pack: Pack) -> Any:
