@@ -1,0 +1,207 @@
+"""Whether the suite catches broken rules: `python -m tests.mutations`.
+
+Each mutation breaks one rule in a copy of the tree, and the tests named with it must fail. Run it by hand after changes
+to the suite itself: a suite that got faster by testing less would let some through.
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+class Mutation(NamedTuple):
+    rule: str
+    file: str
+    before: str
+    after: str
+    tests: str
+
+
+MUTATIONS = [
+    Mutation(
+        "a role may do what the matrix allows, and no more",
+        "accounts/roles.py",
+        "Permission.MANAGE_KEYS: _ADMINISTRATION",
+        "Permission.MANAGE_KEYS: _EVERYONE",
+        "tests/accounts/test_roles.py tests/accounts/test_contract.py",
+    ),
+    Mutation(
+        "a sender's key sends records and does nothing else",
+        "accounts/roles.py",
+        "role for role in Role if role is not Role.SENDER",
+        "role for role in Role",
+        "tests/accounts/test_roles.py tests/accounts/test_keys.py",
+    ),
+    Mutation(
+        "nobody gives a key more than they may do themselves",
+        "accounts/roles.py",
+        "permissions(given) <= permissions(giver)",
+        "bool(permissions(given))",
+        "tests/accounts/test_keys.py",
+    ),
+    Mutation(
+        "a service checks its caller's role itself",
+        "accounts/authority.py",
+        "if not roles.allows(caller.role, permission):",
+        "if False:",
+        "tests/accounts/test_authority.py",
+    ),
+    Mutation(
+        "who owes a second factor changes nothing",
+        "accounts/authority.py",
+        "    if caller.owes_second_factor:",
+        "    if False:",
+        "tests/accounts/test_authority.py",
+    ),
+    Mutation(
+        "a service refuses another organization's objects",
+        "accounts/authority.py",
+        "            raise NotFound",
+        "            pass",
+        "tests/accounts/test_authority.py",
+    ),
+    Mutation(
+        "rows are reached through their organization",
+        "config/tenancy.py",
+        "return self.filter(**{self.organization_path: ",
+        "return self.exclude(pk=None) or self.filter(**{self.organization_path: ",
+        "tests/accounts/test_isolation.py",
+    ),
+    Mutation(
+        "nobody approves what they wrote",
+        "notices/services/approval_rules.py",
+        "if is_caller or (person and",
+        "if False and (person and",
+        "tests/notices/test_four_eyes.py",
+    ),
+    Mutation(
+        "a key's claim names nobody who wrote the notice",
+        "notices/services/approval_rules.py",
+        "if contributor.mail and _names(approver, contributor.mail):",
+        "if False:",
+        "tests/notices/test_four_eyes.py tests/notices/test_known_writers.py",
+    ),
+    Mutation(
+        "a grant ends when it says",
+        "notices/services/approval_rules.py",
+        "grant.valid_to is None or today <= grant.valid_to",
+        "True",
+        "tests/notices/test_grants.py",
+    ),
+    Mutation(
+        "authority from before somebody left does not come back",
+        "notices/services/approval_rules.py",
+        "created_at__gte=member.created_at",
+        "created_at__isnull=False",
+        "tests/notices/test_grants.py",
+    ),
+    Mutation(
+        "nothing of a statement is believed before its signature verifies",
+        "custody/statements.py",
+        "if not signers.verifies(",
+        "if False and not signers.verifies(",
+        "tests/custody/test_forged_statements.py",
+    ),
+    Mutation(
+        "a row says what its statement says",
+        "custody/statements.py",
+        "if (claims.kind, claims.received_at) != (entry.kind, entry.received_at):",
+        "if False:",
+        "tests/custody/test_forged_statements.py",
+    ),
+    Mutation(
+        "a lease is completed by its holder alone",
+        "config/leases.py",
+        ".filter(pk=row.pk, lease_token=row.lease_token)",
+        ".filter(pk=row.pk)",
+        "tests/config/test_leases.py",
+    ),
+    Mutation(
+        "what is leased is not claimed a second time",
+        "config/leases.py",
+        "free = Q(lease_until=None) | Q(lease_until__lt=now)",
+        "free = Q()",
+        "tests/config/test_leases.py",
+    ),
+    Mutation(
+        "the copy in the database is given up once the vault has the same bytes",
+        "custody/services/complete.py",
+        "Put.STORED if vault.get(key) == body else Put.OTHER_OBJECT",
+        "Put.STORED",
+        "tests/custody/test_only_copy.py tests/custody/test_vault_faults.py",
+    ),
+    Mutation(
+        "days of a deadline end with their last hour",
+        "notices/deadlines.py",
+        "time(23, 59, 59), UTC",
+        "time(0, 0, 0), UTC",
+        "tests/notices/test_deadline_arithmetic.py",
+    ),
+    Mutation(
+        "business days leave out public holidays",
+        "notices/deadlines.py",
+        "last.isoweekday() <= 5 and last not in",
+        "last.isoweekday() <= 5 or last not in",
+        "tests/notices/test_deadline_arithmetic.py tests/notices/test_days.py",
+    ),
+    Mutation(
+        "a one-time code is guessed five times at most",
+        "accounts/services/codes.py",
+        "code.used_at or code.tries >= TRIES or",
+        "code.used_at or",
+        "tests/access/test_codes.py",
+    ),
+    Mutation(
+        "an organization keeps at least one owner",
+        "accounts/services/members.py",
+        "        raise LastOwner",
+        "        pass",
+        "tests/access/test_members.py",
+    ),
+]
+
+
+def copy_of_the_tree(directory: str) -> Path:
+    copy = Path(directory) / "tree"
+    ignored = shutil.ignore_patterns(".git", ".venv", "var", ".cache", "__pycache__", ".*_cache", ".hypothesis")
+    shutil.copytree(CHECKOUT, copy, ignore=ignored)
+    (copy / ".venv").symlink_to(Path(sys.prefix))
+    return copy
+
+
+def is_caught(mutation: Mutation, tree: Path) -> bool:
+    """Whether the tests fail, of their own accord, once the rule is broken."""
+    file = tree / mutation.file
+    whole = file.read_text()
+    if whole.count(mutation.before) != 1:
+        sys.exit(f"{mutation.file} has not exactly once: {mutation.before}")
+    file.write_text(whole.replace(mutation.before, mutation.after))
+    try:
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *mutation.tests.split()]
+        done = subprocess.run(command, cwd=tree, stdin=subprocess.DEVNULL, capture_output=True)
+    finally:
+        file.write_text(whole)
+    if done.returncode not in (0, 1):
+        sys.exit(f"The tests of “{mutation.rule}” did not run:\n{done.stdout.decode()[-2000:]}")
+    return done.returncode == 1
+
+
+def main() -> int:
+    survivors = 0
+    with tempfile.TemporaryDirectory(prefix="drs-mutations-") as directory:
+        tree = copy_of_the_tree(directory)
+        for mutation in MUTATIONS:
+            caught = is_caught(mutation, tree)
+            survivors += not caught
+            print(f"{'caught  ' if caught else 'SURVIVED'}  {mutation.rule}", flush=True)
+    print(f"{len(MUTATIONS) - survivors} of {len(MUTATIONS)} caught")
+    return bool(survivors)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
