@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from custody import services, storage_targets, vaults
 from custody.models import Entry, SealedObject, StorageTarget
-from custody.services import mark_vault
+from custody.services import VaultNotMade, mark_vault
 from custody.vaults import VaultUnavailable
 from decisions.models import Decision
 from tests.threads import at_once
@@ -84,6 +84,16 @@ def test_the_command_makes_the_other_choice_and_its_root(api, settings, tmp_path
     assert ingest(api, "loan-2").provider == "filesystem"
     call_command("custody_create_vault", "--provider", "database")
     assert ingest(api, "loan-3").provider == "database"
+
+
+def test_a_vault_that_cannot_be_made_is_not_chosen(api, settings, tmp_path):
+    ingest(api, "loan-1")
+    settings.DATA_DIR = tmp_path
+    (tmp_path / "vault").touch()
+    with pytest.raises(VaultNotMade):
+        call_command("custody_create_vault", "--provider", "filesystem")
+    vaults.forget()
+    assert ingest(api, "loan-2").provider == "database"
 
 
 def test_an_organization_with_a_target_of_its_own_uses_that_and_others_do_not(api, other_api, target_of):

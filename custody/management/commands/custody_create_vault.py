@@ -1,6 +1,7 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
+from django.db import transaction
 
 from custody import services
 from custody.models import StorageTarget
@@ -22,14 +23,15 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["provider"]:
-            services.choose_target(provider=options["provider"])
-        targets = services.targets_with_a_root()
+        with transaction.atomic():  # a vault that cannot be made is not chosen
+            if options["provider"]:
+                services.choose_target(provider=options["provider"])
+            targets = services.targets_with_a_root()
+            made = [services.mark_vault(target=target, force=options["force"]) for target in targets]
+        for root in made:
+            self._say(f"The vault is {root}." if root else "The vault is in place already.", options)
         if not targets:
             self._say("The database vault needs no root.", options)
-        for target in targets:
-            made = services.mark_vault(target=target, force=options["force"])
-            self._say(f"The vault is {made}." if made else "The vault is in place already.", options)
 
     def _say(self, sentence: str, options: dict[str, Any]) -> None:
         if options["verbosity"]:
