@@ -1,0 +1,108 @@
+"""Two clocks at once do no harm: each asks for everything there is to do, and nothing is done twice."""
+
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.config.test_periodic import TASKS
+from tests.system.live import CHECKOUT, Server, server, wait_until
+from tests.system.test_leases import RECORD, a_code_waits, a_letter_waits, mails
+
+# A worker with a clock of its own, as of `celery -A config worker -B`, but hasty: it notes what is asked for and done.
+CLOCK_AND_WORKER = """
+import sys
+from celery.signals import before_task_publish, task_postrun
+from config.celery import app
+app.loader.init_worker()
+app.finalize()
+for entry in app.conf.beat_schedule.values():
+    entry["schedule"] = 1
+def note(what):
+    with open(sys.argv[1], "a") as notes:  # anew each time: the clock is a process of its own
+        notes.write(what + "\\n")
+def asked(sender, **_):
+    note("asked for " + sender)
+def done(sender, **_):
+    note("did " + sender.name)
+before_task_publish.connect(asked)
+task_postrun.connect(done)
+app.Worker(beat=True, pool="threads", concurrency=2, schedule_filename=sys.argv[1] + ".schedule").start()
+"""
+
+
+@contextmanager
+def two_clocks(live: Server) -> Iterator[list[Path]]:
+    """Two of them, each with a worker. Gives the files with their notes."""
+    notes = [live.directory / f"clock-{number}" for number in (1, 2)]
+    with (live.directory / "clocks.log").open("wb") as log:
+        running = [
+            subprocess.Popen(
+                [sys.executable, "-W", "ignore", "-c", CLOCK_AND_WORKER, str(each)],
+                cwd=CHECKOUT, env=live.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            )
+            for each in notes
+        ]  # fmt: skip
+        try:
+            yield notes
+        finally:
+            for each in running:
+                each.send_signal(signal.SIGTERM)
+            for each in running:
+                each.wait(60)
+
+
+def noted(*files: Path) -> Counter[str]:
+    return Counter(line for file in files if file.exists() for line in file.read_text().splitlines())
+
+
+def everything_waits(live: Server) -> None:
+    """A letter, another approved notice that is not sealed, a late draft, a record that is not in its vault, a code."""
+    a_letter_waits(live)
+    with live.client() as client:
+        drafts = [client.request("POST", "/v1/decisions/loan-1/notices", b'{"pack": "general"}') for _ in range(2)]
+        approved = drafts[0].json()["notice_id"]
+        approval = b'{"approver": "A. Person", "authority": "officer"}'
+        record = client.request("POST", f"/v1/notices/{approved}/approve", approval).json()["custody_record_id"]
+        vault, away = live.data_dir / "vault", live.data_dir / "away"
+        vault.rename(away)
+        assert client.ingest(RECORD.replace(b"loan-1", b"loan-2")).status == 503
+        away.rename(vault)
+    as_stored = record if live.environment["DATABASE_URL"].startswith("postgres") else record.replace("-", "")
+    for table in ("notices_sealednotice", "custody_entry"):
+        live.sql(f"DELETE FROM {table} WHERE record_id = '{as_stored}'")
+    (path,) = live.data_dir.glob(f"vault/*/records/*/{record.replace('-', '')}")
+    path.unlink()
+    live.sql("UPDATE custody_waitingobject SET lease_until = NULL")
+    live.sql("UPDATE notices_notice SET due_at = '2026-01-01 00:00:00+00:00' WHERE state = 'draft'")
+    a_code_waits(live)
+
+
+def sent(live: Server) -> list[str]:
+    """The subjects of all mails."""
+    return sorted(re.findall(r"^Subject: (.*)$", "\n".join(mails(live)), re.MULTILINE))
+
+
+def is_done(live: Server) -> bool:
+    waiting = live.sql("SELECT 1 FROM custody_waitingobject")
+    return not waiting and len(sent(live)) >= 3 and len(live.sql("SELECT 1 FROM notices_sealednotice")) == 2
+
+
+def test_whatever_two_clocks_ask_for_is_done_once():
+    with server(CUSTODY_VAULT="filesystem") as live:
+        everything_waits(live)
+        with two_clocks(live) as notes:
+            wait_until(lambda: is_done(live), "all is done")
+            before = noted(*notes)
+            again = Counter({f"did {task}": before[f"did {task}"] + 2 for task in TASKS})
+            wait_until(lambda: noted(*notes) >= again, "every task has run again")
+            assert all(noted(each) >= Counter(f"asked for {task}" for task in TASKS) for each in notes)
+        assert len(sent(live)) == len(set(sent(live))) == 3
+        stored = "SELECT kind, state, count(*) FROM custody_entry GROUP BY kind, state ORDER BY kind"
+        assert live.sql(stored) == [("decision", "stored", 2), ("notice", "stored", 2)]
+        assert len(list(live.data_dir.glob("vault/*/records/*/*"))) == 4
+        assert len(live.sql("SELECT 1 FROM notices_reminder")) == 1
