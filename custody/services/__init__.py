@@ -3,7 +3,7 @@
 from custody.services.keys import ROTATABLE, NeverRotated, import_key_file, rotate_key
 from custody.services.reconciler import adopt_orphans, recall, reconcile
 from custody.services.repair import Found, mend, outside_the_database
-from custody.services.store import LEASE, Status, Submission, Taken, take
+from custody.services.store import LEASE, Status, StoreResult, Submission, store_records
 from custody.services.vault_marker import NotThisVault, VaultNotMade, mark_vault, targets_with_a_root
 from custody.storage_targets import choose_target
 
@@ -14,8 +14,8 @@ __all__ = [
     "NeverRotated",
     "NotThisVault",
     "Status",
+    "StoreResult",
     "Submission",
-    "Taken",
     "VaultNotMade",
     "adopt_orphans",
     "choose_target",
@@ -26,6 +26,6 @@ __all__ = [
     "recall",
     "reconcile",
     "rotate_key",
-    "take",
+    "store_records",
     "targets_with_a_root",
 ]

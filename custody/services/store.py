@@ -39,7 +39,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One record to take: its exact bytes, and what `strict_json.read` made of them, numbers as their spelling.
+    """One record to store: its exact bytes, and what `strict_json.read` made of them, numbers as their spelling.
     `identity` names it among the records of its kind."""
 
     kind: str
@@ -51,7 +51,7 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class StoreResult:
     """What became of a submission: with a receipt if it is in custody, with a fault if that is not known now."""
 
     status: Status
@@ -60,12 +60,12 @@ class Taken:
     fault: Fault | None = None
 
 
-def take(
+def store_records(
     *,
     organization_id: uuid.UUID,
     submissions: Sequence[Submission],
     on_insert: Callable[[uuid.UUID], None] | None = None,
-) -> list[Taken]:
+) -> list[StoreResult]:
     """Take custody of records, each exactly once.
 
     A transactional vault commits everything in one statement. For the others the record is first reserved, sealed,
@@ -95,11 +95,11 @@ def take(
     objects = [each.sealed for pk, each in first.items() if pk in created]
     waiting = [each for each in objects if isinstance(each, WaitingObject)]
     stored = finish(waiting) if waiting else set(created)
-    outcomes: dict[int, Taken] = {}
+    outcomes: dict[int, StoreResult] = {}
     for position, one in enumerate(sealed):
         if one.record_id in stored:  # a second submission of this id in the same call is a replay or a conflict
             stored.discard(one.record_id)
-            outcomes[position] = Taken(Status.CREATED, one.record_id, selectors.receipt_of(one, one.payload_salt))
+            outcomes[position] = StoreResult(Status.CREATED, one.record_id, selectors.receipt_of(one, one.payload_salt))
     rest = {position: one.record_id for position, one in enumerate(sealed) if position not in outcomes}
     if rest:
         existing = _existing(organization_id, set(rest.values()), created)
@@ -189,18 +189,18 @@ def _existing(organization_id: uuid.UUID, ids: set[uuid.UUID], tried: set[uuid.U
     return entries
 
 
-def _judge(submissions: Mapping[int, Submission], entry: Entry) -> dict[int, Taken]:
+def _judge(submissions: Mapping[int, Submission], entry: Entry) -> dict[int, StoreResult]:
     """Compare with what is in custody. Content decides, not spelling, and it is read back to decide: a digest kept for
     this would be one more thing to keep secret and to destroy."""
     try:
         found = selectors.opened(entry)
     except Fault as error:
         log.error("record in custody cannot be read", record_id=str(entry.pk), exc_info=error)
-        return dict.fromkeys(submissions, Taken(Status.UNAVAILABLE, entry.pk, fault=error))
-    same = Taken(Status.REPLAYED, entry.pk, selectors.receipt_of(entry, found.secrets.payload_salt))
+        return dict.fromkeys(submissions, StoreResult(Status.UNAVAILABLE, entry.pk, fault=error))
+    same = StoreResult(Status.REPLAYED, entry.pk, selectors.receipt_of(entry, found.secrets.payload_salt))
     if entry.state == Entry.State.RESERVED:
-        same = Taken(Status.UNAVAILABLE, entry.pk, fault=VaultUnavailable())
-    other = Taken(Status.CONFLICT, entry.pk)
+        same = StoreResult(Status.UNAVAILABLE, entry.pk, fault=VaultUnavailable())
+    other = StoreResult(Status.CONFLICT, entry.pk)
     content = cache(strict_json.content)
     return {
         position: same if each.payload == found.payload or content(each.payload) == content(found.payload) else other

@@ -13,8 +13,8 @@ from custody.vaults import PROBE_BYTES, ObjectMissing, VaultUnavailable
 class DatabaseVault:
     """A table of its own beside the index: one commit for both, no shared disk, and the fastest of all.
 
-    `services.take` writes it in its own statement; this class reads it and serves everything else. Rows have no locks:
-    what keeps a record is the service's own rules.
+    `services.store_records` writes it in its own statement; this class reads it and serves everything else. Rows have
+    no locks: what keeps a record is the service's own rules.
     """
 
     transactional = True

@@ -11,7 +11,7 @@ from config.api.strict_json import spelling
 from config.errors import DomainError
 from custody import selectors as custody
 from custody.models import Entry
-from custody.services import Status, Submission, take
+from custody.services import Status, Submission, store_records
 from decisions import commitments, reviews
 from decisions.commitments import Commitment
 from decisions.models import Decision
@@ -71,14 +71,14 @@ def reconsider(
             outcome=review.outcome,
         )
 
-    (taken,) = take(organization_id=caller.organization_id, submissions=[submission], on_insert=record_event)
-    if taken.status is Status.CONFLICT or (idempotency_key and taken.fault and not _is_waiting(caller, submission)):
-        raise AlreadyRecorded(taken.record_id)  # the same key came at the same time, or what it recorded still waits
-    return ReviewRecord(decision_id, taken.record_id, taken.receipt, rationale, evidence)
+    (result,) = store_records(organization_id=caller.organization_id, submissions=[submission], on_insert=record_event)
+    if result.status is Status.CONFLICT or (idempotency_key and result.fault and not _is_waiting(caller, submission)):
+        raise AlreadyRecorded(result.record_id)  # the same key came at the same time, or what it recorded still waits
+    return ReviewRecord(decision_id, result.record_id, result.receipt, rationale, evidence)
 
 
 def _require_new(caller: Caller, decision_id: str) -> None:
-    """The vault may not answer now, and then `take` cannot tell that what is there has other salts."""
+    """The vault may not answer now, and then `store_records` cannot tell that what is there has other salts."""
     rows = Decision.objects.for_organization(caller.organization_id)
     earlier = rows.filter(decision_id=decision_id, record__state=Entry.State.STORED).first()
     if earlier:

@@ -17,7 +17,7 @@ from config.api.validation import invalid_json, invalid_model
 from config.errors import DomainError, Invalid
 from custody.record_paths import PathsTooLong
 from custody.selectors import Receipt
-from custody.services import Status, Submission, Taken, take
+from custody.services import Status, StoreResult, Submission, store_records
 from decisions import records
 
 CHUNK = 100
@@ -73,13 +73,13 @@ def ingest(*, caller: Caller, raw: bytes, source: str) -> Acceptance:
         Fault: the record is not known to be in custody now.
     """
     submission = _submission(raw, source)
-    (taken,) = take(organization_id=caller.organization_id, submissions=[submission])
-    if taken.fault:
-        raise taken.fault
-    if taken.receipt is None:
-        _record_conflict(caller, taken, source)
+    (result,) = store_records(organization_id=caller.organization_id, submissions=[submission])
+    if result.fault:
+        raise result.fault
+    if result.receipt is None:
+        _record_conflict(caller, result, source)
         raise RecordConflict
-    return Acceptance(submission.identity, taken.receipt, taken.status is Status.CREATED)
+    return Acceptance(submission.identity, result.receipt, result.status is Status.CREATED)
 
 
 @requires(Permission.INGEST_RECORDS)
@@ -118,18 +118,20 @@ def _ingest_chunk(caller: Caller, chunk: list[tuple[int, bytes]], source: str) -
             good.append((number, _submission(raw, source)))
         except Invalid as error:
             answers[number] = Line(number, INVALID, detail=error.problems)
-    taken = take(organization_id=caller.organization_id, submissions=[each for _, each in good]) if good else []
-    for (number, submission), outcome in zip(good, taken, strict=True):
+    results = (
+        store_records(organization_id=caller.organization_id, submissions=[each for _, each in good]) if good else []
+    )
+    for (number, submission), outcome in zip(good, results, strict=True):
         if outcome.status is Status.CONFLICT:
             _record_conflict(caller, outcome, source)
         answers[number] = Line(number, outcome.status, submission.identity, outcome.record_id, _detail(outcome))
     return (answers[number] for number, _ in chunk)
 
 
-def _detail(taken: Taken) -> str | None:
-    if taken.status is Status.CONFLICT:
+def _detail(result: StoreResult) -> str | None:
+    if result.status is Status.CONFLICT:
         return "Another record of this decision_id is in custody; a record is never replaced."
-    return taken.fault.sentence if taken.fault else None
+    return result.fault.sentence if result.fault else None
 
 
 def _submission(raw: bytes, source: str) -> Submission:
@@ -150,12 +152,12 @@ def _value_error(sentence: str) -> dict[str, Any]:
     return {"type": "value_error", "loc": ["body"], "msg": f"Value error, {sentence}", "ctx": {"error": sentence}}
 
 
-def _record_conflict(caller: Caller, taken: Taken, source: str) -> None:
+def _record_conflict(caller: Caller, result: StoreResult, source: str) -> None:
     audit.record(
         "record.conflict",
         actor=caller.actor,
         organization_id=caller.organization_id,
         object_kind="record",
-        object_id=taken.record_id,
+        object_id=result.record_id,
         source=source,
     )

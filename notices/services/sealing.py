@@ -19,7 +19,7 @@ from config.leases import LeaseLost
 from custody import selectors as custody
 from custody.envelope import envelope
 from custody.record_types import Indexing
-from custody.services import Status, Submission, recall, take
+from custody.services import Status, Submission, recall, store_records
 from decisions.selectors import record_of
 from notices import checklist, selectors
 from notices.errors import OtherWordsSealed
@@ -73,7 +73,7 @@ def _seal(notice: Notice) -> None:
         source="notices",
         parents=[custody.statement_digest(record_of(notice.decision))],
     )
-    (result,) = take(organization_id=notice.organization_id, submissions=[submission])
+    (result,) = store_records(organization_id=notice.organization_id, submissions=[submission])
     if result.status is Status.CONFLICT:  # an older database was restored: `selectors.letter` says what to do
         raise OtherWordsSealed
 

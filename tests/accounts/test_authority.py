@@ -77,7 +77,7 @@ UNGUARDED = {
         "custody.services.complete.finish",
         "custody.services.complete.put",
         "custody.services.reconciler.recall",
-        "custody.services.store.take",
+        "custody.services.store.store_records",
     },
     "It is a step of services that have a caller, within their transactions.": {
         "notices.services.audit_trail.record",

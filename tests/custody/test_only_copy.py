@@ -38,7 +38,7 @@ def reserve(organization, filesystem_vault, monkeypatch):
             for number in numbers:
                 raw = b'{"decision_id": "loan-%d"}' % number
                 submission = Submission("decision", f"loan-{number}", raw, json.loads(raw), "api")
-                services.take(organization_id=organization.id, submissions=[submission])
+                services.store_records(organization_id=organization.id, submissions=[submission])
         return waiting()
 
     return make

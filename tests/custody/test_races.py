@@ -100,7 +100,7 @@ def test_reconcilers_at_work_together_finish_each_record_once(
     for number in range(20):
         raw = b'{"decision_id": "loan-%d"}' % number
         submission = Submission("decision", f"loan-{number}", raw, json.loads(raw), "api")
-        services.take(organization_id=organization.id, submissions=[submission])
+        services.store_records(organization_id=organization.id, submissions=[submission])
     WaitingObject.objects.update(lease_until="2000-01-01T00:00:00Z")
     puts = []
     monkeypatch.setattr(vault, "put_new", lambda key, body: puts.append(key) or put_new(key, body))

@@ -20,7 +20,7 @@ from tests.reconsiderations.conftest import REVIEW, SENT_ONCE, check, reconsider
 pytestmark = pytest.mark.django_db
 MARKED = {**REVIEW, "rationale": RATIONALE, "evidence_considered": [EVIDENCE]}
 PLACES = [
-    (reconsiderations, "take"),
+    (reconsiderations, "store_records"),
     (reviews, "payload"),
     (commitments, "_digest"),
     (reconsiderations, "audit"),
