@@ -2,7 +2,7 @@
 
 from custody.services.keys import ROTATABLE, NeverRotated, import_key_file, rotate_key
 from custody.services.reconciler import adopt_orphans, recall, reconcile
-from custody.services.repair import Found, mend, outside_the_database
+from custody.services.repair import Found, outside_the_database, repair_vaults
 from custody.services.store import LEASE, Status, StoreResult, Submission, store_records
 from custody.services.vault_marker import NotThisVault, VaultNotMade, mark_vault, targets_with_a_root
 from custody.storage_targets import choose_target
@@ -21,10 +21,10 @@ __all__ = [
     "choose_target",
     "import_key_file",
     "mark_vault",
-    "mend",
     "outside_the_database",
     "recall",
     "reconcile",
+    "repair_vaults",
     "rotate_key",
     "store_records",
     "targets_with_a_root",

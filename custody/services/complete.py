@@ -43,7 +43,7 @@ class StoredObject(NamedTuple):
         return object_key(self.organization_id, self.record_id)
 
 
-def finish(waiting: Sequence[WaitingObject]) -> set[uuid.UUID]:
+def complete(waiting: Sequence[WaitingObject]) -> set[uuid.UUID]:
     """Put waiting objects into their vaults and mark their records stored, unless somebody else has claimed them since
     they were read.
 

@@ -14,7 +14,7 @@ from config.leases import LeaseLost
 from custody import sealing, storage_targets, vaults
 from custody.keys import keyring
 from custody.models import Entry, WaitingObject
-from custody.services.complete import StoredObject, adopt, finish
+from custody.services.complete import StoredObject, adopt, complete
 from custody.services.store import LEASE
 
 log = structlog.get_logger("custody")
@@ -40,7 +40,7 @@ def reconcile(limit: int = 500, *, retry_now: bool = False) -> tuple[int, int]:
     while claimed := leases.claim(
         waiting.select_related("record"), lasts=LEASE, most=min(_CHUNK, limit - finished - remaining)
     ):
-        finish(claimed)
+        complete(claimed)
         left = set(waiting.filter(pk__in=[each.pk for each in claimed]).values_list("pk", flat=True))
         for each in (each for each in claimed if each.pk in left):
             with suppress(LeaseLost):

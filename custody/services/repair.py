@@ -18,7 +18,7 @@ log = structlog.get_logger("custody")
 
 class Found(StrEnum):
     THERE = "in its vault"
-    MENDED = "put back into its vault"
+    REPAIRED = "put back into its vault"
     MISSING = "missing from its vault"
 
 
@@ -28,7 +28,7 @@ def outside_the_database() -> QuerySet[Entry]:
     return entries.filter(state=Entry.State.STORED, target__in=vaults.external())
 
 
-def mend(*, stray: Path | None = None) -> Iterator[tuple[uuid.UUID, Found]]:
+def repair_vaults(*, stray: Path | None = None) -> Iterator[tuple[uuid.UUID, Found]]:
     """Look for the object of each stored record outside the database, and put back what is missing: from a waiting
     copy, or from where it was put while the vault's disk was not in place.
 
@@ -45,7 +45,7 @@ def mend(*, stray: Path | None = None) -> Iterator[tuple[uuid.UUID, Found]]:
         if vaults.of(target_id).has(key):
             yield record_id, Found.THERE
         else:
-            yield record_id, Found.MENDED if _put_back(stored.get(pk=record_id), key, stray) else Found.MISSING
+            yield record_id, Found.REPAIRED if _put_back(stored.get(pk=record_id), key, stray) else Found.MISSING
 
 
 def _put_back(entry: Entry, key: str, stray: Path | None) -> bool:

@@ -21,7 +21,7 @@ from custody.models import Entry, SealedObject, WaitingObject, object_key
 from custody.record_types import Indexing
 from custody.sealing import Sealed
 from custody.selectors import Receipt
-from custody.services.complete import finish
+from custody.services.complete import complete
 from custody.vaults import VaultUnavailable
 
 log = structlog.get_logger("custody")
@@ -94,7 +94,7 @@ def store_records(
     created = _insert(list(first.values()), on_insert)
     objects = [each.sealed for pk, each in first.items() if pk in created]
     waiting = [each for each in objects if isinstance(each, WaitingObject)]
-    stored = finish(waiting) if waiting else set(created)
+    stored = complete(waiting) if waiting else set(created)
     outcomes: dict[int, StoreResult] = {}
     for position, one in enumerate(sealed):
         if one.record_id in stored:  # a second submission of this id in the same call is a replay or a conflict
@@ -184,7 +184,7 @@ def _existing(organization_id: uuid.UUID, ids: set[uuid.UUID], tried: set[uuid.U
     entries = rows.in_bulk(ids)
     if unfinished := [e.pk for e in entries.values() if e.state == Entry.State.RESERVED and e.pk not in tried]:
         waiting = WaitingObject.objects.for_organization(organization_id).filter(pk__in=unfinished)
-        finish(list(waiting.select_related("record")))
+        complete(list(waiting.select_related("record")))
         entries = rows.in_bulk(ids)
     return entries
 

@@ -63,7 +63,7 @@ UNGUARDED = {
         "accounts.services.second_factor.reset",
         "custody.services.keys.import_key_file",
         "custody.services.reconciler.adopt_orphans",
-        "custody.services.repair.mend",
+        "custody.services.repair.repair_vaults",
         "custody.services.vault_marker.mark_vault",
     },
     "It is the last step of add_member, accept_invite and create_organization, which settle who becomes a member.": {
@@ -74,7 +74,7 @@ UNGUARDED = {
     },
     "Custody knows no roles: it keeps what services above it, which have a caller, hand down.": {
         "custody.services.complete.adopt",
-        "custody.services.complete.finish",
+        "custody.services.complete.complete",
         "custody.services.complete.put",
         "custody.services.reconciler.recall",
         "custody.services.store.store_records",

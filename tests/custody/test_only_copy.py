@@ -12,8 +12,8 @@ from django.utils import timezone
 from config import leases
 from custody import selectors, services, vaults
 from custody.models import Entry, SealedObject, WaitingObject, object_key
-from custody.services import Submission, complete
-from custody.services.complete import StoredObject, adopt, finish
+from custody.services import Submission
+from custody.services.complete import StoredObject, adopt, complete
 from decisions.models import Decision
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +56,7 @@ def test_a_row_that_has_moved_to_another_target_keeps_its_object(reserve):
     (each,) = reserve(1)
     services.choose_target(provider="database")
     Entry.objects.update(target="database", state=Entry.State.STORED)
-    assert finish([each]) == set()
+    assert complete([each]) == set()
     assert each.body in copies(each)
 
 
@@ -64,7 +64,7 @@ def test_a_row_that_has_moved_to_another_target_keeps_its_object(reserve):
 def test_a_vault_that_says_it_has_the_object_and_has_not_is_not_believed(reserve, monkeypatch, said):
     (each,) = reserve(1)
     monkeypatch.setattr(vaults.current(), "put_new", lambda key, body: said)
-    assert finish([each]) == set()
+    assert complete([each]) == set()
     assert Entry.objects.get().state == Entry.State.RESERVED
     assert copies(each) == [each.body]
 
@@ -72,7 +72,7 @@ def test_a_vault_that_says_it_has_the_object_and_has_not_is_not_believed(reserve
 def test_a_vault_that_gives_back_other_bytes_is_not_believed(reserve, monkeypatch):
     (each,) = reserve(1)
     monkeypatch.setattr(vaults.current(), "get", lambda key: each.body[:-1])
-    assert finish([each]) == set()
+    assert complete([each]) == set()
     monkeypatch.undo()
     assert Entry.objects.get().state == Entry.State.RESERVED
     assert bytes(WaitingObject.objects.get().body) == each.body
@@ -82,34 +82,34 @@ def test_a_row_that_is_gone_leaves_the_object_in_the_vault(reserve):
     (each,) = reserve(1)
     for rows in (Decision.objects.all(), WaitingObject.objects.all(), Entry.objects.all()):
         rows.delete()
-    assert finish([each]) == set()
+    assert complete([each]) == set()
     assert copies(each) == [each.body]
 
 
-def test_a_finisher_from_before_a_restore_leaves_the_copy_of_the_record_that_was_reserved_anew(reserve):
+def test_a_worker_from_before_a_restore_leaves_the_copy_of_the_record_that_was_reserved_anew(reserve):
     """Its object is in the vault first and so is the record, but not under a row that another object was sealed for."""
     (before,) = reserve(1)
     for rows in (Decision.objects.all(), WaitingObject.objects.all(), Entry.objects.all()):
         rows.delete()
     (anew,) = reserve(1)
-    assert finish([before]) == set()
+    assert complete([before]) == set()
     assert Entry.objects.get().state == Entry.State.RESERVED
     assert sorted(copies(anew)) == sorted([before.body, anew.body])
-    finish([anew])
+    complete([anew])
     assert copies(anew) == [before.body]
     entry = Entry.objects.get()
     assert (entry.state, bytes(entry.signature)) == (Entry.State.STORED, before.record.signature)
     assert selectors.opened(entry).payload == b'{"decision_id": "loan-1"}'
 
 
-def test_two_finishers_of_one_record_both_see_it_stored_once(reserve):
+def test_two_who_complete_one_record_both_see_it_stored_once(reserve):
     (each,) = reserve(1)
-    assert finish([each]) == finish([each]) == {each.pk}
+    assert complete([each]) == complete([each]) == {each.pk}
     assert copies(each) == [each.body]
     assert Entry.objects.get().state == Entry.State.STORED
 
 
-def test_who_lost_the_lease_finishes_nothing(reserve):
+def test_who_lost_the_lease_completes_nothing(reserve):
     """A worker that was stopped: what it claimed is claimed by another, who is still at work."""
     reserve(1, 2)
     now = timezone.now() + services.LEASE
@@ -117,10 +117,10 @@ def test_who_lost_the_lease_finishes_nothing(reserve):
         stopped = leases.claim(WaitingObject.objects.select_related("record"), lasts=services.LEASE, most=2)
     with time_machine.travel(now + services.LEASE + timedelta(seconds=2)):
         (other,) = leases.claim(WaitingObject.objects.select_related("record"), lasts=services.LEASE)
-        assert finish(stopped) == {each.pk for each in stopped} - {other.pk}
+        assert complete(stopped) == {each.pk for each in stopped} - {other.pk}
         assert Entry.objects.get(pk=other.pk).state == Entry.State.RESERVED
         assert WaitingObject.objects.get().lease_token == other.lease_token
-        assert finish([other]) == {other.pk}
+        assert complete([other]) == {other.pk}
     assert not WaitingObject.objects.exists()
 
 
@@ -128,7 +128,7 @@ def test_who_lost_the_lease_adopts_nothing(reserve):
     (each,) = reserve(1)
     vaults.current().put_new(each.key, b"something else")
     WaitingObject.objects.update(lease_token=uuid.uuid4())
-    assert finish([each]) == set()
+    assert complete([each]) == set()
     assert bytes(WaitingObject.objects.get().body) == each.body
 
 
@@ -139,8 +139,8 @@ def test_one_that_contradicts_the_index_keeps_its_copy_and_stops_no_other(reserv
     def contradiction(found, *, waiting):
         raise IntegrityError
 
-    monkeypatch.setattr(complete, "adopt", contradiction)
-    assert finish([bad, good]) == {good.pk}
+    monkeypatch.setattr("custody.services.complete.adopt", contradiction)
+    assert complete([bad, good]) == {good.pk}
     assert Entry.objects.get(pk=bad.pk).state == Entry.State.RESERVED
     assert bad.body in copies(bad)
     assert Entry.objects.get(pk=good.pk).state == Entry.State.STORED

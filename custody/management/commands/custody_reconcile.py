@@ -36,7 +36,7 @@ class Command(BaseCommand):
         if options["adopt"]:
             adopted = sum(services.adopt_orphans(organization) for organization in Organization.objects.iterator())
             self.stdout.write(f"{adopted} adopted from the vault")
-        missing = self._mend(options["stray"])
+        missing = self._repair(options["stray"])
         if remaining:
             raise CommandError("The vault does not answer; run this again when it does.")
         if missing:
@@ -45,7 +45,7 @@ class Command(BaseCommand):
                 "directory; else restore the vault from a backup."
             )
 
-    def _mend(self, stray: Path | None) -> int:
+    def _repair(self, stray: Path | None) -> int:
         """How many records are missing after it."""
         if stray and not stray.is_dir():
             raise CommandError(f"{stray} is no directory.")
@@ -54,11 +54,11 @@ class Command(BaseCommand):
             return 0
         found: Counter[Found] = Counter()
         with progress("Looking for records in their vault", total) as advance:
-            for record_id, each in services.mend(stray=stray):
+            for record_id, each in services.repair_vaults(stray=stray):
                 found[each] += 1
                 advance(1)
                 if each is Found.MISSING:
                     self.stdout.write(f"{record_id} is missing from its vault")
-        if found[Found.MENDED]:
-            self.stdout.write(f"{found[Found.MENDED]} put back into their vault")
+        if found[Found.REPAIRED]:
+            self.stdout.write(f"{found[Found.REPAIRED]} put back into their vault")
         return found[Found.MISSING]
