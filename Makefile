@@ -8,7 +8,7 @@ export BASE_URL
 PYTHON := .venv/bin/python
 STAMP := .venv/installed
 
-.PHONY: run test install lint lock docs pictures bench services
+.PHONY: run test check install lint lock docs pictures bench services
 
 # Letters as PDF want Pango; where it cannot be installed, all the rest works without.
 run: install
@@ -29,6 +29,13 @@ $(STAMP): requirements-dev.lock
 
 test: install services
 	$(PYTHON) -m tests.run
+
+check: install
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m mypy .
+	.venv/bin/lint-imports
+	$(PYTHON) -m pytest -q -n auto --only fast
 
 lint: install
 	$(PYTHON) -m ruff check .

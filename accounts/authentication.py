@@ -19,7 +19,7 @@ from accounts.roles import MEMBER_ROLES, Permission, Role
 from accounts.services.keys import PURPOSE, TOKEN_PREFIX
 
 if TYPE_CHECKING:  # DRF's views import this module through its settings
-    from config.api.views import ApiView
+    from config.api.resources import Resource
 
 _TOKEN = re.compile(rf"{TOKEN_PREFIX}_([0-9a-f]{{16}})_([\w-]{{43}})", re.ASCII)
 _LAST_USED_STEP = timedelta(minutes=1)
@@ -96,18 +96,14 @@ class RolePermission(BasePermission):
     """Compares the caller's role with the permission that the operation names; who owes a second factor may look under
     it. Where none is named, every role will do that members have."""
 
-    def has_permission(self, request: Request, view: "ApiView") -> bool:  # type: ignore[override]
+    def has_permission(self, request: Request, view: "Resource") -> bool:  # type: ignore[override]
         method = str(request.method)
         if method.lower() not in view.http_method_names or not hasattr(view, method.lower()):
             return True  # the view is about to answer 405
         if not isinstance(request.auth, Caller):
             throttling.count_refused_credentials(request._request)
         caller = caller_of(request)
-        needed = (
-            getattr(view, view.action).permission
-            if hasattr(view, "action")
-            else view.permissions["GET" if method == "HEAD" else method]
-        )
+        needed = getattr(view, view.action).permission  # an operation that names none is an error, and no open door
         if needed is None:
             self.message = f"The role {caller.role} may {Permission.INGEST_RECORDS}, and nothing else."
             return caller.role in MEMBER_ROLES

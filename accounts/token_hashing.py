@@ -14,7 +14,7 @@ from typing import ClassVar
 from django.conf import settings
 
 from accounts.models import ApiKey, Pepper, User
-from config import db
+from config import db, wrapped_secrets
 from config.errors import Fault
 from config.secret_files import read
 
@@ -88,6 +88,7 @@ def import_pepper(folder: Path) -> bool:
 def _make_first() -> Pepper:
     if _anything_rests_on_one():
         raise PepperMissing
+    wrapped_secrets.probe()  # else it would be wrapped under a master key that opens nothing else
     _store([secrets.token_urlsafe(_BYTES)])
     return Pepper.objects.get(generation=1)
 

@@ -1,6 +1,8 @@
 from django.contrib import admin
+from django.http import Http404
 from django.templatetags.static import static
 from django.urls import include, path
+from django.views.defaults import page_not_found
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
@@ -21,6 +23,7 @@ urlpatterns = [
     path("readyz", health.ready),
     path("", include("accounts.urls.pages")),
     path("", include("notices.public.urls")),
+    path("admin/r/<path:rest>", page_not_found, {"exception": Http404()}),  # the admin's way to pages of any model
     path("admin/", admin.site.urls),
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("favicon.ico", RedirectView.as_view(url=static("drs/icon.svg"))),

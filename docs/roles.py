@@ -65,11 +65,8 @@ def _operations(view: Any) -> Iterator[tuple[str, str | None]]:
         for method in _METHODS:
             if method in view.actions:
                 yield method, getattr(view.cls, view.actions[method]).permission
-    else:  # the OpenAPI document itself; and, for now, views that are no resources yet
-        permissions = getattr(view.cls, "permissions", {})
-        for method in _METHODS:
-            if hasattr(view.cls, method):
-                yield method, permissions.get(method.upper(), ANYBODY)
+    else:  # the OpenAPI document, which is no resource
+        yield from ((method, ANYBODY) for method in _METHODS if hasattr(view.cls, method))
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ from accounts.audit import Actor
 from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.models import Member, Organization
-from accounts.roles import Permission, Role
+from accounts.roles import MEMBER_ROLES, Permission, Role
 from accounts.services.members import join
-from config.errors import DomainError
+from config.errors import DomainError, NotAllowed
 
 
 class SlugTaken(DomainError):
@@ -61,7 +61,12 @@ def update_onboarding(*, caller: Caller, flags: Mapping[str, bool]) -> Member | 
 
     Args:
         flags: any of `dismissed`, `opened` and `verified`; the others stay as they are.
+
+    Raises:
+        NotAllowed: it is a sender's key, which has no first steps.
     """
+    if caller.role not in MEMBER_ROLES:
+        raise NotAllowed
     whose = selectors.first_steps_of(caller)
     with transaction.atomic():
         rows: QuerySet[Any] = type(whose)._default_manager.select_for_update()

@@ -1,9 +1,9 @@
 """The base of every API view: authenticate, validate, call one service, answer."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from django.utils.functional import cached_property
 from pydantic import ValidationError
@@ -24,14 +24,9 @@ Query = TypeVar("Query", bound=QueryString)
 
 
 class ApiView(APIView):
-    """Raises a `DomainError` for anything wrong with the request; `config.api.errors` answers.
-
-    `permissions` names the permission that each method needs, or None where any caller will do. A method that is not
-    named is refused, so forgetting one cannot open it.
-    """
+    """Raises a `DomainError` for anything wrong with the request; `config.api.errors` answers."""
 
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
-    permissions: ClassVar[Mapping[str, Any]] = {}
     ignored: Sequence[str] = ()
     """Names in the body that its table does not have. The answer lists them, or a misspelt one would be lost unseen."""
 

@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from config import leases
 from config.api import strict_json
 from config.api.strict_json import spelling
+from config.errors import Fault
 from custody import record_types, sealing, selectors, vaults
 from custody.keys import keyring
 from custody.models import Entry, WaitingObject, object_key
@@ -54,10 +55,11 @@ def complete(waiting: Sequence[WaitingObject]) -> set[uuid.UUID]:
         The ids of those whose objects are stored now, whoever has said so. The others stay reserved or, where the vault
         already held another object under the key, were settled by that object.
     """
-    made = {each.record.target_id: vaults.of(each.record.target_id) for each in waiting}
+    made = {target_id: _vault_of(target_id) for target_id in {each.record.target_id for each in waiting}}
 
     def put_into_its_vault(each: WaitingObject) -> Put:
-        return put(made[each.record.target_id], each.key, bytes(each.body))
+        vault = made[each.record.target_id]
+        return put(vault, each.key, bytes(each.body)) if vault else Put.UNAVAILABLE
 
     if len(waiting) > 1:
         with ThreadPoolExecutor(_PARALLEL_PUTS) as pool:
@@ -72,6 +74,15 @@ def complete(waiting: Sequence[WaitingObject]) -> set[uuid.UUID]:
         except IntegrityError as error:  # it contradicts the index: it waits, and stops no other
             log.error("object in the vault cannot be adopted", record_id=str(each.pk), exc_info=error)
     return stored
+
+
+def _vault_of(target_id: str) -> Vault | None:
+    """None if there is no such vault now, which keeps no record of another one from its place."""
+    try:
+        return vaults.of(target_id)
+    except VaultUnavailable as error:
+        log.error("vault unavailable", target=target_id, reason=str(error))
+        return None
 
 
 def put(vault: Vault, key: str, body: bytes) -> Put:
@@ -125,12 +136,13 @@ def adopt(found: StoredObject, *, waiting: WaitingObject | None = None) -> bool:
     Returns:
         Whether it is the record now.
     """
-    keys = keyring(found.organization_id)
     try:
-        opened = sealing.unseal(keys, found.record_id, vaults.of(found.target_id).get(found.key))
+        opened = sealing.unseal(
+            keyring(found.organization_id), found.record_id, vaults.of(found.target_id).get(found.key)
+        )
         claims = selectors.verified_claims(found.organization_id, found.record_id, opened)
         content = strict_json.read(opened.payload, number=spelling, integer=spelling)
-    except (sealing.Damaged, ObjectMissing, VaultUnavailable) as error:
+    except Fault as error:  # of this record's keys, object or vault: others go on
         log.error("object in the vault cannot be adopted", record_id=str(found.record_id), reason=str(error))
         return False
     identity: dict[str, Any] = {

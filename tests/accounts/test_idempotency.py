@@ -16,8 +16,8 @@ from accounts import audit, callers, services, tasks
 from accounts.idempotency import idempotent
 from accounts.models import ApiKey, AuditEvent, Invite, KeptAnswer
 from accounts.roles import Role
+from config.api.resources import Resource, operation
 from config.api.responses import answer as answer_of_api
-from config.api.views import ApiView
 from config.errors import DomainError, Fault
 from notices.models import Notice
 from tests.accounts.belongings import Belongings
@@ -65,11 +65,11 @@ def test_these_are_the_operations_that_create():
     document = json.loads((django_settings.BASE_DIR / "docs" / "openapi.json").read_bytes())
     taking, creating = set(), set()
     for path, operations in document["paths"].items():
-        for method, operation in operations.items():
-            if any(each["name"] == "Idempotency-Key" for each in operation.get("parameters", [])):
+        for method, described in operations.items():
+            if any(each["name"] == "Idempotency-Key" for each in described.get("parameters", [])):
                 taking.add((method, path))
-                assert "409" in operation["responses"]
-            if "201" in operation["responses"]:
+                assert "409" in described["responses"]
+            if "201" in described["responses"]:
                 creating.add((method, path))
     assert creating - taking == {("post", "/v1/ingest/srf")}
     assert len(taking) == len(creating) - 1 == len(OTHER)
@@ -225,15 +225,15 @@ class Lost(Fault):
     sentence = "Storage does not answer."
 
 
-class Creating(ApiView):
+class Creating(Resource):
     """Writes to the audit trail, refuses or creates a key, and then may fail."""
 
-    permissions = {"POST": None}
     refusal: ClassVar[Exception | None] = None
     failure: ClassVar[Exception | None] = None
 
+    @operation("create", "Create.", permission=None, answers={})
     @idempotent
-    def post(self, request):
+    def create(self, request):
         organization_id = request.auth.organization_id
         audit.record("tried", actor=audit.SYSTEM, organization_id=organization_id, object_kind="key", object_id="none")
         if self.refusal:
@@ -249,7 +249,7 @@ def create(api):
     def call(**goes_wrong: Exception) -> Any:
         headers = {"Authorization": f"Bearer {api.token}", "Idempotency-Key": "once"}
         request = RequestFactory().post("/v1/made", b"{}", "application/json", headers=headers)
-        return Creating.as_view(**goes_wrong)(request)
+        return Creating.as_view({"post": "create"}, **goes_wrong)(request)
 
     return call
 

@@ -3,6 +3,7 @@
 import pytest
 from django.core.management import CommandError, call_command
 
+from accounts.selectors import UnknownSlug
 from custody import vaults
 from custody.models import object_key
 from decisions.models import Decision
@@ -157,13 +158,17 @@ def test_a_record_that_cannot_be_read_is_named_and_the_others_are_done(api, loan
         (["--limit=-1"], "limit"),
         (["--limit=0"], "limit"),
         (["--pack=nowhere"], "us_ecoa_fcra"),
-        (["--organization=nowhere"], "nowhere"),
     ],
 )
 def test_what_it_does_not_understand_it_names(loans, run, options, complaint):
     with pytest.raises(CommandError, match=complaint):
         run(*options)
     assert noticed() == []
+
+
+def test_an_unknown_organization_is_named(loans, run):
+    with pytest.raises(UnknownSlug, match="nowhere"):
+        run("--organization=nowhere")
 
 
 def test_nobody_in_particular_wrote_them_so_every_member_may_approve_them(api, loans, run):

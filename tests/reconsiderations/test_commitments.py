@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accounts.selectors import UnknownSlug
 from config.api import strict_json
 from config.errors import DomainError
 from custody.models import Entry
@@ -229,7 +230,7 @@ def test_the_command_says_what_cannot_be_checked(command, recorded, other_api):
     other_api.ingest({"decision_id": "loan-2"})
     hidden = reconsider(other_api, "loan-2").json()["decision_id"]
     assert command(hidden, REVIEW["rationale"]) == "There is no decision of this id in your organization."
-    with pytest.raises(CommandError, match="no organization with the slug nobody"):
+    with pytest.raises(UnknownSlug, match="no organization with the slug nobody"):
         call_command("check_reconsideration", recorded, organization="nobody", text="/dev/null")
 
 
