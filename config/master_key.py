@@ -6,6 +6,7 @@ earlier key while `manage.py master_key_rotate` is at work.
 """
 
 import base64
+import fcntl
 import hmac
 import os
 from pathlib import Path
@@ -43,10 +44,24 @@ def has_previous_file(folder: Path) -> bool:
     return previous.exists() and read(previous) != read(folder / _FILE)
 
 
-def renew_file(folder: Path) -> None:
-    """Make another master key in the file; the earlier one is kept in a file beside it."""
-    replace(folder / _PREVIOUS_FILE, read(folder / _FILE))
-    replace(folder / _FILE, _new())
+def renew_file(folder: Path) -> bool:
+    """Make another master key in the file and keep the earlier one in a file beside it, unless one is kept there.
+
+    One process at a time does so: a second would keep the new key as the earlier one, and lose that.
+
+    Returns:
+        Whether a key was made.
+    """
+    directory = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX)
+        if has_previous_file(folder):
+            return False
+        replace(folder / _PREVIOUS_FILE, read(folder / _FILE))
+        replace(folder / _FILE, _new())
+        return True
+    finally:
+        os.close(directory)
 
 
 def key_id(master: bytes) -> str:

@@ -121,6 +121,19 @@ def test_with_a_file_the_first_run_makes_a_key_and_the_second_wraps(api, setting
     assert {row.wrapped_by for row in Key.objects.all()} == {master_key.key_id(renewed[0])}
 
 
+def test_of_two_rotations_at_once_the_second_wraps_nothing_and_loses_no_key(api, settings: Any, tmp_path) -> None:
+    settings.DATA_DIR, settings.MASTER_KEY_IS_SET = tmp_path, False
+    (first,) = master_key.load("", "", tmp_path / "keys")
+    assert api.ingest({"decision_id": "a"}).status_code == 201
+    before = [list(model.objects.order_by("pk").values()) for model in (Key, Pepper)]
+    call_command("master_key_rotate")
+    with pytest.raises(CommandError, match="once more"):  # it had read the files before the first one wrote
+        call_command("master_key_rotate")
+    newest, previous = master_key.load("", "", tmp_path / "keys")
+    assert (previous, newest == first) == (first, False)
+    assert [list(model.objects.order_by("pk").values()) for model in (Key, Pepper)] == before
+
+
 def test_a_new_file_that_was_interrupted_is_begun_again(settings: Any, api, tmp_path) -> None:
     settings.DATA_DIR, settings.MASTER_KEY_IS_SET = tmp_path, False
     (first,) = master_key.load("", "", tmp_path / "keys")

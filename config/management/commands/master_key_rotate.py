@@ -23,10 +23,12 @@ class Command(BaseCommand):
             raise CommandError(
                 f"{error}. Put the right master key back first, the earlier one beside a new one."
             ) from None
-        if not settings.MASTER_KEY_IS_SET and not master_key.has_previous_file(folder):
-            master_key.renew_file(folder)
-            self.stdout.write("A new master key is made. Start web and worker again, then run this once more.")
-            return
+        if not settings.MASTER_KEY_IS_SET:
+            if master_key.renew_file(folder):
+                self.stdout.write("A new master key is made. Start web and worker again, then run this once more.")
+                return
+            if master_key.load("", "", folder)[0] != settings.MASTER_KEYS[0]:  # this process read the file before that
+                raise CommandError("A new master key was made just now. Run this once more.")
         newest = master_key.key_id(settings.MASTER_KEYS[0])
         waiting = [row for model in wrapped_secrets.kinds() for row in model._base_manager.exclude(wrapped_by=newest)]
         with progress("Wrapping secrets", len(waiting)) as advance:
