@@ -241,25 +241,30 @@ def each_vault(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session", autouse=True)
 def _flush_may_empty_the_audit_trail() -> Iterator[None]:
-    """Tests with real transactions end by emptying the tables, which the audit trail's triggers rightly refuse."""
-    flush = connection.ops.execute_sql_flush
+    """Tests with real transactions end by emptying the tables, which the audit trail's triggers rightly refuse.
 
-    def with_triggers_off(statements: list[str]) -> None:
+    Every connection is meant: once Playwright's event loop runs in a thread, Django opens another one there.
+    """
+    operations = type(connection.ops)
+    flush = operations.execute_sql_flush
+
+    def with_triggers_off(ops: Any, statements: list[str]) -> None:
         if connection.vendor == "postgresql":
             return flush(
+                ops,
                 [
                     "SET session_replication_role = replica",
                     *statements,
                     "SET session_replication_role = origin",
-                ]
+                ],
             )
         with connection.cursor() as cursor:
             triggers = cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
         drop = [f"DROP TRIGGER {name}" for name, _ in triggers]
-        return flush([*drop, *statements, *(sql for _, sql in triggers)])
+        return flush(ops, [*drop, *statements, *(sql for _, sql in triggers)])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connection.ops, "execute_sql_flush", with_triggers_off)
+        patch.setattr(operations, "execute_sql_flush", with_triggers_off)
         yield
 
 
