@@ -16,6 +16,7 @@ from typing import Any  # noqa: E402
 import pytest  # noqa: E402
 from django.db import DEFAULT_DB_ALIAS, connection, connections  # noqa: E402
 from django.test import Client  # noqa: E402
+from django.utils import timezone  # noqa: E402
 from playwright.sync_api import Browser as Chromium  # noqa: E402
 from whitenoise.middleware import WhiteNoiseMiddleware  # noqa: E402
 
@@ -23,7 +24,7 @@ from accounts import audit, callers, selectors, services, token_hashing  # noqa:
 from accounts.models import Organization  # noqa: E402
 from accounts.roles import Role  # noqa: E402
 from config import db  # noqa: E402
-from custody import keys, vaults  # noqa: E402
+from custody import keys, storage_targets, vaults  # noqa: E402
 from custody.models import StorageTarget  # noqa: E402
 from custody.services import mark_vault  # noqa: E402
 from tests import databases  # noqa: E402
@@ -190,6 +191,9 @@ def smtp(settings: Any) -> Iterator[MailServer]:
 def filesystem_vault(db: None, settings: Any, tmp_path: Path) -> Path:
     """Custody in a filesystem vault of this test's own: its root."""
     settings.CUSTODY_VAULT = "filesystem"
+    # Another fixture may have sent records already.
+    StorageTarget.objects.unscoped("tests have no other").update(retired_at=timezone.now())
+    storage_targets.forget()
     target = StorageTarget.objects.create(id="filesystem", provider="filesystem", configuration={"root": str(tmp_path)})
     mark_vault(target=target)
     return tmp_path

@@ -39,7 +39,8 @@ class Resource(ViewSetMixin, ApiView):
 
     def _is_open(self) -> bool:
         """Whether anybody may call the operation that was asked for."""
-        return bool(self.action) and getattr(self, self.action).permission is ANYBODY
+        asked = getattr(self, self.action or "", None)  # for OPTIONS, which is answered with 405, it is no operation
+        return getattr(asked, "permission", None) is ANYBODY
 
 
 def operation(

@@ -4,18 +4,19 @@ import base64
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from custody.envelope import PAYLOAD_TYPE
-from tests.system.live import Server, new_database, server, wait_until
+from tests.databases import new_database
+from tests.system.live import Server, server, wait_until
 
 RECORD = b'{"decision_id": "loan-1", "amount": 1.50}'
 
 
-def master_key() -> str:
+def another_master_key() -> str:
     return base64.b64encode(os.urandom(32)).decode()
 
 
@@ -32,14 +33,16 @@ def machine(url: str, **environment: str) -> Iterator[Server]:
             joined.kill()
 
 
+def master_key_of(installed: Server) -> str:
+    return (installed.data_dir / "keys" / "master_key").read_text()
+
+
 @pytest.fixture
 def machines() -> Iterator[tuple[Server, Server]]:
-    key = master_key()
-    with ExitStack() as stack:
-        directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="drs-shared-"))
-        url = stack.enter_context(new_database(directory))
-        first = stack.enter_context(server(database_url=url, workers=1, MASTER_KEY=key))
-        second = stack.enter_context(machine(url, MASTER_KEY=key))
+    with (
+        server(workers=1) as first,
+        machine(first.environment["DATABASE_URL"], MASTER_KEY=master_key_of(first)) as second,
+    ):
         second.key = first.key
         yield first, second
 
@@ -56,8 +59,7 @@ def test_two_web_machines_with_one_database_and_one_master_key_serve_the_same_or
     with second.client(token) as there, first.client(token) as here:
         assert there.ingest(RECORD).status == 201
         assert here.ingest(RECORD).status == 200
-    for one in machines:  # neither has secrets of its own: nothing but its log and caches lies in its DATA_DIR
-        assert not (one.data_dir / "keys").exists()
+    assert not (second.data_dir / "keys").exists()  # it has no secrets of its own
 
 
 def test_a_rotation_on_one_machine_is_followed_on_the_other(machines):
@@ -76,19 +78,18 @@ def test_a_rotation_on_one_machine_is_followed_on_the_other(machines):
 
 
 @pytest.fixture
-def lost(tmp_path: Path) -> Iterator[tuple[str, str, str]]:
+def lost() -> Iterator[tuple[str, str, str]]:
     """An installation that took a record, and of which only a copy of its database is left. Yields the copy's URL, the
     master key and an API key."""
-    key = master_key()
-    with ExitStack() as stack:
-        url = stack.enter_context(new_database(str(tmp_path)))
-        with server(database_url=url, workers=1, MASTER_KEY=key) as first, first.client() as client:
+    with server(workers=1) as first:
+        url, token = first.environment["DATABASE_URL"], first.key
+        with first.client() as client:
             assert client.ingest(RECORD).status == 201
-            token = first.key
-            if url.startswith("sqlite"):  # what is still in its journal would not be copied
-                first.sql("PRAGMA wal_checkpoint(TRUNCATE)")
-        (tmp_path / "copy").mkdir()
-        yield stack.enter_context(new_database(str(tmp_path / "copy"), copied=url)), key, token
+        if url.startswith("sqlite"):  # what is still in its journal would not be copied
+            first.sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        first.kill()
+        with new_database(url) as copy:
+            yield copy, master_key_of(first), token
 
 
 def test_recovery_drill_the_database_and_the_master_key_are_all_that_a_new_machine_needs(lost):
@@ -105,7 +106,7 @@ def test_recovery_drill_the_database_and_the_master_key_are_all_that_a_new_machi
 @pytest.mark.parametrize("wrong", ["another", "none"])
 def test_without_the_master_key_a_new_machine_says_so_and_makes_no_keys(lost, wrong):
     url, _, token = lost
-    environment = {"MASTER_KEY": master_key()} if wrong == "another" else {}
+    environment = {"MASTER_KEY": another_master_key()} if wrong == "another" else {}
     with machine(url, **environment) as stranger, stranger.client(token) as client:
         rows = "SELECT (SELECT COUNT(*) FROM custody_key), (SELECT COUNT(*) FROM accounts_pepper)"
         before = stranger.sql(rows)
