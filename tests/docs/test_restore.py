@@ -4,6 +4,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,17 +20,24 @@ BACKUP, RESTORE = (
 KEPT, LOST = range(60), range(60, 300)
 
 
+@pytest.fixture
+def disk() -> Iterator[Path]:
+    """A directory that is not in memory, where a crash may leave no journal behind."""
+    with tempfile.TemporaryDirectory(prefix="drs-restore-", dir="/var/tmp") as directory:
+        yield Path(directory)
+
+
 @pytest.fixture(params=["database", "filesystem"])
-def crashed(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
+def crashed(request: pytest.FixtureRequest, disk: Path) -> Iterator[Server]:
     """A service that was backed up, took more records and then crashed. The guide is followed where its `var` is."""
-    (tmp_path / ".venv").symlink_to(CHECKOUT / ".venv")
-    data = tmp_path / "var"
+    (disk / ".venv").symlink_to(CHECKOUT / ".venv")
+    data = disk / "var"
     with server(
         database_url=f"sqlite:///{data}/db.sqlite3", data_dir=data, CUSTODY_VAULT=request.param
     ) as live, live.client() as client:  # fmt: skip
         for number in KEPT:
             assert client.ingest(record(number)).status == 201
-        follow(BACKUP, tmp_path)
+        follow(BACKUP, disk)
         for number in LOST:
             assert client.ingest(record(number)).status == 201
         live.kill()
