@@ -21,7 +21,7 @@ def suite(name: str, *arguments: str, **environment: str) -> int:
     print(f"\n── the suite on {name} ──", flush=True)
     # A worker more than cores, for many tests wait for processes, browsers and mail.
     workers = str((os.cpu_count() or 1) + 1)
-    spread = ["-n", workers, "--dist", "loadgroup", "--no-loadscope-reorder"]
+    spread = ["-n", workers, "--dist", "loadfile", "--no-loadscope-reorder"]
     command = [sys.executable, "-m", "pytest", *spread, *arguments, *sys.argv[1:]]
     return subprocess.run(command, env=os.environ | environment, stdin=subprocess.DEVNULL).returncode
 
