@@ -20,7 +20,7 @@ if [ "${1:-}" != paper ]; then
     need postgresql /usr/lib/postgresql/*/bin/initdb /usr/local/bin/initdb /opt/homebrew/bin/initdb
     need postgresql-contrib /usr/lib/postgresql/*/bin/pgbench /usr/local/bin/pgbench /opt/homebrew/bin/pgbench
     need redis-server /usr/bin/redis-server /usr/local/bin/redis-server /opt/homebrew/bin/redis-server
-    need chromium /usr/bin/chromium /usr/bin/google-chrome
+    need chromium-headless-shell /usr/bin/chromium-headless-shell /usr/bin/google-chrome
     need npm /usr/bin/npm /usr/local/bin/npm /opt/homebrew/bin/npm
     need wrk /usr/bin/wrk /usr/local/bin/wrk /opt/homebrew/bin/wrk
 fi

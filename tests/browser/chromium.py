@@ -6,6 +6,8 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Browser, sync_playwright
 
+# The shell is the same browser without windows, and takes a quarter of the CPU time for a page.
+_PROGRAMS = ("chromium-headless-shell", "chromium", "google-chrome")
 _ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -19,9 +21,9 @@ _ARGUMENTS = [
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    program = shutil.which("chromium") or shutil.which("google-chrome")
+    program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
     if program is None:
-        raise SystemExit("chromium is missing: run `make services`.")
+        raise SystemExit("Chromium is missing: run `make services`.")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=_ARGUMENTS)
         yield browser
