@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from playwright.sync_api import Page
 from tests.system.live import CHECKOUT
 
 _HERE = Path(__file__).parent
-_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
 def script() -> str:
@@ -40,11 +41,12 @@ def _install(to: Path) -> None:
         (Path(directory) / "node_modules" / "axe-core" / "axe.min.js").rename(to)
 
 
-def violations(page: Page, within: str = "html") -> list[str]:
-    """What axe finds in the page, or in one element of it: a line for each kind of fault."""
+def violations(page: Page, within: str = "html", rules: Sequence[str] = ()) -> list[str]:
+    """What axe finds in the page, or in one element of it, by all rules or by some: a line for each kind of fault."""
     # What a click led to can be there before its stylesheets are.
     page.wait_for_load_state()
     page.evaluate(script())
-    options: dict[str, Any] = {"runOnly": {"type": "tag", "values": _RULES}}
+    kind, values = ("rule", list(rules)) if rules else ("tag", _TAGS)
+    options: dict[str, Any] = {"runOnly": {"type": kind, "values": values}}
     found = page.evaluate("([element, options]) => axe.run(element, options)", [within, options])["violations"]
     return [f"{fault['id']}: {[node['html'] for node in fault['nodes']]}" for fault in found]

@@ -1,12 +1,14 @@
 """A browser for each test, in which nothing may be refused by the content security policy, and no script may fail."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 from tests.browser.letters import Letter, approved
+from tests.browser.people import sign_in
 from tests.browser.service import Service, service
 
 _ANSWERED_WITH_AN_ERROR = "Failed to load resource: the server responded with a status of"
@@ -48,6 +50,23 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     for context in contexts:
         context.close()
     assert complaints == []
+
+
+@pytest.fixture(scope="session")
+def signed_in_state(site: Service, browser: Browser) -> Callable[[str], Any]:
+    """What the browser of a person keeps, by whose address, once they are signed in: `storage_state` of a new one."""
+
+    @cache
+    def state(address: str) -> Any:
+        context = browser.new_context(base_url=site.url)
+        page = context.new_page()
+        page.goto("/sign-in/")
+        sign_in(site, page, address)
+        kept = context.storage_state()
+        context.close()
+        return kept
+
+    return state
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import violations
-from tests.browser.people import sign_in
 from tests.notices.conftest import RECORD
 
 LONG = "incomeoftheapplicantandofeveryotherpersoninthehousehold" * 3
@@ -30,25 +29,17 @@ QUEUE = "/admin/notices/notice/"
 
 
 @pytest.fixture(scope="module")
-def signed_in_states(site, browser) -> dict[str, Any]:
-    """For each role what a browser keeps of one that is signed in."""
-    states = {}
-    for role in ROLES:
-        context = browser.new_context(base_url=site.url)
-        page = context.new_page()
-        page.goto("/sign-in/")
-        sign_in(site, page, site.member(f"{role}@notices.example", role))
-        states[role] = context.storage_state()
-        context.close()
-    return states
+def people(site) -> dict[str, str]:
+    """An address for each role."""
+    return {role: site.member(f"{role}@notices.example", role) for role in ROLES}
 
 
 @pytest.fixture
-def signed_in(site, open_page, signed_in_states) -> Callable[..., Page]:
+def signed_in(site, open_page, people, signed_in_state) -> Callable[..., Page]:
     """Opens a page of the back office for a member of this role."""
 
     def make(role: str, path: str, **options: Any) -> Page:
-        return open_page(site, path, storage_state=signed_in_states[role], **options)
+        return open_page(site, path, storage_state=signed_in_state(people[role]), **options)
 
     return make
 

@@ -8,7 +8,6 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.people import sign_in
 from tests.reconsiderations.conftest import REVIEW
 
 LONG = "incomeoftheapplicantandofeveryotherpersoninthehouseholdaccordingtothefile" * 2
@@ -41,14 +40,11 @@ def people(site):
 
 
 @pytest.fixture
-def signed_in(site, open_page, people):
+def signed_in(site, open_page, people, signed_in_state):
     """Opens a page of the back office for a member of this role."""
 
     def make(role: str, path: str, **options) -> Page:
-        page = open_page(site, **options)
-        sign_in(site, page, people[role])
-        page.goto(path)
-        return page
+        return open_page(site, path, storage_state=signed_in_state(people[role]), **options)
 
     return make
 
