@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     chosen = {"what-differs": _differs_on_sqlite, "fast": _is_fast, None: lambda item: True}[config.getoption("only")]
     running = [item for item in items if chosen(item) and _suits_the_database(item)]
     config.hook.pytest_deselected(items=list(set(items) - set(running)))
-    items[:] = sorted(running, key=lambda item: not _boots(item))
+    items[:] = sorted(running, key=lambda item: ("browser" not in item.path.parts, not _boots(item)))
     for item in items:
         _keep_together(item)
 
