@@ -20,29 +20,27 @@ BACKUP, RESTORE = (
 KEPT, LOST = range(60), range(60, 300)
 
 
-@pytest.fixture
-def disk() -> Iterator[Path]:
-    """A directory that is not in memory, where a crash may leave no journal behind."""
-    with tempfile.TemporaryDirectory(prefix="drs-restore-", dir="/var/tmp") as directory:
-        yield Path(directory)
+@pytest.fixture(scope="module", params=["database", "filesystem"])
+def crashed(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A service that was backed up, took more records and then crashed. The guide is followed where its `var` is.
 
-
-@pytest.fixture(params=["database", "filesystem"])
-def crashed(request: pytest.FixtureRequest, disk: Path) -> Iterator[Server]:
-    """A service that was backed up, took more records and then crashed. The guide is followed where its `var` is."""
-    (disk / ".venv").symlink_to(CHECKOUT / ".venv")
-    data = disk / "var"
-    with server(
-        database_url=f"sqlite:///{data}/db.sqlite3", data_dir=data, CUSTODY_VAULT=request.param
-    ) as live, live.client() as client:  # fmt: skip
-        for number in KEPT:
-            assert client.ingest(record(number)).status == 201
-        follow(BACKUP, disk)
-        for number in LOST:
-            assert client.ingest(record(number)).status == 201
-        live.kill()
-        assert (data / "db.sqlite3-wal").stat().st_size > 0
-        yield live
+    It lies on a disk: in memory a crash may leave no journal behind.
+    """
+    with tempfile.TemporaryDirectory(prefix="drs-restore-", dir="/var/tmp") as name:
+        directory = Path(name)
+        (directory / ".venv").symlink_to(CHECKOUT / ".venv")
+        data = directory / "var"
+        with server(
+            database_url=f"sqlite:///{data}/db.sqlite3", data_dir=data, CUSTODY_VAULT=request.param
+        ) as live, live.client() as client:  # fmt: skip
+            for number in KEPT:
+                assert client.ingest(record(number)).status == 201
+            follow(BACKUP, directory)
+            for number in LOST:
+                assert client.ingest(record(number)).status == 201
+            live.kill()
+            assert (data / "db.sqlite3-wal").stat().st_size > 0
+            yield live
 
 
 def record(number: int) -> bytes:
@@ -62,6 +60,15 @@ def integrity(database: Path) -> str:
         return str(error)
 
 
+def test_a_copy_over_the_database_that_crashed_is_corrupt_unless_its_wal_is_removed(crashed):
+    database, naive = crashed.data_dir / "db.sqlite3", crashed.data_dir.parent / "naive"
+    naive.mkdir()
+    shutil.copy(crashed.data_dir.parent / "backup/db.sqlite3", naive / "db.sqlite3")
+    assert integrity(naive / "db.sqlite3") == "ok"
+    shutil.copy(f"{database}-wal", naive / "db.sqlite3-wal")
+    assert integrity(naive / "db.sqlite3") != "ok"
+
+
 def test_what_was_backed_up_is_restored_whole_and_what_came_later_can_be_sent_again(crashed):
     follow(RESTORE, crashed.data_dir.parent)
     assert integrity(crashed.data_dir / "db.sqlite3") == "ok"
@@ -76,12 +83,3 @@ def test_what_was_backed_up_is_restored_whole_and_what_came_later_can_be_sent_ag
             assert client.ingest(record(number)).status == (200 if in_vault else 201)
     exposed = [path for path in crashed.data_dir.rglob("*") if path.is_file() and os.stat(path).st_mode & 0o077]
     assert exposed == []
-
-
-def test_a_copy_over_the_database_that_crashed_is_corrupt_unless_its_wal_is_removed(crashed):
-    database, naive = crashed.data_dir / "db.sqlite3", crashed.data_dir.parent / "naive"
-    naive.mkdir()
-    shutil.copy(crashed.data_dir.parent / "backup/db.sqlite3", naive / "db.sqlite3")
-    assert integrity(naive / "db.sqlite3") == "ok"
-    shutil.copy(f"{database}-wal", naive / "db.sqlite3-wal")
-    assert integrity(naive / "db.sqlite3") != "ok"

@@ -60,6 +60,7 @@ def kept(client: Client, receipts: dict[int, dict]) -> None:
         assert client.get(f"/v1/decisions/loan-{number}/receipt").json() == receipt
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("vault", ["database", "filesystem"])
 def test_a_crashed_database_means_503_until_it_is_back_and_loses_nothing(database, vault):
     with server(database_url=database.url, CUSTODY_VAULT=vault) as live, live.client() as client:
@@ -90,6 +91,7 @@ def _limit_files(live: Server, size: int) -> None:
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
+@pytest.mark.once
 def test_a_full_disk_under_sqlite_means_503_until_there_is_room_and_loses_nothing(tmp_path):
     large = b'{"decision_id": "large", "scan": "%s"}' % (b"x" * 900_000)
     url = f"sqlite:///{tmp_path}/db.sqlite3"
