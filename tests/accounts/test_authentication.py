@@ -1,5 +1,7 @@
 """Saying who one is: without credentials, with wrong ones, and with a session that other sites try to use."""
 
+from collections.abc import Callable
+
 import pytest
 from django.test import Client
 
@@ -21,12 +23,19 @@ def call(client: Client, name: str, **headers: str):
     return client.generic(name.partition(" ")[0], path, endpoint.body, content_type=content_type, headers=headers)
 
 
-@pytest.mark.parametrize("name", PROTECTED)
-def test_without_credentials_every_endpoint_answers_401_and_says_which_it_takes(name):
-    answer = call(ANONYMOUS, name)
-    assert answer.status_code == 401
-    assert list(answer.json()) == ["detail"]
-    assert answer["WWW-Authenticate"].startswith(("Bearer", "Session"))
+def misses(names: list[str], keeps: Callable[[str], bool]) -> list[str]:
+    """The endpoints of a matrix that do not keep its rule: a test has one set-up for all, and names every miss."""
+    assert names
+    return [name for name in names if not keeps(name)]
+
+
+def test_without_credentials_every_endpoint_answers_401_and_says_which_it_takes():
+    def keeps(name: str) -> bool:
+        answer = call(ANONYMOUS, name)
+        named = answer.headers.get("WWW-Authenticate", "").startswith(("Bearer", "Session"))
+        return answer.status_code == 401 and list(answer.json()) == ["detail"] and named
+
+    assert misses(PROTECTED, keeps) == []
 
 
 @pytest.mark.parametrize("name", sorted(set(ENDPOINTS) - set(PROTECTED)))
@@ -39,13 +48,15 @@ def test_what_is_for_anybody_looks_at_no_credentials(name):
     assert ANONYMOUS.put("/v1/" + ENDPOINTS[name].path).status_code == 405
 
 
-@pytest.mark.parametrize("name", BY_KEY)
-def test_a_wrong_key_is_401_at_every_endpoint(name):
-    answer = call(ANONYMOUS, name, Authorization=f"Bearer drs_{'0' * 16}_{'x' * 43}")
-    assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")
-    assert answer.json() == {
-        "detail": "This API key is not valid here: check that it is complete, not revoked and not expired."
-    }
+def test_a_wrong_key_is_401_at_every_endpoint():
+    sentence = "This API key is not valid here: check that it is complete, not revoked and not expired."
+
+    def keeps(name: str) -> bool:
+        answer = call(ANONYMOUS, name, Authorization=f"Bearer drs_{'0' * 16}_{'x' * 43}")
+        told = (answer.status_code, answer.headers.get("WWW-Authenticate"), answer.json())
+        return told == (401, "Bearer", {"detail": sentence})
+
+    assert misses(BY_KEY, keeps) == []
 
 
 MALFORMED = [
@@ -96,14 +107,16 @@ CHANGES = [name for name, endpoint in ENDPOINTS.items() if not name.startswith("
 
 
 @pytest.mark.parametrize("token", [None, "", "x" * 64])
-@pytest.mark.parametrize("name", CHANGES)
-def test_a_session_changes_nothing_without_its_csrf_token(name, token, organization, browser_of):
+def test_a_session_changes_nothing_without_its_csrf_token(token, organization, browser_of):
     browser = browser_of(organization, Role.OWNER)
     del browser.defaults["HTTP_X_CSRFTOKEN"]
-    answer = call(browser, name, **({} if token is None else {"X-CSRFToken": token}))
-    assert answer.status_code == 403
-    assert "CSRF" in answer.json()["detail"]
-    assert not Decision.objects.exists()
+    headers = {} if token is None else {"X-CSRFToken": token}
+
+    def keeps(name: str) -> bool:
+        answer = call(browser, name, **headers)
+        return answer.status_code == 403 and "CSRF" in answer.json()["detail"] and not Decision.objects.exists()
+
+    assert misses(CHANGES, keeps) == []
 
 
 def test_a_session_with_its_csrf_token_ingests_and_a_key_needs_none(organization, api, browser_of):
