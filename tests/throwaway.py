@@ -12,7 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 DURABLE = {}
-FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+FAST = {
+    "fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off",
+    "wal_level": "minimal", "max_wal_senders": "0",
+}  # fmt: skip
 _LINUX_VERSIONS = "/usr/lib/postgresql/*/bin"
 
 
