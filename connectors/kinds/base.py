@@ -1,0 +1,144 @@
+"""What a kind of source is, and what it is given to read one."""
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from config.errors import DomainError
+
+Cursor = Mapping[str, Any]
+"""Where a source was read up to, as JSON; {} at its beginning. Only the kind that wrote it understands it."""
+
+
+class SourceFault(DomainError):
+    """The source cannot be read.
+
+    Args:
+        sentence: what is wrong, without anything of the secret or of a record.
+        fix: what to do about it, and who.
+        cause: `config` needs somebody to change something, and stops the connector soon; `transient` goes away by
+            itself; `system` is ours.
+        retry_after: seconds, where the source asked for them.
+    """
+
+    code: ClassVar = "source_fault"
+    status: ClassVar = 503
+
+    def __init__(
+        self,
+        sentence: str,
+        *,
+        fix: str,
+        cause: Literal["config", "transient", "system"] = "config",
+        retry_after: int | None = None,
+        because: str = "",
+    ) -> None:
+        super().__init__(sentence, because=because, retry_after=retry_after)
+        self.fix, self.cause = fix, cause
+
+
+class Item(NamedTuple):
+    """One thing a source holds, byte for byte as it stands there: one JSON object, whether or not it is a record."""
+
+    raw: bytes
+    position: str
+    """Where it stands in the source, for people: `2026/decisions.ndjson.gz, line 17`."""
+
+
+class Batch(NamedTuple):
+    """What was read up to a place from which reading can go on."""
+
+    items: list[Item]
+    cursor: Cursor
+    """Where to go on once the items are in custody."""
+    behind_seconds: float | None = None
+    """How old the newest item is, where the source tells; None if it does not."""
+    ledger: tuple["LedgerEntry", ...] = ()
+    """Objects or files that are finished with this batch."""
+
+
+class LedgerEntry(NamedTuple):
+    """An object or a file as it was read. Neither its time nor its name says whether it came after others."""
+
+    name: str
+    version: str
+    """An object's version or ETag; of a file its size and time."""
+
+
+class Step(NamedTuple):
+    """One step of a test, in words."""
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str = ""
+
+
+Settings = TypeVar("Settings", bound="KindConfig")
+
+
+class KindConfig(BaseModel):
+    """The settings of a kind. What is wrong with them are the connector's `problems`, and never a 422."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+@dataclass
+class Source(Generic[Settings]):
+    """A source to read: its settings, and what surrounds reading it."""
+
+    config: Settings
+    secret: Callable[[], str]
+    """Resolves the secret reference. Raises SourceFault. Call it when it is needed, and keep its result no longer."""
+    organization_id: uuid.UUID
+    deadline: float
+    """By `time.monotonic()`: reading ends at a batch's boundary before it, and no single call may last longer."""
+    was_read: Callable[[LedgerEntry], bool] = lambda _: False
+    """Whether the ledger has this object or file in this version."""
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def seconds_left(self) -> float:
+        return max(self.deadline - time.monotonic(), 0.1)
+
+    @contextmanager
+    def step(self, name: str, detail: str) -> Iterator[None]:
+        """A part of reading that a test shows by name, such as `signed in` or `listed`: done, or failed with its mend.
+
+        The first one of a name is the one that is shown.
+        """
+        try:
+            yield
+        except SourceFault as fault:
+            self.steps.append(Step(name, False, fault.sentence, fault.fix))
+            raise
+        if name not in {step.name for step in self.steps}:
+            self.steps.append(Step(name, True, detail))
+
+
+class Kind(Protocol):
+    """One kind of source."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    """For pages: `Amazon S3`."""
+    Config: ClassVar[type[KindConfig]]
+    secret: ClassVar[str]
+    """What `secret_ref` holds for this kind, as the documentation says it; "" if it takes none."""
+
+    def problems(self, config: KindConfig) -> list[str]:
+        """What is wrong with settings of the right types, in sentences."""
+        ...
+
+    def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
+        """What is new since `cursor`, a batch of at most 500 items or 4 MiB at a time; ends when there is nothing more.
+
+        Raises:
+            SourceFault
+        """
+        ...
