@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVa
 from pydantic import BaseModel, ConfigDict
 
 from config.errors import DomainError
+from connectors.formats import Format, Item
+from connectors.maps import FieldMap
 
 Cursor = Mapping[str, Any]
 """Where a source was read up to, as JSON; {} at its beginning. Only the kind that wrote it understands it."""
@@ -40,14 +42,6 @@ class SourceFault(DomainError):
     ) -> None:
         super().__init__(sentence, because=because, retry_after=retry_after)
         self.fix, self.cause = fix, cause
-
-
-class Item(NamedTuple):
-    """One thing a source holds, byte for byte as it stands there: one JSON object, whether or not it is a record."""
-
-    raw: bytes
-    position: str
-    """Where it stands in the source, for people: `2026/decisions.ndjson.gz, line 17`."""
 
 
 class Batch(NamedTuple):
@@ -86,6 +80,11 @@ class KindConfig(BaseModel):
     """The settings of a kind. What is wrong with them are the connector's `problems`, and never a 422."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    format: Format = "auto"
+    """Of what the source holds, where it does not follow from the kind."""
+    map: FieldMap | None = None
+    """How an item becomes a record. A kind leaves that to whoever takes its items in."""
 
 
 @dataclass

@@ -1,0 +1,120 @@
+"""What the things that sources hold are made of: one JSON object, one a line, or an array of them; each also as gzip.
+
+Items come byte for byte as they stand. What is wrong with one is said of that one; the others come all the same.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Literal, NamedTuple
+
+from config.api.strict_json import MAX_BYTES
+from connectors.formats.gzipped import BadGzip, expanded
+from connectors.formats.pointers import values_at
+from connectors.formats.scanning import BOM, TOO_LONG, WHITE_SPACE, Cut, array_items
+
+__all__ = ["Format", "Item", "items", "items_at", "values_at"]
+
+Format = Literal["auto", "json", "ndjson", "array", "opa"]
+"""`json` is one object; `opa` is a decision log of Open Policy Agent, an array or one a line; `auto` looks."""
+
+_LOOKED_AT = 64 * 2**10
+
+
+class Item(NamedTuple):
+    """One thing a source holds, byte for byte as it stands there: one JSON object, whether or not it is a record."""
+
+    raw: bytes
+    position: str
+    """Where it stands in the source, for people: `2026/decisions.ndjson.gz, item 17`."""
+    problem: str = ""
+    """Why it can be no record, where the reader knows that already: then it goes to quarantine as it is."""
+    origin: str = ""
+    """The object or file that it stands in, as the ledger names it."""
+
+
+def items(chunks: Iterable[bytes], format: Format, name: str, *, first: int = 1) -> Iterator[Item]:
+    """What a file, an object or an answer holds.
+
+    Args:
+        chunks: its bytes, cut anywhere, perhaps as gzip.
+        name: of the file or object, as the ledger has it and people know it.
+        first: the number of the first item to give; those before it are passed over, which were read before.
+    """
+    number = 0
+    try:
+        for number, cut in enumerate(_cuts(expanded(chunks), format, name), start=1):
+            if number >= first:
+                yield _item(cut, name, number)
+    except BadGzip as fault:
+        yield Item(b"", name, problem=fault.sentence, origin=name)
+
+
+def items_at(document: bytes, pointer: str, name: str) -> Iterator[Item] | None:
+    """The items of the array at a JSON pointer of a document; None if there is no array."""
+    found = values_at(document, [pointer]).get(pointer)
+    if found is None or not found.startswith(b"["):
+        return None
+    return (_item(cut, name, number) for number, cut in enumerate(array_items([found], longest=MAX_BYTES), start=1))
+
+
+def _item(cut: Cut, name: str, number: int) -> Item:
+    return Item(cut.raw, f"{name}, item {number}", problem=cut.problem, origin=name)
+
+
+def _cuts(chunks: Iterator[bytes], format: Format, name: str) -> Iterator[Cut]:
+    if format in ("auto", "opa"):
+        start = _start(chunks)
+        chunks = chain([start], chunks)
+        format = _recognised(start, name)
+    if format == "array":
+        return array_items(chunks, longest=MAX_BYTES)
+    return _lines(chunks) if format == "ndjson" else _document(chunks)
+
+
+def _start(chunks: Iterator[bytes]) -> bytes:
+    """As much as tells the format."""
+    start = bytearray()
+    for chunk in chunks:
+        start += chunk
+        if len(start) >= _LOOKED_AT:
+            break
+    return bytes(start)
+
+
+def _recognised(start: bytes, name: str) -> Format:
+    """An object may be spread over lines, and then its first line is no object; a name may say it, too."""
+    text = start.removeprefix(BOM).lstrip(WHITE_SPACE)
+    if text.startswith(b"["):
+        return "array"
+    line, end_of_line, _ = text.partition(b"\n")
+    spread = end_of_line and not line.rstrip(WHITE_SPACE).endswith(b"}")
+    named = name.lower().removesuffix(".gz").endswith((".ndjson", ".jsonl"))
+    return "json" if spread and not named else "ndjson"
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[Cut]:
+    """The lines that are not blank, each at most 1 MiB of it."""
+    line, is_first = bytearray(), True
+    for chunk in chunks:
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            line += end[: MAX_BYTES + 1 - len(line)]
+            yield from _line(line, is_first)
+            line, is_first = bytearray(), False
+        line += rest[: MAX_BYTES + 1 - len(line)]
+    yield from _line(line, is_first)
+
+
+def _line(line: bytearray, is_first: bool) -> Iterator[Cut]:
+    raw = bytes(line.removeprefix(BOM) if is_first else line).strip(WHITE_SPACE)
+    if len(raw) > MAX_BYTES:
+        yield Cut(raw[:MAX_BYTES], TOO_LONG)
+    elif raw:
+        yield Cut(raw)
+
+
+def _document(chunks: Iterable[bytes]) -> Iterator[Cut]:
+    document = bytearray()
+    for chunk in chunks:
+        document += chunk[: MAX_BYTES + 1 - len(document)]
+    return _line(document, True)

@@ -1,0 +1,73 @@
+"""Decompressing what a source sends, within bounds: a small file can hold a thousand times its size."""
+
+import zlib
+from collections.abc import Iterable, Iterator
+
+from config.errors import DomainError
+
+_MAGIC = b"\x1f\x8b"
+_CHUNK = 256 * 2**10
+_FREE = 16 * 2**20
+"""Bytes that are expanded whatever the ratio."""
+MOST_EXPANDED = 4 * 2**30
+HIGHEST_RATIO = 200
+"""JSON of many like records shrinks to a fiftieth; what expands beyond this was made to."""
+
+
+class BadGzip(DomainError):
+    """The compressed bytes are damaged, cut off, or expand beyond all bounds."""
+
+    code, status = "bad_gzip", 422
+
+
+def expanded(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The bytes as they are, or decompressed if they are gzip, a chunk at a time.
+
+    Raises:
+        BadGzip: after the chunks that came before the fault.
+    """
+    arriving = iter(chunks)
+    start = b""
+    while len(start) < len(_MAGIC):
+        chunk = next(arriving, None)
+        if chunk is None:
+            break
+        start += chunk
+    everything = _chain(start, arriving)
+    return _decompressed(everything) if start.startswith(_MAGIC) else everything
+
+
+def _chain(start: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    if start:
+        yield start
+    yield from rest
+
+
+def _decompressed(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Members that follow each other are one text (RFC 1952, 2.2); zeros behind the last one are padding."""
+    member = zlib.decompressobj(wbits=31)
+    read = made = 0
+    for chunk in chunks:
+        read += len(chunk)
+        pending = chunk
+        while pending:
+            if member.eof:
+                pending = pending.lstrip(b"\0")
+                if not pending:
+                    break
+                member = zlib.decompressobj(wbits=31)
+            try:
+                found = member.decompress(pending, _CHUNK)
+            except zlib.error:
+                raise BadGzip("The compressed bytes are damaged.") from None
+            pending = member.unused_data if member.eof else member.unconsumed_tail
+            made += len(found)
+            if made > MOST_EXPANDED or made > _FREE + HIGHEST_RATIO * read:
+                raise BadGzip("It expands beyond all bounds, as no file of records does.")
+            if found:
+                yield found
+    while not member.eof:  # what is left within, where the last piece was as long as a chunk
+        found = member.decompress(b"", _CHUNK)
+        if not found:
+            raise BadGzip("The compressed bytes end too early.")
+        yield found

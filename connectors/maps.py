@@ -1,0 +1,110 @@
+"""Field maps: a record made from an item of another shape, with the item itself in it, byte for byte."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+
+from config.api import strict_json
+from config.api.strict_json import InvalidJSON, spelling
+from config.errors import DomainError
+from connectors.formats.pointers import LONGEST, POINTER, values_at
+
+_MOST_FIELDS = 64
+
+Target = Annotated[str, Field(min_length=1, max_length=256, pattern=r"^[^.\x00]+(\.[^.\x00]+){0,7}$")]
+"""A field of the record: `decision_id`, `outcome.action`."""
+Pointer = Annotated[str, Field(max_length=512, pattern=POINTER)]
+
+
+class Unmapped(DomainError):
+    """No record can be made of this item."""
+
+    code, status = "unmapped", 422
+
+
+class FieldMap(BaseModel):
+    """How a record is made of an item of another shape."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    fields: Annotated[dict[Target, Pointer], Field(max_length=_MOST_FIELDS)] = {}
+    """JSON pointers into the item, by the field of the record that gets the value there."""
+    constants: Annotated[dict[Target, JsonValue], Field(max_length=_MOST_FIELDS)] = {}
+    """Values that are the same for every record, by their fields."""
+    original: Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[^.\x00]+$")] = "original"
+    """The field that holds the item as it stands."""
+
+    @model_validator(mode="after")
+    def _fields_do_not_overlap(self) -> "FieldMap":
+        targets = [*self.fields, *self.constants, self.original]
+        if "decision_id" not in self.fields:
+            raise ValueError("fields must say where the decision_id is, such as /id")
+        if any(pointer.count("/") > LONGEST for pointer in self.fields.values()):
+            raise ValueError(f"a pointer has at most {LONGEST} steps")
+        within = any(other.startswith(f"{one}.") for one in targets for other in targets)
+        if within or len(set(targets)) < len(targets):
+            raise ValueError("a field is named twice, or lies within another")
+        return self
+
+
+OPA = FieldMap(fields={"decision_id": "/decision_id", "decided_at": "/timestamp", "system.name": "/path"})
+"""What a decision log of Open Policy Agent says of each decision."""
+
+
+def record_of(item: bytes, field_map: FieldMap) -> bytes:
+    """The record: the mapped values and then the item, all as they are spelled there.
+
+    A number as `decision_id` becomes a text of the same digits.
+
+    Raises:
+        Unmapped: the item is no acceptable JSON object, or has nothing where its decision_id should be.
+    """
+    _require_object(item)
+    found = values_at(item, field_map.fields.values())
+    values: dict[str, bytes] = {
+        target: found[pointer] for target, pointer in field_map.fields.items() if pointer in found
+    }
+    values["decision_id"] = _identity(values.get("decision_id"), field_map.fields["decision_id"])
+    for target, constant in field_map.constants.items():
+        values[target] = json.dumps(constant, ensure_ascii=False).encode()
+    return _joined({**_tree(values), field_map.original: item})
+
+
+def _require_object(item: bytes) -> None:
+    try:
+        content = strict_json.read(item, number=spelling, integer=spelling)
+    except InvalidJSON as error:
+        raise Unmapped(f"It is no acceptable JSON: {error.general}.") from None
+    if not isinstance(content, dict):
+        raise Unmapped("It is no JSON object.")
+
+
+def _identity(found: bytes | None, pointer: str) -> bytes:
+    if found is None or found in (b"null", b'""'):
+        raise Unmapped(f"There is nothing at {pointer}, where its decision_id should be.")
+    if found[:1] == b'"':
+        return found
+    if found[:1] in b"{[tf":
+        raise Unmapped(f"What is at {pointer} is neither a text nor a number, so it is no decision_id.")
+    return b'"' + found + b'"'
+
+
+def _tree(values: Mapping[str, bytes]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for target, value in values.items():
+        *groups, name = target.split(".")
+        branch = tree
+        for group in groups:
+            branch = branch.setdefault(group, {})
+        branch[name] = value
+    return tree
+
+
+def _joined(tree: Mapping[str, Any]) -> bytes:
+    members = (
+        json.dumps(name, ensure_ascii=False).encode() + b":" + (_joined(value) if isinstance(value, dict) else value)
+        for name, value in tree.items()
+    )
+    return b"{" + b",".join(members) + b"}"

@@ -1,0 +1,175 @@
+"""What a source holds is cut into items byte for byte, however it arrives, within bounds of memory and time."""
+
+import gzip
+import json
+import os
+import time
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from connectors.formats import items, items_at, values_at
+from connectors.formats.gzipped import expanded
+from connectors.formats.scanning import array_items
+
+pytestmark = pytest.mark.once
+
+MIB = 2**20
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+space = st.text(" \t\r\n", max_size=3)
+
+
+@st.composite
+def arrays(draw):
+    """The text of an array and the texts of its items."""
+    found = draw(st.lists(values, max_size=6))
+    ascii_only, indent = draw(st.booleans()), draw(st.sampled_from([None, 1]))
+    texts = [json.dumps(each, ensure_ascii=ascii_only, indent=indent).encode() for each in found]
+    spaced = [draw(space).encode() + text + draw(space).encode() for text in texts]
+    whole = draw(space).encode() + b"[" + b",".join(spaced) + (b"" if texts else b" ") + b"]" + draw(space).encode()
+    return whole, texts
+
+
+def chunks(data, size):
+    return [data[start : start + size] for start in range(0, len(data), size)]
+
+
+def raw(found):
+    return [item.raw for item in found]
+
+
+@given(arrays(), st.integers(1, 40))
+def test_every_item_of_an_array_is_a_slice_of_it_and_says_the_same(made, size):
+    whole, texts = made
+    cuts = list(array_items(chunks(whole, size), longest=MIB))
+    assert [cut.raw for cut in cuts] == texts
+    assert not any(cut.problem for cut in cuts)
+    assert [json.loads(cut.raw) for cut in cuts] == json.loads(whole)
+
+
+@given(st.binary(max_size=200), st.integers(1, 20))
+def test_no_bytes_break_the_cutter_and_how_they_arrive_makes_no_difference(data, size):
+    once = list(array_items([b"[" + data], longest=50))
+    assert list(array_items(chunks(b"[" + data, size), longest=50)) == once
+    assert list(items([data], "auto", "x")) is not None
+
+
+@given(st.dictionaries(st.text(), values, max_size=5))
+def test_a_pointer_leads_to_the_bytes_of_its_value(document):
+    text = json.dumps(document).encode()
+    for key, value in document.items():
+        pointer = "/" + key.replace("~", "~0").replace("/", "~1")
+        found = values_at(text, [pointer])[pointer]
+        assert found in text
+        assert json.dumps(json.loads(found)) == json.dumps(value)
+    assert values_at(text, [""]) == {"": text}
+
+
+def test_numbers_keys_and_spaces_come_as_they_stand():
+    first, second = b'{"n": 1.50, "big":12345678901234567890123,\n "n2" : 1e2}', b'{"u":"\\u00e9",  "a":[ ]}'
+    assert raw(items([b"[ " + first + b" ,\n" + second + b"]\n"], "array", "x")) == [first, second]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b"[]", []),
+        (b"  [ ] ", []),
+        (b"", []),
+        (b"[1,]", [(b"1", ""), (b"", "")]),
+        (b'[{"a":1},{"b":', [(b'{"a":1}', ""), (b'{"b":', "without its closing")]),
+        (b'[{"a":1}] x', [(b'{"a":1}', ""), (b"x", "follows")]),
+        (b'{"a":1}', [(b'{"a":1}', "no JSON array")]),
+        (b'["]",",[{",{"a":"\\"]"}]', [(b'"]"', ""), (b'",[{"', ""), (b'{"a":"\\"]"}', "")]),
+        (b'\xef\xbb\xbf[{"a":1}]', [(b'{"a":1}', "")]),
+    ],
+)
+def test_what_is_wrong_with_an_array_is_an_item_with_its_problem(text, expected):
+    found = list(items([text], "array", "x"))
+    assert [item.raw for item in found] == [text for text, _ in expected]
+    assert all(problem in item.problem for item, (_, problem) in zip(found, expected, strict=True))
+    assert [bool(item.problem) for item in found] == [bool(problem) for _, problem in expected]
+
+
+def test_a_broken_line_costs_that_line_alone():
+    found = items([b'{"a":1}\n{"b":\n\n{"c":3}\r\n{"d"'], "auto", "day.ndjson")
+    assert raw(found) == [b'{"a":1}', b'{"b":', b'{"c":3}', b'{"d"']
+
+
+def test_the_format_is_recognised():
+    spread = json.dumps({"a": {"b": 1}}, indent=2).encode()
+    assert raw(items([spread], "auto", "x.json")) == [spread]
+    assert raw(items([b'{"a":1}\n{"b":2}'], "auto", "x.json")) == [b'{"a":1}', b'{"b":2}']
+    assert raw(items([b' [{"a":1}]'], "auto", "x")) == [b'{"a":1}']
+    assert raw(items([gzip.compress(b'[{"a":1},{"b":2}]')], "opa", "x.gz")) == [b'{"a":1}', b'{"b":2}']
+
+
+def test_items_say_where_they_stand_and_reading_goes_on_at_any_of_them():
+    found = list(items([b'{"a":1}\n{"b":2}\n{"c":3}'], "ndjson", "day.ndjson", first=2))
+    assert [(item.position, item.origin) for item in found] == [
+        ("day.ndjson, item 2", "day.ndjson"),
+        ("day.ndjson, item 3", "day.ndjson"),
+    ]
+
+
+def test_an_item_over_the_limit_is_cut_off_and_the_next_one_comes():
+    long = b'{"a":"' + b"x" * 3 * MIB + b'"}'
+    for text, format in ((b"[" + long + b',{"b":2}]', "array"), (long + b'\n{"b":2}', "ndjson")):
+        first, second = items(chunks(text, 65536), format, "x")
+        assert first.problem
+        assert len(first.raw) <= MIB
+        assert (second.raw, second.problem) == (b'{"b":2}', "")
+
+
+def test_gzip_of_several_members_and_padding_is_one_text():
+    packed = gzip.compress(b'{"a":1}\n') + gzip.compress(b'{"b":2}\n') + b"\0" * 100
+    for size in (1, 7, 10_000):
+        assert raw(items(chunks(packed, size), "ndjson", "x")) == [b'{"a":1}', b'{"b":2}']
+
+
+@pytest.mark.parametrize("damage", [lambda p: p[:-12], lambda p: p[:40] + b"!!!!" + p[44:]], ids=["cut", "changed"])
+def test_damaged_gzip_is_a_problem_and_what_came_before_it_is_kept(damage):
+    packed = gzip.compress(b"\n".join(b'{"n":%d,"r":"%s"}' % (n, os.urandom(9).hex().encode()) for n in range(5000)))
+    found = list(items(chunks(damage(packed), 1000), "ndjson", "x"))
+    assert "compressed bytes" in found[-1].problem
+
+
+def test_a_gzip_bomb_stops_before_it_takes_memory_or_time():
+    bomb = zlib.compressobj(9, wbits=31)
+    packed = b"".join(bomb.compress(bytes(MIB)) for _ in range(300)) + bomb.flush()
+    made, started = 0, time.process_time()
+    with pytest.raises(Exception, match="expands"):
+        for piece in expanded(chunks(packed, 65536)):
+            made += len(piece)
+            assert len(piece) <= MIB
+    assert made < 100 * MIB
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    "unit", [b'"' + b"a" * 200_000 + b'",', b"[" * 100 + b"]" * 100 + b",", b'{"a":"\\\\\\""},', b'"', b"\\", b"{"]
+)
+def test_the_time_grows_with_the_bytes_alone(unit):
+    def seconds(size):
+        text = b"[" + (unit * (size // len(unit) + 1))[:size]
+        started = time.process_time()
+        for _ in array_items(chunks(text, 4096), longest=MIB):
+            pass
+        return time.process_time() - started
+
+    small = min(seconds(400_000) for _ in range(3))
+    assert seconds(3_200_000) < 8 * 3 * small + 0.05
+
+
+def test_the_array_of_an_answer_is_found_by_a_pointer():
+    page = b'{"next": "abc", "data": {"rows": [ {"a":1.0} , {"b":"]"} ]}}'
+    assert raw(items_at(page, "/data/rows", "page 1")) == [b'{"a":1.0}', b'{"b":"]"}']
+    assert items_at(page, "/data", "page 1") is None
+    assert items_at(page, "/nothing", "page 1") is None
+    assert raw(items_at(b'[{"a":1}]', "", "page 1")) == [b'{"a":1}']

@@ -1,0 +1,82 @@
+"""A field map makes a record of an item of another shape and keeps the item's bytes in it."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from connectors.maps import OPA, FieldMap, Unmapped, record_of
+
+pytestmark = pytest.mark.once
+
+LOANS = FieldMap(
+    fields={"decision_id": "/request/id", "outcome.action": "/result", "decided_at": "/at"},
+    constants={"system.name": "loans", "system.version": "2"},
+)
+
+
+def test_the_record_has_the_mapped_fields_and_the_item_verbatim():
+    item = b'{"result":"deny", "request": {"id": "a-1","amount":1.50}}'
+    record = record_of(item, LOANS)
+    assert record.endswith(b'"original":' + item + b"}")
+    assert json.loads(record) == {
+        "decision_id": "a-1",
+        "outcome": {"action": "deny"},
+        "system": {"name": "loans", "version": "2"},
+        "original": json.loads(item),
+    }
+
+
+def test_a_number_becomes_an_id_of_the_same_digits():
+    item = b'{"request": {"id": 12345678901234567890123}}'
+    assert json.loads(record_of(item, LOANS))["decision_id"] == "12345678901234567890123"
+
+
+@pytest.mark.parametrize(
+    ("item", "sentence"),
+    [
+        (b"{", "no acceptable JSON"),
+        (b"[1]", "no JSON object"),
+        (b'{"request": 1}', "nothing at /request/id"),
+        (b'{"request": {"id": null}}', "nothing at /request/id"),
+        (b'{"request": {"id": {"x": 1}}}', "neither a text nor a number"),
+        (b'{"private name": 1, "private name": 2}', "a key appears twice"),
+    ],
+)
+def test_an_item_without_an_id_makes_no_record(item, sentence):
+    with pytest.raises(Unmapped) as refused:
+        record_of(item, LOANS)
+    assert sentence in refused.value.sentence
+    assert "private" not in refused.value.sentence
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"fields": {}},
+        {"fields": {"decision_id": "id"}},
+        {"fields": {"decision_id": "/id", "a": "/a", "a.b": "/b"}},
+        {"fields": {"decision_id": "/id", "original": "/a"}},
+        {"fields": {"decision_id": "/id"}, "constants": {"decision_id": 1}},
+        {"fields": {"decision_id": "/id" * 20}},
+        {"fields": {"decision_id": "/id"}, "else": 1},
+    ],
+)
+def test_a_map_that_cannot_work_is_refused(wrong):
+    with pytest.raises(ValidationError):
+        FieldMap.model_validate(wrong)
+
+
+def test_an_event_of_open_policy_agent_tells_what_and_when():
+    event = b'{"decision_id":"x","timestamp":"2026-01-02T03:04:05.678901234Z","path":"credit/allow","result":true}'
+    assert json.loads(record_of(event, OPA))["system"] == {"name": "credit/allow"}
+
+
+@given(st.dictionaries(st.text(min_size=1), st.integers() | st.text() | st.lists(st.text())), st.text(min_size=1))
+def test_whatever_the_item_is_its_bytes_are_in_the_record(document, identity):
+    item = json.dumps({**document, "id": identity}).encode()
+    record = record_of(item, FieldMap(fields={"decision_id": "/id"}))
+    assert json.loads(record) == {"decision_id": identity, "original": json.loads(item)}
+    assert item in record
