@@ -42,6 +42,7 @@ INSTALLED_APPS = [
     "custody",
     "decisions",
     "notices",
+    "connectors",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -97,7 +97,12 @@ def query(model: type[QueryString]) -> list[OpenApiParameter]:
     """The query parameters that a model describes."""
     schema = model.model_json_schema()
     return [
-        OpenApiParameter(name, _parameter_schema(described), description=described.get("description", ""))
+        OpenApiParameter(
+            name,
+            _parameter_schema(described),
+            required=name in schema.get("required", ()),
+            description=described.get("description", ""),
+        )
         for name, described in schema["properties"].items()
     ]
 

@@ -1,0 +1,62 @@
+from collections.abc import Iterator
+
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+
+from accounts.authentication import caller_of
+from accounts.roles import Permission
+from config.api import body, openapi, strict_json
+from config.api.resources import Resource
+from config.api.responses import answer
+from config.api.strict_json import InvalidJSON
+from config.errors import Invalid
+from connectors import completeness
+from connectors.schemas import CompletenessOut, CompletenessQuery
+
+
+class CompletenessChecks(Resource):
+    @extend_schema(
+        operation_id="check_completeness",
+        summary="Compare the decision ids that a source holds, one JSON text a line, with what is in custody.",
+        tags=["extension"],
+        parameters=openapi.query(CompletenessQuery),
+        request={body.NDJSON: {"type": "string", "format": "binary"}},
+        responses=openapi.answers({200: CompletenessOut}, errors=[401, 403, 413, 415]),
+    )
+    def check(self, request: Request) -> HttpResponse:
+        asked = self.query(CompletenessQuery)
+        found = completeness.compare(
+            organization_id=caller_of(request).organization_id,
+            system=asked.system,
+            begin=asked.begin,
+            end=asked.end,
+            ids=_ids(body.lines(request)),
+        )
+        return answer(
+            {
+                "completeness": found.share,
+                "expected": found.expected,
+                "present": found.present,
+                "missing": found.missing,
+                "missing_count": found.missing_count,
+                "unknown": found.unknown,
+                "unknown_count": found.unknown_count,
+            }
+        )
+
+    check.permission = Permission.READ_DECISIONS  # type: ignore[attr-defined]
+
+
+def _ids(lines: Iterator[bytes]) -> Iterator[str]:
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            found = strict_json.read(line, nul=False)
+        except InvalidJSON:
+            found = None
+        if not isinstance(found, str):
+            message = "Value error, each line is a decision_id as a JSON text"
+            raise Invalid([{"type": "value_error", "loc": ["body", number], "msg": message}])
+        yield found

@@ -1,0 +1,170 @@
+from typing import Any
+
+from django.http import HttpResponse
+from pydantic import ValidationError
+from rest_framework.request import Request
+
+from accounts.authentication import caller_of
+from accounts.idempotency import idempotent
+from accounts.roles import Permission
+from config.api.pagination import paginate
+from config.api.resources import Resource, operation
+from config.api.responses import answer
+from config.api.validation import invalid_model
+from connectors import presenters, selectors, services
+from connectors.formats import values_at
+from connectors.maps import FieldMap, Unmapped, record_of
+from connectors.models import Connector
+from connectors.schemas import (
+    ConnectorDetail,
+    ConnectorIn,
+    ConnectorList,
+    ConnectorPatch,
+    DeletedOut,
+    ListPage,
+    MapPreviewIn,
+    MapPreviewOut,
+    RunList,
+    TestOut,
+)
+
+
+class Connectors(Resource):
+    @operation(
+        "create_connector",
+        "Create a connector; it is polled at once, unless it is disabled or has problems.",
+        tag="connectors",
+        permission=Permission.MANAGE_CONNECTORS,
+        body=ConnectorIn,
+        answers={201: ConnectorDetail},
+        errors=[409],
+    )
+    @idempotent
+    def create(self, request: Request) -> HttpResponse:
+        body = self.body(ConnectorIn)
+        connector = services.create_connector(
+            caller=caller_of(request),
+            kind=body.kind,
+            name=body.name,
+            config=body.config,
+            secret_ref=body.secret_ref or "",
+            schedule_seconds=body.schedule_seconds,
+            enabled=body.enabled,
+        )
+        return answer(presenters.detail(connector), status=201)
+
+    @operation(
+        "list_connectors",
+        "List the organization's connectors, newest first.",
+        permission=Permission.MANAGE_CONNECTORS,
+        query=ListPage,
+        answers={200: ConnectorList},
+    )
+    def list(self, request: Request) -> HttpResponse:
+        rows = Connector.objects.for_organization(caller_of(request).organization_id)
+        return answer(paginate(rows, self.query(ListPage), moment="created_at", show=presenters.connector))
+
+    @operation(
+        "get_connector",
+        "Show a connector: its settings and problems, last run, counts, cursor and how far behind it is.",
+        permission=Permission.MANAGE_CONNECTORS,
+        answers={200: ConnectorDetail},
+        errors=[404],
+    )
+    def retrieve(self, request: Request, source_id: str) -> HttpResponse:
+        return answer(presenters.detail(_connector(request, source_id)))
+
+    @operation(
+        "update_connector",
+        "Partially update a connector; null is as if left out.",
+        tag="connectors",
+        permission=Permission.MANAGE_CONNECTORS,
+        body=ConnectorPatch,
+        answers={200: ConnectorDetail},
+        errors=[404],
+    )
+    def update(self, request: Request, source_id: str) -> HttpResponse:
+        body, connector = self.body(ConnectorPatch), _connector(request, source_id)
+        changes = services.Changes(**{name: getattr(body, name) for name in ConnectorPatch.model_fields})
+        changed = services.change_connector(caller=caller_of(request), connector=connector, changes=changes)
+        return answer(presenters.detail(changed))
+
+    @operation(
+        "delete_connector",
+        "Delete a connector. The records that it brought stay in custody.",
+        permission=Permission.MANAGE_CONNECTORS,
+        answers={200: DeletedOut},
+        errors=[404],
+    )
+    def destroy(self, request: Request, source_id: str) -> HttpResponse:
+        services.delete_connector(caller=caller_of(request), connector=_connector(request, source_id))
+        return answer({"source_id": source_id, "deleted": True})
+
+    @operation(
+        "poll_connector",
+        "Poll a connector now; one that stopped runs again.",
+        permission=Permission.MANAGE_CONNECTORS,
+        answers={202: ConnectorDetail},
+        errors=[404, 409],
+    )
+    def poll(self, request: Request, source_id: str) -> HttpResponse:
+        asked = services.request_poll(caller=caller_of(request), connector=_connector(request, source_id))
+        return answer(presenters.detail(asked), status=202)
+
+    @operation(
+        "list_connector_runs",
+        "List the polls of a connector, newest first.",
+        permission=Permission.MANAGE_CONNECTORS,
+        query=ListPage,
+        answers={200: RunList},
+        errors=[404],
+    )
+    def runs(self, request: Request, source_id: str) -> HttpResponse:
+        rows = _connector(request, source_id).runs.all()
+        return answer(paginate(rows, self.query(ListPage), moment="started_at", show=presenters.run))
+
+
+class ConnectorTests(Resource):
+    @operation(
+        "test_connector",
+        "Check credentials and reachability without saving anything.",
+        tag="connectors",
+        permission=Permission.MANAGE_CONNECTORS,
+        body=ConnectorIn,
+        answers={200: TestOut},
+        errors=[429],
+    )
+    def test(self, request: Request) -> HttpResponse:
+        body = self.body(ConnectorIn)
+        tested = services.test_connector(
+            caller=caller_of(request), kind=body.kind, config=body.config, secret_ref=body.secret_ref or ""
+        )
+        return answer({"ok": tested.ok, "steps": [step._asdict() for step in tested.steps]})
+
+    @operation(
+        "preview_connector_map",
+        "Show the record that a field map makes of one item.",
+        permission=Permission.MANAGE_CONNECTORS,
+        body=MapPreviewIn,
+        answers={200: MapPreviewOut},
+    )
+    def preview(self, request: Request) -> HttpResponse:
+        body = self.body(MapPreviewIn)
+        try:
+            field_map = FieldMap.model_validate(body.map)
+        except ValidationError as error:
+            raise invalid_model(error, "body", ["map"]) from None
+        return answer(_preview(values_at(self.raw_body, ["/item"])["/item"], field_map))
+
+
+def _preview(item: bytes, field_map: FieldMap) -> dict[str, Any]:
+    problem, identity = services.judge(item, field_map)
+    try:
+        record = record_of(item, field_map).decode()
+    except Unmapped:
+        record = None
+    return {"decision_id": identity or None, "record": record, "problems": [problem] if problem else []}
+
+
+def _connector(request: Request, source_id: str) -> Connector:
+    return selectors.connector(caller_of(request).organization_id, source_id)

@@ -1,0 +1,73 @@
+"""Whether all that a source holds for a period is here."""
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from django.db.models import Q
+
+from decisions.models import Decision
+from decisions.records import KIND
+
+_PAGE = 500
+MOST_LISTED = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Completeness:
+    """How a source's decisions and ours agree; the lists end after 1,000 ids."""
+
+    expected: int
+    present: int
+    missing: list[str]
+    unknown: list[str]
+    unknown_count: int
+
+    @property
+    def missing_count(self) -> int:
+        return self.expected - self.present
+
+    @property
+    def share(self) -> float:
+        """Of the source's decisions, those that are here; 1 only if all are."""
+        return 1.0 if self.present == self.expected else min(round(self.present / self.expected, 6), 0.999999)
+
+
+def compare(
+    *, organization_id: uuid.UUID, system: str, begin: datetime, end: datetime, ids: Iterable[str]
+) -> Completeness:
+    """Compare the ids that a source holds with what is in custody.
+
+    Args:
+        system: the `system.name` of the records.
+        begin, end: of the period, by the decision's own time, else by its receipt; `end` is outside.
+        ids: the source's decision ids of that period; one that comes twice counts once.
+
+    Returns:
+        `missing` are the ids that are not here, under any system and time; `unknown` are ours of this system and
+        period that the source did not name.
+    """
+    ours = Decision.objects.filter(organization_id=organization_id)
+    named: set[str] = set()
+    missing: list[str] = []
+    present = 0
+    waiting = iter(ids)
+    while page := set(islice(waiting, _PAGE)):
+        page -= named
+        named |= page
+        found = set(ours.filter(decision_id__in=page).values_list("decision_id", flat=True))
+        present += len(found)
+        missing += sorted(page - found)[: MOST_LISTED - len(missing)]
+    in_period = Q(decided_at__gte=begin, decided_at__lt=end) | Q(
+        decided_at=None, received_at__gte=begin, received_at__lt=end
+    )
+    of_system = ours.filter(in_period, system_name=system, kind=KIND).order_by("received_at", "pk")
+    unknown: list[str] = []
+    unknown_count = 0
+    for decision_id in of_system.values_list("decision_id", flat=True).iterator(chunk_size=_PAGE):
+        if decision_id not in named:
+            unknown_count += 1
+            unknown += [decision_id] if len(unknown) < MOST_LISTED else []
+    return Completeness(len(named), present, missing, unknown, unknown_count)

@@ -1,0 +1,239 @@
+import uuid
+from typing import Any
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from accounts.models import Member, Organization
+from config.leases import Leased
+from config.tenancy import TenantQuerySet
+
+MAX_NAME = 128
+SHORTEST_SCHEDULE, LONGEST_SCHEDULE = 30, 86_400
+LONGEST_POSITION = 512
+
+
+class Kind(models.TextChoices):
+    S3 = "s3", "Amazon S3"
+    GCS = "gcs", "Google Cloud Storage"
+    AZURE_BLOB = "azure_blob", "Azure Blob Storage"
+    HTTP_JSON = "http_json", "HTTP and JSON"
+    POSTGRES = "postgres", "PostgreSQL"
+    DIRECTORY = "directory", "directory"
+
+
+class ConnectorQuerySet(TenantQuerySet["Connector"]):
+    def due(self) -> "ConnectorQuerySet":
+        """Those whose next poll has come, whether or not somebody works on them."""
+        return self.filter(next_poll_at__lte=timezone.now())
+
+
+class Connector(Leased):
+    """A source of decision records, polled on its own schedule.
+
+    Whoever polls it holds its lease. The cursor is written under the lease's token and for the `version` of the
+    configuration that was read with, so that a poll which was overtaken cannot write an old cursor over a reset.
+    """
+
+    source_id = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="+", db_index=False)
+    kind = models.CharField(max_length=16, choices=Kind.choices)
+    name = models.CharField(max_length=MAX_NAME)
+    config = models.JSONField(default=dict)
+    secret_ref = models.CharField(max_length=160, blank=True)
+    schedule_seconds = models.PositiveIntegerField(default=300)
+    enabled = models.BooleanField(default=True)
+    version = models.PositiveIntegerField(default=1)
+    problems = models.JSONField(default=list, help_text="What is wrong with the settings; empty for none.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.CharField(max_length=300)
+
+    cursor = models.JSONField(default=dict)
+    next_poll_at = models.DateTimeField(
+        null=True, help_text="Empty while it is disabled, stopped, or has problems: then it is not polled."
+    )
+    failures = models.PositiveIntegerField(default=0, help_text="Polls in a row that failed.")
+    stopped_at = models.DateTimeField(null=True)
+    stopped_because = models.CharField(max_length=1000, blank=True)
+
+    seen = models.PositiveBigIntegerField(default=0)
+    new = models.PositiveBigIntegerField(default=0)
+    repeated = models.PositiveBigIntegerField(default=0)
+    quarantined = models.PositiveBigIntegerField(default=0)
+    caught_up_at = models.DateTimeField(null=True, help_text="When it was last read to its end.")
+    newest_item_at = models.DateTimeField(null=True, help_text="Of the newest item read, where the source tells.")
+    last_new_at = models.DateTimeField(null=True, help_text="When the last new record came.")
+    longest_gap_seconds = models.PositiveBigIntegerField(default=0)
+    silent_at = models.DateTimeField(null=True, help_text="When it counts as silent, unless a new record comes.")
+
+    objects = ConnectorQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(kind__in=Kind.values), name="connectors_of_known_kinds"),
+            models.CheckConstraint(condition=~Q(name=""), name="connectors_have_names"),
+            models.CheckConstraint(
+                condition=Q(schedule_seconds__gte=SHORTEST_SCHEDULE, schedule_seconds__lte=LONGEST_SCHEDULE),
+                name="connector_schedules_are_bounded",
+            ),
+            models.CheckConstraint(
+                condition=Q(next_poll_at=None) | Q(enabled=True, stopped_at=None),
+                name="only_running_connectors_are_due",
+            ),
+            models.CheckConstraint(
+                condition=Q(stopped_at=None, stopped_because="")
+                | (Q(stopped_at__isnull=False) & ~Q(stopped_because="")),
+                name="stopped_connectors_say_why",
+            ),
+            models.CheckConstraint(
+                condition=Q(seen__gte=F("new") + F("repeated")), name="records_of_connectors_are_seen"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["next_poll_at"], condition=~Q(next_poll_at=None), name="connectors_due"),
+            models.Index(fields=["organization", "-created_at", "-id"], name="connectors_newest"),
+            models.Index(fields=["silent_at"], condition=~Q(silent_at=None), name="connectors_silent"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_silent(self) -> bool:
+        return self.enabled and self.silent_at is not None and self.silent_at <= timezone.now()
+
+    @property
+    def lag_seconds(self) -> int | None:
+        """How long ago the source was last read to its end; or, before that, how old its newest item read is."""
+        since = self.caught_up_at or self.newest_item_at
+        return max(0, round((timezone.now() - since).total_seconds())) if since else None
+
+    @property
+    def state(self) -> str:
+        """In one word, for lists."""
+        if not self.enabled:
+            return "disabled"
+        if self.problems:
+            return "not configured"
+        return "stopped" if self.stopped_at else "failing" if self.failures else "running"
+
+
+class OfConnectorQuerySet(TenantQuerySet[Any]):
+    organization_path = "connector__organization"
+
+
+class PollRun(models.Model):
+    """One poll, from claim to end; one that was killed has no end. The newest of each connector are kept."""
+
+    class Outcome(models.TextChoices):
+        RUNNING = "running", "under way, or ended by a crash"
+        FINISHED = "finished", "read to the end"
+        MORE = "more", "its time was over; goes on at once"
+        FAILED = "failed", "failed"
+        OVERTAKEN = "overtaken", "the connector was changed, or another worker took over"
+
+    connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="runs", db_index=False)
+    started_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+    outcome = models.CharField(max_length=16, choices=Outcome.choices, default=Outcome.RUNNING)
+    seen = models.PositiveIntegerField(default=0)
+    new = models.PositiveIntegerField(default=0)
+    repeated = models.PositiveIntegerField(default=0)
+    quarantined = models.PositiveIntegerField(default=0)
+    cause = models.CharField(max_length=16, blank=True, help_text="Of a failure: config, transient or system.")
+    detail = models.CharField(max_length=1000, blank=True)
+    fix = models.CharField(max_length=1000, blank=True)
+
+    objects = OfConnectorQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(outcome__in=["running", "finished", "more", "failed", "overtaken"]),
+                name="poll_runs_of_known_outcomes",
+            ),
+            models.CheckConstraint(
+                condition=Q(cause__in=["", "config", "transient", "system"]), name="poll_runs_of_known_causes"
+            ),
+        ]
+        indexes = [models.Index(fields=["connector", "-id"], name="poll_runs_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.connector_id} at {self.started_at}"
+
+
+class Quarantined(models.Model):
+    """An item that could not become a record: where it stands and why, and nothing of what it says."""
+
+    class Cause(models.TextChoices):
+        INVALID = "invalid", "no acceptable record"
+        CONFLICT = "conflict", "another record of this decision_id is in custody"
+
+    connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="quarantine", db_index=False)
+    cause = models.CharField(max_length=16, choices=Cause.choices)
+    position = models.CharField(max_length=LONGEST_POSITION)
+    origin = models.CharField(max_length=1024, blank=True)
+    reason = models.CharField(max_length=1000)
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the item's bytes.")
+    cursor = models.JSONField(default=dict, help_text="From which the item is read again.")
+    created_at = models.DateTimeField()
+
+    objects = OfConnectorQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "quarantined items"
+        constraints = [
+            models.UniqueConstraint(fields=["connector", "digest"], name="quarantined_once_per_digest"),
+            models.CheckConstraint(condition=Q(cause__in=["invalid", "conflict"]), name="quarantine_of_known_causes"),
+        ]
+        indexes = [models.Index(fields=["connector", "-created_at", "-id"], name="quarantine_newest")]
+
+    def __str__(self) -> str:
+        return self.position
+
+
+class LedgerRow(models.Model):
+    """An object or file that was read to its end, in the version that it had then."""
+
+    connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="ledger", db_index=False)
+    name = models.CharField(max_length=1024)
+    version = models.CharField(max_length=256)
+    read_at = models.DateTimeField()
+
+    objects = OfConnectorQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["connector", "name"], name="one_ledger_row_per_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Alert(Leased):
+    """A mail to a member about a connector that needs somebody; at most one a day of each kind."""
+
+    class Event(models.TextChoices):
+        STOPPED = "stopped", "stopped"
+        SILENT = "silent", "fell silent"
+        QUARANTINE = "quarantine", "has more in quarantine"
+
+    connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="alerts")
+    member = models.ForeignKey(Member, on_delete=models.CASCADE, related_name="+")
+    event = models.CharField(max_length=16, choices=Event.choices)
+    day = models.DateField()
+    handled_at = models.DateTimeField(null=True)
+
+    objects = OfConnectorQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["connector", "member", "event", "day"], name="one_alert_a_day"),
+            models.CheckConstraint(
+                condition=Q(event__in=["stopped", "silent", "quarantine"]), name="alerts_of_known_events"
+            ),
+        ]
+        indexes = [models.Index(fields=["id"], condition=Q(handled_at=None), name="alerts_waiting")]
+
+    def __str__(self) -> str:
+        return f"{self.event} of {self.day}"

@@ -1,0 +1,191 @@
+"""Bodies and answers of the API for connectors."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, Field
+
+from config import secret_references
+from config.api.numbers import WHOLE
+from config.api.pagination import Page
+from config.api.times import Moment
+from config.api.views import Answer, QueryString, RequestBody, Text
+from config.errors import DomainError
+from connectors.models import LONGEST_SCHEDULE, MAX_NAME, SHORTEST_SCHEDULE, Kind
+
+KINDS = tuple(Kind.values)
+
+
+def _allowed_reference(value: str) -> str:
+    if value:
+        try:
+            secret_references.require_allowed(value)
+        except DomainError as error:
+            raise ValueError(error.sentence) from None
+    return value
+
+
+Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
+Schedule = Annotated[int, Field(ge=SHORTEST_SCHEDULE, le=LONGEST_SCHEDULE), WHOLE]
+SecretRef = Annotated[str, AfterValidator(_allowed_reference)]
+
+
+class ConnectorIn(RequestBody):
+    """`config` is free-form: what is wrong with it are `problems` in the answer."""
+
+    private: ClassVar = frozenset({"config", "secret_ref"})
+
+    kind: Literal[KINDS]  # type: ignore[valid-type]
+    name: Name
+    config: dict[str, Any] = {}
+    secret_ref: Annotated[SecretRef | None, Field(description="A reference to a secret, never the secret.")] = None
+    schedule_seconds: Schedule = 300
+    enabled: bool = True
+
+
+class ConnectorPatch(RequestBody):
+    """Null is as if left out. `config` replaces the whole; a `secret_ref` of "" clears it."""
+
+    private: ClassVar = frozenset({"config", "secret_ref"})
+
+    name: Name | None = None
+    config: dict[str, Any] | None = None
+    secret_ref: SecretRef | None = None
+    schedule_seconds: Schedule | None = None
+    enabled: bool | None = None
+    reset_cursor: bool = False
+
+
+class QuarantineIn(RequestBody):
+    """The items that are meant; all of them if they are left out."""
+
+    items: Annotated[list[int], Field(max_length=1000)] | None = None
+
+
+class MapPreviewIn(RequestBody):
+    """A field map and one item to try it on."""
+
+    private: ClassVar = frozenset({"map", "item"})
+
+    map: dict[str, Any]
+    item: dict[str, Any]
+
+
+class ListPage(Page):
+    """A list without filters."""
+
+
+class Records(Answer):
+    seen: int
+    new: int
+    repeated: int
+    quarantined: int
+
+
+class RunOut(Answer):
+    started_at: str
+    finished_at: str | None
+    outcome: str
+    records: Records
+    cause: str
+    detail: str
+    fix: str
+
+
+class ConnectorOut(Answer):
+    source_id: str
+    kind: str
+    name: str
+    config: dict[str, Any]
+    secret_ref: str | None
+    schedule_seconds: int
+    enabled: bool
+    state: str
+    problems: list[str]
+    stopped_because: str | None
+    created_at: str
+    created_by: str
+    next_poll_at: str | None
+    cursor: dict[str, Any]
+    lag_seconds: int | None
+    records: Records
+
+
+class ConnectorDetail(ConnectorOut):
+    last_run: RunOut | None
+    in_quarantine: int
+
+
+class ConnectorList(Answer):
+    items: list[ConnectorOut]
+    next_cursor: str | None
+
+
+class DeletedOut(Answer):
+    source_id: str
+    deleted: bool
+
+
+class RunList(Answer):
+    items: list[RunOut]
+    next_cursor: str | None
+
+
+class StepOut(Answer):
+    name: str
+    ok: bool
+    detail: str
+    fix: str
+
+
+class TestOut(Answer):
+    __test__ = False
+
+    ok: bool
+    steps: list[StepOut]
+
+
+class QuarantinedOut(Answer):
+    id: int
+    cause: str
+    position: str
+    reason: str
+    digest: str
+    created_at: str
+
+
+class QuarantineList(Answer):
+    items: list[QuarantinedOut]
+    next_cursor: str | None
+
+
+class QuarantineDone(Answer):
+    source_id: str
+    items: int
+
+
+class MapPreviewOut(Answer):
+    """`record` is the text of the record, byte for byte."""
+
+    decision_id: str | None
+    record: str | None
+    problems: list[str]
+
+
+class CompletenessQuery(QueryString):
+    """What the source was asked: the decisions of a system from one moment to before another."""
+
+    system: Annotated[Text, Field(min_length=1)]
+    begin: Annotated[Moment, Field(alias="from")]
+    end: Annotated[Moment, Field(alias="to")]
+
+
+class CompletenessOut(Answer):
+    """`completeness` is the share of the source's decisions that are here: 1 is all of them."""
+
+    completeness: float
+    expected: int
+    present: int
+    missing: list[str]
+    missing_count: int
+    unknown: list[str]
+    unknown_count: int

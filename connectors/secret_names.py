@@ -1,0 +1,72 @@
+"""Settings that mean a secret by their names: they are dropped, for secrets live behind `secret_ref` alone."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, get_args
+from urllib.parse import parse_qsl, urlsplit
+
+from pydantic import BaseModel
+
+_WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+_SECRET = {
+    "apikey", "auth", "authorization", "bearer", "cookie", "credential", "credentials", "key", "passphrase", "passwd",
+    "password", "pwd", "sas", "secret", "secrets", "sig", "signature", "token", "accesskey", "accountkey", "secretkey",
+}  # fmt: skip
+_COMPOUND = re.compile(r"connectionstring|password|passwd|secret|apikey|accesskey|privatekey")
+
+Path = tuple[str, ...]
+
+
+def without_secrets(settings: Any, model: type[BaseModel] | None) -> tuple[Any, list[Path]]:
+    """Settings without the entries that look like secrets, and the paths of those.
+
+    Args:
+        model: what declares the settings. A name that it declares is none of a secret, whatever it says.
+    """
+    dropped: list[Path] = []
+    return _clean(settings, [model] if model else [], (), dropped), dropped
+
+
+def means_secret(name: str) -> bool:
+    words = {word.lower() for word in _WORDS.findall(name)}
+    return bool(words & _SECRET or _COMPOUND.search(re.sub(r"[^a-z]", "", name.lower())))
+
+
+def _clean(value: Any, models: list[type[BaseModel]], path: Path, dropped: list[Path]) -> Any:
+    if isinstance(value, list):
+        return [_clean(each, models, (*path, str(number)), dropped) for number, each in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    kept = {}
+    for name, entry in value.items():
+        inner = (*path, name)
+        declared = [model.model_fields[name].annotation for model in models if name in model.model_fields]
+        if (not declared and means_secret(name) and not _is_pointer(entry, path)) or _carries_credentials(entry):
+            dropped.append(inner)
+        else:
+            kept[name] = _clean(entry, list(_models(declared)), inner, dropped)
+    return kept
+
+
+def _is_pointer(entry: Any, path: Path) -> bool:
+    """In a field map a name is that of a record's field, and says where its value is."""
+    return path[-2:] == ("map", "fields") and isinstance(entry, str) and entry.startswith("/")
+
+
+def _carries_credentials(entry: Any) -> bool:
+    """Whether a text is an address with a password or a signature in it."""
+    if not isinstance(entry, str) or "://" not in entry:
+        return False
+    try:
+        parts = urlsplit(entry)
+    except ValueError:
+        return False
+    return "@" in parts.netloc or any(means_secret(name) for name, _ in parse_qsl(parts.query))
+
+
+def _models(annotations: list[Any]) -> Iterator[type[BaseModel]]:
+    for annotation in annotations:
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            yield annotation
+        else:
+            yield from _models(list(get_args(annotation)))

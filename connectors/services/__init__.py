@@ -1,0 +1,36 @@
+"""Every change of state of connectors: managing them, polling them, and what waits in quarantine."""
+
+from connectors.errors import NoConnector, NotPolled, TestsBusy
+from connectors.services.alerts import note_silence, send_alerts
+from connectors.services.connectors import (
+    Changes,
+    change_connector,
+    create_connector,
+    delete_connector,
+    request_poll,
+)
+from connectors.services.polling import MOST_SECONDS, due_count, poll, poll_due
+from connectors.services.quarantine import dismiss_quarantined, retry_quarantined
+from connectors.services.testing import Tested, judge, test_connector
+
+__all__ = [
+    "MOST_SECONDS",
+    "Changes",
+    "NoConnector",
+    "NotPolled",
+    "Tested",
+    "TestsBusy",
+    "change_connector",
+    "create_connector",
+    "delete_connector",
+    "dismiss_quarantined",
+    "due_count",
+    "judge",
+    "note_silence",
+    "poll",
+    "poll_due",
+    "request_poll",
+    "retry_quarantined",
+    "send_alerts",
+    "test_connector",
+]

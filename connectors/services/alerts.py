@@ -1,0 +1,63 @@
+"""Mail to owners and admins about a connector that needs somebody."""
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from accounts import mail, roles
+from accounts.models import Member
+from accounts.roles import Permission, Role
+from config import leases
+from config.celery import wake
+from connectors.models import Alert, Connector
+
+_ABLE = [role for role in Role if roles.allows(role, Permission.MANAGE_CONNECTORS)]
+
+
+def alert(connector: Connector, event: Alert.Event) -> None:
+    """Have whoever manages connectors told by mail: of each event once a day. Call it inside a transaction."""
+    members = Member.objects.for_organization(connector.organization_id).filter(role__in=_ABLE, user__is_active=True)
+    day = timezone.now().date()
+    Alert.objects.bulk_create(
+        [Alert(connector=connector, member=member, event=event, day=day) for member in members], ignore_conflicts=True
+    )
+    wake("connectors.tasks.send_alerts")
+
+
+def note_silence() -> int:
+    """Tell of the connectors that used to bring records and stopped, once for each silence. Returns how many."""
+    connectors = Connector.objects.unscoped("the clock's sweep serves every organization")
+    told = Alert.objects.unscoped("of these connectors").filter(
+        connector=OuterRef("pk"), event=Alert.Event.SILENT, day__gte=OuterRef("silent_at__date")
+    )
+    silent = connectors.filter(~Exists(told), enabled=True, silent_at__lte=timezone.now())
+    count = 0
+    for connector in silent.iterator():
+        with transaction.atomic():
+            alert(connector, Alert.Event.SILENT)
+        count += 1
+    return count
+
+
+def send_alerts() -> int:
+    """Mail the alerts that wait. Returns how many went out."""
+    waiting = Alert.objects.unscoped("the clock's sweep serves every organization")
+    return mail.deliver(waiting, _send)
+
+
+def _send(row: Alert) -> mail.Outcome:
+    connector = Connector.objects.unscoped("the alert's own").select_related("organization").get(pk=row.connector_id)
+    leases.renew(row, lasts=mail.LEASE)
+    mail.send(
+        "connector",
+        to=row.member.user.email,
+        subject=f"The connector {' '.join(connector.name.split())} {row.get_event_display()}",
+        context={
+            "connector": connector,
+            "organization": connector.organization.name,
+            "event": row.event,
+            "happened": row.get_event_display(),
+            "quarantined": connector.quarantine.count(),
+        },
+    )
+    return mail.Outcome(sent=True)

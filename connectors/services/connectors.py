@@ -1,0 +1,191 @@
+"""Creating, changing and deleting connectors. What a running poll reads with is counted by `version`."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit
+from accounts.authority import requires
+from accounts.callers import Caller
+from accounts.roles import Permission
+from config import secret_references
+from config.celery import wake
+from connectors import sources
+from connectors.errors import BadName, BadSchedule, NoConnector, NotPolled
+from connectors.models import LONGEST_SCHEDULE, MAX_NAME, SHORTEST_SCHEDULE, Connector
+
+POLL_TASK = "connectors.tasks.poll"
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What to change of a connector; None leaves it as it is. `config` replaces the whole, `secret_ref` "" clears."""
+
+    name: str | None = None
+    config: dict[str, Any] | None = None
+    secret_ref: str | None = None
+    schedule_seconds: int | None = None
+    enabled: bool | None = None
+    reset_cursor: bool = False
+
+
+@requires(Permission.MANAGE_CONNECTORS)
+def create_connector(
+    *,
+    caller: Caller,
+    kind: str,
+    name: str,
+    config: dict[str, Any],
+    secret_ref: str = "",
+    schedule_seconds: int = 300,
+    enabled: bool = True,
+) -> Connector:
+    """A new connector, polled at once unless it is disabled or its settings have problems.
+
+    Raises:
+        BadName, BadSchedule
+        ReferenceRefused: secret_ref points outside what references may read.
+    """
+    _check(Changes(name=name, secret_ref=secret_ref, schedule_seconds=schedule_seconds))
+    checked = sources.check(kind, config, secret_ref)
+    with transaction.atomic():
+        connector = Connector.objects.create(
+            organization_id=caller.organization_id,
+            kind=kind,
+            name=name,
+            config=checked.config,
+            problems=checked.problems,
+            secret_ref=secret_ref,
+            schedule_seconds=schedule_seconds,
+            enabled=enabled,
+            next_poll_at=timezone.now() if enabled and not checked.problems else None,
+            created_by=str(caller.actor),
+        )
+        _record("connector.created", caller, connector, kind=kind, problems=len(checked.problems))
+        wake(POLL_TASK)
+    return connector
+
+
+@requires(Permission.MANAGE_CONNECTORS)
+def change_connector(*, caller: Caller, connector: Connector, changes: Changes) -> Connector:
+    """Change a connector. A poll under way that read with other settings, or for a connector that is now disabled or
+    reset, writes no cursor any more.
+
+    Raises:
+        BadName, BadSchedule, ReferenceRefused, NoConnector
+    """
+    _check(changes)
+    with transaction.atomic():
+        row = _locked(caller, connector)
+        changed = _apply(row, changes)
+        if changed:
+            row.save(update_fields=[*_CHANGED_BY_SERVICES])
+            _record("connector.changed", caller, row, changed=changed)
+            wake(POLL_TASK)
+    return row
+
+
+@requires(Permission.MANAGE_CONNECTORS)
+def delete_connector(*, caller: Caller, connector: Connector) -> None:
+    """Delete a connector with its runs, ledger and quarantine. What it brought stays in custody. Raises NoConnector."""
+    with transaction.atomic():
+        row = _locked(caller, connector)
+        _record("connector.deleted", caller, row, kind=row.kind)
+        row.delete()
+
+
+@requires(Permission.MANAGE_CONNECTORS)
+def request_poll(*, caller: Caller, connector: Connector) -> Connector:
+    """Poll a connector now; one that was stopped runs again.
+
+    Raises:
+        NotPolled: it is disabled, or its settings have problems.
+        NoConnector
+    """
+    with transaction.atomic():
+        row = _locked(caller, connector)
+        if not row.enabled:
+            raise NotPolled("This connector is disabled. Enable it first.")
+        if row.problems:
+            raise NotPolled("This connector's settings have problems. Mend them first.")
+        _start(row)
+        row.save(update_fields=[*_CHANGED_BY_SERVICES])
+        _record("connector.poll_requested", caller, row)
+        wake(POLL_TASK)
+    return row
+
+
+_CHANGED_BY_SERVICES = (
+    "name", "config", "secret_ref", "schedule_seconds", "enabled", "version", "problems", "cursor", "next_poll_at",
+    "failures", "stopped_at", "stopped_because", "silent_at",
+)  # fmt: skip
+
+
+def _check(changes: Changes) -> None:
+    if changes.name is not None and not 1 <= len(changes.name) <= MAX_NAME:
+        raise BadName
+    if changes.schedule_seconds is not None and not SHORTEST_SCHEDULE <= changes.schedule_seconds <= LONGEST_SCHEDULE:
+        raise BadSchedule
+    if changes.secret_ref:
+        secret_references.require_allowed(changes.secret_ref)
+
+
+def _locked(caller: Caller, connector: Connector) -> Connector:
+    rows = Connector.objects.for_organization(caller.organization_id).select_for_update()
+    row = rows.filter(pk=connector.pk).first()
+    if row is None:
+        raise NoConnector
+    return row
+
+
+def _apply(row: Connector, changes: Changes) -> list[str]:
+    """Change the row. Returns the names of what is other than before."""
+    wanted = {
+        name: value
+        for name in ("name", "schedule_seconds", "enabled", "secret_ref")
+        if (value := getattr(changes, name)) is not None and value != getattr(row, name)
+    }
+    for name, value in wanted.items():
+        setattr(row, name, value)
+    if changes.config is not None or "secret_ref" in wanted:
+        checked = sources.check(row.kind, row.config if changes.config is None else changes.config, row.secret_ref)
+        row.config, row.problems = checked.config, checked.problems
+    changed = [*wanted, *(["config"] if changes.config is not None else [])]
+    if changes.reset_cursor:
+        reset(row)
+        changed.append("cursor")
+    if {"config", "secret_ref", "enabled", "cursor"} & set(changed):
+        row.version += 1
+        _start(row)
+    elif "schedule_seconds" in wanted and row.next_poll_at:
+        row.next_poll_at = min(row.next_poll_at, timezone.now() + timedelta(seconds=row.schedule_seconds))
+    return changed
+
+
+def reset(row: Connector) -> None:
+    """Have a connector read from its beginning."""
+    row.cursor = {}
+    row.ledger.all().delete()
+
+
+def _start(row: Connector) -> None:
+    """Make a connector due, and forget what stopped it; unless it may not be polled."""
+    runs = row.enabled and not row.problems
+    row.next_poll_at = timezone.now() if runs else None
+    row.failures, row.stopped_at, row.stopped_because = 0, None, ""
+    if not row.enabled:
+        row.silent_at = None
+
+
+def _record(verb: str, caller: Caller, connector: Connector, **detail: Any) -> None:
+    audit.record(
+        verb,
+        actor=caller.actor,
+        organization_id=caller.organization_id,
+        object_kind="connector",
+        object_id=connector.source_id,
+        **detail,
+    )

@@ -1,0 +1,45 @@
+"""What a failed poll means: who mends it, and when it makes sense to try again."""
+
+import random
+from dataclasses import dataclass
+from datetime import timedelta
+
+from connectors.kinds.base import SourceFault
+
+_FIRST_PAUSE = timedelta(minutes=1)
+_LONGEST_PAUSE = timedelta(hours=1)
+_LONGEST_ASKED = timedelta(days=1)
+_MOST_CONFIG = 3
+"""Failures in a row for which somebody has to change something, after which nobody tries again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    cause: str
+    detail: str
+    fix: str = ""
+    retry_after: int | None = None
+    stops: bool = False
+
+
+OF_STORAGE = Failure("system", "The service could not store records.", "It tries again by itself.")
+OF_OURS = Failure("system", "The service failed while it read this source.", "An administrator finds why in the log.")
+
+
+def of_source(fault: SourceFault) -> Failure:
+    return Failure(fault.cause, fault.sentence, fault.fix, fault.retry_after)
+
+
+def stopping(detail: str, fix: str) -> Failure:
+    return Failure("config", detail, fix, stops=True)
+
+
+def stops(failure: Failure, failed: int) -> bool:
+    return failure.stops or (failure.cause == "config" and failed >= _MOST_CONFIG)
+
+
+def pause(failure: Failure, failed: int) -> timedelta:
+    """How long to wait: twice as long each time, from a minute to an hour, by up to a quarter less, so that what failed
+    together does not come back together; and never less than the source asks for."""
+    backoff = min(_FIRST_PAUSE * 2 ** min(failed - 1, 10), _LONGEST_PAUSE) * random.uniform(0.75, 1)  # noqa: S311
+    return max(backoff, min(timedelta(seconds=failure.retry_after or 0), _LONGEST_ASKED))

@@ -1,0 +1,111 @@
+"""Taking a batch of items into custody, and saying of each what became of it."""
+
+import hashlib
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from accounts import audit
+from config.errors import Fault
+from connectors.formats import Item
+from connectors.maps import FieldMap, Unmapped, record_of
+from connectors.models import Connector, Quarantined
+from custody.services import Status
+from decisions import services as decisions
+
+_LONGEST_REASON = 1000
+_KEY_TWICE = "a key appears twice in one object"
+
+
+class CustodyWaits(Fault):
+    """Some records are not known to be in custody: the batch has to come again."""
+
+    code, status = "custody_waits", 503
+    sentence = "Custody does not take records right now."
+
+
+@dataclass(frozen=True, slots=True)
+class Bad:
+    """An item for the quarantine."""
+
+    item: Item
+    cause: Quarantined.Cause
+    reason: str
+
+    @property
+    def digest(self) -> str:
+        """The same position with the same bytes counts once; of nothing, the place is what counts."""
+        return hashlib.sha256(self.item.raw or self.item.position.encode()).hexdigest()
+
+
+@dataclass(slots=True)
+class Intake:
+    """What became of a batch."""
+
+    seen: int = 0
+    new: int = 0
+    repeated: int = 0
+    bad: list[Bad] = field(default_factory=list)
+
+
+def take(connector: Connector, items: Sequence[Item], field_map: FieldMap | None) -> Intake:
+    """Take the items of a batch into custody.
+
+    Raises:
+        CustodyWaits: not all of them are known to be in custody.
+    """
+    taken = Intake(seen=len(items))
+    good: list[tuple[Item, bytes]] = []
+    for item in items:
+        if item.problem:
+            taken.bad.append(_invalid(item, item.problem))
+            continue
+        try:
+            raw = record_of(item.raw, field_map) if field_map else item.raw
+        except Unmapped as error:
+            taken.bad.append(_invalid(item, error.sentence))
+            continue
+        if raw.strip():
+            good.append((item, raw))
+        else:
+            taken.bad.append(_invalid(item, "It is empty."))
+    waits = False
+    for line in _ingest(connector.organization_id, [raw for _, raw in good], f"connector:{connector.source_id}"):
+        item = good[line.number - 1][0]
+        if line.status == Status.CREATED:
+            taken.new += 1
+        elif line.status == Status.REPLAYED:
+            taken.repeated += 1
+        elif line.status == Status.CONFLICT:
+            taken.bad.append(Bad(item, Quarantined.Cause.CONFLICT, str(line.detail)))
+        elif line.status == decisions.INVALID:
+            taken.bad.append(_invalid(item, _reason(line)))
+        else:
+            waits = True
+    if waits:
+        raise CustodyWaits
+    return taken
+
+
+def _ingest(organization_id: uuid.UUID, lines: Sequence[bytes], source: str) -> Iterator[decisions.Line]:
+    return decisions.ingest_lines(organization_id=organization_id, lines=lines, source=source, actor=audit.SYSTEM)
+
+
+def _invalid(item: Item, reason: str) -> Bad:
+    return Bad(item, Quarantined.Cause.INVALID, reason[:_LONGEST_REASON])
+
+
+def _reason(line: decisions.Line) -> str:
+    """Why a line is no record, without its values and keys: what is kept here says nothing of anybody."""
+    if not isinstance(line.detail, list):
+        return "It is no acceptable record."
+    return "; ".join(_problem(str(each["type"]), str(each["msg"]), each["loc"]) for each in line.detail)
+
+
+def _problem(kind: str, message: str, where: Sequence[str | int]) -> str:
+    if kind == "json_invalid":
+        reason = message.removeprefix("JSON decode error: ")
+        return f"It is no acceptable JSON: {_KEY_TWICE if reason.startswith('the key ') else reason}."
+    if "decision_id" in where:
+        return f"decision_id: {message.removeprefix('Value error, ')}."
+    return f"{message.removeprefix('Value error, ')}."

@@ -1,0 +1,275 @@
+"""Polling: a worker claims a connector that is due, reads its source for a while, and lets go.
+
+Each batch is in custody before the cursor moves past it, and the cursor moves in one conditional UPDATE that names the
+lease's token and the configuration's version. So a crash costs a lease and never a record, and whoever was overtaken
+changes nothing.
+"""
+
+import time
+from datetime import timedelta
+from typing import Any
+
+import structlog
+from django.db import DatabaseError, transaction
+from django.db.models import Case, F, Q, Value, When
+from django.utils import timezone
+
+from config import leases
+from config.errors import DomainError
+from connectors import kinds, sources
+from connectors.kinds.base import Batch, SourceFault
+from connectors.models import Alert, Connector, PollRun, Quarantined
+from connectors.services import failures, ledger, schedule
+from connectors.services.alerts import alert
+from connectors.services.intake import Bad, CustodyWaits, Intake, take
+
+log = structlog.get_logger("connectors")
+
+LEASE = timedelta(minutes=4)
+"""Longer than anything between two renewals: a batch is read, taken and noted in it."""
+MOST_SECONDS = 200
+MOST_QUARANTINED = 1000
+_PAGE = 16
+_SHARE = 20
+"""A worker claims one of so many that are due, and a page at most: the others are for other workers."""
+_ENOUGH_BAD = "1,000 items wait in quarantine, which is as many as are kept."
+_MEND_BAD = "Mend the source or the field map and retry the items, or dismiss them. Then poll again."
+
+
+class Overtaken(DomainError):
+    """The connector was changed or deleted, or its lease ran out: what this poll reads counts no more."""
+
+    code = "overtaken"
+    sentence = "The connector was changed while it was polled."
+
+
+def due_count(most: int) -> int:
+    """How many connectors wait for a worker, counted up to `most`."""
+    return _free().values("pk")[:most].count()
+
+
+def poll_due(seconds: float = MOST_SECONDS) -> int:
+    """Poll connectors that are due until none is, or the time is over. Returns how many were polled."""
+    deadline, polled = time.monotonic() + seconds, 0
+    while time.monotonic() < deadline and (page := _claim()):
+        for connector in page:
+            if time.monotonic() < deadline:
+                poll(connector, deadline - time.monotonic())
+                polled += 1
+            else:
+                _release(connector)
+    return polled
+
+
+def poll(connector: Connector, seconds: float) -> PollRun | None:
+    """Poll a connector whose lease the caller holds, for so many seconds; then let go of it.
+
+    Returns:
+        What came of it; None if the connector was changed or deleted before it began.
+    """
+    polling = _Polling(connector)
+    try:
+        run = polling.begin()
+    except Overtaken:
+        _release(connector)
+        return None
+    try:
+        polling.read(seconds)
+    except Overtaken:
+        polling.give_up()
+    except SourceFault as fault:
+        polling.fail(failures.of_source(fault))
+    except (CustodyWaits, DatabaseError) as error:
+        log.warning("a poll waits for storage", connector=str(connector.source_id), exc_info=error)
+        polling.fail(failures.OF_STORAGE)
+    except Exception as error:
+        log.error("a poll failed", connector=str(connector.source_id), exc_info=error)
+        polling.fail(failures.OF_OURS)
+    run.finished_at = timezone.now()
+    _save(run)
+    return run
+
+
+class _Polling:
+    """One poll of one connector."""
+
+    def __init__(self, connector: Connector) -> None:
+        self.connector = connector
+        self.run = PollRun(connector=connector, started_at=timezone.now())
+
+    def begin(self) -> PollRun:
+        """Raises Overtaken."""
+        with transaction.atomic():
+            self._change(lease_until=self.run.started_at + LEASE)
+            self.run.save()
+        return self.run
+
+    def read(self, seconds: float) -> None:
+        """Raises SourceFault, CustodyWaits, Overtaken."""
+        connector, ends = self.connector, time.monotonic() + seconds
+        checked = sources.check(connector.kind, connector.config, connector.secret_ref)
+        if checked.settings is None:
+            raise SourceFault(" ".join(checked.problems), fix="Correct the connector's settings.")
+        source = sources.open_source(
+            checked.settings,
+            secret_ref=connector.secret_ref,
+            organization_id=connector.organization_id,
+            seconds=seconds,
+            was_read=ledger.reader(connector),
+        )
+        field_map = sources.field_map(checked.settings)
+        for batch in kinds.kind(connector.kind).read(source, connector.cursor):
+            self._keep(batch, take(connector, batch.items, field_map))
+            if self._quarantine_is_full():
+                return self.fail(failures.stopping(_ENOUGH_BAD, _MEND_BAD))
+            if time.monotonic() >= ends:
+                break
+        if time.monotonic() >= ends:  # a kind ends by itself, too, when its time is over
+            return self._finish(PollRun.Outcome.MORE, next_poll_at=timezone.now())
+        later = schedule.next_slot(connector)
+        return self._finish(PollRun.Outcome.FINISHED, next_poll_at=later, caught_up_at=self.run.started_at)
+
+    def give_up(self) -> None:
+        """Let go of a connector that somebody changed or that another worker took over."""
+        self.run.outcome = PollRun.Outcome.OVERTAKEN
+        _release(self.connector)
+
+    def fail(self, failure: failures.Failure) -> None:
+        """Let go of the connector: until later, or until somebody mends what made it fail too often."""
+        connector, run = self.connector, self.run
+        run.outcome, run.cause = PollRun.Outcome.FAILED, failure.cause
+        run.detail, run.fix = failure.detail[:1000], failure.fix[:1000]
+        failed = connector.failures + 1
+        try:
+            with transaction.atomic():
+                if failures.stops(failure, failed):
+                    self._change(
+                        next_poll_at=None,
+                        failures=failed,
+                        stopped_at=timezone.now(),
+                        stopped_because=f"{failure.detail} {failure.fix}"[:1000],
+                        **_RELEASED,
+                    )
+                    alert(connector, Alert.Event.STOPPED)
+                else:
+                    later = timezone.now() + failures.pause(failure, failed)
+                    self._change(next_poll_at=self._unless_asked(later), failures=failed, **_RELEASED)
+        except Overtaken:
+            self.give_up()
+        except DatabaseError as error:
+            log.warning("a poll could not be ended; its lease runs out", exc_info=error)
+
+    def _finish(self, outcome: PollRun.Outcome, *, next_poll_at: Any, **changes: Any) -> None:
+        self._change(next_poll_at=self._unless_asked(next_poll_at), failures=0, **changes, **_RELEASED)
+        self.run.outcome = outcome
+
+    def _keep(self, batch: Batch, taken: Intake) -> None:
+        """Note that a batch is in custody: the cursor, what was read, what is in quarantine and the counts."""
+        now = timezone.now()
+        with transaction.atomic():
+            before = self.connector.cursor
+            fresh = _fresh(self.connector, taken.bad)
+            behind = batch.behind_seconds
+            newest = {} if behind is None else {"newest_item_at": now - timedelta(seconds=behind)}
+            self._change(
+                cursor=dict(batch.cursor),
+                lease_until=now + LEASE,
+                seen=F("seen") + taken.seen,
+                new=F("new") + taken.new,
+                repeated=F("repeated") + taken.repeated,
+                quarantined=F("quarantined") + len(fresh),
+                **newest,
+                **(schedule.heard(self.connector, now) if taken.new else {}),
+            )
+            _quarantine(self.connector, fresh, before)
+            ledger.write(self.connector, batch.ledger)
+            if fresh:
+                alert(self.connector, Alert.Event.QUARANTINE)
+        self.connector.cursor = dict(batch.cursor)
+        self.run.seen += taken.seen
+        self.run.new += taken.new
+        self.run.repeated += taken.repeated
+        self.run.quarantined += len(fresh)
+
+    def _change(self, **columns: Any) -> None:
+        """Change the connector if it is still ours to change. Raises Overtaken."""
+        rows = Connector.objects.for_organization(self.connector.organization_id)
+        ours = rows.filter(pk=self.connector.pk, lease_token=self.connector.lease_token, version=self.connector.version)
+        if not ours.update(**columns):
+            raise Overtaken
+
+    def _unless_asked(self, later: Any) -> Any:
+        """When the next poll is; a poll that somebody asked for meanwhile stays due."""
+        return Case(When(next_poll_at=self.connector.next_poll_at, then=Value(later)), default=F("next_poll_at"))
+
+    def _quarantine_is_full(self) -> bool:
+        if not self.run.quarantined:
+            return False
+        return self.connector.quarantine.values("pk")[:MOST_QUARANTINED].count() >= MOST_QUARANTINED
+
+
+_RELEASED = {"lease_token": None, "lease_until": None, "attempts": 0, "next_try_at": None}
+
+
+def _free() -> Any:
+    due = Connector.objects.unscoped("workers serve every organization").due()
+    return due.filter(Q(lease_until=None) | Q(lease_until__lt=timezone.now()))
+
+
+def _claim() -> list[Connector]:
+    """The connectors that have waited longest, as many as are this worker's share."""
+    waiting = list(_free().order_by("next_poll_at").values_list("pk", flat=True)[: _PAGE * _SHARE])
+    if not waiting:
+        return []
+    share = max(1, len(waiting) // _SHARE)
+    # Several workers look at the same rows; of the oldest, each takes those that no other is just taking.
+    due = Connector.objects.unscoped("workers serve every organization").due()
+    return leases.claim(due.filter(pk__in=waiting), lasts=LEASE, most=share)
+
+
+def _release(connector: Connector) -> None:
+    """Let go of a connector as it is. Who has lost it has nothing to let go."""
+    rows = Connector.objects.for_organization(connector.organization_id)
+    rows.filter(pk=connector.pk, lease_token=connector.lease_token).update(**_RELEASED)
+
+
+def _fresh(connector: Connector, bad: list[Bad]) -> dict[str, Bad]:
+    """What is not in quarantine yet, by its digest."""
+    found = {each.digest: each for each in bad}
+    known = connector.quarantine.filter(digest__in=list(found)).values_list("digest", flat=True)
+    return {digest: found[digest] for digest in found.keys() - set(known)}
+
+
+def _quarantine(connector: Connector, fresh: dict[str, Bad], cursor: dict[str, Any]) -> None:
+    now = timezone.now()
+    Quarantined.objects.bulk_create(
+        Quarantined(
+            connector=connector,
+            cause=bad.cause,
+            position=_storable(bad.item.position)[:512],
+            origin=_storable(bad.item.origin)[:1024],
+            reason=_storable(bad.reason),
+            digest=digest,
+            cursor=cursor,
+            created_at=now,
+        )
+        for digest, bad in fresh.items()
+    )
+
+
+def _storable(text: str) -> str:
+    """Names come from outside, and PostgreSQL keeps neither NUL nor half a surrogate pair."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+_MOST_RUNS = 100
+_RUN_FIELDS = ("finished_at", "outcome", "seen", "new", "repeated", "quarantined", "cause", "detail", "fix")
+
+
+def _save(run: PollRun) -> None:
+    """Note how a run ended, if it was not deleted with its connector. Only the newest runs are kept."""
+    runs = PollRun.objects.unscoped("of the connector that was polled").filter(connector=run.connector_id)
+    runs.filter(pk=run.pk).update(**{name: getattr(run, name) for name in _RUN_FIELDS})
+    if run.pk % 20 == 0:  # now and then is enough
+        kept = list(runs.order_by("-pk").values_list("pk", flat=True)[:_MOST_RUNS])
+        runs.filter(pk__lt=kept[-1] if kept else 0).delete()

@@ -1,0 +1,86 @@
+"""What waits in quarantine: read again, or dismissed."""
+
+from collections.abc import Collection
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from accounts import audit
+from accounts.authority import requires
+from accounts.callers import Caller
+from accounts.roles import Permission
+from config.celery import wake
+from connectors.errors import NoConnector
+from connectors.models import Connector, Quarantined
+from connectors.services.connectors import POLL_TASK
+
+
+@requires(Permission.MANAGE_CONNECTORS)
+def retry_quarantined(*, caller: Caller, connector: Connector, items: Collection[int] | None = None) -> int:
+    """Have quarantined items read again: the connector goes back to where the first of them stands.
+
+    Their bytes are kept nowhere, so the source is asked for them. Reading the rest again makes no second record.
+
+    Args:
+        items: their ids; None for all.
+
+    Returns:
+        How many there were. What is still no record comes back to quarantine.
+
+    Raises:
+        NoConnector
+    """
+    with transaction.atomic():
+        row = _locked(caller, connector)
+        chosen = list(_chosen(row, items).order_by("pk"))
+        if chosen:
+            row.cursor = chosen[0].cursor
+            row.ledger.filter(name__in={each.origin for each in chosen}).delete()
+            row.version += 1
+            if row.enabled and not row.problems:
+                row.next_poll_at, row.failures, row.stopped_at, row.stopped_because = timezone.now(), 0, None, ""
+            row.save(update_fields=["cursor", "version", "next_poll_at", "failures", "stopped_at", "stopped_because"])
+            _remove(row, chosen)
+            _record("connector.quarantine_retried", caller, row, len(chosen))
+            wake(POLL_TASK)
+    return len(chosen)
+
+
+@requires(Permission.MANAGE_CONNECTORS)
+def dismiss_quarantined(*, caller: Caller, connector: Connector, items: Collection[int] | None = None) -> int:
+    """Take items out of quarantine that shall not become records. Returns how many there were. Raises NoConnector."""
+    with transaction.atomic():
+        row = _locked(caller, connector)
+        chosen = list(_chosen(row, items))
+        if chosen:
+            _remove(row, chosen)
+            _record("connector.quarantine_dismissed", caller, row, len(chosen))
+    return len(chosen)
+
+
+def _locked(caller: Caller, connector: Connector) -> Connector:
+    rows = Connector.objects.for_organization(caller.organization_id).select_for_update()
+    row = rows.filter(pk=connector.pk).first()
+    if row is None:
+        raise NoConnector
+    return row
+
+
+def _chosen(row: Connector, items: Collection[int] | None) -> QuerySet[Quarantined]:
+    return row.quarantine.all() if items is None else row.quarantine.filter(pk__in=items)
+
+
+def _remove(row: Connector, chosen: list[Quarantined]) -> None:
+    row.quarantine.filter(pk__in=[each.pk for each in chosen]).delete()
+
+
+def _record(verb: str, caller: Caller, connector: Connector, count: int) -> None:
+    audit.record(
+        verb,
+        actor=caller.actor,
+        organization_id=caller.organization_id,
+        object_kind="connector",
+        object_id=connector.source_id,
+        count=count,
+    )

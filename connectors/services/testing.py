@@ -1,0 +1,136 @@
+"""Trying a source out: what a poll does, on one item, in ten seconds, and nothing of it is kept."""
+
+import threading
+import uuid
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TooLate
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from django.core.cache import cache
+from pydantic import ValidationError
+
+from accounts.authority import requires
+from accounts.callers import Caller
+from accounts.roles import Permission
+from config import secret_references
+from config.api.strict_json import InvalidJSON
+from connectors import kinds, sources
+from connectors.errors import TestsBusy
+from connectors.formats import Item
+from connectors.kinds.base import KindConfig, Source, SourceFault, Step
+from connectors.maps import FieldMap, Unmapped, record_of
+from custody.fields import PathsTooLong
+from decisions import records
+
+log = structlog.get_logger("connectors")
+
+SECONDS = 10
+_AT_ONCE = 2
+_slots = threading.BoundedSemaphore(_AT_ONCE)
+_threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="connector-test")
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """What a test found: every step in words, and whether records would come."""
+
+    steps: list[Step]
+
+    @property
+    def ok(self) -> bool:
+        return all(step.ok for step in self.steps)
+
+
+@requires(Permission.MANAGE_CONNECTORS)
+def test_connector(*, caller: Caller, kind: str, config: dict[str, Any], secret_ref: str = "") -> Tested:
+    """Try a source: check its settings, and read one item as a poll would.
+
+    Raises:
+        ReferenceRefused
+        TestsBusy: two tests run in this process, or one of this organization.
+    """
+    if secret_ref:
+        secret_references.require_allowed(secret_ref)
+    checked = sources.check(kind, config, secret_ref)
+    if checked.settings is None:
+        fix = "Correct these settings."
+        return Tested([Step("configuration", False, problem, fix) for problem in checked.problems])
+    source = sources.open_source(
+        checked.settings, secret_ref=secret_ref, organization_id=caller.organization_id, seconds=SECONDS
+    )
+    done = Step("configuration", True, "The settings are complete.")
+    return Tested([done, *_in_time(source, kind, checked.settings)])
+
+
+test_connector.__test__ = False  # type: ignore[attr-defined] # pytest takes it for a test
+
+
+def _in_time(source: Source[Any], kind: str, settings: KindConfig) -> list[Step]:
+    """The steps of reading. A library that does not come back keeps its thread, and with it the slot."""
+    release = _slot(source.organization_id)
+    attempt: Future[Step] = _threads.submit(_sample, source, kind, settings)
+    attempt.add_done_callback(lambda _: release())
+    try:
+        last = attempt.result(timeout=SECONDS)
+    except TooLate:
+        last = Step("time", False, f"The source took longer than {SECONDS} seconds.", "Check that it answers.")
+    steps = list(source.steps)
+    return steps if any(not step.ok for step in steps) else [*steps, last]
+
+
+def _slot(organization_id: uuid.UUID) -> Callable[[], None]:
+    """Take one of the process's slots, and the organization's only one. Returns what gives them back.
+
+    Raises:
+        TestsBusy
+    """
+    key = f"connector-test {organization_id}"
+    if not _slots.acquire(blocking=False):
+        raise TestsBusy
+    if not cache.add(key, 1, SECONDS + 5):
+        _slots.release()
+        raise TestsBusy
+
+    def release() -> None:
+        cache.delete(key)
+        _slots.release()
+
+    return release
+
+
+def _sample(source: Source[Any], kind: str, settings: KindConfig) -> Step:
+    """Read one item and say what it is. Runs in a thread of its own, without the database."""
+    try:
+        for batch in kinds.kind(kind).read(source, {}):
+            for item in batch.items:
+                return _judged(item, sources.field_map(settings))
+    except SourceFault as fault:
+        return Step("reading", False, fault.sentence, fault.fix)
+    except Exception as error:
+        log.error("a connector test failed", kind=kind, exc_info=error)
+        return Step("reading", False, "The service failed at this.", "An administrator finds why in the log.")
+    return Step("sample", True, "The source is empty: there was nothing to read.")
+
+
+def _judged(item: Item, field_map: FieldMap | None) -> Step:
+    problem, identity = judge(item.raw, field_map)
+    problem = item.problem or problem
+    if problem:
+        return Step("sample", False, f"{item.position}: {problem}", "Choose another format, or a map to decision_id.")
+    return Step("sample", True, f"{item.position} is a record; its decision_id is {identity}.")
+
+
+def judge(raw: bytes, field_map: FieldMap | None) -> tuple[str, str]:
+    """What keeps an item from becoming a record, or the decision_id that it gets."""
+    try:
+        content = records.parse(record_of(raw, field_map) if field_map else raw)
+    except (Unmapped, PathsTooLong) as error:
+        return error.sentence, ""
+    except InvalidJSON as error:
+        return f"It is no acceptable JSON: {error.general}.", ""
+    except ValidationError:
+        return "It has no usable decision_id.", ""
+    return "", records.identity(content)

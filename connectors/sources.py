@@ -1,0 +1,95 @@
+"""A connector's settings, checked, and its source, ready to read: what a poll and a test have in common."""
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from pydantic import ValidationError
+
+from config import secret_references
+from config.errors import DomainError
+from connectors import kinds, maps
+from connectors.kinds.base import Kind, KindConfig, LedgerEntry, Source, SourceFault
+from connectors.maps import FieldMap
+from connectors.secret_names import without_secrets
+
+_MOST_PROBLEMS = 20
+_LONGEST_PROBLEM = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Settings as they may be stored, and what is wrong with them, in sentences; `settings` is None if anything is."""
+
+    config: dict[str, Any]
+    problems: list[str]
+    settings: KindConfig | None
+
+
+def check(kind_name: str, config: dict[str, Any], secret_ref: str) -> Checked:
+    """Check settings without asking the source."""
+    if kind_name not in kinds.names():
+        return Checked({}, ["Connectors of this kind are not part of this installation."], None)
+    kind = kinds.kind(kind_name)
+    kept, dropped = without_secrets(config, kind.Config)
+    problems = [_dropped(path, kind) for path in islice(dropped, _MOST_PROBLEMS)]
+    if secret_ref and not kind.secret:
+        problems.append("This kind of connector takes no secret_ref. Clear it.")
+    try:
+        settings = kind.Config.model_validate(kept)
+    except ValidationError as error:
+        return Checked(kept, [*problems, *_sentences(error)], None)
+    problems += [problem[:_LONGEST_PROBLEM] for problem in kind.problems(settings)]
+    return Checked(kept, problems, None if problems else settings)
+
+
+def _dropped(path: tuple[str, ...], kind: Kind) -> str:
+    where = ".".join(path)[:128]
+    instead = f"Put it behind secret_ref, which holds: {kind.secret}." if kind.secret else "Leave it out."
+    return f"config.{where}: this looks like a secret, so it was not stored. {instead}"
+
+
+def _sentences(error: ValidationError) -> Iterator[str]:
+    """What pydantic found wrong, without the values."""
+    for found in islice(error.errors(include_url=False, include_input=False), _MOST_PROBLEMS):
+        where = ".".join(["config", *(str(step)[:64] for step in found["loc"])])
+        yield f"{where}: {found['msg'].removeprefix('Value error, ')}."[:_LONGEST_PROBLEM]
+
+
+def open_source(
+    settings: KindConfig,
+    *,
+    secret_ref: str,
+    organization_id: uuid.UUID,
+    seconds: float,
+    was_read: Callable[[LedgerEntry], bool] = lambda _: False,
+) -> Source[Any]:
+    """A source to read for so many seconds."""
+    source: Source[Any] = Source(
+        config=settings,
+        secret=lambda: _secret(source, secret_ref),
+        organization_id=organization_id,
+        deadline=time.monotonic() + seconds,
+        was_read=was_read,
+    )
+    return source
+
+
+def _secret(source: Source[Any], reference: str) -> str:
+    with source.step("secret", "The secret was found."):
+        if not reference:
+            raise SourceFault("This connector needs a secret and has no secret_ref.", fix="Set secret_ref.")
+        try:
+            return secret_references.resolve(reference)
+        except DomainError as error:
+            raise SourceFault(
+                "There is no usable secret behind secret_ref.", fix="Have an administrator put it there."
+            ) from error
+
+
+def field_map(settings: KindConfig) -> FieldMap | None:
+    """How items of this source become records, where they are none already."""
+    return settings.map or (maps.OPA if settings.format == "opa" else None)

@@ -1,0 +1,40 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+
+from accounts import callers
+from connectors import services
+from connectors.models import Connector
+from tests.connectors import feeds
+from tests.connectors.feeds import Feed
+
+
+@pytest.fixture
+def feed(monkeypatch: pytest.MonkeyPatch) -> Feed:
+    """The source that every connector of a test reads."""
+    made = Feed()
+    feeds.install(monkeypatch, made)
+    return made
+
+
+@pytest.fixture
+def connector_of(feed: Feed) -> Callable[..., Connector]:
+    """Makes a connector of an organization."""
+
+    def make(organization: Any, **settings: Any) -> Connector:
+        given = {"kind": "directory", "name": "Loans", "config": {}, **settings}
+        return services.create_connector(caller=callers.system(organization.pk), **given)
+
+    return make
+
+
+@pytest.fixture
+def connector(organization: Any, connector_of: Callable[..., Connector]) -> Connector:
+    return connector_of(organization)
+
+
+@pytest.fixture(autouse=True)
+def _no_test_is_running() -> None:
+    cache.clear()

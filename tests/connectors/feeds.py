@@ -1,0 +1,60 @@
+"""A kind of source for tests: what it holds is in memory, and what happens while it is read, a test says."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+from connectors import kinds
+from connectors.formats import Item
+from connectors.kinds.base import Batch, Cursor, KindConfig, LedgerEntry, Source
+
+
+class FeedConfig(KindConfig):
+    feed: str = "main"
+    needs_secret: bool = False
+
+
+class Feed:
+    """A source of records in batches. `before` is called with the number of each batch before it is given."""
+
+    name: ClassVar = "directory"
+    title: ClassVar = "Feed"
+    Config: ClassVar = FeedConfig
+    secret: ClassVar = "the feed's password"
+
+    def __init__(self) -> None:
+        self.items: list[bytes] = []
+        self.batch = 2
+        self.before: Callable[[int], Any] = lambda number: None
+        self.behind: float | None = None
+        self.reads: list[Cursor] = []
+        self.secrets: list[str] = []
+        self.by_ledger = False
+
+    def add(self, *records: Any) -> None:
+        self.items += [each if isinstance(each, bytes) else json.dumps(each).encode() for each in records]
+
+    def problems(self, config: FeedConfig) -> list[str]:
+        return [] if config.feed == "main" else ["config.feed: there is no such feed."]
+
+    def read(self, source: Source[FeedConfig], cursor: Cursor) -> Iterator[Batch]:
+        self.reads.append(cursor)
+        if source.config.needs_secret:
+            self.secrets.append(source.secret())
+        with source.step("listed", "The feed was listed."):
+            position = cursor.get("position", 0)
+        while position < len(self.items):
+            self.before(position // self.batch)
+            found = self.items[position : position + self.batch]
+            items = [
+                Item(raw, f"feed, item {position + n}", origin=f"file {position}") for n, raw in enumerate(found, 1)
+            ]
+            ledger = (LedgerEntry(f"file {position}", "1"),)
+            if not (self.by_ledger and all(map(source.was_read, ledger))):
+                yield Batch(items, {"position": position + len(found)}, self.behind, ledger if self.by_ledger else ())
+            position += len(found)
+
+
+def install(monkeypatch: Any, feed: Feed) -> None:
+    monkeypatch.setattr(kinds, "names", lambda: ["directory"])
+    monkeypatch.setattr(kinds, "kind", lambda name: feed)
