@@ -66,6 +66,17 @@ class AddressRefused(DomainError):
     )
 
 
+class PlaintextRefused(DomainError):
+    """What is said to the host would not be encrypted, and no operator has allowed the host."""
+
+    code: ClassVar = "plaintext_refused"
+    status: ClassVar = 422
+    sentence = (
+        "This host is spoken to without encryption. Use TLS (https://), "
+        "or an administrator adds the host to ALLOWED_PRIVATE_HOSTS."
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     """Where to connect. `host` is the name that was asked for: TLS and HTTP still speak to that."""
@@ -75,13 +86,16 @@ class Address:
     port: int
 
 
-def resolve(host: str, port: int) -> list[Address]:
+def resolve(host: str, port: int, *, encrypted: bool = True) -> list[Address]:
     """The addresses of a host, in the resolver's order.
 
     One address that is refused refuses them all: a name that mixes public and private ones is up to no good.
 
+    Args:
+        encrypted: False where nothing protects what is sent; then only what ALLOWED_PRIVATE_HOSTS names is vetted.
+
     Raises:
-        HostNotFound, AddressRefused
+        HostNotFound, AddressRefused, PlaintextRefused
     """
     name = host.strip().strip("[]").rstrip(".").lower()
     try:
@@ -89,8 +103,11 @@ def resolve(host: str, port: int) -> list[Address]:
     except (OSError, UnicodeError):  # UnicodeError: no name that DNS could hold
         raise HostNotFound from None
     ips = list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
-    if name not in _allowed_names() and not all(_is_allowed(ip_address(ip)) for ip in ips):
-        raise AddressRefused
+    if name not in _allowed_names():
+        if not all(_is_allowed(ip_address(ip)) for ip in ips):
+            raise AddressRefused
+        if not encrypted and not all(_is_listed(ip_address(ip)) for ip in ips):
+            raise PlaintextRefused
     return [Address(host, ip, port) for ip in ips]
 
 
@@ -104,8 +121,13 @@ def connect(host: str, port: int, *, timeout: float) -> socket.socket:
         HostNotFound, AddressRefused
         OSError: no address takes the connection.
     """
+    return connect_to(resolve(host, port), timeout=timeout)
+
+
+def connect_to(vetted: list[Address], *, timeout: float) -> socket.socket:
+    """A TCP connection to the first of these addresses that takes one. Arguments and errors as for `connect`."""
     failure: OSError | None = None
-    for address in resolve(host, port):
+    for address in vetted:
         try:
             return socket.create_connection((address.ip, address.port), timeout=timeout)
         except OSError as error:
@@ -115,7 +137,11 @@ def connect(host: str, port: int, *, timeout: float) -> socket.socket:
 
 
 def _is_allowed(ip: IPv4Address | IPv6Address) -> bool:
-    return _is_public(ip) or any(ip in network for network in _allowed_networks())
+    return _is_public(ip) or _is_listed(ip)
+
+
+def _is_listed(ip: IPv4Address | IPv6Address) -> bool:
+    return any(ip in network for network in _allowed_networks())
 
 
 def _is_public(ip: IPv4Address | IPv6Address) -> bool:

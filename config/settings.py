@@ -196,6 +196,10 @@ CACHES: dict[str, dict[str, Any]] = {
 
 # Hosts and networks that are not on the public internet and that what an operator types may lead to all the same.
 ALLOWED_PRIVATE_HOSTS = env.list("ALLOWED_PRIVATE_HOSTS", default=[])
+# Authorities that vouch for the hosts of connectors, in place of the public ones that come with `certifi`: a PEM file.
+TRUSTED_CA_FILE = env.str("TRUSTED_CA_FILE", default="")
+# Folders below which connectors of the kind `directory` may read. Every organization here can read all of them.
+CONNECTOR_DIRECTORIES = [folder for folder in env.str("CONNECTOR_DIRECTORIES", default="").split(":") if folder]
 # Where `file:` references to secrets are looked up.
 SECRETS_DIR = Path(env.str("SECRETS_DIR", default=str(DATA_DIR / "secrets"))).absolute()
 
