@@ -93,12 +93,17 @@ class Source(Generic[Settings]):
 
     config: Settings
     secret: Callable[[], str]
-    """Resolves the secret reference. Raises SourceFault. Call it when it is needed, and keep its result no longer."""
+    """Resolves the secret reference; "" where the connector has none. Raises SourceFault.
+
+    Call it when it is needed, and keep its result no longer.
+    """
     organization_id: uuid.UUID
     deadline: float
     """By `time.monotonic()`: reading ends at a batch's boundary before it, and no single call may last longer."""
     was_read: Callable[[LedgerEntry], bool] = lambda _: False
     """Whether the ledger has this object or file in this version."""
+    batch_items: int = 500
+    """Items of a batch at most; a test asks for one."""
     steps: list[Step] = field(default_factory=list)
 
     @property
@@ -114,7 +119,8 @@ class Source(Generic[Settings]):
         try:
             yield
         except SourceFault as fault:
-            self.steps.append(Step(name, False, fault.sentence, fault.fix))
+            if all(step.ok for step in self.steps):  # else a part of this step has failed, and says more
+                self.steps.append(Step(name, False, fault.sentence, fault.fix))
             raise
         if name not in {step.name for step in self.steps}:
             self.steps.append(Step(name, True, detail))
@@ -135,7 +141,7 @@ class Kind(Protocol):
         ...
 
     def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
-        """What is new since `cursor`, a batch of at most 500 items or 4 MiB at a time; ends when there is nothing more.
+        """What is new since `cursor`, a batch of at most `source.batch_items` items or 4 MiB at a time; ends when there is nothing more.
 
         Raises:
             SourceFault

@@ -1,0 +1,41 @@
+"""Files in a folder of this machine that its operator has opened to connectors."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from connectors.kinds import stored
+from connectors.kinds.base import Batch, Cursor, KindConfig, Source
+from connectors.kinds.directory.files import Files, allowed_folder
+
+
+class Config(KindConfig):
+    path: Annotated[str, Field(min_length=1, max_length=4096)]
+    """The folder, absolute."""
+    pattern: Annotated[str, Field(min_length=1, max_length=512)] = "*"
+    """Of the files' names; with a slash, of folders and files below: `*/*.ndjson`."""
+
+
+class Directory:
+    name: ClassVar = "directory"
+    title: ClassVar = "Folder"
+    Config: ClassVar = Config
+    secret: ClassVar = ""
+
+    def problems(self, config: Config) -> list[str]:
+        found = []
+        if allowed_folder(config.path) is None:
+            found.append(
+                "path: Connectors may not read there. "
+                "Name a folder below one of CONNECTOR_DIRECTORIES, which whoever runs this service sets."
+            )
+        if any(part in ("", ".", "..", "**") for part in config.pattern.split("/")):
+            found.append("pattern: Write names with * and ?, and one slash for each folder below, such as */*.ndjson.")
+        return found
+
+    def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
+        yield from stored.read(source, cursor, Files(source))
+
+
+KIND = Directory()

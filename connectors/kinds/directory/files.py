@@ -1,0 +1,202 @@
+"""The files of a folder, opened step by step from a folder that is allowed, so that no link leads out of it."""
+
+import fnmatch
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from django.conf import settings
+
+from connectors.kinds.base import Source, SourceFault
+from connectors.kinds.faults import step
+from connectors.kinds.stored import Page, Stored
+
+SETTLED_SECONDS = 5.0
+"""A file that was written to within this time may be in the middle of being written."""
+_CHUNK = 256 * 2**10
+_GZIP = b"\x1f\x8b"
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # opening a pipe would wait for its writer
+
+
+class Folder(NamedTuple):
+    """A folder that connectors may read, as the operator has named it, and the way down from it."""
+
+    allowed: str
+    below: tuple[str, ...]
+
+
+def allowed_folder(path: str) -> Folder | None:
+    """Where a path lies; None if it is not below a folder of CONNECTOR_DIRECTORIES. Looks at nothing but its text."""
+    wanted = PurePosixPath(path)
+    if not wanted.is_absolute() or ".." in wanted.parts or "\0" in path:
+        return None
+    for allowed in settings.CONNECTOR_DIRECTORIES:
+        if wanted.is_relative_to(allowed):
+            return Folder(allowed, wanted.relative_to(allowed).parts)
+    return None
+
+
+class Files:
+    """A `Store` of the regular files in a folder."""
+
+    can_start_after_a_name = True
+
+    def __init__(self, source: Source[Any]) -> None:
+        self._source = source
+        self._pattern = source.config.pattern.split("/")
+
+    def pages(self, start: str) -> Iterator[Page]:
+        with step(self._source, "listed", "The folder was listed."), _readable(), self._folder() as folder:
+            things = sorted(thing for thing in _matches(folder, self._pattern, "") if thing.name > start)
+        last = start
+        for begin in range(0, len(things), 1000):
+            page = things[begin : begin + 1000]
+            yield Page(last, page)
+            last = page[-1].name
+
+    def chunks(self, thing: Stored) -> Iterable[bytes] | None:
+        """All of a file, or of one that is being written its finished lines."""
+        with step(self._source, "read", "A file was opened."):
+            descriptor = self._open(thing.name)
+        if descriptor is None:
+            return None
+        if not _is_young(thing):
+            return _chunks(descriptor)
+        if not self._has_lines(thing, descriptor):
+            os.close(descriptor)
+            return None
+        return _whole_lines(_chunks(descriptor))
+
+    def is_finished(self, thing: Stored) -> bool:
+        now = self._status(thing.name)
+        return now is not None and now.version == thing.version and not _is_young(thing)
+
+    def _has_lines(self, thing: Stored, descriptor: int) -> bool:
+        """Whether parts of the file are whole before all of it is."""
+        if os.pread(descriptor, len(_GZIP), 0) == _GZIP:
+            return False
+        named = thing.name.lower().endswith((".ndjson", ".jsonl"))
+        return self._source.config.format == "ndjson" or (self._source.config.format in ("auto", "opa") and named)
+
+    def _status(self, name: str) -> Stored | None:
+        descriptor = self._open(name)
+        if descriptor is None:
+            return None
+        try:
+            return _stored(name, os.fstat(descriptor))
+        finally:
+            os.close(descriptor)
+
+    def _open(self, name: str) -> int | None:
+        """A descriptor of a regular file; None if there is none of this name."""
+        *folders, last = name.split("/")
+        try:
+            with self._folder() as folder, _opened(folder, folders) as parent:
+                if not stat.S_ISREG(os.stat(last, dir_fd=parent, follow_symlinks=False).st_mode):
+                    return None
+                descriptor = os.open(last, _FILE, dir_fd=parent)
+        except PermissionError:
+            raise SourceFault(
+                f"The service may not read {name}.", fix="Let the user that the service runs as read it."
+            ) from None
+        except OSError:  # it was moved away, or became a link, since it was listed
+            return None
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return descriptor
+        os.close(descriptor)
+        return None
+
+    @contextmanager
+    def _folder(self) -> Iterator[int]:
+        found = allowed_folder(self._source.config.path)
+        if found is None:
+            raise SourceFault(
+                "Connectors may not read this folder.",
+                fix="Name a folder below one of CONNECTOR_DIRECTORIES, or have it added there.",
+            )
+        root = os.open(found.allowed, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            with _opened(root, found.below) as folder:
+                yield folder
+        finally:
+            os.close(root)
+
+
+@contextmanager
+def _opened(folder: int, names: Iterable[str]) -> Iterator[int]:
+    """The folder that a way of names leads to, none of them a link."""
+    current = os.dup(folder)
+    try:
+        for name in names:
+            below = os.open(name, _FOLDER, dir_fd=current)
+            os.close(current)
+            current = below
+        yield current
+    finally:
+        os.close(current)
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
+    except PermissionError:
+        raise SourceFault(
+            "The service may not read this folder.", fix="Let the user that the service runs as read and enter it."
+        ) from None
+    except OSError as error:
+        raise SourceFault(
+            "There is no such folder, or a link is on the way to it.",
+            fix="Check the path. It must be a real folder on the machine that the worker runs on.",
+            because=os.strerror(error.errno or 0),
+        ) from None
+
+
+def _matches(folder: int, pattern: list[str], way: str) -> Iterator[Stored]:
+    """The regular files below a folder that match."""
+    first, *rest = pattern
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not fnmatch.fnmatchcase(entry.name, first) or not _is_utf8(entry.name):
+                continue
+            if not rest and entry.is_file(follow_symlinks=False):
+                yield _stored(way + entry.name, entry.stat(follow_symlinks=False))
+            elif rest and entry.is_dir(follow_symlinks=False):
+                with _opened(folder, [entry.name]) as below:
+                    yield from _matches(below, rest, f"{way}{entry.name}/")
+
+
+def _stored(name: str, status: os.stat_result) -> Stored:
+    return Stored(name, f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}", status.st_mtime)
+
+
+def _is_utf8(name: str) -> bool:
+    """A name of other bytes has no place in a database."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def _is_young(thing: Stored) -> bool:
+    return abs(time.time() - thing.modified) < SETTLED_SECONDS
+
+
+def _chunks(descriptor: int) -> Iterator[bytes]:
+    with open(descriptor, "rb", buffering=0) as file:
+        while chunk := file.read(_CHUNK):
+            yield chunk
+
+
+def _whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """All but a last line without its end, which may be half written."""
+    rest = b""
+    for chunk in chunks:
+        whole, end_of_line, last = chunk.rpartition(b"\n")
+        if end_of_line:
+            yield rest + whole + end_of_line
+            rest = last
+        else:
+            rest += last

@@ -1,0 +1,9 @@
+"""Bounds of what kinds read."""
+
+BATCH_BYTES = 4 * 2**20
+BATCH_SECONDS = 20.0
+"""A batch that fills slowly ends all the same, so that its reader shows that it is alive."""
+BATCH_LEDGER = 500
+LONGEST_RETRY_AFTER = 24 * 3600
+PAGE_BYTES = 32 * 2**20
+"""A page of an API, decompressed."""

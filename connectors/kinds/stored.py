@@ -1,0 +1,179 @@
+"""Reading sources that hold things by name: objects of a bucket, files of a folder.
+
+Such a source does not say what is new. Neither a modification time nor a name's place in the order is the order of
+arrival: `mv` keeps the time, and an upload in parts carries the time at which it began. So a pass goes over all names
+and reads what the ledger does not have in this version. Reading one twice does no harm; in doubt it is read again.
+
+The cursor is a place within a pass:
+
+    page       where in the listing to go on
+    object     name, version and number of items of an object that was read in part
+    tail       between full listings of a large source: the last name, and when all of them were last listed
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from connectors import formats
+from connectors.formats import Item
+from connectors.kinds.base import Batch, Cursor, LedgerEntry, Source, SourceFault
+from connectors.kinds.limits import BATCH_BYTES, BATCH_LEDGER, BATCH_SECONDS
+
+FULL_LISTING_SECONDS = 3600
+SMALL = 5000
+"""Names up to which every pass lists all of them."""
+
+
+@dataclass(frozen=True, order=True)
+class Stored:
+    """An object or a file, as it was listed."""
+
+    name: str
+    version: str
+    modified: float
+    """Seconds since 1970; shown, and never relied on."""
+
+
+class Page(NamedTuple):
+    """A part of the listing, in the order of names."""
+
+    start: str
+    """Where it begins; "" is the beginning."""
+    things: list[Stored]
+
+
+class Store(Protocol):
+    """What holds things by name."""
+
+    can_start_after_a_name: bool
+    """Whether a page may begin after any name; if not, only where one ended."""
+
+    def pages(self, start: str) -> Iterator[Page]:
+        """The listing from `start` on. Raises SourceFault."""
+        ...
+
+    def chunks(self, thing: Stored) -> Iterable[bytes] | None:
+        """The bytes of this version; None if it is there no more. Raises SourceFault."""
+        ...
+
+    def is_finished(self, thing: Stored) -> bool:
+        """Once its bytes were read: whether these were all of this version, and it goes into the ledger."""
+        ...
+
+
+def read(source: Source[Any], cursor: Cursor, store: Store) -> Iterator[Batch]:
+    """One pass, or its rest."""
+    return _Pass(source, cursor, store).batches()
+
+
+class _Pass:
+    def __init__(self, source: Source[Any], cursor: Cursor, store: Store) -> None:
+        self._source, self._store = source, store
+        self._tail: dict[str, Any] = cursor.get("tail") or {}
+        self._partly: dict[str, Any] = cursor.get("object") or {}
+        self._start = cursor.get("page") or self._start_of_pass()
+        self._place: dict[str, Any] = {}
+        """The cursor that goes with what is pending."""
+        self._pending = _Pending()
+
+    def batches(self) -> Iterator[Batch]:
+        try:
+            yield from self._pages()
+        except SourceFault:
+            had_items = bool(self._pending)
+            if had_items:
+                yield self._batch()
+            if not (had_items and self._is_over()):
+                raise
+
+    def _pages(self) -> Iterator[Batch]:
+        count, last = 0, self._tail.get("after", "")
+        for page in self._store.pages(self._start):
+            self._place = {"page": page.start, "tail": self._tail}
+            for thing in page.things:
+                yield from self._read(thing)
+                if self._is_over():
+                    yield self._batch()
+                    return
+            count += len(page.things)
+            last = max([last, *(thing.name for thing in page.things)])
+        self._place = self._end(count, last)
+        yield self._batch()
+
+    def _start_of_pass(self) -> str:
+        """A small source is listed anew each time; a large one, for a while, only from its last name on."""
+        age = time.time() - self._tail.get("listed", 0)
+        return self._tail["after"] if 0 <= age < FULL_LISTING_SECONDS else ""
+
+    def _end(self, count: int, last: str) -> dict[str, Any]:
+        """The cursor after the pass."""
+        if self._start:
+            return {"tail": {**self._tail, "after": last}} if self._tail else {}
+        is_large = count > SMALL and self._store.can_start_after_a_name
+        return {"tail": {"after": last, "listed": int(time.time())}} if is_large else {}
+
+    def _read(self, thing: Stored) -> Iterator[Batch]:
+        entry = LedgerEntry(thing.name, thing.version)
+        if self._source.was_read(entry):
+            return
+        chunks = self._store.chunks(thing)
+        if chunks is None:
+            return
+        known = self._items_read_before(thing)
+        items = formats.items(chunks, self._source.config.format, thing.name, first=known + 1)
+        for number, item in enumerate(items, start=known + 1):
+            self._pending.add(item, thing)
+            self._place["object"] = {"name": thing.name, "version": thing.version, "items": number}
+            if self._is_full():
+                yield self._batch()
+                if self._is_over():
+                    return
+        if self._store.is_finished(thing):
+            self._pending.finished.append(entry)
+        self._place.pop("object", None)
+        if self._is_full():
+            yield self._batch()
+
+    def _items_read_before(self, thing: Stored) -> int:
+        is_this = (self._partly.get("name"), self._partly.get("version")) == (thing.name, thing.version)
+        return self._partly["items"] if is_this else 0
+
+    def _is_full(self) -> bool:
+        return self._is_over() or self._pending.is_full(self._source.batch_items)
+
+    def _is_over(self) -> bool:
+        return time.monotonic() >= self._source.deadline
+
+    def _batch(self) -> Batch:
+        pending, self._pending = self._pending, _Pending()
+        behind = None if pending.newest is None else max(time.time() - pending.newest, 0.0)
+        return Batch(pending.items, {k: v for k, v in self._place.items() if v}, behind, tuple(pending.finished))
+
+
+@dataclass
+class _Pending:
+    """A batch that fills."""
+
+    items: list[Item] = field(default_factory=list)
+    finished: list[LedgerEntry] = field(default_factory=list)
+    bytes: int = 0
+    newest: float | None = None
+    began: float = field(default_factory=time.monotonic)
+
+    def __bool__(self) -> bool:
+        return bool(self.items or self.finished)
+
+    def add(self, item: Item, thing: Stored) -> None:
+        self.items.append(item)
+        self.bytes += len(item.raw)
+        self.newest = max(self.newest or thing.modified, thing.modified)
+
+    def is_full(self, most_items: int) -> bool:
+        return (
+            len(self.items) >= most_items
+            or len(self.finished) >= BATCH_LEDGER
+            or self.bytes >= BATCH_BYTES
+            or time.monotonic() - self.began >= BATCH_SECONDS
+        )

@@ -1,0 +1,62 @@
+"""Reading a source in tests as polling does: the cursor and the ledger are kept from one poll to the next."""
+
+import time
+import uuid
+from typing import Any
+
+from connectors.kinds import Batch, Item, Kind, Source, SourceFault, Step
+from connectors.kinds.base import LedgerEntry
+
+
+class Reader:
+    """One connector's memory."""
+
+    def __init__(self, kind: Kind, config: dict[str, Any], secret: str = "") -> None:
+        self.kind, self.config, self.secret = kind, kind.Config.model_validate(config), secret
+        self.organization_id = uuid.uuid4()
+        self.cursor: Any = {}
+        self.ledger: set[LedgerEntry] = set()
+        self.steps: list[Step] = []
+
+    def source(self, seconds: float = 60, batch_items: int = 500) -> Source[Any]:
+        source = Source(
+            config=self.config,
+            secret=lambda: self.secret,
+            organization_id=self.organization_id,
+            deadline=time.monotonic() + seconds,
+            was_read=self.ledger.__contains__,
+            batch_items=batch_items,
+        )
+        self.steps = source.steps
+        return source
+
+    def poll(self, *, most_batches: int = 10_000, **limits: Any) -> list[bytes]:
+        """What one poll reads, item by item. It may be cut off after some batches."""
+        return [item.raw for item in self.items(most_batches=most_batches, **limits)]
+
+    def items(self, *, most_batches: int = 10_000, **limits: Any) -> list[Item]:
+        return [item for batch in self.batches(most_batches=most_batches, **limits) for item in batch.items]
+
+    def batches(self, *, most_batches: int = 10_000, **limits: Any) -> list[Batch]:
+        batches = []
+        for batch in self.kind.read(self.source(**limits), self.cursor):
+            batches.append(batch)
+            self.cursor = batch.cursor
+            self.ledger.update(batch.ledger)
+            if len(batches) == most_batches:
+                break
+        return batches
+
+    def fault(self, **limits: Any) -> SourceFault:
+        """The fault that a poll ends with."""
+        try:
+            self.poll(**limits)
+        except SourceFault as fault:
+            return fault
+        raise AssertionError("the poll went well")
+
+    @property
+    def failed(self) -> Step:
+        """The step that failed in the last poll."""
+        (step,) = [step for step in self.steps if not step.ok]
+        return step
