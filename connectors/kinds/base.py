@@ -141,7 +141,9 @@ class Kind(Protocol):
         ...
 
     def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
-        """What is new since `cursor`, a batch of at most `source.batch_items` items or 4 MiB at a time; ends when there is nothing more.
+        """What is new since `cursor`, in batches; ends when there is nothing more.
+
+        A batch has at most `source.batch_items` items and 4 MiB.
 
         Raises:
             SourceFault

@@ -1,0 +1,169 @@
+"""One answer of an HTTP API: asked for, read within bounds, and judged."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import requests
+
+from connectors import formats
+from connectors.formats import Item
+from connectors.formats.gzipped import BadGzip, expanded
+from connectors.kinds.base import Source, SourceFault
+from connectors.kinds.faults import busy, connections, step
+from connectors.kinds.limits import PAGE_BYTES
+
+_USER_AGENT = "decision-record-service"
+_LINES = ("ndjson", "jsonl", "json-lines", "json-seq")
+
+
+class Gone(SourceFault):
+    """There is no such page, or its token is no longer good."""
+
+
+class Answer:
+    """A page."""
+
+    def __init__(self, url: str, headers: Mapping[str, str], body: bytes) -> None:
+        self.url, self.headers, self.body = url, headers, body
+
+    def value(self, pointer: str) -> Any:
+        """The value at a JSON pointer; None if there is none."""
+        found = formats.values_at(self.body, [pointer]).get(pointer)
+        return None if found is None else _lenient(found)
+
+    def items(self, config: Any) -> list[Item]:
+        """Raises SourceFault."""
+        if not self.body.strip():
+            return []
+        name = "the answer"
+        if config.format == "ndjson" or any(word in self.headers.get("Content-Type", "") for word in _LINES):
+            self._require_whole_lines()
+            return list(formats.items([self.body], "ndjson", name))
+        self._require_json()
+        if config.format == "json" and not config.items:
+            return list(formats.items([self.body], "json", name))
+        found = formats.items_at(self.body, config.items, name)
+        if found is None:
+            where = f"at {config.items}" if config.items else "at the top"
+            raise SourceFault(
+                f"The answer has no list {where}.", fix="Set items to the JSON pointer of the list, such as /data."
+            )
+        return list(found)
+
+    def _require_json(self) -> None:
+        try:
+            _lenient(self.body)
+        except (ValueError, RecursionError):
+            raise SourceFault(
+                "The answer is not JSON.", fix="Check the url: it must lead to the API, not to a page for people."
+            ) from None
+
+    def _require_whole_lines(self) -> None:
+        """An answer that ends within a line was cut off. A last line may lack its end all the same."""
+        last = self.body.rpartition(b"\n")[2]
+        try:
+            _lenient(last or b"{}")
+        except (ValueError, RecursionError):
+            raise SourceFault(
+                "The answer ends in the middle of a line.",
+                fix="Nothing: it is tried again. If it stays so, ask those who run the source.",
+                cause="transient",
+            ) from None
+
+
+class Asker:
+    """Asks for pages, with the connector's credentials."""
+
+    def __init__(self, source: Source[Any]) -> None:
+        self._source = source
+        self._session = connections(source).session()
+        self._headers = {"User-Agent": _USER_AGENT, "Accept": "application/json", **_with_secret(source)}
+
+    def get(self, url: str) -> Answer:
+        """Raises SourceFault; Gone among them."""
+        with step(self._source, "answered", "The source answers."), self._response(url) as response:
+            status, headers, body = response.status_code, response.headers, _body(response)
+        with step(self._source, "signed in", "The source accepts the credentials."):
+            _require_signed_in(status)
+        with step(self._source, "listed", "The answer has a list."):
+            _require_success(status, headers)
+        return Answer(url, headers, body)
+
+    @contextmanager
+    def _response(self, url: str) -> Iterator[requests.Response]:
+        headers = {**self._headers, "Accept-Encoding": "gzip"}
+        with self._session.get(url, headers=headers, stream=True, allow_redirects=False) as response:
+            yield response
+
+
+def _with_secret(source: Source[Any]) -> dict[str, str]:
+    """The headers of the settings, with the secret in its place."""
+    headers: dict[str, str] = dict(source.config.headers)
+    secret = source.secret()
+    has_place = any("{secret}" in value for value in headers.values())
+    if not (secret.isascii() and (secret.isprintable() or not secret)):
+        with source.step("signed in", ""):
+            raise SourceFault(
+                "The secret cannot be sent in a header.",
+                fix="It may only have printable ASCII characters, in one line.",
+            )
+    if has_place and not secret:
+        with source.step("signed in", ""):
+            raise SourceFault("A header asks for a secret, and there is none.", fix="Name the secret in secret_ref.")
+    if secret and not has_place:
+        headers["Authorization"] = "Bearer {secret}"
+    return {name: value.replace("{secret}", secret) for name, value in headers.items()}
+
+
+def _body(response: requests.Response) -> bytes:
+    body = bytearray()
+    try:
+        for chunk in expanded(response.iter_content(64 * 2**10)):
+            body += chunk
+            if len(body) > PAGE_BYTES:
+                raise SourceFault(
+                    f"A page of the source is larger than {PAGE_BYTES // 2**20} MiB.",
+                    fix="Ask for smaller pages, with a parameter in the url.",
+                )
+    except BadGzip as error:
+        raise SourceFault(error.sentence, fix="Ask those who run the source.", because="of a page") from None
+    return bytes(body)
+
+
+def _require_signed_in(status: int) -> None:
+    if status == 401:
+        raise SourceFault(
+            "The source does not accept the credentials.",
+            fix="Check the secret behind secret_ref, and the header that it is sent in.",
+        )
+    if status == 403:
+        raise SourceFault(
+            "The credentials do not allow this.", fix="Ask those who run the source for permission to read the list."
+        )
+
+
+def _require_success(status: int, headers: Mapping[str, str]) -> None:
+    if 300 <= status < 400:
+        raise SourceFault(
+            "The source redirects to another address, which is not followed.",
+            fix="Set url to the address that it redirects to.",
+        )
+    if status == 429:
+        raise busy("The source asks for fewer requests.", headers.get("Retry-After"))
+    if status >= 500 or status == 408:
+        raise busy(f"The source has a fault of its own (HTTP {status}).", headers.get("Retry-After"))
+    if status in (400, 404, 410, 416, 422):
+        raise Gone(f"The source does not know this address or its parameters (HTTP {status}).", fix="Check the url.")
+    if status >= 400:
+        raise SourceFault(f"The source refuses the request (HTTP {status}).", fix="Check the url and headers.")
+
+
+def _lenient(document: bytes) -> Any:
+    """JSON that need not be acceptable as a record. Numbers that Python would rather not hold stay text."""
+    return json.loads(document, parse_int=_integer, parse_float=str, parse_constant=str)
+
+
+def _integer(text: str) -> int | str:
+    return int(text) if len(text) < 20 else text

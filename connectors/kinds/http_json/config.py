@@ -1,0 +1,66 @@
+"""The settings of an HTTP API."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from connectors.kinds.base import KindConfig
+from connectors.maps import Pointer
+
+Parameter = Annotated[str, Field(min_length=1, max_length=128)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Link(_Part):
+    """The answer says where the next page is: in its `Link` header (RFC 8288), or at a JSON pointer."""
+
+    kind: Literal["link"]
+    next: Pointer | None = None
+
+
+class Token(_Part):
+    """The answer has a token at a JSON pointer, which the next request repeats."""
+
+    kind: Literal["token"]
+    next: Pointer
+    parameter: Parameter
+
+
+class Numbered(_Part):
+    """Pages are numbered."""
+
+    kind: Literal["page"]
+    parameter: Parameter = "page"
+    first: Annotated[int, Field(ge=0, le=1)] = 1
+
+
+class Offset(_Part):
+    """A request says how many items to pass over."""
+
+    kind: Literal["offset"]
+    parameter: Parameter = "offset"
+
+
+Pagination = Annotated[Link | Token | Numbered | Offset, Field(discriminator="kind")]
+
+
+class Since(_Part):
+    """A parameter by which the source leaves out what is old."""
+
+    parameter: Parameter
+    field: Pointer
+    """Where an item has the value that the parameter compares: a time (RFC 3339), or a number."""
+    lag: Annotated[int, Field(ge=0, le=30 * 86400)] = 300
+    """How far behind the highest value seen to ask again: seconds of a time, or as many numbers."""
+
+
+class Config(KindConfig):
+    url: Annotated[str, Field(min_length=1, max_length=2048)]
+    items: Pointer = ""
+    """Where the answer has the list; "" if it is one."""
+    pagination: Pagination | None = None
+    since: Since | None = None
+    headers: Annotated[dict[str, str], Field(max_length=32)] = {}

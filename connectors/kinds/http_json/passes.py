@@ -1,0 +1,166 @@
+"""Going through all pages of an API, and beginning anew where new items can be.
+
+The cursor:
+
+    place      the page to go on with, while a pass is not finished
+    since      what the source was told to leave out, in this pass
+    highest    the highest value seen of what `since` compares
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from connectors import formats
+from connectors.formats import Item
+from connectors.kinds.base import Batch, Cursor, Source, SourceFault
+from connectors.kinds.http_json.answers import Answer, Asker, Gone
+from connectors.kinds.http_json.paging import Place, pages, with_parameter
+from connectors.kinds.limits import BATCH_BYTES
+
+_Value = datetime | int
+_MOST_EMPTY = 20
+"""Empty pages in a row, after which the next poll goes on: a filter may leave some empty, and a feed has no end."""
+
+
+class Pass:
+    def __init__(self, source: Source[Any], cursor: Cursor) -> None:
+        self._source, self._config = source, source.config
+        self._pages = pages(self._config.pagination)
+        place = cursor.get("place")
+        self._place: Place = place if isinstance(place, self._pages.places) else None
+        self._since: str | int | None = cursor.get("since")
+        self._highest: _Value | None = _value(cursor.get("highest"))
+        self._newest: _Value | None = None
+
+    def batches(self) -> Iterator[Batch]:
+        asker = Asker(self._source)
+        read = empty = 0
+        before = b""
+        while empty < _MOST_EMPTY and not (read and self._is_over()):
+            try:
+                answer = self._answer(asker, is_first=not read)
+            except SourceFault:
+                if read and self._is_over():
+                    return
+                raise
+            digest, place = sha256(answer.body).digest(), self._place
+            items = [] if digest == before else self._items(answer)  # the same again: the source ignores the parameter
+            yield from self._page(items, self._pages.next(answer, place, len(items)))
+            if self._place in (None, place):
+                return
+            read, before, empty = read + 1, digest, 0 if items else empty + 1
+
+    def _is_over(self) -> bool:
+        return time.monotonic() >= self._source.deadline
+
+    def _answer(self, asker: Asker, *, is_first: bool) -> Answer:
+        """The page at the place. A place of an earlier poll may be good no more: then a new pass begins."""
+        try:
+            return asker.get(self._url())
+        except Gone as fault:
+            if self._place is None:
+                raise
+            if is_first:
+                self._place = None
+                self._forget_failed_steps()
+                return asker.get(self._url())
+            if self._pages.ends_with_not_found:
+                self._forget_failed_steps()
+                return Answer(self._url(), {}, b"")
+            raise fault
+
+    def _forget_failed_steps(self) -> None:
+        self._source.steps[:] = [step for step in self._source.steps if step.ok]
+
+    def _url(self) -> str:
+        url = self._config.url
+        if self._config.since and self._since is not None:
+            url = with_parameter(url, self._config.since.parameter, self._since)
+        return self._pages.url(url, self._place)
+
+    def _items(self, answer: Answer) -> list[Item]:
+        with self._source.step("listed", "The answer has a list."):
+            items = answer.items(self._config)
+        where = "page " + str(self._place) if isinstance(self._place, int) else "the answer"
+        return [item._replace(position=item.position.replace("the answer", where), origin="") for item in items]
+
+    def _page(self, items: list[Item], following: Place) -> Iterator[Batch]:
+        """The page in batches. Only the last one leads to the next page."""
+        pending: list[Item] = []
+        size = 0
+        for item in items:
+            if len(pending) >= self._source.batch_items or size >= BATCH_BYTES:
+                yield self._batch(pending)
+                pending, size = [], 0
+            pending.append(item)
+            size += len(item.raw)
+            self._look_at(item)
+        if following is None:
+            self._end()
+        self._place = following
+        yield self._batch(pending)
+
+    def _end(self) -> None:
+        """The next poll begins a new pass."""
+        if self._config.since and self._highest is not None:
+            self._since = _parameter(_behind(self._highest, self._config.since.lag))
+
+    def _look_at(self, item: Item) -> None:
+        if not self._config.since or item.problem:
+            return
+        raw = formats.values_at(item.raw, [self._config.since.field]).get(self._config.since.field)
+        value = _value(_text(raw)) if raw else None
+        if value is not None:
+            self._highest = _higher(self._highest, value)
+            self._newest = _higher(self._newest, value)
+
+    def _batch(self, items: list[Item]) -> Batch:
+        behind = None
+        if isinstance(self._newest, datetime):
+            behind = max((datetime.now(UTC) - self._newest).total_seconds(), 0.0)
+        self._newest = None
+        highest = None if self._highest is None else _parameter(self._highest)
+        cursor = {"place": self._place, "since": self._since, "highest": highest}
+        return Batch(items, {key: value for key, value in cursor.items() if value is not None}, behind)
+
+
+def _text(raw: bytes) -> Any:
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _value(found: Any) -> _Value | None:
+    """A time or a whole number; None of anything else."""
+    if isinstance(found, bool):
+        return None
+    if isinstance(found, int):
+        return found
+    try:
+        time_of_it = datetime.fromisoformat(found)
+        return (time_of_it if time_of_it.tzinfo else time_of_it.replace(tzinfo=UTC)).astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _higher(known: _Value | None, value: _Value) -> _Value:
+    """Times and numbers do not compare: the settings have changed, and the new value counts."""
+    if isinstance(known, datetime) and isinstance(value, datetime):
+        return max(known, value)
+    return max(known, value) if isinstance(known, int) and isinstance(value, int) else value
+
+
+def _behind(highest: _Value, lag: int) -> _Value:
+    """A time that is yet to come moves nothing: else what comes before it would be left out."""
+    if isinstance(highest, datetime):
+        return min(highest, datetime.now(UTC)) - timedelta(seconds=lag)
+    return highest - lag
+
+
+def _parameter(value: _Value) -> str | int:
+    return value.isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value

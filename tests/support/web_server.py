@@ -1,0 +1,110 @@
+"""An HTTP or HTTPS server on a free loopback port that answers as a test tells it."""
+
+import json
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
+
+
+class Request(NamedTuple):
+    method: str
+    path: str
+    """Still percent-encoded, as it came."""
+    query: dict[str, str]
+    headers: Any
+    body: bytes
+    target: str
+
+
+class Reply(NamedTuple):
+    body: bytes | Iterator[bytes] = b""
+    """Pieces are sent one by one, and nothing says how long they are."""
+    status: int = 200
+    headers: dict[str, str] = {}
+
+
+def json_reply(content: Any, status: int = 200, **headers: str) -> Reply:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Reply(json.dumps(content).encode(), status, {"Content-Type": "application/json", **named})
+
+
+Answering = Callable[[Request], Reply]
+
+
+class WebServer(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, answer: Answering, context: ssl.SSLContext | None = None) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.answer, self._context = answer, context
+        self.requests: list[Request] = []
+        self.port: int = self.server_address[1]
+        self.url = f"{'https' if context else 'http'}://localhost:{self.port}"
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        """In its own thread: a client that refuses the certificate holds up nobody."""
+        if self._context:
+            try:
+                request = self._context.wrap_socket(request, server_side=True)
+            except OSError:
+                request.close()
+                return
+        try:
+            super().finish_request(request, client_address)
+        finally:
+            request.close()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients hang up in the middle here on purpose."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: WebServer
+
+    def _handle(self) -> None:
+        parts = urlsplit(self.path)
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        query = dict(parse_qsl(parts.query, keep_blank_values=True))
+        request = Request(self.command, parts.path, query, self.headers, body, self.path)
+        self.server.requests.append(request)
+        self._send(self.server.answer(request))
+
+    def _send(self, reply: Reply) -> None:
+        whole = reply.body if isinstance(reply.body, bytes) else None
+        self.send_response(reply.status)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        if whole is None:
+            self.close_connection = True
+            self.send_header("Connection", "close")
+        elif "Content-Length" not in reply.headers:
+            self.send_header("Content-Length", str(len(whole)))
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        for piece in [whole] if whole is not None else reply.body:
+            self.wfile.write(piece)  # type: ignore[arg-type]
+            self.wfile.flush()
+
+    do_GET = do_POST = do_PUT = do_HEAD = do_DELETE = _handle
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@contextmanager
+def web_server(answer: Answering, context: ssl.SSLContext | None = None) -> Iterator[WebServer]:
+    with WebServer(answer, context) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
