@@ -74,18 +74,18 @@ class ListPage(Page):
     """A list without filters."""
 
 
-class Records(Answer):
+class ConnectorRecords(Answer):
     seen: int
     new: int
     repeated: int
     quarantined: int
 
 
-class RunOut(Answer):
+class ConnectorRunOut(Answer):
     started_at: str
     finished_at: str | None
     outcome: str
-    records: Records
+    records: ConnectorRecords
     cause: str
     detail: str
     fix: str
@@ -107,11 +107,11 @@ class ConnectorOut(Answer):
     next_poll_at: str | None
     cursor: dict[str, Any]
     lag_seconds: int | None
-    records: Records
+    records: ConnectorRecords
 
 
 class ConnectorDetail(ConnectorOut):
-    last_run: RunOut | None
+    last_run: ConnectorRunOut | None
     in_quarantine: int
 
 
@@ -120,28 +120,26 @@ class ConnectorList(Answer):
     next_cursor: str | None
 
 
-class DeletedOut(Answer):
+class ConnectorDeleted(Answer):
     source_id: str
     deleted: bool
 
 
-class RunList(Answer):
-    items: list[RunOut]
+class ConnectorRunList(Answer):
+    items: list[ConnectorRunOut]
     next_cursor: str | None
 
 
-class StepOut(Answer):
+class ConnectorTestStep(Answer):
     name: str
     ok: bool
     detail: str
     fix: str
 
 
-class TestOut(Answer):
-    __test__ = False
-
+class ConnectorTestOut(Answer):
     ok: bool
-    steps: list[StepOut]
+    steps: list[ConnectorTestStep]
 
 
 class QuarantinedOut(Answer):

@@ -41,16 +41,19 @@ def _clean(value: Any, models: list[type[BaseModel]], path: Path, dropped: list[
     for name, entry in value.items():
         inner = (*path, name)
         declared = [model.model_fields[name].annotation for model in models if name in model.model_fields]
-        if (not declared and means_secret(name) and not _is_pointer(entry, path)) or _carries_credentials(entry):
+        means = not declared and means_secret(name) and not _is_harmless(entry, path)
+        if means or _carries_credentials(entry):
             dropped.append(inner)
         else:
             kept[name] = _clean(entry, list(_models(declared)), inner, dropped)
     return kept
 
 
-def _is_pointer(entry: Any, path: Path) -> bool:
-    """In a field map a name is that of a record's field, and says where its value is."""
-    return path[-2:] == ("map", "fields") and isinstance(entry, str) and entry.startswith("/")
+def _is_harmless(entry: Any, path: Path) -> bool:
+    """A header says where the secret goes; in a field map a name is that of a record's field, with its place."""
+    if not isinstance(entry, str):
+        return False
+    return "{secret}" in entry or (path[-2:] == ("map", "fields") and entry.startswith("/"))
 
 
 def _carries_credentials(entry: Any) -> bool:

@@ -66,6 +66,7 @@ def open_source(
     organization_id: uuid.UUID,
     seconds: float,
     was_read: Callable[[LedgerEntry], bool] = lambda _: False,
+    batch_items: int = 500,
 ) -> Source[Any]:
     """A source to read for so many seconds."""
     source: Source[Any] = Source(
@@ -74,14 +75,15 @@ def open_source(
         organization_id=organization_id,
         deadline=time.monotonic() + seconds,
         was_read=was_read,
+        batch_items=batch_items,
     )
     return source
 
 
 def _secret(source: Source[Any], reference: str) -> str:
+    if not reference:
+        return ""
     with source.step("secret", "The secret was found."):
-        if not reference:
-            raise SourceFault("This connector needs a secret and has no secret_ref.", fix="Set secret_ref.")
         try:
             return secret_references.resolve(reference)
         except DomainError as error:

@@ -16,16 +16,16 @@ from connectors.formats import values_at
 from connectors.maps import FieldMap, Unmapped, record_of
 from connectors.models import Connector
 from connectors.schemas import (
+    ConnectorDeleted,
     ConnectorDetail,
     ConnectorIn,
     ConnectorList,
     ConnectorPatch,
-    DeletedOut,
+    ConnectorRunList,
+    ConnectorTestOut,
     ListPage,
     MapPreviewIn,
     MapPreviewOut,
-    RunList,
-    TestOut,
 )
 
 
@@ -93,7 +93,7 @@ class Connectors(Resource):
         "delete_connector",
         "Delete a connector. The records that it brought stay in custody.",
         permission=Permission.MANAGE_CONNECTORS,
-        answers={200: DeletedOut},
+        answers={200: ConnectorDeleted},
         errors=[404],
     )
     def destroy(self, request: Request, source_id: str) -> HttpResponse:
@@ -104,19 +104,19 @@ class Connectors(Resource):
         "poll_connector",
         "Poll a connector now; one that stopped runs again.",
         permission=Permission.MANAGE_CONNECTORS,
-        answers={202: ConnectorDetail},
+        answers={200: ConnectorDetail},
         errors=[404, 409],
     )
     def poll(self, request: Request, source_id: str) -> HttpResponse:
         asked = services.request_poll(caller=caller_of(request), connector=_connector(request, source_id))
-        return answer(presenters.detail(asked), status=202)
+        return answer(presenters.detail(asked))
 
     @operation(
         "list_connector_runs",
         "List the polls of a connector, newest first.",
         permission=Permission.MANAGE_CONNECTORS,
         query=ListPage,
-        answers={200: RunList},
+        answers={200: ConnectorRunList},
         errors=[404],
     )
     def runs(self, request: Request, source_id: str) -> HttpResponse:
@@ -131,12 +131,12 @@ class ConnectorTests(Resource):
         tag="connectors",
         permission=Permission.MANAGE_CONNECTORS,
         body=ConnectorIn,
-        answers={200: TestOut},
+        answers={200: ConnectorTestOut},
         errors=[429],
     )
     def test(self, request: Request) -> HttpResponse:
         body = self.body(ConnectorIn)
-        tested = services.test_connector(
+        tested = services.try_source(
             caller=caller_of(request), kind=body.kind, config=body.config, secret_ref=body.secret_ref or ""
         )
         return answer({"ok": tested.ok, "steps": [step._asdict() for step in tested.steps]})

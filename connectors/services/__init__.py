@@ -11,7 +11,7 @@ from connectors.services.connectors import (
 )
 from connectors.services.polling import MOST_SECONDS, due_count, poll, poll_due
 from connectors.services.quarantine import dismiss_quarantined, retry_quarantined
-from connectors.services.testing import Tested, judge, test_connector
+from connectors.services.testing import Tested, judge, try_source
 
 __all__ = [
     "MOST_SECONDS",
@@ -32,5 +32,5 @@ __all__ = [
     "request_poll",
     "retry_quarantined",
     "send_alerts",
-    "test_connector",
+    "try_source",
 ]

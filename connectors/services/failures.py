@@ -41,5 +41,5 @@ def stops(failure: Failure, failed: int) -> bool:
 def pause(failure: Failure, failed: int) -> timedelta:
     """How long to wait: twice as long each time, from a minute to an hour, by up to a quarter less, so that what failed
     together does not come back together; and never less than the source asks for."""
-    backoff = min(_FIRST_PAUSE * 2 ** min(failed - 1, 10), _LONGEST_PAUSE) * random.uniform(0.75, 1)  # noqa: S311
+    backoff: timedelta = min(_FIRST_PAUSE * 2 ** min(failed - 1, 10), _LONGEST_PAUSE) * random.uniform(0.75, 1)  # noqa: S311
     return max(backoff, min(timedelta(seconds=failure.retry_after or 0), _LONGEST_ASKED))

@@ -11,7 +11,7 @@ from typing import Any
 
 import structlog
 from django.db import DatabaseError, transaction
-from django.db.models import Case, F, Q, Value, When
+from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from config import leases
@@ -211,7 +211,7 @@ class _Polling:
 _RELEASED = {"lease_token": None, "lease_until": None, "attempts": 0, "next_try_at": None}
 
 
-def _free() -> Any:
+def _free() -> QuerySet[Connector]:
     due = Connector.objects.unscoped("workers serve every organization").due()
     return due.filter(Q(lease_until=None) | Q(lease_until__lt=timezone.now()))
 

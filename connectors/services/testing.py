@@ -45,7 +45,7 @@ class Tested:
 
 
 @requires(Permission.MANAGE_CONNECTORS)
-def test_connector(*, caller: Caller, kind: str, config: dict[str, Any], secret_ref: str = "") -> Tested:
+def try_source(*, caller: Caller, kind: str, config: dict[str, Any], secret_ref: str = "") -> Tested:
     """Try a source: check its settings, and read one item as a poll would.
 
     Raises:
@@ -59,13 +59,14 @@ def test_connector(*, caller: Caller, kind: str, config: dict[str, Any], secret_
         fix = "Correct these settings."
         return Tested([Step("configuration", False, problem, fix) for problem in checked.problems])
     source = sources.open_source(
-        checked.settings, secret_ref=secret_ref, organization_id=caller.organization_id, seconds=SECONDS
+        checked.settings,
+        secret_ref=secret_ref,
+        organization_id=caller.organization_id,
+        seconds=SECONDS,
+        batch_items=1,
     )
     done = Step("configuration", True, "The settings are complete.")
     return Tested([done, *_in_time(source, kind, checked.settings)])
-
-
-test_connector.__test__ = False  # type: ignore[attr-defined] # pytest takes it for a test
 
 
 def _in_time(source: Source[Any], kind: str, settings: KindConfig) -> list[Step]:
@@ -87,7 +88,7 @@ def _slot(organization_id: uuid.UUID) -> Callable[[], None]:
     Raises:
         TestsBusy
     """
-    key = f"connector-test {organization_id}"
+    key = f"connector-test-{organization_id}"
     if not _slots.acquire(blocking=False):
         raise TestsBusy
     if not cache.add(key, 1, SECONDS + 5):

@@ -1,4 +1,4 @@
-"""A poll takes every record in once, moves the cursor only past what is in custody, and writes nothing when overtaken."""
+"""A poll takes every record in once and moves the cursor only past what is in custody; overtaken, it writes nothing."""
 
 import itertools
 from datetime import timedelta

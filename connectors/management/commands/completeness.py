@@ -1,0 +1,89 @@
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from datetime import datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from pydantic import TypeAdapter, ValidationError
+
+from accounts import selectors
+from accounts.models import Organization
+from config.api.times import Moment
+from config.progress import progress
+from connectors import completeness
+
+_MOMENT: TypeAdapter[datetime] = TypeAdapter(Moment)
+_MOST_SHOWN = 50
+
+
+class Command(BaseCommand):
+    help = (
+        "Compare the decision ids that a source holds for a period, one a line, with what is in custody. "
+        "Exits 1 if any is missing."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("ids", metavar="IDS.txt|-")
+        parser.add_argument("--system", required=True, help="the records' system.name")
+        parser.add_argument("--from", dest="begin", required=True, metavar="TIME", help="RFC 3339, with an offset")
+        parser.add_argument("--to", dest="end", required=True, metavar="TIME", help="RFC 3339; outside the period")
+        parser.add_argument("--organization", metavar="SLUG", help="may be left out while there is only one")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        organization = _organization(options["organization"])
+        begin, end = _moment(options["begin"]), _moment(options["end"])
+        path = options["ids"]
+        try:
+            with nullcontext(sys.stdin) if path == "-" else open(path, encoding="utf-8") as lines:
+                with progress("Comparing ids", None) as advance:
+                    found = completeness.compare(
+                        organization_id=organization.pk,
+                        system=options["system"],
+                        begin=begin,
+                        end=end,
+                        ids=_ids(lines, advance),
+                    )
+        except (OSError, UnicodeDecodeError) as error:
+            raise CommandError(
+                f"Cannot read {path}: {getattr(error, 'strerror', None) or 'it is not UTF-8'}."
+            ) from None
+        self._show(found)
+
+    def _show(self, found: completeness.Completeness) -> None:
+        write = self.stdout.write
+        write(f"{100 * found.share:.4f} % complete: {found.present} of {found.expected} are here")
+        for title, ids, count in (
+            ("missing here", found.missing, found.missing_count),
+            ("unknown to the source", found.unknown, found.unknown_count),
+        ):
+            write(f"{count} {title}")
+            for decision_id in ids[:_MOST_SHOWN]:
+                write(f"  {decision_id}")
+            if count > _MOST_SHOWN:
+                write(f"  and {count - _MOST_SHOWN} more")
+        if found.missing_count:
+            raise CommandError("Some decisions are missing.")
+
+
+def _ids(lines: Iterable[str], advance: Any) -> Iterator[str]:
+    for line in lines:
+        advance(1)
+        if decision_id := line.rstrip("\r\n"):
+            yield decision_id
+
+
+def _moment(text: str) -> datetime:
+    try:
+        return _MOMENT.validate_python(text)
+    except ValidationError:
+        raise CommandError(f"{text} is no time: write it as 2026-01-31T00:00:00Z.") from None
+
+
+def _organization(slug: str | None) -> Organization:
+    try:
+        return selectors.organization(slug) if slug else Organization.objects.get()
+    except Organization.DoesNotExist:
+        raise CommandError("There is no such organization.") from None
+    except Organization.MultipleObjectsReturned:
+        raise CommandError("There are several organizations: name one with --organization SLUG.") from None

@@ -1,0 +1,86 @@
+"""A source says which decisions it holds for a period; the answer is a number, what is missing and what is unknown."""
+
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+pytestmark = pytest.mark.django_db
+
+JANUARY = "system=loans&from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z"
+
+
+@pytest.fixture
+def _records(api):
+    for number in range(5):
+        api.ingest(
+            {
+                "decision_id": f"loan-{number}",
+                "system": {"name": "loans"},
+                "decided_at": f"2026-01-0{number + 1}T09:00:00Z",
+            }
+        )
+    api.ingest({"decision_id": "later", "system": {"name": "loans"}, "decided_at": "2026-02-01T00:00:00Z"})
+    api.ingest({"decision_id": "other", "system": {"name": "cards"}, "decided_at": "2026-01-05T09:00:00Z"})
+
+
+def ask(api, ids, query=JANUARY):
+    body = "\n".join(json.dumps(each) for each in ids).encode()
+    return api.client.post(f"/v1/completeness?{query}", body, content_type="application/x-ndjson")
+
+
+@pytest.mark.usefixtures("_records")
+def test_what_is_missing_here_and_what_the_source_does_not_know_is_listed(api):
+    answer = ask(api, ["loan-0", "loan-1", "loan-2", "lost-1", "loan-2", "other"])
+    assert answer.status_code == 200, answer.content
+    assert answer.json() == {
+        "completeness": 0.8,
+        "expected": 5,
+        "present": 4,
+        "missing": ["lost-1"],
+        "missing_count": 1,
+        "unknown": ["loan-3", "loan-4"],
+        "unknown_count": 2,
+    }
+
+
+@pytest.mark.usefixtures("_records")
+def test_all_is_one_and_nothing_less_is(api):
+    assert ask(api, [f"loan-{n}" for n in range(5)]).json()["completeness"] == 1
+    assert ask(api, []).json()["completeness"] == 1
+
+
+@pytest.mark.usefixtures("_records")
+def test_of_another_organization_nothing_is_here(other_api):
+    answer = ask(other_api, ["loan-0"]).json()
+    assert (answer["present"], answer["unknown"]) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("query", "body", "where"),
+    [
+        ("system=loans", b'"a"', ["query", "from"]),
+        (JANUARY + "&else=1", b'"a"', ["query", "else"]),
+        (JANUARY, b'"a"\n{}', ["body", 2]),
+        (JANUARY, b"loan-1", ["body", 1]),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_at_its_place(api, query, body, where):
+    answer = api.client.post(f"/v1/completeness?{query}", body, content_type="application/x-ndjson")
+    assert answer.status_code == 422
+    assert where in [problem["loc"] for problem in answer.json()["detail"]]
+
+
+@pytest.mark.usefixtures("_records")
+def test_the_command_tells_the_same_and_fails_when_something_is_missing(tmp_path):
+    ids, told = tmp_path / "ids.txt", io.StringIO()
+    period = ["--system", "loans", "--from", "2026-01-01T00:00:00Z", "--to", "2026-02-01T00:00:00+00:00"]
+    ids.write_text("".join(f"loan-{n}\n" for n in range(5)))
+    call_command("completeness", str(ids), *period, stdout=told)
+    assert told.getvalue().startswith("100.0000 % complete: 5 of 5")
+    ids.write_text("lost-1\n")
+    with pytest.raises(CommandError, match="missing"):
+        call_command("completeness", str(ids), *period, stdout=told)
+    assert "  lost-1\n" in told.getvalue()
+    assert "5 unknown to the source" in told.getvalue()
