@@ -13,20 +13,14 @@ JANUARY = "system=loans&from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z"
 
 @pytest.fixture
 def _records(api):
-    for number in range(5):
-        api.ingest(
-            {
-                "decision_id": f"loan-{number}",
-                "system": {"name": "loans"},
-                "decided_at": f"2026-01-0{number + 1}T09:00:00Z",
-            }
-        )
-    api.ingest({"decision_id": "later", "system": {"name": "loans"}, "decided_at": "2026-02-01T00:00:00Z"})
-    api.ingest({"decision_id": "other", "system": {"name": "cards"}, "decided_at": "2026-01-05T09:00:00Z"})
+    days = {f"loan-{n}": f"2026-01-0{n + 1}T09:00:00Z" for n in range(5)} | {"later": "2026-02-01T00:00:00Z"}
+    for decision_id, day in days.items():
+        api.ingest({"decision_id": decision_id, "system": {"name": "loans"}, "decided_at": day})
+    api.ingest({"decision_id": "other", "system": {"name": "cards"}, "decided_at": days["loan-4"]})
 
 
 def ask(api, ids, query=JANUARY):
-    body = "\n".join(json.dumps(each) for each in ids).encode()
+    body = b"".join(json.dumps(each).encode() + b"\n" for each in ids) or b"\n"
     return api.client.post(f"/v1/completeness?{query}", body, content_type="application/x-ndjson")
 
 

@@ -35,19 +35,21 @@ class Command(BaseCommand):
         begin, end = _moment(options["begin"]), _moment(options["end"])
         path = options["ids"]
         try:
-            with nullcontext(sys.stdin) if path == "-" else open(path, encoding="utf-8") as lines:
-                with progress("Comparing ids", None) as advance:
-                    found = completeness.compare(
-                        organization_id=organization.pk,
-                        system=options["system"],
-                        begin=begin,
-                        end=end,
-                        ids=_ids(lines, advance),
-                    )
-        except (OSError, UnicodeDecodeError) as error:
-            raise CommandError(
-                f"Cannot read {path}: {getattr(error, 'strerror', None) or 'it is not UTF-8'}."
-            ) from None
+            with (
+                nullcontext(sys.stdin) if path == "-" else open(path, encoding="utf-8") as lines,
+                progress("Comparing ids", None) as advance,
+            ):
+                found = completeness.compare(
+                    organization_id=organization.pk,
+                    system=options["system"],
+                    begin=begin,
+                    end=end,
+                    ids=_ids(lines, advance),
+                )
+        except UnicodeDecodeError:
+            raise CommandError(f"{path} is not UTF-8.") from None
+        except OSError as error:
+            raise CommandError(f"Cannot read {path}: {error.strerror}.") from None
         self._show(found)
 
     def _show(self, found: completeness.Completeness) -> None:
