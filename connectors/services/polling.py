@@ -33,6 +33,9 @@ _PAGE = 16
 _SHARE = 20
 """A worker claims one of so many that are due, and a page at most: the others are for other workers."""
 _ENOUGH_BAD = "1,000 items wait in quarantine, which is as many as are kept."
+_MOST_RUNS = 100
+"""Of a connector; older ones are forgotten."""
+_RUN_FIELDS = ("finished_at", "outcome", "seen", "new", "repeated", "quarantined", "cause", "detail", "fix")
 _MEND_BAD = "Mend the source or the field map and retry the items, or dismiss them. Then poll again."
 
 
@@ -85,8 +88,6 @@ def poll(connector: Connector, seconds: float) -> PollRun | None:
     except Exception as error:
         log.error("a poll failed", connector=str(connector.source_id), exc_info=error)
         polling.fail(failures.OF_OURS)
-    run.finished_at = timezone.now()
-    _save(run)
     return run
 
 
@@ -131,37 +132,47 @@ class _Polling:
 
     def give_up(self) -> None:
         """Let go of a connector that somebody changed or that another worker took over."""
-        self.run.outcome = PollRun.Outcome.OVERTAKEN
-        _release(self.connector)
+        with transaction.atomic():
+            _release(self.connector)
+            self._end(PollRun.Outcome.OVERTAKEN)
 
     def fail(self, failure: failures.Failure) -> None:
         """Let go of the connector: until later, or until somebody mends what made it fail too often."""
-        connector, run = self.connector, self.run
-        run.outcome, run.cause = PollRun.Outcome.FAILED, failure.cause
-        run.detail, run.fix = failure.detail[:1000], failure.fix[:1000]
-        failed = connector.failures + 1
+        failed = self.connector.failures + 1
+        self.run.cause = failure.cause
+        self.run.detail, self.run.fix = failure.detail[:1000], failure.fix[:1000]
         try:
             with transaction.atomic():
                 if failures.stops(failure, failed):
-                    self._change(
-                        next_poll_at=None,
-                        failures=failed,
-                        stopped_at=timezone.now(),
-                        stopped_because=f"{failure.detail} {failure.fix}"[:1000],
-                        **_RELEASED,
-                    )
-                    alert(connector, Alert.Event.STOPPED)
+                    self._stop(f"{failure.detail} {failure.fix}", failed)
                 else:
                     later = timezone.now() + failures.pause(failure, failed)
                     self._change(next_poll_at=self._unless_asked(later), failures=failed, **_RELEASED)
+                self._end(PollRun.Outcome.FAILED)
         except Overtaken:
             self.give_up()
         except DatabaseError as error:
             log.warning("a poll could not be ended; its lease runs out", exc_info=error)
 
+    def _stop(self, because: str, failed: int) -> None:
+        stopped = {"stopped_at": timezone.now(), "stopped_because": because[:1000]}
+        self._change(next_poll_at=None, failures=failed, **stopped, **_RELEASED)
+        alert(self.connector, Alert.Event.STOPPED)
+
     def _finish(self, outcome: PollRun.Outcome, *, next_poll_at: Any, **changes: Any) -> None:
-        self._change(next_poll_at=self._unless_asked(next_poll_at), failures=0, **changes, **_RELEASED)
-        self.run.outcome = outcome
+        with transaction.atomic():
+            self._change(next_poll_at=self._unless_asked(next_poll_at), failures=0, **changes, **_RELEASED)
+            self._end(outcome)
+
+    def _end(self, outcome: PollRun.Outcome) -> None:
+        """Note how the run ended, in the transaction that lets go of the connector; it may be deleted with that."""
+        run = self.run
+        run.outcome, run.finished_at = outcome, timezone.now()
+        runs = PollRun.objects.for_organization(self.connector.organization_id).filter(connector=self.connector)
+        runs.filter(pk=run.pk).update(**{name: getattr(run, name) for name in _RUN_FIELDS})
+        if run.pk % 20 == 0:  # now and then is enough
+            kept = list(runs.order_by("-pk").values_list("pk", flat=True)[:_MOST_RUNS])
+            runs.filter(pk__lt=kept[-1] if kept else 0).delete()
 
     def _keep(self, batch: Batch, taken: Intake) -> None:
         """Note that a batch is in custody: the cursor, what was read, what is in quarantine and the counts."""
@@ -260,16 +271,3 @@ def _quarantine(connector: Connector, fresh: dict[str, Bad], cursor: dict[str, A
 def _storable(text: str) -> str:
     """Names come from outside, and PostgreSQL keeps neither NUL nor half a surrogate pair."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
-
-
-_MOST_RUNS = 100
-_RUN_FIELDS = ("finished_at", "outcome", "seen", "new", "repeated", "quarantined", "cause", "detail", "fix")
-
-
-def _save(run: PollRun) -> None:
-    """Note how a run ended, if it was not deleted with its connector. Only the newest runs are kept."""
-    runs = PollRun.objects.unscoped("of the connector that was polled").filter(connector=run.connector_id)
-    runs.filter(pk=run.pk).update(**{name: getattr(run, name) for name in _RUN_FIELDS})
-    if run.pk % 20 == 0:  # now and then is enough
-        kept = list(runs.order_by("-pk").values_list("pk", flat=True)[:_MOST_RUNS])
-        runs.filter(pk__lt=kept[-1] if kept else 0).delete()
