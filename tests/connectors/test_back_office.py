@@ -1,0 +1,108 @@
+"""Owners and admins see on pages how connectors are doing, and act on them there."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from accounts.roles import Role
+from connectors import selectors, services
+from connectors.models import Connector, Quarantined
+from decisions.models import Decision
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/connectors/connector/"
+
+
+def page_of(connector):
+    return f"{LIST}{connector.pk}/change/"
+
+
+def act(browser, connector, action):
+    answer = browser.submit(page_of(connector), f"{LIST}{connector.pk}/{action}/")
+    assert answer.status_code == 302
+    return browser.get(answer["Location"]).content.decode()
+
+
+@pytest.fixture
+def polled(connector, feed):
+    feed.add({"decision_id": "loan-1", "system": {"name": "loans"}}, b"<b>bad</b>")
+    services.poll_due()
+    return Connector.objects.get()
+
+
+def test_the_list_and_the_page_say_how_it_is_doing(signed_in, polled):
+    browser = signed_in(Role.ADMIN)
+    listed = browser.get(LIST).content.decode()
+    assert "Loans" in listed
+    assert "finished" in listed
+    shown = browser.get(page_of(polled)).content.decode()
+    for text in ("running", "feed, item 2", "read to the end", "Poll now", "Retry all"):
+        assert text in shown, text
+
+
+def test_an_operator_polls_disables_enables_resets_retries_and_dismisses(signed_in, polled, feed):
+    browser = signed_in(Role.OWNER)
+    assert "polled within" in act(browser, polled, "poll")
+    assert services.due_count(9) == 1
+    assert "Disabled" in act(browser, polled, "disable")
+    assert "Enabled" in act(browser, polled, "enable")
+    assert "from the beginning" in act(browser, polled, "reset")
+    assert Connector.objects.get().cursor == {}
+    assert "1 items are read again" in act(browser, polled, "retry")
+    services.poll_due()
+    assert Quarantined.objects.count() == 1
+    assert "1 items dismissed" in act(browser, polled, "dismiss")
+    assert not Quarantined.objects.exists()
+    assert browser.get(f"{LIST}{polled.pk}/poll/").status_code == 405
+
+
+@pytest.mark.parametrize("role", [Role.APPROVER, Role.EDITOR, Role.AUDITOR])
+def test_for_other_roles_there_are_no_pages(signed_in, polled, role):
+    browser = signed_in(role)
+    assert browser.get(LIST).status_code == 403
+    assert browser.get(page_of(polled)).status_code == 403
+
+
+def test_another_organization_s_connector_is_not_there(signed_in, other_api, connector_of):
+    theirs = connector_of(other_api.organization, name="theirs")
+    browser = signed_in(Role.OWNER)
+    assert "theirs" not in browser.get(LIST).content.decode()
+    assert browser.get(page_of(theirs)).status_code != 200
+
+
+def test_the_list_takes_as_many_queries_however_long_it_is(
+    signed_in, organization, connector_of, django_assert_max_num_queries
+):
+    browser = signed_in(Role.OWNER)
+    for number in range(12):
+        connector_of(organization, name=f"c{number}")
+    services.poll_due()
+    with django_assert_max_num_queries(12):
+        browser.get(LIST)
+
+
+def test_the_start_page_says_what_stopped_fell_silent_or_waits(signed_in, polled):
+    browser = signed_in(Role.OWNER)
+    shown = browser.get("/admin/").content.decode()
+    assert "item in the quarantine of a connector" in shown
+    assert "connector that stopped" not in shown
+    Connector.objects.update(
+        stopped_at=timezone.now(), stopped_because="Locked.", next_poll_at=None, silent_at=timezone.now()
+    )
+    Decision.objects.update(received_at=timezone.now() - timedelta(days=8))
+    shown = browser.get("/admin/").content.decode()
+    for text in ("connector that stopped", "connector that fell silent", "system that used to send decisions"):
+        assert text in shown
+
+
+def test_systems_that_stopped_are_those_that_sent_within_three_months(api, organization, other_api):
+    for system, days in {"loans": 8, "cards": 6, "old": 100, "claims": 89}.items():
+        api.ingest({"decision_id": system, "system": {"name": system}})
+        Decision.objects.filter(decision_id=system).update(received_at=timezone.now() - timedelta(days=days))
+    api.ingest({"decision_id": "loans-0", "system": {"name": "loans"}})
+    Decision.objects.filter(decision_id="loans-0").update(received_at=timezone.now() - timedelta(days=30))
+    found = selectors.stopped_systems(organization.pk)
+    assert list(found) == ["claims", "loans"]
+    assert (timezone.now() - found["loans"]).days == 8
+    assert selectors.stopped_systems(other_api.organization.pk) == {}
