@@ -49,7 +49,7 @@ def compare(
         `missing` are the ids that are not here, under any system and time; `unknown` are ours of this system and
         period that the source did not name.
     """
-    ours = Decision.objects.filter(organization_id=organization_id)
+    ours = Decision.objects.for_organization(organization_id)
     named: set[str] = set()
     missing: list[str] = []
     present = 0

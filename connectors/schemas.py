@@ -7,8 +7,8 @@ from pydantic import AfterValidator, Field
 from config import secret_references
 from config.api.numbers import WHOLE
 from config.api.pagination import Page
+from config.api.schemas import Answer, QueryString, RequestBody, Text
 from config.api.times import Moment
-from config.api.views import Answer, QueryString, RequestBody, Text
 from config.errors import DomainError
 from connectors.models import LONGEST_SCHEDULE, MAX_NAME, SHORTEST_SCHEDULE, Kind
 

@@ -10,11 +10,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from config import secret_references
+from config.api.strict_json import InvalidJSON
 from config.errors import DomainError
 from connectors import kinds, maps
 from connectors.kinds.base import Kind, KindConfig, LedgerEntry, Source, SourceFault
-from connectors.maps import FieldMap
+from connectors.maps import FieldMap, Unmapped, record_of
 from connectors.secret_names import without_secrets
+from custody.record_paths import PathsTooLong
+from decisions import records
 
 _MOST_PROBLEMS = 20
 _LONGEST_PROBLEM = 500
@@ -95,3 +98,16 @@ def _secret(source: Source[Any], reference: str) -> str:
 def field_map(settings: KindConfig) -> FieldMap | None:
     """How items of this source become records, where they are none already."""
     return settings.map or (maps.OPA if settings.format == "opa" else None)
+
+
+def judge(raw: bytes, field_map: FieldMap | None) -> tuple[str, str]:
+    """What keeps an item from becoming a record, or the decision_id that it gets."""
+    try:
+        content = records.parse(record_of(raw, field_map) if field_map else raw)
+    except (Unmapped, PathsTooLong) as error:
+        return error.sentence, ""
+    except InvalidJSON as error:
+        return f"It is no acceptable JSON: {error.general}.", ""
+    except ValidationError:
+        return "It has no usable decision_id.", ""
+    return "", records.identity(content)

@@ -11,7 +11,7 @@ from config.api.pagination import paginate
 from config.api.resources import Resource, operation
 from config.api.responses import answer
 from config.api.validation import invalid_model
-from connectors import presenters, selectors, services
+from connectors import presenters, selectors, services, sources
 from connectors.formats import values_at
 from connectors.maps import FieldMap, Unmapped, record_of
 from connectors.models import Connector
@@ -158,7 +158,7 @@ class ConnectorTests(Resource):
 
 
 def _preview(item: bytes, field_map: FieldMap) -> dict[str, Any]:
-    problem, identity = services.judge(item, field_map)
+    problem, identity = sources.judge(item, field_map)
     try:
         record = record_of(item, field_map).decode()
     except Unmapped:

@@ -155,7 +155,7 @@ def _apply(row: Connector, changes: Changes) -> list[str]:
         row.config, row.problems = checked.config, checked.problems
     changed = [*wanted, *(["config"] if changes.config is not None else [])]
     if changes.reset_cursor:
-        reset(row)
+        _reset(row)
         changed.append("cursor")
     if {"config", "secret_ref", "enabled", "cursor"} & set(changed):
         row.version += 1
@@ -165,7 +165,7 @@ def _apply(row: Connector, changes: Changes) -> list[str]:
     return changed
 
 
-def reset(row: Connector) -> None:
+def _reset(row: Connector) -> None:
     """Have a connector read from its beginning."""
     row.cursor = {}
     row.ledger.all().delete()

@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from accounts import audit
+from accounts import callers
 from config.errors import Fault
 from connectors.formats import Item
 from connectors.maps import FieldMap, Unmapped, record_of
@@ -88,7 +88,7 @@ def take(connector: Connector, items: Sequence[Item], field_map: FieldMap | None
 
 
 def _ingest(organization_id: uuid.UUID, lines: Sequence[bytes], source: str) -> Iterator[decisions.Line]:
-    return decisions.ingest_lines(organization_id=organization_id, lines=lines, source=source, actor=audit.SYSTEM)
+    return decisions.ingest_lines(caller=callers.system(organization_id), lines=lines, source=source)
 
 
 def _invalid(item: Item, reason: str) -> Bad:

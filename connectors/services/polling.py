@@ -16,10 +16,10 @@ from django.utils import timezone
 
 from config import leases
 from config.errors import DomainError
-from connectors import kinds, sources
+from connectors import failures, kinds, schedule, sources
 from connectors.kinds.base import Batch, SourceFault
 from connectors.models import Alert, Connector, PollRun, Quarantined
-from connectors.services import failures, ledger, schedule
+from connectors.services import ledger
 from connectors.services.alerts import alert
 from connectors.services.intake import Bad, CustodyWaits, Intake, take
 

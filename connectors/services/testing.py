@@ -10,20 +10,16 @@ from typing import Any
 
 import structlog
 from django.core.cache import cache
-from pydantic import ValidationError
 
 from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
 from config import secret_references
-from config.api.strict_json import InvalidJSON
 from connectors import kinds, sources
 from connectors.errors import TestsBusy
 from connectors.formats import Item
 from connectors.kinds.base import KindConfig, Source, SourceFault, Step
-from connectors.maps import FieldMap, Unmapped, record_of
-from custody.fields import PathsTooLong
-from decisions import records
+from connectors.maps import FieldMap
 
 log = structlog.get_logger("connectors")
 
@@ -117,21 +113,8 @@ def _sample(source: Source[Any], kind: str, settings: KindConfig) -> Step:
 
 
 def _judged(item: Item, field_map: FieldMap | None) -> Step:
-    problem, identity = judge(item.raw, field_map)
+    problem, identity = sources.judge(item.raw, field_map)
     problem = item.problem or problem
     if problem:
         return Step("sample", False, f"{item.position}: {problem}", "Choose another format, or a map to decision_id.")
     return Step("sample", True, f"{item.position} is a record; its decision_id is {identity}.")
-
-
-def judge(raw: bytes, field_map: FieldMap | None) -> tuple[str, str]:
-    """What keeps an item from becoming a record, or the decision_id that it gets."""
-    try:
-        content = records.parse(record_of(raw, field_map) if field_map else raw)
-    except (Unmapped, PathsTooLong) as error:
-        return error.sentence, ""
-    except InvalidJSON as error:
-        return f"It is no acceptable JSON: {error.general}.", ""
-    except ValidationError:
-        return "It has no usable decision_id.", ""
-    return "", records.identity(content)

@@ -12,6 +12,7 @@ from accounts.callers import Caller
 from accounts.models import Member, SignedInSession
 from accounts.roles import Role
 from accounts.services import invites
+from connectors.models import Connector
 from notices.models import AuthorityGrant, Notice, ReviewRequest
 from tests.accounts.endpoints import APPROVED, RECONSIDERED
 from tests.conftest import Api
@@ -58,6 +59,12 @@ class Belongings:
         notice = self.approved()
         made = self._made(f"notices/{notice}/deliveries", b'{"channel": "post", "address": "%s"}' % self._marked())
         return f"{notice}/deliveries/{made['delivery_id']}"
+
+    def connector(self) -> str:
+        made = Connector.objects.create(
+            organization=self.api.organization, kind="directory", name=self.marked, created_by=self.marked
+        )
+        return str(made.source_id)
 
     def grant(self) -> int:
         made = AuthorityGrant.objects.create(

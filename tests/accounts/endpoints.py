@@ -24,6 +24,7 @@ RECONSIDERED = (
 )
 
 
+CONNECTOR = b'{"kind": "directory", "name": "Loans"}'
 APPROVED = b'{"approver": "desk 4", "authority": "credit officer"}'
 GRANTED = b'{"email": "owner@bank.example", "authority": "credit officer", "valid_from": "2026-01-01"}'
 REASON = b'{"reason": "Not so."}'
@@ -82,6 +83,30 @@ ENDPOINTS = {
         RECONSIDERATION, "decisions/{reconsideration}/reconsideration/check", b'{"rationale": "new income"}'
     ),
     "POST decisions/<any:decision_id>/notices": Endpoint(DRAFTING, "decisions/{decision}/notices", b"{}"),
+    "GET connectors": Endpoint(ADMINISTRATION, "connectors"),
+    "POST connectors": Endpoint(ADMINISTRATION, "connectors", CONNECTOR),
+    "POST connectors/test": Endpoint(ADMINISTRATION, "connectors/test", CONNECTOR),
+    "POST connectors/preview": Endpoint(
+        ADMINISTRATION, "connectors/preview", b'{"map": {"fields": {"decision_id": "/id"}}, "item": {"id": "x"}}'
+    ),
+    "GET connectors/<str:source_id>": Endpoint(ADMINISTRATION, "connectors/{connector}"),
+    "PATCH connectors/<str:source_id>": Endpoint(ADMINISTRATION, "connectors/{connector}", b'{"name": "New"}'),
+    "DELETE connectors/<str:source_id>": Endpoint(ADMINISTRATION, "connectors/{connector}"),
+    "POST connectors/<str:source_id>/poll": Endpoint(ADMINISTRATION, "connectors/{connector}/poll"),
+    "GET connectors/<str:source_id>/runs": Endpoint(ADMINISTRATION, "connectors/{connector}/runs"),
+    "GET connectors/<str:source_id>/quarantine": Endpoint(ADMINISTRATION, "connectors/{connector}/quarantine"),
+    "POST connectors/<str:source_id>/quarantine/retry": Endpoint(
+        ADMINISTRATION, "connectors/{connector}/quarantine/retry", b"{}"
+    ),
+    "POST connectors/<str:source_id>/quarantine/dismiss": Endpoint(
+        ADMINISTRATION, "connectors/{connector}/quarantine/dismiss", b"{}"
+    ),
+    "POST completeness": Endpoint(
+        EVERY_MEMBER,
+        "completeness?system=loans&from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z",
+        b'"loan-1"\n',
+        content_type="application/x-ndjson",
+    ),
     "GET notices": Endpoint(EVERY_MEMBER, "notices"),
     "GET notices/<str:notice_id>": Endpoint(EVERY_MEMBER, "notices/{notice}"),
     "PATCH notices/<str:notice_id>": Endpoint(DRAFTING, "notices/{notice}", b'{"content": {"title": "New"}}'),
@@ -126,7 +151,7 @@ ENDPOINTS = {
     "GET decisions/<any:decision_id>/receipt": Endpoint(EVERY_MEMBER, "decisions/{decision}/receipt"),
 }
 NOBODYS = {
-    **dict.fromkeys(("decision", "reconsideration", "notice", "submitted", "approved"), "unknown"),
+    **dict.fromkeys(("decision", "reconsideration", "notice", "submitted", "approved", "connector"), "unknown"),
     **dict.fromkeys(("grant", "review_request", "invite", "member", "session"), 10**12),
     "delivery": f"unknown/deliveries/{10**12}",
     "key": "0" * 16,

@@ -57,6 +57,10 @@ UNGUARDED = {
         "notices.services.reminders.send_reminders",
         "notices.services.review_requests.acknowledge_requests",
         "notices.services.sealing.seal_approved",
+        "connectors.services.alerts.note_silence",
+        "connectors.services.alerts.send_alerts",
+        "connectors.services.polling.poll",
+        "connectors.services.polling.poll_due",
     },
     "Only an administrator at the command line can, and acts for no organization.": {
         "accounts.services.organizations.create_organization",
@@ -85,7 +89,14 @@ UNGUARDED = {
         "notices.services.contributors.add_authors",
         "notices.services.contributors.take_over",
     },
+    "It is a step of a poll, which works for whoever the connector belongs to.": {
+        "connectors.services.alerts.alert",
+        "connectors.services.intake.take",
+        "connectors.services.ledger.write",
+    },
     "It changes nothing.": {
+        "connectors.services.ledger.reader",
+        "connectors.services.polling.due_count",
         "accounts.services.codes.owner",
         "accounts.services.keys.working_keys",
         "accounts.services.second_factor.is_needed",

@@ -30,6 +30,16 @@ FIELDS = {
     "POST auth/otp/request": {"email": "string!", "intent": "string"},
     "POST auth/invites": {"email": "string!", "role": "choice!"},
     "POST auth/api-keys": {"name": "string!"},
+    "POST connectors": {
+        "kind": "choice!", "name": "string!", "config": "object", "secret_ref": "string?", "enabled": "boolean",
+    },
+    "POST connectors/test": {
+        "kind": "choice!", "name": "string!", "config": "object", "secret_ref": "string?", "enabled": "boolean",
+    },
+    "PATCH connectors/<str:source_id>": {
+        "name": "string?", "config": "object?", "secret_ref": "string?", "enabled": "boolean?",
+        "reset_cursor": "boolean",
+    },
     "POST ingest/srf": {"decision_id": "string!"},
 }  # fmt: skip
 CONTENT = {

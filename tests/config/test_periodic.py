@@ -10,6 +10,9 @@ from django.conf import settings
 TASKS = {
     "accounts.tasks.deliver_mail": (10, "mail"),
     "accounts.tasks.forget_answers": (600, "default"),
+    "connectors.tasks.dispatch": (5, "dispatch"),
+    "connectors.tasks.note_silence": (600, "default"),
+    "connectors.tasks.send_alerts": (60, "mail"),
     "custody.tasks.reconcile": (30, "custody"),
     "notices.tasks.deliver_letters": (30, "mail"),
     "notices.tasks.remind": (600, "mail"),
