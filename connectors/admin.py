@@ -87,14 +87,11 @@ class ConnectorAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         newest = PollRun.objects.unscoped("of each connector shown").filter(connector=OuterRef("pk")).order_by("-pk")
-        return (
-            super()
-            .get_queryset(request)
-            .annotate(
-                last_outcome=Subquery(newest.values("outcome")[:1]),
-                last_started=Subquery(newest.values("started_at")[:1]),
-                in_quarantine=Count("quarantine"),
-            )
+        rows: QuerySet[Any] = super().get_queryset(request)
+        return rows.annotate(
+            last_outcome=Subquery(newest.values("outcome")[:1]),
+            last_started=Subquery(newest.values("started_at")[:1]),
+            in_quarantine=Count("quarantine"),
         )
 
     @admin.display(description="last run")
