@@ -88,11 +88,12 @@ class ConnectorAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         newest = PollRun.objects.unscoped("of each connector shown").filter(connector=OuterRef("pk")).order_by("-pk")
         rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.annotate(
+        annotated: QuerySet[Any] = rows.annotate(
             last_outcome=Subquery(newest.values("outcome")[:1]),
             last_started=Subquery(newest.values("started_at")[:1]),
             in_quarantine=Count("quarantine"),
         )
+        return annotated
 
     @admin.display(description="last run")
     def last_run(self, row: Any) -> str:
