@@ -69,6 +69,15 @@ def step(source: Source[Any], name: str, detail: str) -> Iterator[None]:
         yield
 
 
+def required_secret(source: Source[Any]) -> str:
+    """Raises SourceFault where the connector has none."""
+    secret = source.secret()
+    if not secret:
+        with source.step("secret", ""):
+            raise SourceFault("This connector needs a secret and has no secret_ref.", fix="Set secret_ref.")
+    return secret
+
+
 def connections(source: Source[Any]) -> vetted_http.Connections:
     """Connections for reading this source; how far they come is shown as the steps `address` and `connection`."""
     details = {"address": "The host's address is allowed.", "connection": "The host takes the connection."}

@@ -18,10 +18,7 @@ class HttpJson:
     name: ClassVar = "http_json"
     title: ClassVar = "HTTP API (JSON)"
     Config: ClassVar = Config
-    secret: ClassVar = (
-        "The token. It is sent as `Authorization: Bearer …`, or in the header that has `{secret}` in its value. "
-        "An API without credentials takes none."  # noqa: S105 - it says what the secret is
-    )
+    secret: ClassVar = "the token, sent as `Authorization: Bearer …` or where a header says `{secret}`"  # noqa: S105
 
     def problems(self, config: Config) -> list[str]:
         return [

@@ -1,0 +1,62 @@
+"""Rows that a query gives, from a PostgreSQL database."""
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from connectors.kinds.base import Batch, Cursor, KindConfig, Source
+from connectors.kinds.postgres.reading import read
+
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._:-]{0,252}[A-Za-z0-9.])?", re.ASCII)
+_SELECT = re.compile(r"\s*(select|with)\b", re.IGNORECASE)
+
+Text = Annotated[str, Field(min_length=1, max_length=63, pattern=r"^[^\x00]+$")]
+
+
+class Position(BaseModel):
+    """How rows are told apart and put into an order: by two columns of the query."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    column: Text
+    """A time or a whole number that grows: when the row was written, or last changed."""
+    id: Text
+    """What is different in each row."""
+    lag: Annotated[int | None, Field(ge=0, le=30 * 86400)] = None
+    """How far behind the newest rows to read again, for rows become visible in another order than they were written:
+    seconds of a time (300 if nothing is said), or as many numbers (1000)."""
+
+
+class Config(KindConfig):
+    host: Annotated[str, Field(min_length=1, max_length=255)]
+    port: Annotated[int, Field(ge=1, le=65535)] = 5432
+    database: Text
+    user: Text
+    query: Annotated[str, Field(min_length=1, max_length=20_000, pattern=r"^[^\x00]+$")]
+    cursor: Position
+    tls: Literal["verify", "off"] = "verify"
+
+
+class Postgres:
+    name: ClassVar = "postgres"
+    title: ClassVar = "PostgreSQL"
+    Config: ClassVar = Config
+    secret: ClassVar = "the password of `user`"  # noqa: S105
+
+    def problems(self, config: Config) -> list[str]:
+        found = []
+        if not _HOST.fullmatch(config.host):
+            found.append("host: Write one name or address, without port and path.")
+        if not _SELECT.match(config.query):
+            found.append("query: Write one SELECT, which may begin with WITH.")
+        if config.query.rstrip().endswith(";"):
+            found.append("query: Leave out the semicolon at the end.")
+        return found
+
+    def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
+        yield from read(source, cursor)
+
+
+KIND = Postgres()

@@ -1,0 +1,184 @@
+"""Rows after a place in the order of two columns, as the JSON that the server itself makes of them.
+
+The order in which rows become visible is not that of their times or numbers: a transaction takes those first and
+commits later. So the cursor stays behind the newest rows by a lag, and what is between is read again.
+
+The cursor:
+
+    column, id    of the last row behind which no other can appear any more
+    highest       of a numbered column, its highest number, and when it was first seen
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import psycopg
+from psycopg import IsolationLevel, sql
+
+from config.api.strict_json import MAX_BYTES
+from connectors.formats import Item
+from connectors.kinds.base import Batch, Cursor, Source, SourceFault
+from connectors.kinds.limits import BATCH_BYTES, BATCH_SECONDS
+from connectors.kinds.postgres.connecting import connected
+from connectors.kinds.postgres.refusals import mapped
+
+_FETCHED = 50
+"""Rows at a time: each may be as large as a record may."""
+_ROWS = "drs_rows"
+"""What the query is called in ours: as no column of it is called, or that would be taken for its rows."""
+_LAG_SECONDS, _LAG_NUMBERS = 300, 1000
+_TIMES = ("timestamp with time zone", "timestamp without time zone", "date")
+_NUMBERS = ("smallint", "integer", "bigint", "numeric")
+
+# A time without its zone is taken for UTC. A day is over once the next one has begun.
+_SETTLED_TIME = {
+    "timestamp with time zone": "now() - make_interval(secs => %(lag)s)",
+    "timestamp without time zone": "(now() AT TIME ZONE 'UTC') - make_interval(secs => %(lag)s)",
+    "date": "((now() AT TIME ZONE 'UTC') - make_interval(secs => %(lag)s))::date - 1",
+}
+
+
+class _Types(NamedTuple):
+    column: str
+    id: str
+
+
+def read(source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
+    with connected(source) as connection:
+        connection.read_only, connection.isolation_level = True, IsolationLevel.REPEATABLE_READ
+        found = connection.cursor(name="records")
+        try:
+            with source.step("listed", "The query gives rows in the order of the cursor."), mapped():
+                query = _Query(source, connection, found, cursor)
+                rows = query.first_rows()
+            yield from _batches(source, query, rows)
+        finally:
+            for end in (found.close, connection.rollback):  # commit nothing: some functions write in spite of all
+                with suppress(psycopg.Error):  # what broke off is over
+                    end()
+
+
+class _Query:
+    def __init__(
+        self,
+        source: Source[Any],
+        connection: psycopg.Connection[Any],
+        rows: psycopg.ServerCursor[Any],
+        cursor: Cursor,
+    ) -> None:
+        self._config, self._connection, self._rows = source.config, connection, rows
+        position = self._config.cursor
+        self._names = {
+            "query": sql.SQL(_verbatim(self._config.query)),  # type: ignore[arg-type]  # typed by a person
+            "rows": sql.Identifier(_ROWS),
+            "column": sql.Identifier(_ROWS, _verbatim(position.column)),
+            "id": sql.Identifier(_ROWS, _verbatim(position.id)),
+        }
+        self._types = self._column_types()
+        self.place: dict[str, Any] = {key: cursor[key] for key in ("column", "id") if key in cursor}
+        self.highest: dict[str, Any] = {}
+        self._settled = self._settled_time() if self._types.column in _TIMES else self._settled_number(cursor)
+
+    def first_rows(self) -> list[Any]:
+        """Rows: their text, column, id, whether no other row can appear before them any more, and seconds since."""
+        is_time = self._types.column in _TIMES
+        age = "extract(epoch FROM now() - {column})::float8" if is_time else "NULL::float8"
+        later = "({column}, {id}) > (%(column)s::{column_type}, %(id)s::{id_type})"
+        text = f"""
+            SELECT CASE WHEN octet_length(json.text) <= %(longest)s THEN json.text END,
+                {{column}}::text, {{id}}::text, {{column}} <= %(settled)s::{{settled_type}}, {age}
+            FROM (\n{{query}}\n) {{rows}} CROSS JOIN LATERAL (SELECT row_to_json({{rows}})::text OFFSET 0) json (text)
+            WHERE {later if self.place else "{column} IS NOT NULL"}
+            ORDER BY {{column}}, {{id}}
+        """  # noqa: S608 - the query is somebody's own, for a database of theirs
+        self._rows.execute(self._sql(text), {**self.place, "longest": MAX_BYTES, "settled": self._settled})
+        return self.next_rows()
+
+    def next_rows(self) -> list[Any]:
+        with mapped():
+            return self._rows.fetchmany(_FETCHED)
+
+    def cursor(self) -> dict[str, Any]:
+        return {**self.place, **({"highest": self.highest} if self.highest else {})}
+
+    def _column_types(self) -> _Types:
+        shape = self._connection.execute(
+            self._sql("SELECT {column}, {id} FROM (\n{query}\n) {rows} LIMIT %(none)s::int"), {"none": 0}
+        )
+        names = [self._type_name(column.type_code) for column in shape.description or ()]
+        types = _Types(*names)
+        if types.column not in _TIMES + _NUMBERS:
+            raise SourceFault(
+                f"cursor.column is of the type {types.column}, which does not grow with time.",
+                fix="Name a column of times or whole numbers.",
+            )
+        return types
+
+    def _type_name(self, oid: int) -> str:
+        row = self._connection.execute("SELECT format_type(%s::oid, NULL)", [oid]).fetchone()
+        return str(row[0]) if row else ""
+
+    def _settled_time(self) -> str:
+        lag = self._config.cursor.lag
+        values = {"lag": _LAG_SECONDS if lag is None else lag}
+        return self._value(f"SELECT ({_SETTLED_TIME[self._types.column]})::text", values)[0] or ""
+
+    def _settled_number(self, cursor: Cursor) -> str | None:
+        """The highest number less the lag; and if it has not grown for long, the highest number itself."""
+        lag = self._config.cursor.lag
+        values = {"lag": _LAG_NUMBERS if lag is None else lag}
+        highest, settled = self._value(
+            "SELECT max({column})::text, (max({column})::numeric - %(lag)s)::text FROM (\n{query}\n) {rows}", values
+        )
+        if highest is None:
+            return None
+        known = cursor.get("highest") or {}
+        is_known = known.get("number") == highest and known.get("seen", 0) <= time.time()
+        self.highest = {"number": highest, "seen": known["seen"] if is_known else int(time.time())}
+        return highest if time.time() - self.highest["seen"] >= _LAG_SECONDS else settled
+
+    def _value(self, text: str, values: dict[str, Any]) -> tuple[str | None, ...]:
+        row = self._connection.execute(self._sql(text), values).fetchone()
+        return tuple(row or ())
+
+    def _sql(self, text: str) -> sql.Composed:
+        types = getattr(self, "_types", _Types("text", "text"))
+        is_number = types.column in _NUMBERS
+        return sql.SQL(text).format(  # type: ignore[arg-type]  # made of constants above
+            **self._names,
+            column_type=sql.SQL(types.column),  # type: ignore[arg-type]  # as the server spells it
+            id_type=sql.SQL(types.id),  # type: ignore[arg-type]
+            settled_type=sql.SQL("numeric" if is_number else types.column),  # type: ignore[arg-type]
+        )
+
+
+def _verbatim(text: str) -> str:
+    """psycopg's own placeholders begin with a percent sign."""
+    return text.replace("%", "%%")
+
+
+def _batches(source: Source[Any], query: _Query, rows: list[Any]) -> Iterator[Batch]:
+    items: list[Item] = []
+    size, age, began = 0, None, time.monotonic()
+    while rows:
+        for raw, column, key, is_settled, age in rows:
+            problem = "" if raw is not None else f"It is larger than {MAX_BYTES // 2**20} MiB."
+            items.append(Item((raw or "").encode(), f"row {key}", problem=problem))
+            size += len(raw or "")
+            if is_settled:
+                query.place = {"column": column, "id": key}
+            now = time.monotonic()
+            is_full = len(items) >= source.batch_items or size >= BATCH_BYTES or now - began >= BATCH_SECONDS
+            if is_full or now >= source.deadline:
+                yield _batch(query, items, age)
+                items, size, began = [], 0, now
+            if now >= source.deadline:
+                return
+        rows = query.next_rows()
+    yield _batch(query, items, age)
+
+
+def _batch(query: _Query, items: list[Item], age: float | None) -> Batch:
+    return Batch(items, query.cursor(), max(age, 0.0) if items and age is not None else None)
