@@ -231,11 +231,11 @@ class _Vetted:
         return response
 
 
-class _Http(_Vetted, HTTPConnection):
+class _Http(_Vetted, HTTPConnection):  # type: ignore[misc]
     pass
 
 
-class _Https(_Vetted, HTTPSConnection):
+class _Https(_Vetted, HTTPSConnection):  # type: ignore[misc]
     encrypted = True
 
 
@@ -264,7 +264,7 @@ class _Adapter(HTTPAdapter):
         self.poolmanager = self._connections.pools
 
     def get_connection_with_tls_context(self, request: requests.PreparedRequest, *_: Any, **__: Any) -> Any:
-        return self.poolmanager.connection_from_url(request.url)
+        return self.poolmanager.connection_from_url(str(request.url))
 
     def cert_verify(self, *_: Any) -> None:
         """The pools know whom to trust, whatever the session says."""

@@ -25,8 +25,9 @@ if [ "${1:-}" != paper ]; then
     need wrk /usr/bin/wrk /usr/local/bin/wrk /opt/homebrew/bin/wrk
 fi
 
-[ -z "$missing" ] && exit 0
-if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+if [ -z "$missing" ]; then
+    :
+elif [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     echo "Installing$missing"
     apt-get update -qq
     # shellcheck disable=SC2086
@@ -34,4 +35,13 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
 else
     echo "Please install, then run this again:$missing" >&2
     exit 1
+fi
+
+# An Azure Blob Storage to test against; it lives below the checkout.
+AZURITE=3.37.0
+if [ "${1:-}" != paper ] && [ ! -e .cache/azurite/$AZURITE ]; then
+    echo "Installing azurite"
+    mkdir -p .cache/azurite
+    npm install --silent --no-audit --no-fund --prefix .cache/azurite azurite@$AZURITE
+    touch .cache/azurite/$AZURITE
 fi

@@ -34,6 +34,7 @@ class Stored:
     version: str
     modified: float
     """Seconds since 1970; shown, and never relied on."""
+    size: int = 0
 
 
 class Page(NamedTuple):

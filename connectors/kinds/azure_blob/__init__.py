@@ -1,0 +1,36 @@
+"""Blobs in a container of Azure Blob Storage."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from connectors.kinds import stored
+from connectors.kinds.azure_blob.container import Container
+from connectors.kinds.base import Batch, Cursor, Source
+from connectors.kinds.objects import ObjectConfig, endpoint_problems, name_problems
+
+
+class Config(ObjectConfig):
+    account: Annotated[str, Field(min_length=3, max_length=24)]
+    container: Annotated[str, Field(min_length=3, max_length=63)]
+
+
+class AzureBlob:
+    name: ClassVar = "azure_blob"
+    title: ClassVar = "Azure Blob Storage"
+    Config: ClassVar = Config
+    secret: ClassVar = "a key of the account, or a shared access signature (SAS) that may read and list"  # noqa: S105
+
+    def problems(self, config: Any) -> list[str]:
+        return [
+            *name_problems("account", config.account, r"[a-z0-9]{3,24}"),
+            *name_problems("container", config.container, r"\$?[a-z0-9]+(-[a-z0-9]+)*"),
+            *endpoint_problems(config.endpoint, may_have_path=True),
+        ]
+
+    def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
+        yield from stored.read(source, cursor, Container(source))
+
+
+KIND = AzureBlob()

@@ -1,0 +1,34 @@
+"""Objects in a bucket of Google Cloud Storage."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from connectors.kinds import stored
+from connectors.kinds.base import Batch, Cursor, Source
+from connectors.kinds.gcs.bucket import Bucket
+from connectors.kinds.objects import ObjectConfig, endpoint_problems, name_problems
+
+
+class Config(ObjectConfig):
+    bucket: Annotated[str, Field(min_length=3, max_length=222)]
+
+
+class Gcs:
+    name: ClassVar = "gcs"
+    title: ClassVar = "Google Cloud Storage"
+    Config: ClassVar = Config
+    secret: ClassVar = "the JSON key of a service account"  # noqa: S105
+
+    def problems(self, config: Any) -> list[str]:
+        return [
+            *name_problems("bucket", config.bucket, r"[a-z0-9][a-z0-9._-]+[a-z0-9]"),
+            *endpoint_problems(config.endpoint),
+        ]
+
+    def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
+        yield from stored.read(source, cursor, Bucket(source))
+
+
+KIND = Gcs()

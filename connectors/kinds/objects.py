@@ -1,0 +1,119 @@
+"""What the kinds of object storage have in common: settings, a listing in the order of names, and reading in parts."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, ClassVar
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from connectors.kinds.base import KindConfig, Source, SourceFault
+from connectors.kinds.faults import mapped
+from connectors.kinds.stored import Page, Stored
+
+PART_BYTES = 8 * 2**20
+
+Prefix = Annotated[str, Field(max_length=1024)]
+Endpoint = Annotated[str, Field(max_length=1024)]
+
+
+class ObjectConfig(KindConfig):
+    prefix: Prefix = ""
+    endpoint: Endpoint = ""
+    """The address of a service that speaks the same language, if it is not the cloud's own."""
+
+
+def endpoint_problems(endpoint: str, *, may_have_path: bool = False) -> Iterator[str]:
+    if not endpoint:
+        return
+    try:
+        parts = urlsplit(endpoint)
+        is_good = parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_good = False
+    if not is_good or parts.username is not None or parts.query or parts.fragment:
+        yield "endpoint: Write an address such as https://storage.example.org, without user and password."
+    elif parts.path.strip("/") and not may_have_path:
+        yield "endpoint: Leave out the path. The bucket has its own setting."
+
+
+def name_problems(setting: str, name: str, pattern: str) -> Iterator[str]:
+    if not re.fullmatch(pattern, name, re.ASCII):
+        yield f"{setting}: This cannot be the name of one."
+
+
+class Objects(ABC):
+    """A `Store` of the objects below a prefix."""
+
+    can_start_after_a_name = True
+    errors: ClassVar[tuple[type[Exception], ...]]
+    """What the cloud's library raises."""
+
+    def __init__(self, source: Source[Any]) -> None:
+        self.source = source
+
+    @abstractmethod
+    def listing(self, start: str) -> Iterator[Page]:
+        """The listing, as its pages arrive; what is no object may be among it."""
+
+    @abstractmethod
+    def part(self, thing: Stored, begin: int, end: int) -> bytes | None:
+        """The bytes of this version from `begin` up to `end`; None if it is there no more."""
+
+    @abstractmethod
+    def refusal(self, error: Exception) -> tuple[str, SourceFault]:
+        """The step that failed with an error of the library, and its fault."""
+
+    def pages(self, start: str) -> Iterator[Page]:
+        listing = self.listing(start)
+        while True:
+            with self.asked():
+                page = next(listing, None)
+            for name, detail in (("signed in", "The credentials are accepted."), ("listed", "Objects were listed.")):
+                with self.source.step(name, detail):
+                    pass
+            if page is None:
+                return
+            yield page._replace(things=[thing for thing in page.things if not thing.name.endswith("/")])
+
+    def chunks(self, thing: Stored) -> Iterable[bytes] | None:
+        """In parts, so that one that is lost costs little. The first is asked for now, as the object may be gone."""
+        if not thing.size:
+            return ()
+        first = self._asked_part(thing, 0)
+        return None if first is None else self._parts(thing, first)
+
+    def is_finished(self, thing: Stored) -> bool:
+        return True
+
+    def _parts(self, thing: Stored, part: bytes | None) -> Iterator[bytes]:
+        position = 0
+        while part is not None:
+            yield part
+            position += len(part)
+            if position >= thing.size:
+                return
+            part = self._asked_part(thing, position) if part else None
+        raise SourceFault(
+            f"{thing.name} has changed while it was read.", fix="Nothing: it is read again.", cause="transient"
+        )
+
+    def _asked_part(self, thing: Stored, begin: int) -> bytes | None:
+        with self.asked("read"):
+            return self.part(thing, begin, min(begin + PART_BYTES, thing.size))
+
+    @contextmanager
+    def asked(self, name: str = "listed") -> Iterator[None]:
+        """A request: what goes wrong with it becomes a failed step."""
+        try:
+            with mapped():
+                yield
+        except self.errors as error:
+            name, fault = self.refusal(error)
+            with self.source.step(name, ""):
+                raise fault from None
+        except SourceFault as fault:
+            with self.source.step(name, ""):
+                raise fault

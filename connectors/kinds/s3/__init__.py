@@ -1,0 +1,44 @@
+"""Objects in a bucket of Amazon S3, or of what speaks like it."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from connectors.kinds import stored
+from connectors.kinds.base import Batch, Cursor, Source
+from connectors.kinds.objects import ObjectConfig, endpoint_problems, name_problems
+from connectors.kinds.s3.bucket import Bucket
+
+
+class Config(ObjectConfig):
+    bucket: Annotated[str, Field(min_length=3, max_length=63)]
+    region: Annotated[str, Field(max_length=32)] = ""
+    role_arn: Annotated[str, Field(max_length=256)] = ""
+    """A role to assume, with this organization's id as the external id."""
+
+
+class S3:
+    name: ClassVar = "s3"
+    title: ClassVar = "Amazon S3"
+    Config: ClassVar = Config
+    secret: ClassVar = "`ACCESS_KEY_ID:SECRET_ACCESS_KEY`, or nothing if the service itself is to assume `role_arn`"  # noqa: S105
+
+    def problems(self, config: Any) -> list[str]:
+        found = [
+            *name_problems("bucket", config.bucket, r"[a-z0-9][a-z0-9.-]+[a-z0-9]"),
+            *endpoint_problems(config.endpoint),
+        ]
+        if config.region or not config.endpoint:
+            found += name_problems("region", config.region, r"[a-z]{2}(-[a-z0-9]+)+")
+        if config.role_arn:
+            found += name_problems("role_arn", config.role_arn, r"arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]+")
+        if config.role_arn and config.endpoint:
+            found.append("role_arn: Roles are Amazon's. Leave out the endpoint.")
+        return found
+
+    def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
+        yield from stored.read(source, cursor, Bucket(source))
+
+
+KIND = S3()
