@@ -1,0 +1,114 @@
+"""The page of each kind says all of its settings, and its example works."""
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from connectors import kinds, sources
+from tests.connectors.kinds.test_object_storage import azure_cloud, gcs_cloud, s3_cloud
+from tests.docs.documents import CHECKOUT, blocks, first_column
+from tests.support.azurite import azurite
+from tests.support.certificates import Authority
+from tests.support.databases import tls_database
+from tests.support.gcs_server import gcs_server
+from tests.support.reading import Reader
+from tests.support.s3_server import s3_server
+from tests.support.web_server import Request, json_reply, web_server
+
+pytestmark = pytest.mark.once
+
+RECORD = b'{"decision_id": "d-1"}'
+KINDS = kinds.names()
+
+
+def page(kind: str) -> Path:
+    return CHECKOUT / f"docs/connectors/{kind}.md"
+
+
+def example(kind: str) -> dict[str, Any]:
+    return json.loads(next(block.code for block in blocks(page(kind)) if block.language == "json"))
+
+
+def test_every_kind_has_a_page() -> None:
+    assert sorted(path.stem for path in page("x").parent.glob("*.md") if path.stem in KINDS) == KINDS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_names_every_setting(kind: str) -> None:
+    told = first_column(page(kind).read_text())
+    settings = set(kinds.kind(kind).Config.model_fields)
+    assert settings - {"format"} <= set(told)
+    assert "format" in told or kind == "postgres"  # rows have none
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_example_has_no_problems(kind: str, settings: Any) -> None:
+    settings.CONNECTOR_DIRECTORIES = ["/srv/exports"]
+    shown = example(kind)
+    assert shown["kind"] == kind
+    assert sources.check(kind, shown["config"], shown.get("secret_ref", "")).problems == []
+    assert bool(shown.get("secret_ref")) == bool(kinds.kind(kind).secret)
+
+
+@pytest.fixture
+def world(trusted: Authority, resolver: dict[str, list[list[str]]], settings: Any, tmp_path: Path) -> Any:
+    """What an example reads, built around it. Yields the settings that lead there, and the secret."""
+    with ExitStack() as stack:
+
+        def directory(config: dict[str, Any]) -> tuple[dict[str, Any], str]:
+            settings.CONNECTOR_DIRECTORIES = [str(tmp_path)]
+            (tmp_path / "a.ndjson").write_bytes(RECORD + b"\n")
+            return {"path": str(tmp_path)}, ""
+
+        def http_json(config: dict[str, Any]) -> tuple[dict[str, Any], str]:
+            def answer(request: Request) -> Any:
+                assert request.headers["X-Api-Key"] == "s3cret"
+                return json_reply({"data": [json.loads(RECORD)], "meta": {"next": None}})
+
+            server = stack.enter_context(web_server(answer, trusted.server_context("api.example.org")))
+            allow("api.example.org")
+            return {"url": config["url"].replace("example.org", f"example.org:{server.port}")}, "s3cret"
+
+        def postgres(config: dict[str, Any]) -> tuple[dict[str, Any], str]:
+            database = stack.enter_context(tls_database(trusted, config["host"]))
+            allow(config["host"])
+            database.run(f"CREATE DATABASE {config['database']}")
+            inside = type(database)(database.url.replace("/postgres", f"/{config['database']}"))
+            sql = next(block.code for block in blocks(page("postgres")) if block.language == "sql")
+            inside.run("CREATE TABLE decisions (id int, decision_id text, written timestamptz, outcome jsonb)")
+            inside.run(*(statement for statement in sql.split(";") if statement.strip()))
+            inside.run("INSERT INTO decisions VALUES (1, 'd-1', now(), NULL)")
+            return {"port": database.port}, "…"
+
+        def s3(config: dict[str, Any]) -> tuple[dict[str, Any], str]:
+            cloud = s3_cloud(stack.enter_context(s3_server()))
+            return stored(cloud, config)
+
+        def gcs(config: dict[str, Any]) -> tuple[dict[str, Any], str]:
+            return stored(gcs_cloud(stack.enter_context(gcs_server(trusted.server_context("localhost")))), config)
+
+        def azure_blob(config: dict[str, Any]) -> tuple[dict[str, Any], str]:
+            server = stack.enter_context(azurite())
+            server.client.create_container("decisions")
+            return stored(azure_cloud(server), config)
+
+        def stored(cloud: Any, config: dict[str, Any]) -> tuple[dict[str, Any], str]:
+            cloud.put(f"{config['prefix']}a.json", RECORD)
+            return cloud.config, cloud.secret
+
+        def allow(host: str) -> None:
+            settings.ALLOWED_PRIVATE_HOSTS = [host, "localhost"]
+            resolver[host] = [["127.0.0.1"]]
+
+        yield locals()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_example_reads_what_it_says(kind: str, world: Any) -> None:
+    config = example(kind)["config"]
+    there, secret = world[kind](config)
+    (raw,) = Reader(kinds.kind(kind), {**config, **there}, secret).poll()
+    assert json.loads(raw)["decision_id"] == "d-1"
