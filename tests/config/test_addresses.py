@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from config import addresses
-from config.addresses import AddressRefused, HostNotFound
+from config.addresses import AddressRefused, HostNotFound, PlaintextRefused
 
 PUBLIC = ["8.8.8.8", "1.1.1.1", "172.15.255.255", "172.32.0.1", "192.0.1.1", "198.20.0.1", "100.63.255.255",
           "100.128.0.1", "2600::1", "2a00:1450:4001::1", "2001:4860:4860::8888"]  # fmt: skip
@@ -103,3 +103,12 @@ def test_an_address_that_takes_no_connection_leaves_the_next(settings: Any, name
         assert made.getpeername()[0] == "127.0.0.1"
     with pytest.raises(OSError):
         addresses.connect("feed.internal", server.getsockname()[1], timeout=5)
+
+
+def test_without_encryption_only_what_is_listed_is_vetted(names: dict[str, list[str]], settings: Any) -> None:
+    names["feed.example"] = ["8.8.8.8"]
+    with pytest.raises(PlaintextRefused):
+        addresses.resolve("feed.example", 80, encrypted=False)
+    for listed in ("feed.example", "8.8.8.0/24"):
+        settings.ALLOWED_PRIVATE_HOSTS = [listed]
+        assert [address.ip for address in addresses.resolve("feed.example", 80, encrypted=False)] == ["8.8.8.8"]

@@ -31,7 +31,7 @@ class Pass:
         self._source, self._config = source, source.config
         self._pages = pages(self._config.pagination)
         place = cursor.get("place")
-        self._place: Place = place if isinstance(place, self._pages.places) else None
+        self._place: Place = place if isinstance(place, self._pages.places) else None  # type: ignore[assignment]
         self._since: str | int | None = cursor.get("since")
         self._highest: _Value | None = _value(cursor.get("highest"))
         self._newest: _Value | None = None

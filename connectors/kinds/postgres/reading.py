@@ -71,7 +71,7 @@ class _Query:
         self._config, self._connection, self._rows = source.config, connection, rows
         position = self._config.cursor
         self._names = {
-            "query": sql.SQL(_verbatim(self._config.query)),  # type: ignore[arg-type]  # typed by a person
+            "query": sql.SQL(_verbatim(self._config.query)),  # typed by a person
             "rows": sql.Identifier(_ROWS),
             "column": sql.Identifier(_ROWS, _verbatim(position.column)),
             "id": sql.Identifier(_ROWS, _verbatim(position.id)),
@@ -146,11 +146,11 @@ class _Query:
     def _sql(self, text: str) -> sql.Composed:
         types = getattr(self, "_types", _Types("text", "text"))
         is_number = types.column in _NUMBERS
-        return sql.SQL(text).format(  # type: ignore[arg-type]  # made of constants above
+        return sql.SQL(text).format(  # made of constants above
             **self._names,
-            column_type=sql.SQL(types.column),  # type: ignore[arg-type]  # as the server spells it
-            id_type=sql.SQL(types.id),  # type: ignore[arg-type]
-            settled_type=sql.SQL("numeric" if is_number else types.column),  # type: ignore[arg-type]
+            column_type=sql.SQL(types.column),  # as the server spells it
+            id_type=sql.SQL(types.id),
+            settled_type=sql.SQL("numeric" if is_number else types.column),
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from connectors import sources
 from connectors.kinds.http_json import KIND
 from connectors.kinds.limits import PAGE_BYTES
 from tests.support.reading import Reader
@@ -469,3 +470,10 @@ def test_a_secret_that_no_header_can_hold_is_not_sent(serve: Serve) -> None:
         assert secret not in str(fault) + fault.sentence + fault.fix
         assert reader.failed.name == "signed in"
     assert server.requests == []
+
+
+def test_a_header_may_hold_the_place_of_the_secret_and_no_secret() -> None:
+    headers = {"X-Api-Key": "{secret}", "Authorization": "Token {secret}", "X-Token": "abc"}
+    checked = sources.check("http_json", {"url": "https://host/", "headers": headers}, "env:DRS_SECRET_FEED")
+    assert set(checked.config["headers"]) == {"X-Api-Key", "Authorization"}
+    assert [problem.split(":")[0] for problem in checked.problems] == ["config.headers.X-Token"]
