@@ -1,13 +1,14 @@
 """Whether all that a source holds for a period is here."""
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
+from config.errors import Invalid
 from decisions.models import Decision
 from decisions.records import KIND
 
@@ -48,11 +49,21 @@ def compare(
     Returns:
         `missing` are the ids that are not here, under any system and time; `unknown` are ours of this system and
         period that the source did not name.
+
+    Raises:
+        Invalid: the period ends before it begins.
     """
+    if end <= begin:
+        message = "Value error, the period ends before it begins"
+        raise Invalid([{"type": "value_error", "loc": ["query", "to"], "msg": message}])
     ours = Decision.objects.for_organization(organization_id)
+    period = Q(decided_at__gte=begin, decided_at__lt=end) | Q(
+        decided_at=None, received_at__gte=begin, received_at__lt=end
+    )
+    of_period = ours.filter(period, system_name=system, kind=KIND)
     named: set[str] = set()
     missing: list[str] = []
-    present = 0
+    present = known = 0
     waiting = iter(ids)
     while page := set(islice(waiting, _PAGE)):
         page -= named
@@ -60,14 +71,13 @@ def compare(
         found = set(ours.filter(decision_id__in=page).values_list("decision_id", flat=True))
         present += len(found)
         missing += sorted(page - found)[: MOST_LISTED - len(missing)]
-    in_period = Q(decided_at__gte=begin, decided_at__lt=end) | Q(
-        decided_at=None, received_at__gte=begin, received_at__lt=end
-    )
-    of_system = ours.filter(in_period, system_name=system, kind=KIND).order_by("received_at", "pk")
-    unknown: list[str] = []
-    unknown_count = 0
-    for decision_id in of_system.values_list("decision_id", flat=True).iterator(chunk_size=_PAGE):
-        if decision_id not in named:
-            unknown_count += 1
-            unknown += [decision_id] if len(unknown) < MOST_LISTED else []
-    return Completeness(len(named), present, missing, unknown, unknown_count)
+        known += of_period.filter(decision_id__in=page).count()
+    unknown_count = of_period.count() - known
+    unknown = list(islice(_unknown(of_period, named), MOST_LISTED)) if unknown_count else []
+    return Completeness(len(named), present, missing, unknown, max(unknown_count, len(unknown)))
+
+
+def _unknown(of_period: QuerySet[Decision], named: Set[str]) -> Iterator[str]:
+    """Ours that were not named, in the order in which they came. Reads no further than it is asked to."""
+    rows = of_period.order_by("received_at", "pk").values_list("decision_id", flat=True)
+    return (decision_id for decision_id in rows.iterator(chunk_size=_PAGE) if decision_id not in named)

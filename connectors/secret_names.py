@@ -1,7 +1,7 @@
 """Settings that mean a secret by their names: they are dropped, for secrets live behind `secret_ref` alone."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, get_args
 from urllib.parse import parse_qsl, urlsplit
 
@@ -33,20 +33,26 @@ def means_secret(name: str) -> bool:
 
 
 def _clean(value: Any, models: list[type[BaseModel]], path: Path, dropped: list[Path]) -> Any:
+    if isinstance(value, dict):
+        return dict(_kept(value.items(), models, path, dropped))
     if isinstance(value, list):
-        return [_clean(each, models, (*path, str(number)), dropped) for number, each in enumerate(value)]
-    if not isinstance(value, dict):
-        return value
-    kept = {}
-    for name, entry in value.items():
-        inner = (*path, name)
+        return [entry for _, entry in _kept(enumerate(value), models, path, dropped)]
+    return value
+
+
+def _kept(
+    entries: Iterable[tuple[Any, Any]], models: list[type[BaseModel]], path: Path, dropped: list[Path]
+) -> Iterator[tuple[Any, Any]]:
+    """The entries of an object, by their names, or of a list, by their numbers: those that may be stored."""
+    for name, entry in entries:
+        inner = (*path, str(name))
         declared = [model.model_fields[name].annotation for model in models if name in model.model_fields]
-        means = not declared and means_secret(name) and not _is_harmless(entry, path)
+        means = not declared and means_secret(str(name)) and not _is_harmless(entry, path)
         if means or _carries_credentials(entry):
             dropped.append(inner)
         else:
-            kept[name] = _clean(entry, list(_models(declared)), inner, dropped)
-    return kept
+            below = models if isinstance(name, int) else list(_models(declared))
+            yield name, _clean(entry, below, inner, dropped)
 
 
 def _is_harmless(entry: Any, path: Path) -> bool:
@@ -64,7 +70,8 @@ def _carries_credentials(entry: Any) -> bool:
         parts = urlsplit(entry)
     except ValueError:
         return False
-    return "@" in parts.netloc or any(means_secret(name) for name, _ in parse_qsl(parts.query))
+    named = (name for part in (parts.query, parts.fragment) for name, _ in parse_qsl(part))
+    return "@" in parts.netloc or any(map(means_secret, named))
 
 
 def _models(annotations: list[Any]) -> Iterator[type[BaseModel]]:

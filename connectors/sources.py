@@ -1,5 +1,6 @@
 """A connector's settings, checked, and its source, ready to read: what a poll and a test have in common."""
 
+import json
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -19,6 +20,8 @@ from connectors.secret_names import without_secrets
 from custody.record_paths import PathsTooLong
 from decisions import records
 
+_LARGEST_CONFIG = 64 * 2**10
+"""Bytes. Lists of connectors show the settings of each."""
 _MOST_PROBLEMS = 20
 _LONGEST_PROBLEM = 500
 
@@ -37,6 +40,8 @@ def check(kind_name: str, config: dict[str, Any], secret_ref: str) -> Checked:
     if kind_name not in kinds.names():
         return Checked({}, ["Connectors of this kind are not part of this installation."], None)
     kind = kinds.kind(kind_name)
+    if len(json.dumps(config)) > _LARGEST_CONFIG:
+        return Checked({}, ["config: It is larger than 64 KiB, so it was not stored. Send a smaller one."], None)
     kept, dropped = without_secrets(config, kind.Config)
     problems = [_dropped(path, kind) for path in islice(dropped, _MOST_PROBLEMS)]
     if secret_ref and not kind.secret:

@@ -37,6 +37,7 @@ OTHER = {
     "POST decisions/<any:decision_id>/notices": {"recipient": {"name": "Another"}},
     "POST notices/<str:notice_id>/deliveries": {"reference": "another"},
     "POST notices/<str:notice_id>/versions": {"another": 1},
+    "POST connectors": {"name": "Another"},
 }
 """Every operation that creates, and what makes its example body another."""
 

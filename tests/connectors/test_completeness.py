@@ -6,6 +6,8 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
+from connectors import completeness
+
 pytestmark = pytest.mark.django_db
 
 JANUARY = "system=loans&from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z"
@@ -56,6 +58,9 @@ def test_of_another_organization_nothing_is_here(other_api):
     [
         ("system=loans", b'"a"', ["query", "from"]),
         (JANUARY + "&else=1", b'"a"', ["query", "else"]),
+        ("system=&from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z", b'"a"', ["query", "system"]),
+        ("system=loans&from=2026-01-01T00:00:00&to=2026-02-01T00:00:00Z", b'"a"', ["query", "from"]),
+        ("system=loans&from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z", b'"a"', ["query", "to"]),
         (JANUARY, b'"a"\n{}', ["body", 2]),
         (JANUARY, b"loan-1", ["body", 1]),
     ],
@@ -67,12 +72,25 @@ def test_what_cannot_be_compared_is_refused_at_its_place(api, query, body, where
 
 
 @pytest.mark.usefixtures("_records")
+def test_however_much_is_unknown_no_more_is_read_than_is_listed(api, monkeypatch, django_assert_max_num_queries):
+    monkeypatch.setattr(completeness, "MOST_LISTED", 2)
+    with django_assert_max_num_queries(8):
+        found = ask(api, ["loan-1", *(f"lost-{n}" for n in range(5))]).json()
+    assert (found["unknown"], found["unknown_count"]) == (["loan-0", "loan-2"], 4)
+    assert (found["missing"], found["missing_count"]) == (["lost-0", "lost-1"], 5)
+    assert found["completeness"] == round(1 / 6, 6)
+
+
+@pytest.mark.usefixtures("_records")
 def test_the_command_tells_the_same_and_fails_when_something_is_missing(tmp_path):
     ids, told = tmp_path / "ids.txt", io.StringIO()
     period = ["--system", "loans", "--from", "2026-01-01T00:00:00Z", "--to", "2026-02-01T00:00:00+00:00"]
     ids.write_text("".join(f"loan-{n}\n" for n in range(5)))
     call_command("completeness", str(ids), *period, stdout=told)
     assert told.getvalue().startswith("100.0000 % complete: 5 of 5")
+    ids.write_text("loan-1\n\0\n")
+    with pytest.raises(CommandError, match="Line 2"):
+        call_command("completeness", str(ids), *period)
     ids.write_text("lost-1\n")
     with pytest.raises(CommandError, match="missing"):
         call_command("completeness", str(ids), *period, stdout=told)

@@ -69,8 +69,10 @@ class Command(BaseCommand):
 
 
 def _ids(lines: Iterable[str], advance: Any) -> Iterator[str]:
-    for line in lines:
+    for number, line in enumerate(lines, start=1):
         advance(1)
+        if "\0" in line:
+            raise CommandError(f"Line {number} is no decision_id: it has a NUL.")
         if decision_id := line.rstrip("\r\n"):
             yield decision_id
 
