@@ -1,25 +1,30 @@
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Collection
 from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.defaultfilters import pluralize
 from django.urls import URLPattern, path
 from django.utils.timesince import timesince
+from django.views.decorators.http import require_POST
 
-from accounts.back_office import ReadOnlyAdmin, caller, label_of, moment, refusal
+from accounts.back_office import caller, label_of, refusal
 from accounts.callers import Caller
-from accounts.roles import Permission
 from config.errors import DomainError
 from connectors import services
+from connectors.back_office.filters import State
+from connectors.back_office.forms import setting_text
+from connectors.back_office.pages import EditingPages
 from connectors.models import Connector, PollRun
 from connectors.services import Changes
 
 _NEWEST_RUNS = 20
 _NEWEST_ITEMS = 50
 
-Action = Callable[[Caller, Connector], str]
+Action = Callable[..., str]
 
 
 def _poll(who: Caller, row: Connector) -> str:
@@ -42,13 +47,19 @@ def _reset(who: Caller, row: Connector) -> str:
     return "It reads from the beginning. What is in custody already makes no second record."
 
 
-def _retry(who: Caller, row: Connector) -> str:
-    count = services.retry_quarantined(caller=who, connector=row)
-    return f"{count} items are read again."
+def _delete(who: Caller, row: Connector) -> str:
+    services.delete_connector(caller=who, connector=row)
+    return "Deleted. The records that it brought stay in custody."
 
 
-def _dismiss(who: Caller, row: Connector) -> str:
-    return f"{services.dismiss_quarantined(caller=who, connector=row)} items dismissed."
+def _retry(who: Caller, row: Connector, items: Collection[int] | None = None) -> str:
+    count = services.retry_quarantined(caller=who, connector=row, items=items)
+    return f"{count} item{pluralize(count)} will be read again."
+
+
+def _dismiss(who: Caller, row: Connector, items: Collection[int] | None = None) -> str:
+    count = services.dismiss_quarantined(caller=who, connector=row, items=items)
+    return f"{count} item{pluralize(count)} dismissed."
 
 
 _ACTIONS: dict[str, Action] = {
@@ -56,22 +67,23 @@ _ACTIONS: dict[str, Action] = {
     "enable": _enable,
     "disable": _disable,
     "reset": _reset,
+    "delete": _delete,
     "retry": _retry,
     "dismiss": _dismiss,
 }
+_OF_ITEMS = ("retry", "dismiss")
 
 
 @admin.register(Connector)
-class ConnectorAdmin(ReadOnlyAdmin):
-    needed = Permission.MANAGE_CONNECTORS
-    nothing = "No connectors yet. Create one over the API."
-    list_display = ("name", "kind", "state", "last_run", "new", "waiting", "lag", moment("next_poll_at", "next poll"))
-    list_filter = ("kind", "enabled")
+class ConnectorAdmin(EditingPages):
+    nothing = "No connectors yet. They fetch decision records from other systems."
+    list_display = ("name", "kind", "condition", "last_run", "new", "waiting", "lag", "next_poll_at")
+    list_filter = (State, "kind")
     search_fields = ("name",)
     ordering = ("-created_at", "-pk")
     fields = (
-        "state", "source_id", "kind", "schedule_seconds", "secret_ref", "next_poll_at", "lag", "seen", "new",
-        "repeated", "quarantined", "last_new_at", "creator", "created_at",
+        "condition", "source_id", "kind", "schedule_seconds", "secret_ref", "next_poll_at", "lag", "seen", "new",
+        "repeated", "quarantined", "last_new_at", "position", "creator", "created_at",
     )  # fmt: skip
     labels = {
         "schedule_seconds": "seconds between polls",
@@ -84,6 +96,7 @@ class ConnectorAdmin(ReadOnlyAdmin):
         "last_new_at": "last new record",
     }
     row_template = "connectors/connector.html"
+    change_list_template = "connectors/list.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         newest = PollRun.objects.unscoped("of each connector shown").filter(connector=OuterRef("pk")).order_by("-pk")
@@ -94,6 +107,14 @@ class ConnectorAdmin(ReadOnlyAdmin):
             in_quarantine=Count("quarantine"),
         )
         return annotated
+
+    @admin.display(description="state")
+    def condition(self, row: Connector) -> str:
+        return f"{row.state}, silent" if row.is_silent else row.state
+
+    @admin.display(description="read up to")
+    def position(self, row: Connector) -> str:
+        return json.dumps(row.cursor, ensure_ascii=False) if row.cursor else "its beginning"
 
     @admin.display(description="last run")
     def last_run(self, row: Any) -> str:
@@ -113,21 +134,38 @@ class ConnectorAdmin(ReadOnlyAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
-        return [*super().get_urls(), path("<int:pk>/<slug:action>/", wrap(self.act), name="connector-action")]
+        return [
+            *super().get_urls(),
+            path("<int:pk>/test/", wrap(require_POST(self.test)), name="test-connector"),
+            path("<int:pk>/<slug:action>/", wrap(require_POST(self.act)), name="connector-action"),
+            path("<int:pk>/<slug:action>/<int:item>/", wrap(require_POST(self.act)), name="quarantine-action"),
+        ]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return super().changelist_view(request, {"reason": refusal(request, self.needed)})
 
     def more(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         return {
-            "reason": refusal(request, Permission.MANAGE_CONNECTORS),
+            "reason": refusal(request, self.needed),
+            "settings": [(name, setting_text(value)) for name, value in row.config.items()],
             "runs": row.runs.order_by("-pk")[:_NEWEST_RUNS],
             "items": row.quarantine.order_by("-created_at", "-pk")[:_NEWEST_ITEMS],
         }
 
-    def act(self, request: HttpRequest, pk: int, action: str) -> HttpResponse:
+    def test(self, request: HttpRequest, pk: int) -> HttpResponse:
         row = self.found(request, pk)
-        if action not in _ACTIONS or request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
+        found = self.tested(request, row.kind, row.config, row.secret_ref)
+        return self.page(request, "connectors/tested.html", f"Test of {row}", row=row, **found)
+
+    def act(self, request: HttpRequest, pk: int, action: str, item: int | None = None) -> HttpResponse:
+        row, who = self.found(request, pk), caller(request, self.needed)
+        if action not in _ACTIONS or (item is not None and action not in _OF_ITEMS):
+            raise Http404
+        chosen = {} if item is None else {"items": [item]}
         try:
-            messages.success(request, _ACTIONS[action](caller(request, Permission.MANAGE_CONNECTORS), row))
+            messages.success(request, _ACTIONS[action](who, row, **chosen))
         except DomainError as refused:
             messages.error(request, refused.sentence)
+        if action == "delete":
+            return redirect("admin:connectors_connector_changelist")
         return redirect("admin:connectors_connector_change", pk)

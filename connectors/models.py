@@ -28,6 +28,10 @@ class ConnectorQuerySet(TenantQuerySet["Connector"]):
         """Those whose next poll has come, whether or not somebody works on them."""
         return self.filter(next_poll_at__lte=timezone.now())
 
+    def silent(self) -> "ConnectorQuerySet":
+        """Those that are polled and used to bring records, and stopped."""
+        return self.filter(silent_at__lte=timezone.now()).exclude(next_poll_at=None)
+
 
 class Connector(Leased):
     """A source of decision records, polled on its own schedule.
@@ -101,7 +105,8 @@ class Connector(Leased):
 
     @property
     def is_silent(self) -> bool:
-        return self.enabled and self.silent_at is not None and self.silent_at <= timezone.now()
+        """As `silent()` means it."""
+        return self.next_poll_at is not None and self.silent_at is not None and self.silent_at <= timezone.now()
 
     @property
     def lag_seconds(self) -> int | None:

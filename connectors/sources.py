@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -100,9 +100,37 @@ def _secret(source: Source[Any], reference: str) -> str:
             ) from error
 
 
+def shape(config: dict[str, Any]) -> KindConfig | None:
+    """Of settings that may be unfinished, those that say how an item becomes a record; None if these are wrong."""
+    try:
+        return KindConfig.model_validate({name: config[name] for name in KindConfig.model_fields if name in config})
+    except ValidationError:
+        return None
+
+
 def field_map(settings: KindConfig) -> FieldMap | None:
     """How items of this source become records, where they are none already."""
     return settings.map or (maps.OPA if settings.format == "opa" else None)
+
+
+class Preview(NamedTuple):
+    """How an item comes out."""
+
+    decision_id: str | None
+    record: str | None
+    """The text of the record, byte for byte; None if none can be made."""
+    problems: list[str]
+
+
+def preview(item: bytes, field_map: FieldMap | None) -> Preview:
+    """The record that would be made of an item, and what keeps it from being taken. Neither is kept."""
+    problem, identity = judge(item, field_map)
+    try:
+        record = record_of(item, field_map) if field_map else item
+        text = record.decode()
+    except (Unmapped, UnicodeDecodeError):
+        text = None
+    return Preview(identity or None, text, [problem] if problem else [])
 
 
 def judge(raw: bytes, field_map: FieldMap | None) -> tuple[str, str]:

@@ -77,9 +77,13 @@ def post_button(
 
 
 @register.inclusion_tag("admin/submit_button.html")
-def submit_button(label: str, reason: str = "", key: str = "", look: str = "default") -> dict[str, Any]:
-    """The button of a form with fields; `reason` and the others as for `post_button`."""
-    return {"label": label, "reason": reason, "key": key, "look": look, "why": f"why-{slugify(label)}"}
+def submit_button(label: str, reason: str = "", key: str = "", look: str = "default", name: str = "") -> dict[str, Any]:
+    """The button of a form with fields; `reason` and the others as for `post_button`.
+
+    Args:
+        name: which of a form's buttons it is, for the view.
+    """
+    return {"label": label, "reason": reason, "key": key, "look": look, "name": name, "why": f"why-{slugify(label)}"}
 
 
 @register.inclusion_tag("admin/copy_button.html")

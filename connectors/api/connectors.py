@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.http import HttpResponse
 from pydantic import ValidationError
 from rest_framework.request import Request
@@ -13,7 +11,7 @@ from config.api.responses import answer
 from config.api.validation import invalid_model
 from connectors import presenters, selectors, services, sources
 from connectors.formats import values_at
-from connectors.maps import FieldMap, Unmapped, record_of
+from connectors.maps import FieldMap
 from connectors.models import Connector
 from connectors.schemas import (
     ConnectorDeleted,
@@ -154,16 +152,7 @@ class ConnectorTests(Resource):
             field_map = FieldMap.model_validate(body.map)
         except ValidationError as error:
             raise invalid_model(error, "body", ["map"]) from None
-        return answer(_preview(values_at(self.raw_body, ["/item"])["/item"], field_map))
-
-
-def _preview(item: bytes, field_map: FieldMap) -> dict[str, Any]:
-    problem, identity = sources.judge(item, field_map)
-    try:
-        record = record_of(item, field_map).decode()
-    except Unmapped:
-        record = None
-    return {"decision_id": identity or None, "record": record, "problems": [problem] if problem else []}
+        return answer(sources.preview(values_at(self.raw_body, ["/item"])["/item"], field_map)._asdict())
 
 
 def _connector(request: Request, source_id: str) -> Connector:

@@ -21,6 +21,7 @@ Endpoint = Annotated[str, Field(max_length=1024)]
 
 class ObjectConfig(KindConfig):
     prefix: Prefix = ""
+    """Of the objects' names."""
     endpoint: Endpoint = ""
     """The address of a service that speaks the same language, if it is not the cloud's own."""
 

@@ -26,13 +26,12 @@ def alert(connector: Connector, event: Alert.Event) -> None:
 
 def note_silence() -> int:
     """Tell of the connectors that used to bring records and stopped, once for each silence. Returns how many."""
-    connectors = Connector.objects.unscoped("the clock's sweep serves every organization")
+    silent = Connector.objects.unscoped("the clock's sweep serves every organization").silent()
     told = Alert.objects.unscoped("of these connectors").filter(
         connector=OuterRef("pk"), event=Alert.Event.SILENT, day__gte=OuterRef("silent_at__date")
     )
-    silent = connectors.filter(~Exists(told), enabled=True, silent_at__lte=timezone.now())
     count = 0
-    for connector in silent.iterator():
+    for connector in silent.exclude(Exists(told)).iterator():
         with transaction.atomic():
             alert(connector, Alert.Event.SILENT)
         count += 1
@@ -47,6 +46,14 @@ def send_alerts() -> int:
 
 def _send(row: Alert) -> mail.Outcome:
     connector = Connector.objects.unscoped("the alert's own").select_related("organization").get(pk=row.connector_id)
+    waiting = connector.quarantine.count()
+    is_so = {
+        Alert.Event.STOPPED: connector.stopped_at is not None,
+        Alert.Event.SILENT: connector.is_silent,
+        Alert.Event.QUARANTINE: waiting > 0,
+    }
+    if not (is_so[Alert.Event(row.event)] and row.member.role in _ABLE and row.member.user.is_active):
+        return mail.NOT_SENT
     leases.renew(row, lasts=mail.LEASE)
     mail.send(
         "connector",
@@ -57,7 +64,7 @@ def _send(row: Alert) -> mail.Outcome:
             "organization": connector.organization.name,
             "event": row.event,
             "happened": row.get_event_display(),
-            "quarantined": connector.quarantine.count(),
+            "quarantined": waiting,
         },
     )
     return mail.Outcome(sent=True)

@@ -7,15 +7,15 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit
 from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
 from config import secret_references
 from config.celery import wake
 from connectors import sources
-from connectors.errors import BadName, BadSchedule, NoConnector, NotPolled
+from connectors.errors import BadName, BadSchedule, NotPolled
 from connectors.models import LONGEST_SCHEDULE, MAX_NAME, SHORTEST_SCHEDULE, Connector
+from connectors.services import rows
 
 POLL_TASK = "connectors.tasks.poll"
 
@@ -64,7 +64,7 @@ def create_connector(
             next_poll_at=timezone.now() if enabled and not checked.problems else None,
             created_by=str(caller.actor),
         )
-        _record("connector.created", caller, connector, kind=kind, problems=len(checked.problems))
+        rows.record("created", caller, connector, kind=kind, problems=len(checked.problems))
         wake(POLL_TASK)
     return connector
 
@@ -79,11 +79,11 @@ def change_connector(*, caller: Caller, connector: Connector, changes: Changes) 
     """
     _check(changes)
     with transaction.atomic():
-        row = _locked(caller, connector)
+        row = rows.locked(caller, connector)
         changed = _apply(row, changes)
         if changed:
             row.save(update_fields=[*_CHANGED_BY_SERVICES])
-            _record("connector.changed", caller, row, changed=changed)
+            rows.record("changed", caller, row, changed=changed)
             wake(POLL_TASK)
     return row
 
@@ -92,8 +92,8 @@ def change_connector(*, caller: Caller, connector: Connector, changes: Changes) 
 def delete_connector(*, caller: Caller, connector: Connector) -> None:
     """Delete a connector with its runs, ledger and quarantine. What it brought stays in custody. Raises NoConnector."""
     with transaction.atomic():
-        row = _locked(caller, connector)
-        _record("connector.deleted", caller, row, kind=row.kind)
+        row = rows.locked(caller, connector)
+        rows.record("deleted", caller, row, kind=row.kind)
         row.delete()
 
 
@@ -106,14 +106,14 @@ def request_poll(*, caller: Caller, connector: Connector) -> Connector:
         NoConnector
     """
     with transaction.atomic():
-        row = _locked(caller, connector)
+        row = rows.locked(caller, connector)
         if not row.enabled:
             raise NotPolled("This connector is disabled. Enable it first.")
         if row.problems:
             raise NotPolled("This connector's settings have problems. Mend them first.")
         _start(row)
         row.save(update_fields=[*_CHANGED_BY_SERVICES])
-        _record("connector.poll_requested", caller, row)
+        rows.record("poll_requested", caller, row)
         wake(POLL_TASK)
     return row
 
@@ -131,14 +131,6 @@ def _check(changes: Changes) -> None:
         raise BadSchedule
     if changes.secret_ref:
         secret_references.require_allowed(changes.secret_ref)
-
-
-def _locked(caller: Caller, connector: Connector) -> Connector:
-    rows = Connector.objects.for_organization(caller.organization_id).select_for_update()
-    row = rows.filter(pk=connector.pk).first()
-    if row is None:
-        raise NoConnector
-    return row
 
 
 def _apply(row: Connector, changes: Changes) -> list[str]:
@@ -178,14 +170,3 @@ def _start(row: Connector) -> None:
     row.failures, row.stopped_at, row.stopped_because = 0, None, ""
     if not row.enabled:
         row.silent_at = None
-
-
-def _record(verb: str, caller: Caller, connector: Connector, **detail: Any) -> None:
-    audit.record(
-        verb,
-        actor=caller.actor,
-        organization_id=caller.organization_id,
-        object_kind="connector",
-        object_id=connector.source_id,
-        **detail,
-    )

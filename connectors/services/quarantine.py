@@ -6,13 +6,12 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from accounts import audit
 from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
 from config.celery import wake
-from connectors.errors import NoConnector
 from connectors.models import Connector, Quarantined
+from connectors.services import rows
 from connectors.services.connectors import POLL_TASK
 
 
@@ -32,7 +31,7 @@ def retry_quarantined(*, caller: Caller, connector: Connector, items: Collection
         NoConnector
     """
     with transaction.atomic():
-        row = _locked(caller, connector)
+        row = rows.locked(caller, connector)
         chosen = list(_chosen(row, items).order_by("pk"))
         if chosen:
             row.cursor = chosen[0].cursor
@@ -42,7 +41,7 @@ def retry_quarantined(*, caller: Caller, connector: Connector, items: Collection
                 row.next_poll_at, row.failures, row.stopped_at, row.stopped_because = timezone.now(), 0, None, ""
             row.save(update_fields=["cursor", "version", "next_poll_at", "failures", "stopped_at", "stopped_because"])
             _remove(row, chosen)
-            _record("connector.quarantine_retried", caller, row, len(chosen))
+            rows.record("quarantine_retried", caller, row, count=len(chosen))
             wake(POLL_TASK)
     return len(chosen)
 
@@ -51,20 +50,12 @@ def retry_quarantined(*, caller: Caller, connector: Connector, items: Collection
 def dismiss_quarantined(*, caller: Caller, connector: Connector, items: Collection[int] | None = None) -> int:
     """Take items out of quarantine that shall not become records. Returns how many there were. Raises NoConnector."""
     with transaction.atomic():
-        row = _locked(caller, connector)
+        row = rows.locked(caller, connector)
         chosen = list(_chosen(row, items))
         if chosen:
             _remove(row, chosen)
-            _record("connector.quarantine_dismissed", caller, row, len(chosen))
+            rows.record("quarantine_dismissed", caller, row, count=len(chosen))
     return len(chosen)
-
-
-def _locked(caller: Caller, connector: Connector) -> Connector:
-    rows = Connector.objects.for_organization(caller.organization_id).select_for_update()
-    row = rows.filter(pk=connector.pk).first()
-    if row is None:
-        raise NoConnector
-    return row
 
 
 def _chosen(row: Connector, items: Collection[int] | None) -> QuerySet[Quarantined]:
@@ -73,14 +64,3 @@ def _chosen(row: Connector, items: Collection[int] | None) -> QuerySet[Quarantin
 
 def _remove(row: Connector, chosen: list[Quarantined]) -> None:
     row.quarantine.filter(pk__in=[each.pk for each in chosen]).delete()
-
-
-def _record(verb: str, caller: Caller, connector: Connector, count: int) -> None:
-    audit.record(
-        verb,
-        actor=caller.actor,
-        organization_id=caller.organization_id,
-        object_kind="connector",
-        object_id=connector.source_id,
-        count=count,
-    )

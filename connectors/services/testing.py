@@ -84,15 +84,16 @@ def _slot(organization_id: uuid.UUID) -> Callable[[], None]:
     Raises:
         TestsBusy
     """
-    key = f"connector-test-{organization_id}"
+    key, token = f"connector-test-{organization_id}", uuid.uuid4().hex
     if not _slots.acquire(blocking=False):
         raise TestsBusy
-    if not cache.add(key, 1, SECONDS + 5):
+    if not cache.add(key, token, SECONDS + 5):
         _slots.release()
         raise TestsBusy
 
     def release() -> None:
-        cache.delete(key)
+        if cache.get(key) == token:  # else it took so long that another test has begun
+            cache.delete(key)
         _slots.release()
 
     return release

@@ -88,6 +88,7 @@ UNGUARDED = {
         "notices.services.contributors.add",
         "notices.services.contributors.add_authors",
         "notices.services.contributors.take_over",
+        "connectors.services.rows.record",
     },
     "It is a step of a poll, which works for whoever the connector belongs to.": {
         "connectors.services.alerts.alert",
@@ -97,6 +98,7 @@ UNGUARDED = {
     "It changes nothing.": {
         "connectors.services.ledger.reader",
         "connectors.services.polling.due_count",
+        "connectors.services.rows.locked",
         "accounts.services.codes.owner",
         "accounts.services.keys.working_keys",
         "accounts.services.second_factor.is_needed",

@@ -1,5 +1,6 @@
 """Owners and admins see on pages how connectors are doing, and act on them there."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -22,6 +23,19 @@ def act(browser, connector, action):
     answer = browser.submit(page_of(connector), f"{LIST}{connector.pk}/{action}/")
     assert answer.status_code == 302
     return browser.get(answer["Location"]).content.decode()
+
+
+def listed(browser, state):
+    """The text of the list's rows, narrowed down to a state."""
+    shown = browser.get(LIST, {"state": state}).content.decode()
+    return "".join(re.findall(r'<table id="result_list">.*?</table>', shown, re.DOTALL))
+
+
+def charted(shown, title):
+    """The labels and values of a chart of the start page."""
+    found = re.search(rf">{title}</a></h2>.*?</table>", shown, re.DOTALL)
+    row = r"<bdi>(.*?)</bdi>.*?</svg></td>\s*<td>(.*?)</td>"
+    return [list(each) for each in re.findall(row, found.group(), re.DOTALL)] if found else []
 
 
 @pytest.fixture
@@ -49,10 +63,10 @@ def test_an_operator_polls_disables_enables_resets_retries_and_dismisses(signed_
     assert "Enabled" in act(browser, polled, "enable")
     assert "from the beginning" in act(browser, polled, "reset")
     assert Connector.objects.get().cursor == {}
-    assert "1 items are read again" in act(browser, polled, "retry")
+    assert "1 item will be read again" in act(browser, polled, "retry")
     services.poll_due()
     assert Quarantined.objects.count() == 1
-    assert "1 items dismissed" in act(browser, polled, "dismiss")
+    assert "1 item dismissed" in act(browser, polled, "dismiss")
     assert not Quarantined.objects.exists()
     assert browser.get(f"{LIST}{polled.pk}/poll/").status_code == 405
 
@@ -83,17 +97,25 @@ def test_the_list_takes_as_many_queries_however_long_it_is(
 
 
 def test_the_start_page_says_what_stopped_fell_silent_or_waits(signed_in, polled):
-    browser = signed_in(Role.OWNER)
+    browser, browser_of_approver = signed_in(Role.OWNER), signed_in(Role.APPROVER)
     shown = browser.get("/admin/").content.decode()
     assert "item in the quarantine of a connector" in shown
     assert "connector that stopped" not in shown
-    Connector.objects.update(
-        stopped_at=timezone.now(), stopped_because="Locked.", next_poll_at=None, silent_at=timezone.now()
-    )
+    Connector.objects.update(silent_at=timezone.now(), last_new_at=timezone.now() - timedelta(days=9))
     Decision.objects.update(received_at=timezone.now() - timedelta(days=8))
     shown = browser.get("/admin/").content.decode()
-    for text in ("connector that stopped", "connector that fell silent", "system that used to send decisions"):
+    for text in ("connector that fell silent", "system that used to send decisions"):
         assert text in shown
+    assert ["loans", "8 days"] in charted(shown, "Systems that stopped sending")
+    assert ["Loans", "9 days"] in charted(shown, "Silent connectors")
+    assert "Loans" in browser.get(f"{LIST}?state=silent").content.decode()
+    assert "Loans" not in listed(browser, "stopped")
+    Connector.objects.update(stopped_at=timezone.now(), stopped_because="Locked.", next_poll_at=None)
+    shown = browser.get("/admin/").content.decode()
+    assert "connector that stopped" in shown
+    assert "connector that fell silent" not in shown
+    assert "Loans" in listed(browser, "stopped")
+    assert charted(browser_of_approver.get("/admin/").content.decode(), "Silent connectors") == []
 
 
 def test_systems_that_stopped_are_those_that_sent_within_three_months(api, organization, other_api):

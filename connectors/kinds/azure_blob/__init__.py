@@ -13,6 +13,7 @@ from connectors.kinds.objects import ObjectConfig, endpoint_problems, name_probl
 
 class Config(ObjectConfig):
     account: Annotated[str, Field(min_length=3, max_length=24)]
+    """The storage account."""
     container: Annotated[str, Field(min_length=3, max_length=63)]
 
 

@@ -59,8 +59,12 @@ class Since(_Part):
 
 class Config(KindConfig):
     url: Annotated[str, Field(min_length=1, max_length=2048)]
+    """The address of the first page."""
     items: Pointer = ""
-    """Where the answer has the list; "" if it is one."""
+    """The JSON pointer to the list in an answer, such as /data; empty if the answer is the list."""
     pagination: Pagination | None = None
+    """How to get to the next page, such as {"kind": "token", "next": "/next", "parameter": "page"}."""
     since: Since | None = None
+    """How to ask for new items alone, such as {"parameter": "after", "field": "/updated_at"}."""
     headers: Annotated[dict[str, str], Field(max_length=32)] = {}
+    """Sent with each request, such as {"X-Api-Key": "{secret}"}, where {secret} stands for the secret."""

@@ -35,8 +35,11 @@ class Config(KindConfig):
     database: Text
     user: Text
     query: Annotated[str, Field(min_length=1, max_length=20_000, pattern=r"^[^\x00]+$")]
+    """One SELECT, without a semicolon at its end."""
     cursor: Position
+    """Two columns of the query that put its rows into an order, such as {"column": "decided_at", "id": "id"}."""
     tls: Literal["verify", "off"] = "verify"
+    """Off is for a host in ALLOWED_PRIVATE_HOSTS that speaks no TLS."""
 
 
 class Postgres:

@@ -1,0 +1,29 @@
+"""How the list of connectors is narrowed down."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib.admin import SimpleListFilter
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+_STATES: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "stopped": ("Stopped", lambda rows: rows.exclude(stopped_at=None)),
+    "silent": ("Silent", lambda rows: rows.silent()),
+    "failing": ("Failing", lambda rows: rows.filter(failures__gt=0, stopped_at=None)),
+    "quarantine": ("With items in quarantine", lambda rows: rows.filter(quarantine__isnull=False).distinct()),
+    "problems": ("Not configured", lambda rows: rows.exclude(problems=[])),
+    "disabled": ("Disabled", lambda rows: rows.filter(enabled=False)),
+}
+
+
+class State(SimpleListFilter):
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(name, title) for name, (title, _) in _STATES.items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        chosen = self.value()
+        return _STATES[chosen][1](queryset) if chosen in _STATES else queryset

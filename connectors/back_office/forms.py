@@ -1,0 +1,156 @@
+"""What operators enter about a connector: a field for each setting of its kind."""
+
+import json
+from typing import Any, Literal, get_args, get_origin
+
+from django import forms
+from django.utils.text import capfirst
+from pydantic.fields import FieldInfo
+
+from config import secret_references
+from config.api import strict_json
+from config.api.strict_json import InvalidJSON
+from config.errors import DomainError
+from connectors.kinds.base import Kind, KindConfig
+from connectors.models import LONGEST_SCHEDULE, MAX_NAME, SHORTEST_SCHEDULE, Connector
+from connectors.secret_names import without_secrets
+from connectors.services import Changes
+
+_PREFIX = "setting_"
+_LONG_TEXT = 4096  # characters, from which on a text has several lines
+_LABELS = {"url": "URL", "role_arn": "Role ARN", "tls": "TLS", "map": "Field map"}
+
+
+class LinesField(forms.CharField):
+    """A text of several lines, with line ends as a file has them; browsers send others."""
+
+    widget = forms.Textarea(attrs={"rows": 4, "spellcheck": "false"})
+
+    def to_python(self, value: Any) -> Any:
+        return str(super().to_python(value)).replace("\r\n", "\n")
+
+
+class JsonField(LinesField):
+    """A value as JSON; None if nothing is entered."""
+
+    def to_python(self, value: Any) -> Any:
+        text = super().to_python(value)
+        if not text:
+            return None
+        try:
+            return strict_json.read(text.encode(), nul=False)
+        except InvalidJSON as error:
+            raise forms.ValidationError(f"This is no acceptable JSON: {error.general}.") from None
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        try:
+            return bool(self.to_python(initial) != self.to_python(data))
+        except forms.ValidationError:
+            return True
+
+
+class ConnectorForm(forms.Form):
+    """A connector of one kind. What is wrong with its settings are problems of the connector, not of the form."""
+
+    form_token = forms.CharField(required=False, widget=forms.HiddenInput)
+    name = forms.CharField(max_length=MAX_NAME)
+    schedule_seconds = forms.IntegerField(
+        label="Seconds between polls",
+        initial=300,
+        min_value=SHORTEST_SCHEDULE,
+        max_value=LONGEST_SCHEDULE,
+        help_text="From 30 to 86400, which is a day.",
+    )
+    secret_ref = forms.CharField(label="Secret", required=False)
+    item = LinesField(
+        label="An item, to preview its record",
+        required=False,
+        help_text="One item as the source has it. It is not kept.",
+    )
+
+    def __init__(self, kind: Kind, data: Any = None, *, connector: Connector | None = None, **options: Any) -> None:
+        initial = {**_shown(connector), **options.pop("initial", {})} if connector else options.pop("initial", {})
+        super().__init__(data, initial=initial, **options)
+        self.settings = kind.Config
+        own = [name for name in kind.Config.model_fields if name not in KindConfig.model_fields]
+        for name in [*own, *KindConfig.model_fields]:
+            self.fields[_PREFIX + name] = _field(name, kind.Config.model_fields[name])
+        if kind.secret:
+            self.fields[
+                "secret_ref"
+            ].help_text = f"A reference such as file:NAME or env:DRS_SECRET_NAME to {kind.secret.replace('`', '')}."
+        elif not initial.get("secret_ref"):
+            del self.fields["secret_ref"]
+        self.order_fields(["form_token", "name", *(_PREFIX + name for name in own), "secret_ref"])
+        self.order_fields([*(name for name in self.fields if name != "item"), "item"])
+
+    def clean_secret_ref(self) -> str:
+        reference = str(self.cleaned_data["secret_ref"])
+        if reference:
+            try:
+                secret_references.require_allowed(reference)
+            except DomainError as error:
+                raise forms.ValidationError(error.sentence) from None
+        return reference
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The settings that were entered, without what is empty or as it is where nothing is said."""
+        entered = {name: self.cleaned_data.get(_PREFIX + name) for name in self.settings.model_fields}
+        fields = self.settings.model_fields
+        return {name: value for name, value in entered.items() if value not in (None, "", fields[name].default)}
+
+    @property
+    def entered(self) -> dict[str, Any]:
+        """What a connector is made or tried with. Only for a valid form."""
+        return {"config": self.config, "secret_ref": self.cleaned_data.get("secret_ref", "")}
+
+    def changes(self, connector: Connector) -> Changes:
+        """What is other than it was; settings with problems are checked again. Only for a valid form."""
+        is_new = connector.problems or any(name.startswith(_PREFIX) for name in self.changed_data)
+        return Changes(
+            name=self.cleaned_data["name"],
+            schedule_seconds=self.cleaned_data["schedule_seconds"],
+            secret_ref=self.cleaned_data.get("secret_ref", ""),
+            config=self.config if is_new else None,
+        )
+
+    def forget_secrets(self) -> None:
+        """Show nothing again that looks like a secret."""
+        kept, dropped = without_secrets(self.config, self.settings)
+        shown = dict(self.data.items())
+        for path in dropped:
+            shown[_PREFIX + path[0]] = setting_text(kept.get(path[0], ""))
+        if "secret_ref" in self.errors:
+            shown["secret_ref"] = ""
+        self.data = shown
+
+
+def _field(name: str, described: FieldInfo) -> forms.Field:
+    label = _LABELS.get(name, capfirst(name.replace("_", " ")))
+    default = None if described.is_required() else described.get_default()
+    options: dict[str, Any] = {"label": label, "required": False, "help_text": described.description or ""}
+    if described.annotation is str:
+        longest = max((each.max_length for each in described.metadata if hasattr(each, "max_length")), default=0)
+        return (LinesField if longest > _LONG_TEXT else forms.CharField)(**options, initial=default)
+    if described.annotation is int:
+        return forms.IntegerField(**options, initial=default)
+    if get_origin(described.annotation) is Literal:
+        choices = [(value, value) for value in get_args(described.annotation)]
+        return forms.ChoiceField(**options, initial=default, choices=choices)
+    return JsonField(**{**options, "help_text": f"{options['help_text']} As JSON.".strip()})
+
+
+def _shown(connector: Connector) -> dict[str, Any]:
+    """A connector as the form's initial values."""
+    return {
+        "name": connector.name,
+        "schedule_seconds": connector.schedule_seconds,
+        "secret_ref": connector.secret_ref,
+        **{_PREFIX + name: setting_text(value) for name, value in connector.config.items()},
+    }
+
+
+def setting_text(value: Any) -> str:
+    """A setting, which may be of a wrong type, as it is entered."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)

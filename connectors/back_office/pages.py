@@ -1,0 +1,113 @@
+"""The pages on which connectors are created, edited and tried out before anything is saved."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+
+from accounts.back_office import ReadOnlyAdmin, caller, form_tokens, refusal
+from accounts.roles import Permission
+from config.errors import DomainError
+from connectors import kinds, services, sources
+from connectors.back_office.forms import ConnectorForm
+from connectors.models import Connector
+
+_LIST = "admin:connectors_connector_changelist"
+_PAGE = "admin:connectors_connector_change"
+_SENT_BEFORE = "No connector was created now: this form was sent already, or is too old."
+
+
+class EditingPages(ReadOnlyAdmin):
+    """One form for each kind. Its buttons save what was entered, test it, or preview a record; only the first one
+    changes anything."""
+
+    needed = Permission.MANAGE_CONNECTORS
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        return [
+            path("create/", wrap(self.choose_kind), name="choose-connector-kind"),
+            path("create/<slug:kind>/", wrap(self.create), name="create-connector"),
+            path("<int:pk>/edit/", wrap(self.edit), name="edit-connector"),
+            *super().get_urls(),
+        ]
+
+    def choose_kind(self, request: HttpRequest) -> HttpResponse:
+        return self.page(request, "connectors/kinds.html", "Create a connector", kinds=kinds.kinds().values())
+
+    def create(self, request: HttpRequest, kind: str) -> HttpResponse:
+        if kind not in kinds.names():
+            raise Http404
+        if request.method != "POST":
+            token = form_tokens.form_token(request)
+            return self._shown(request, kind, ConnectorForm(kinds.kind(kind), initial={"form_token": token}))
+        who, form = caller(request, self.needed), ConnectorForm(kinds.kind(kind), request.POST)
+        if form.is_valid() and "save" in request.POST:
+            if not form_tokens.is_sent_first(request, form.cleaned_data["form_token"]):
+                messages.error(request, _SENT_BEFORE)
+                return redirect(_LIST)
+            made = services.create_connector(
+                caller=who,
+                kind=kind,
+                name=form.cleaned_data["name"],
+                schedule_seconds=form.cleaned_data["schedule_seconds"],
+                **form.entered,
+            )
+            return self._saved(request, made)
+        return self._shown(request, kind, form)
+
+    def edit(self, request: HttpRequest, pk: int) -> HttpResponse:
+        row: Connector = self.found(request, pk)
+        kind = kinds.kind(row.kind)
+        if request.method != "POST":
+            return self._shown(request, row.kind, ConnectorForm(kind, connector=row), row)
+        who, form = caller(request, self.needed), ConnectorForm(kind, request.POST, connector=row)
+        if form.is_valid() and "save" in request.POST:
+            changed = services.change_connector(caller=who, connector=row, changes=form.changes(row))
+            return self._saved(request, changed)
+        return self._shown(request, row.kind, form, row)
+
+    def _saved(self, request: HttpRequest, row: Connector) -> HttpResponse:
+        if row.problems:
+            messages.warning(request, "Saved. It is not polled until its problems are mended.")
+        else:
+            messages.success(request, "Saved.")
+        return redirect(_PAGE, row.pk)
+
+    def _shown(
+        self, request: HttpRequest, kind: str, form: ConnectorForm, row: Connector | None = None
+    ) -> HttpResponse:
+        found = self._tried(request, kind, form) if form.is_bound and form.is_valid() else {}
+        if form.is_bound:
+            form.forget_secrets()
+        return self.page(
+            request,
+            "connectors/form.html",
+            f"Edit {row}" if row else f"Create a connector: {kinds.kind(kind).title}",
+            status=422 if form.errors else 200,
+            form=form,
+            row=row,
+            reason=refusal(request, self.needed),
+            **found,
+        )
+
+    def _tried(self, request: HttpRequest, kind: str, form: ConnectorForm) -> dict[str, Any]:
+        """What the test or the preview of what was entered shows."""
+        if "test" in request.POST:
+            return self.tested(request, kind, **form.entered)
+        checked, item = sources.check(kind, **form.entered), form.cleaned_data["item"]
+        shape = sources.shape(checked.config)
+        if shape is None or not item:
+            return {"problems": checked.problems or ["Enter an item to preview."]}
+        found = sources.preview(item.encode(), sources.field_map(shape))
+        return {"preview": found, "problems": checked.problems}
+
+    def tested(self, request: HttpRequest, kind: str, config: dict[str, Any], secret_ref: str) -> dict[str, Any]:
+        """The steps of a test, or why there is none now."""
+        who = caller(request, self.needed)
+        try:
+            return {"tested": services.try_source(caller=who, kind=kind, config=config, secret_ref=secret_ref)}
+        except DomainError as refused:
+            return {"problems": [refused.sentence]}
