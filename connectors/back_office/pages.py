@@ -88,6 +88,7 @@ class EditingPages(ReadOnlyAdmin):
             f"Edit {row}" if row else f"Create a connector: {kinds.kind(kind).title}",
             status=422 if form.errors else 200,
             form=form,
+            kind=kinds.kind(kind),
             row=row,
             reason=refusal(request, self.needed),
             **found,

@@ -16,8 +16,8 @@ _LEFT_THE_PAGE = "net::ERR_ABORTED"
 
 
 @pytest.fixture(scope="session")
-def site() -> Iterator[Service]:
-    with service() as running:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(CONNECTOR_DIRECTORIES=str(tmp_path_factory.mktemp("exports"))) as running:
         yield running
 
 

@@ -5,12 +5,14 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import violations
 from tests.reconsiderations.conftest import REVIEW
+from tests.system.live import wait_until
 
 RECORD = {
     "decision_id": "page-1",
@@ -20,10 +22,12 @@ RECORD = {
     "events": {f"step {number}": {"a.b": number, "long": "incomeoftheapplicant" * 20} for number in range(20)},
 }
 LISTS = ["decisions/decision", "decisions/reconsideration", "accounts/member", "accounts/invite", "accounts/apikey",
-         "accounts/auditevent", "custody/entry", "custody/key"]  # fmt: skip
-ROWS = ["decisions/decision", "accounts/member", "accounts/apikey", "custody/key"]
+         "accounts/auditevent", "custody/entry", "custody/key", "connectors/connector"]  # fmt: skip
+ROWS = ["decisions/decision", "accounts/member", "accounts/apikey", "custody/key", "connectors/connector"]
 PAGES = ["", *(f"{path}/" for path in LISTS), "decisions/decision/?q=nothing", "decisions/decision/?action=denied",
-         "decisions/decision/reports/", "accounts/invite/invite/", "accounts/apikey/create/"]  # fmt: skip
+         "decisions/decision/reports/", "accounts/invite/invite/", "accounts/apikey/create/",
+         "connectors/connector/create/", "connectors/connector/create/http_json/",
+         "connectors/connector/create/postgres/"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +38,18 @@ def owner(site) -> str:
     site.call("POST", "/v1/decisions/page-1/reconsideration", json.dumps(REVIEW).encode())
     site.call("POST", "/v1/auth/api-keys", b'{"name": "nightly import"}')
     site.call("POST", "/v1/auth/invites", b'{"email": "invited@pages.example", "role": "editor"}')
+    polled(site)
     return site.member("owner@pages.example", "owner")
+
+
+def polled(site) -> None:
+    """A connector that has read a file with a bad line."""
+    folder = Path(site.live.environment["CONNECTOR_DIRECTORIES"])
+    (folder / "loans.ndjson").write_text('{"decision_id": "polled-1"}\nno record\n')
+    body = {"kind": "directory", "name": "Nightly loans", "config": {"path": str(folder)}}
+    made = site.call("POST", "/v1/connectors", json.dumps(body).encode())
+    path = f"/v1/connectors/{made['source_id']}"
+    wait_until(lambda: site.call("GET", path)["in_quarantine"], "the connector is polled")
 
 
 @pytest.fixture

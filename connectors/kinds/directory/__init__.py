@@ -19,7 +19,7 @@ class Config(KindConfig):
 
 class Directory:
     name: ClassVar = "directory"
-    title: ClassVar = "Folder"
+    title: ClassVar = "Directory"
     Config: ClassVar = Config
     secret: ClassVar = ""
 
