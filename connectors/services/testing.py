@@ -58,7 +58,7 @@ def try_source(*, caller: Caller, kind: str, config: dict[str, Any], secret_ref:
         checked.settings,
         secret_ref=secret_ref,
         organization_id=caller.organization_id,
-        seconds=SECONDS,
+        seconds=0.9 * SECONDS,  # so that the step that takes too long is the one that says so
         batch_items=1,
     )
     done = Step("configuration", True, "The settings are complete.")

@@ -3,6 +3,8 @@
 import json
 import threading
 import time
+import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.apps import apps
@@ -10,6 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts import callers
 from accounts.models import AuditEvent
 from accounts.roles import Role
 from connectors import services
@@ -347,6 +350,26 @@ def test_a_test_ends_when_its_time_is_over_and_one_runs_at_a_time(api, feed, mon
         if (answer := try_out(api)).status_code == 200:
             break
     assert answer.json()["ok"] is True
+
+
+def test_two_tests_run_at_once_in_a_process_and_no_third(api, feed):
+    held, begun = threading.Event(), threading.Semaphore(0)
+    feed.before = lambda number: (begun.release(), held.wait(20))
+    callers_of_others = [callers.system(uuid.uuid4()) for _ in range(2)]
+    with ThreadPoolExecutor(2) as others:
+        running = [
+            others.submit(services.try_source, caller=each, kind="directory", config={}) for each in callers_of_others
+        ]
+        for _ in running:
+            assert begun.acquire(timeout=10)
+        busy = try_out(api)
+        assert busy.status_code == 429
+        assert int(busy.headers["Retry-After"]) > 0
+        assert "Try again" in busy.json()["detail"]
+        held.set()
+        assert all(each.result().ok for each in running)
+    feed.before = lambda number: None
+    assert try_out(api).json()["ok"] is True
 
 
 def test_a_map_is_previewed_on_one_item_byte_for_byte(api):

@@ -1,0 +1,153 @@
+"""`POST /v1/connectors/test` against real sources: each thing that can be wrong names its step and its mend, in time,
+and nothing is saved."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.apps import apps
+
+from connectors.services import testing
+from tests.support.s3_server import S3Server, s3_server
+from tests.support.web_server import Reply, Request, WebServer, json_reply
+
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
+TOKEN = "t0ken-of-tests"
+Serve = Callable[..., WebServer]
+Try = Callable[..., dict[str, Any]]
+
+
+def stored() -> dict[str, list[str]]:
+    """Every row of every table; of keys, when they were used is no content."""
+    models = [model for model in apps.get_models() if model.__name__ != "ApiKey"]
+    return {model.__name__: sorted(str(row) for row in model._base_manager.values_list()) for model in models}
+
+
+@pytest.fixture
+def attempt(api: Any, settings: Any, tmp_path: Any) -> Try:
+    """Tests a source over the API. The answer says nothing of the secret, and all tables are as before."""
+    settings.SECRETS_DIR = tmp_path
+
+    def made(kind: str, config: dict[str, Any], secret: str = "") -> dict[str, Any]:
+        if secret:
+            (tmp_path / "key").write_text(secret)
+        body = {"kind": kind, "name": "Tried", "config": config, "secret_ref": "file:key" if secret else None}
+        before, began = stored(), time.monotonic()
+        answer = api.post("/v1/connectors/test", json.dumps(body).encode())
+        assert answer.status_code == 200, answer.content
+        assert time.monotonic() - began < testing.SECONDS + 2
+        assert stored() == before
+        assert not secret or secret not in answer.content.decode()
+        found: dict[str, Any] = answer.json()
+        assert found["ok"] == all(step["ok"] for step in found["steps"])
+        return found
+
+    return made
+
+
+def names(found: dict[str, Any]) -> list[str]:
+    return [step["name"] for step in found["steps"]]
+
+
+def failed(found: dict[str, Any]) -> tuple[str, str]:
+    """The step that failed, which is the last one, and its mend."""
+    *done, last = found["steps"]
+    assert all(step["ok"] for step in done)
+    assert not last["ok"]
+    assert last["detail"]
+    return last["name"], last["fix"]
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[S3Server]:
+    with s3_server() as server:
+        yield server
+
+
+@pytest.fixture
+def bucket(s3: S3Server, trusted: Any) -> dict[str, str]:
+    s3.client.put_object(Bucket="decisions", Key="a.json", Body=b'{"decision_id": "d-1"}')
+    return {"bucket": "decisions", "endpoint": f"http://localhost:{s3.port}"}
+
+
+def api_of(serve: Serve, answer: Callable[[Request], Reply]) -> dict[str, str]:
+    return {"url": f"{serve(answer).url}/decisions"}
+
+
+def test_what_is_well_says_every_step_in_words(attempt: Try, s3: S3Server, bucket: Any, serve: Serve) -> None:
+    found = attempt("s3", bucket, s3.secret)
+    assert found["ok"], found
+    assert names(found) == ["configuration", "secret", "address", "connection", "signed in", "listed", "sample"]
+    found = attempt("http_json", api_of(serve, lambda _: json_reply([{"decision_id": "d-1"}])), TOKEN)
+    assert found["ok"], found
+    assert "d-1" in found["steps"][-1]["detail"]
+
+
+def test_a_wrong_key_no_permission_and_no_such_bucket_are_told_apart(attempt: Try, s3: S3Server, bucket: Any) -> None:
+    wrong = attempt("s3", bucket, s3.secret[:-4] + "xxxx")
+    powerless = attempt("s3", bucket, s3.powerless)
+    absent = attempt("s3", {**bucket, "bucket": "absent"}, s3.root)
+    found = [failed(each) for each in (wrong, powerless, absent)]
+    assert [step for step, _ in found] == ["signed in", "listed", "listed"]
+    for (_, mend), word in zip(found, ("secret_ref", "s3:ListBucket", "bucket"), strict=True):
+        assert word in mend, mend
+    assert len({each["steps"][-1]["detail"] for each in (wrong, powerless, absent)}) == 3
+
+
+def test_a_secret_that_is_absent_names_its_step(attempt: Try, bucket: Any) -> None:
+    step, mend = failed(attempt("s3", bucket))
+    assert (step, "secret_ref" in mend) == ("secret", True)
+
+
+def test_a_private_address_names_its_step(attempt: Try, serve: Serve, settings: Any) -> None:
+    config = api_of(serve, lambda _: json_reply([]))
+    settings.ALLOWED_PRIVATE_HOSTS = []
+    step, mend = failed(attempt("http_json", config, TOKEN))
+    assert (step, "ALLOWED_PRIVATE_HOSTS" in mend) == ("address", True)
+
+
+def test_a_certificate_that_proves_nothing_names_its_step(attempt: Try, serve: Serve) -> None:
+    for server in (
+        serve(lambda _: json_reply([]), "other.example"),
+        serve(lambda _: json_reply([]), valid=timedelta(days=-1)),
+    ):
+        step, mend = failed(attempt("http_json", {"url": server.url}, TOKEN))
+        assert (step, "certificate" in mend) == ("connection", True)
+
+
+def test_a_source_that_takes_too_long_names_its_step(
+    attempt: Try, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(testing, "SECONDS", 1)
+
+    def slow(_: Request) -> Reply:
+        def pieces() -> Iterator[bytes]:
+            for _ in range(100):
+                yield b" "
+                time.sleep(0.1)
+
+        return Reply(pieces())
+
+    step, mend = failed(attempt("http_json", api_of(serve, slow), TOKEN))
+    assert step == "answered"
+    assert mend
+
+
+@pytest.mark.parametrize(
+    ("body", "step", "mend"),
+    [
+        (b"<html>", "listed", "url"),
+        (b'[{"id": 7, "name": "Jane Roe"}]', "sample", "decision_id"),
+        (b'[{"decision_id": ""}]', "sample", "decision_id"),
+    ],
+)
+def test_what_is_no_json_or_has_no_decision_id_names_its_step_and_repeats_nothing(
+    attempt: Try, serve: Serve, body: bytes, step: str, mend: str
+) -> None:
+    found = attempt("http_json", api_of(serve, lambda _: Reply(body, 200, {"Content-Type": "application/json"})), TOKEN)
+    where, fix = failed(found)
+    assert (where, mend in fix) == (step, True), found
+    assert "Jane" not in json.dumps(found)
