@@ -31,7 +31,8 @@ LISTS = [name for name, e in ENDPOINTS.items() if name.startswith("GET") and "{"
 
 
 def state() -> list:
-    models = (Decision, Entry, ApiKey, Invite, Member, SignedInSession, *apps.get_app_config("notices").get_models())
+    apps_of_rows = [each for name in ("notices", "connectors") for each in apps.get_app_config(name).get_models()]
+    models = (Decision, Entry, ApiKey, Invite, Member, SignedInSession, *apps_of_rows)
     return [sorted(map(str, model.objects.values_list())) for model in models]
 
 
