@@ -16,8 +16,9 @@ from django.conf import settings
 
 from config.errors import DomainError
 
-_ENVIRONMENT = re.compile(r"env:(DRS_SECRET_[A-Z0-9_]{1,100})", re.ASCII)
-_FILE = re.compile(r"file:([A-Za-z0-9][A-Za-z0-9._-]{0,127})", re.ASCII)
+_REFERENCE = r"(env:DRS_SECRET_[A-Z0-9_]{1,100}|file:[A-Za-z0-9][A-Za-z0-9._-]{0,127})"
+PATTERN = f"^{_REFERENCE}?$"
+"""Of a reference, or of none, for documents; `require_allowed` decides."""
 _MAX_BYTES = 2**16
 
 
@@ -39,7 +40,7 @@ class SecretUnavailable(DomainError):
 
 def require_allowed(reference: str) -> None:
     """Refuse a reference to anything else than the places made for secrets. Reads nothing. Raises ReferenceRefused."""
-    if not (_ENVIRONMENT.fullmatch(reference) or _FILE.fullmatch(reference)):
+    if not re.fullmatch(_REFERENCE, reference):
         raise ReferenceRefused
 
 

@@ -10,6 +10,7 @@ from config.api.pagination import Page
 from config.api.schemas import Answer, QueryString, RequestBody, Text
 from config.api.times import Moment
 from config.errors import DomainError
+from connectors.maps import FieldMap
 from connectors.models import LONGEST_SCHEDULE, MAX_NAME, SHORTEST_SCHEDULE, Kind
 
 KINDS = tuple(Kind.values)
@@ -26,7 +27,9 @@ def _allowed_reference(value: str) -> str:
 
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
 Schedule = Annotated[int, Field(ge=SHORTEST_SCHEDULE, le=LONGEST_SCHEDULE), WHOLE]
-SecretRef = Annotated[str, AfterValidator(_allowed_reference)]
+SecretRef = Annotated[
+    str, AfterValidator(_allowed_reference), Field(json_schema_extra={"pattern": secret_references.PATTERN})
+]
 
 
 class ConnectorIn(RequestBody):
@@ -66,7 +69,7 @@ class MapPreviewIn(RequestBody):
 
     private: ClassVar = frozenset({"map", "item"})
 
-    map: dict[str, Any]
+    map: FieldMap
     item: dict[str, Any]
 
 

@@ -1,5 +1,4 @@
 from django.http import HttpResponse
-from pydantic import ValidationError
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
@@ -8,10 +7,8 @@ from accounts.roles import Permission
 from config.api.pagination import paginate
 from config.api.resources import Resource, operation
 from config.api.responses import answer
-from config.api.validation import invalid_model
 from connectors import presenters, selectors, services, sources
 from connectors.formats import values_at
-from connectors.maps import FieldMap
 from connectors.models import Connector
 from connectors.schemas import (
     ConnectorDeleted,
@@ -148,11 +145,7 @@ class ConnectorTests(Resource):
     )
     def preview(self, request: Request) -> HttpResponse:
         body = self.body(MapPreviewIn)
-        try:
-            field_map = FieldMap.model_validate(body.map)
-        except ValidationError as error:
-            raise invalid_model(error, "body", ["map"]) from None
-        return answer(sources.preview(values_at(self.raw_body, ["/item"])["/item"], field_map)._asdict())
+        return answer(sources.preview(values_at(self.raw_body, ["/item"])["/item"], body.map)._asdict())
 
 
 def _connector(request: Request, source_id: str) -> Connector:

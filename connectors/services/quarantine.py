@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import BigIntegerField, QuerySet
 from django.utils import timezone
 
 from accounts.authority import requires
@@ -13,6 +13,8 @@ from config.celery import wake
 from connectors.models import Connector, Quarantined
 from connectors.services import rows
 from connectors.services.connectors import POLL_TASK
+
+_LARGEST_ID = BigIntegerField.MAX_BIGINT
 
 
 @requires(Permission.MANAGE_CONNECTORS)
@@ -59,7 +61,9 @@ def dismiss_quarantined(*, caller: Caller, connector: Connector, items: Collecti
 
 
 def _chosen(row: Connector, items: Collection[int] | None) -> QuerySet[Quarantined]:
-    return row.quarantine.all() if items is None else row.quarantine.filter(pk__in=items)
+    if items is None:
+        return row.quarantine.all()
+    return row.quarantine.filter(pk__in=[each for each in items if 0 < each <= _LARGEST_ID])
 
 
 def _remove(row: Connector, chosen: list[Quarantined]) -> None:

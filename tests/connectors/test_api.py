@@ -236,8 +236,9 @@ def test_the_quarantine_is_listed_retried_and_dismissed(api, feed):
     assert api.post(f"/v1/connectors/{source_id}/quarantine/retry", b"{}").json()["items"] == 1
     services.poll_due()
     assert api.get("/v1/decisions/loan-2").status_code == 200
-    none = api.post(f"/v1/connectors/{source_id}/quarantine/dismiss", json.dumps({"items": [item["id"]]}).encode())
-    assert none.json()["items"] == 0
+    for unknown in ([item["id"]], [], [0, -1, 2**63, 2**80]):
+        none = api.post(f"/v1/connectors/{source_id}/quarantine/dismiss", json.dumps({"items": unknown}).encode())
+        assert none.json()["items"] == 0
 
 
 @pytest.mark.parametrize("source_id", ["unknown", "00000000-0000-0000-0000-000000000000", "another's"])
@@ -382,8 +383,15 @@ def test_a_map_is_previewed_on_one_item_byte_for_byte(api):
     nothing = api.post("/v1/connectors/preview", b'{"map": {"fields": {"decision_id": "/id"}}, "item": {}}').json()
     assert nothing["record"] is None
     assert "nothing at /id" in nothing["problems"][0]
-    wrong = api.post("/v1/connectors/preview", b'{"map": {"fields": {}}, "item": {}}')
-    assert wrong.status_code == 422
+    for wrong, where in (
+        (b'{"map": {"fields": {}}, "item": {}}', ["body", "map"]),
+        (b'{"map": {"fields": {"decision_id": "id"}}, "item": {}}', ["body", "map", "fields", "decision_id"]),
+        (b'{"map": {"fields": {"decision_id": "/id"}}, "item": []}', ["body", "item"]),
+        (b'{"item": {}}', ["body", "map"]),
+    ):
+        refused = api.post("/v1/connectors/preview", wrong)
+        assert refused.status_code == 422
+        assert [each["loc"] for each in refused.json()["detail"]] == [where]
 
 
 def test_lists_take_as_many_queries_however_long_they_are(api):
