@@ -11,7 +11,7 @@ from connectors.services.connectors import (
 )
 from connectors.services.polling import MOST_SECONDS, due_count, poll, poll_due
 from connectors.services.quarantine import dismiss_quarantined, retry_quarantined
-from connectors.services.testing import Tested, try_source
+from connectors.services.trial import Tested, try_source
 
 __all__ = [
     "MOST_SECONDS",

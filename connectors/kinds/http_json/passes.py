@@ -18,7 +18,7 @@ from connectors import formats
 from connectors.formats import Item
 from connectors.kinds.base import Batch, Cursor, Source, SourceFault
 from connectors.kinds.http_json.answers import Answer, Asker, Gone
-from connectors.kinds.http_json.paging import Place, pages, with_parameter
+from connectors.kinds.http_json.pagination import Place, pages, with_parameter
 from connectors.kinds.limits import BATCH_BYTES
 
 _Value = datetime | int

@@ -15,7 +15,7 @@ from config.errors import RETRY_AFTER_SECONDS
 from connectors import sources
 from connectors.kinds.http_json import KIND
 from connectors.kinds.limits import PAGE_BYTES
-from tests.support.reading import Reader
+from tests.support.reader import Reader
 from tests.support.web_server import Reply, Request, WebServer, json_reply
 
 pytestmark = pytest.mark.once
