@@ -7,8 +7,9 @@ from datetime import timedelta
 from connectors.kinds.base import SourceFault
 
 _FIRST_PAUSE = timedelta(minutes=1)
-_LONGEST_PAUSE = timedelta(hours=1)
-_LONGEST_ASKED = timedelta(days=1)
+_LONGEST_BACKOFF = timedelta(hours=1)
+LONGEST_PAUSE = timedelta(days=1)
+"""As a source may ask for."""
 _MOST_CONFIG = 3
 """Failures in a row for which somebody has to change something, after which nobody tries again."""
 
@@ -41,5 +42,5 @@ def stops(failure: Failure, failed: int) -> bool:
 def pause(failure: Failure, failed: int) -> timedelta:
     """How long to wait: twice as long each time, from a minute to an hour, by up to a quarter less, so that what failed
     together does not come back together; and never less than the source asks for."""
-    backoff: timedelta = min(_FIRST_PAUSE * 2 ** min(failed - 1, 10), _LONGEST_PAUSE) * random.uniform(0.75, 1)  # noqa: S311
-    return max(backoff, min(timedelta(seconds=failure.retry_after or 0), _LONGEST_ASKED))
+    backoff: timedelta = min(_FIRST_PAUSE * 2 ** min(failed - 1, 10), _LONGEST_BACKOFF) * random.uniform(0.75, 1)  # noqa: S311
+    return max(backoff, min(timedelta(seconds=failure.retry_after or 0), LONGEST_PAUSE))

@@ -3,7 +3,7 @@
 import json
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
@@ -73,7 +73,7 @@ def open_source(
     secret_ref: str,
     organization_id: uuid.UUID,
     seconds: float,
-    was_read: Callable[[LedgerEntry], bool] = lambda _: False,
+    unread: Callable[[Sequence[LedgerEntry]], Collection[LedgerEntry]] = set,
     batch_items: int = 500,
 ) -> Source[Any]:
     """A source to read for so many seconds."""
@@ -82,7 +82,7 @@ def open_source(
         secret=lambda: _secret(source, secret_ref),
         organization_id=organization_id,
         deadline=time.monotonic() + seconds,
-        was_read=was_read,
+        unread=unread,
         batch_items=batch_items,
     )
     return source

@@ -20,6 +20,12 @@ def poll() -> None:
     services.poll_due()
 
 
+@periodic(60, queue="dispatch")
+def mend_times() -> None:
+    """Bring back what a clock that was ahead has put into the future."""
+    services.mend_times()
+
+
 @periodic(600)
 def note_silence() -> None:
     """Notice connectors that used to bring records and stopped."""

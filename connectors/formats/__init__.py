@@ -8,9 +8,9 @@ from itertools import chain
 from typing import Literal, NamedTuple
 
 from config.api.strict_json import MAX_BYTES
-from connectors.formats.gzipped import BadGzip, expanded
+from connectors.formats.compression import BadGzip, expanded
 from connectors.formats.pointers import values_at
-from connectors.formats.scanning import BOM, TOO_LONG, WHITE_SPACE, Cut, array_items
+from connectors.formats.scanner import BOM, TOO_LONG, WHITE_SPACE, Cut, array_items
 
 __all__ = ["Format", "Item", "items", "items_at", "values_at"]
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from connectors.formats.scanning import WHITE_SPACE, Scanner
+from connectors.formats.scanner import WHITE_SPACE, Scanner
 
 POINTER = r"^(/([^~/]|~[01])*)*$"
 LONGEST = 16

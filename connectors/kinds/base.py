@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
@@ -103,8 +103,8 @@ class Source(Generic[Settings]):
     organization_id: uuid.UUID
     deadline: float
     """By `time.monotonic()`: reading ends at a batch's boundary before it, and no single call may last longer."""
-    was_read: Callable[[LedgerEntry], bool] = lambda _: False
-    """Whether the ledger has this object or file in this version."""
+    unread: Callable[[Sequence[LedgerEntry]], Collection[LedgerEntry]] = set
+    """Those objects or files of some that the ledger does not have in this version. Ask for a page at a time."""
     batch_items: int = 500
     """Items of a batch at most; a test asks for one."""
     steps: list[Step] = field(default_factory=list)

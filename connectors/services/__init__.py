@@ -2,6 +2,7 @@
 
 from connectors.errors import NoConnector, NotPolled, TestsBusy
 from connectors.services.alerts import note_silence, send_alerts
+from connectors.services.clock import mend_times
 from connectors.services.connectors import (
     Changes,
     change_connector,
@@ -11,7 +12,7 @@ from connectors.services.connectors import (
 )
 from connectors.services.polling import MOST_SECONDS, due_count, poll, poll_due
 from connectors.services.quarantine import dismiss_quarantined, retry_quarantined
-from connectors.services.testing import Tested, try_source
+from connectors.services.trial import Tested, try_source
 
 __all__ = [
     "MOST_SECONDS",
@@ -25,6 +26,7 @@ __all__ = [
     "delete_connector",
     "dismiss_quarantined",
     "due_count",
+    "mend_times",
     "note_silence",
     "poll",
     "poll_due",

@@ -1,47 +1,69 @@
 """The ledger of objects and files that were read: neither their times nor their names say which came later."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from connectors.kinds.base import LedgerEntry
 from connectors.models import Connector, LedgerRow
+from connectors.texts import storable
 
-_MOST_IN_MEMORY = 200_000
+_PAGE = 1000
+_LONGEST_NAME = 1024
+_NOTED_AGAIN_AFTER = timedelta(days=30)
+_FORGOTTEN_AFTER = timedelta(days=90)
+"""What no listing has shown for so long is gone from the source. Should it come back, it is read again."""
 
 
-def reader(connector: Connector) -> Callable[[LedgerEntry], bool]:
-    """A function that says whether an object was read in this version.
+def reader(connector: Connector) -> Callable[[Sequence[LedgerEntry]], set[LedgerEntry]]:
+    """A function that says which objects of a listing were not read in this version: one query for each page."""
 
-    The rows are loaded when it is first asked. Of a ledger that is too long for that, each is looked up.
-    """
-    known: set[bytes] | None = None
-    rows = LedgerRow.objects.for_organization(connector.organization_id).filter(connector=connector)
+    def unread(entries: Sequence[LedgerEntry]) -> set[LedgerEntry]:
+        found: set[LedgerEntry] = set()
+        for begin in range(0, len(entries), _PAGE):
+            page = {key(entry.name): entry for entry in entries[begin : begin + _PAGE]}
+            known = dict(_rows(connector).filter(name__in=page).values_list("name", "version"))
+            found |= {entry for name, entry in page.items() if known.get(name) != entry.version}
+            _note_again(connector, known)
+        return found
 
-    def was_read(entry: LedgerEntry) -> bool:
-        nonlocal known
-        if known is None:
-            newest = rows.order_by("-pk").values_list("name", "version")[:_MOST_IN_MEMORY]
-            known = {_digest(LedgerEntry(*row)) for row in newest.iterator()}
-        if _digest(entry) in known:
-            return True
-        return len(known) >= _MOST_IN_MEMORY and rows.filter(name=entry.name, version=entry.version).exists()
-
-    return was_read
+    return unread
 
 
 def write(connector: Connector, entries: Iterable[LedgerEntry]) -> None:
     """Note objects that were read to their ends. Call it in the transaction that stores the cursor."""
     now = timezone.now()
-    newest = {entry.name: entry for entry in entries}
+    newest = {key(entry.name): entry.version for entry in entries}
     LedgerRow.objects.bulk_create(
-        [LedgerRow(connector=connector, name=e.name, version=e.version, read_at=now) for e in newest.values()],
+        [LedgerRow(connector=connector, name=name, version=version, read_at=now) for name, version in newest.items()],
         update_conflicts=True,
         unique_fields=["connector", "name"],
         update_fields=["version", "read_at"],
     )
 
 
-def _digest(entry: LedgerEntry) -> bytes:
-    return hashlib.sha256(f"{entry.name}\0{entry.version}".encode()).digest()[:16]
+def forget_gone(connector: Connector) -> None:
+    """Drop what the source has not shown for long. Call it after a source was read to its end."""
+    _rows(connector).filter(read_at__lt=timezone.now() - _FORGOTTEN_AFTER).delete()
+
+
+def key(name: str) -> str:
+    """A name as the ledger has it: one that does not fit ends in its digest."""
+    text = storable(name)
+    if text == name and len(name) <= _LONGEST_NAME:
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{text[: _LONGEST_NAME - len(digest) - 1]} {digest}"
+
+
+def _rows(connector: Connector) -> QuerySet[LedgerRow]:
+    return LedgerRow.objects.for_organization(connector.organization_id).filter(connector=connector)
+
+
+def _note_again(connector: Connector, names: Iterable[str]) -> None:
+    """`read_at` is when an object was read, or a month later or more, when a listing still had it."""
+    old = timezone.now() - _NOTED_AGAIN_AFTER
+    _rows(connector).filter(name__in=names, read_at__lt=old).update(read_at=timezone.now())

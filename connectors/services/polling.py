@@ -18,10 +18,11 @@ from config import leases
 from config.errors import DomainError
 from connectors import failures, kinds, schedule, sources
 from connectors.kinds.base import Batch, SourceFault
-from connectors.models import Alert, Connector, PollRun, Quarantined
+from connectors.models import LONGEST_POSITION, Alert, Connector, PollRun, Quarantined
 from connectors.services import ledger
 from connectors.services.alerts import alert
 from connectors.services.intake import Bad, CustodyWaits, Intake, take
+from connectors.texts import storable
 
 log = structlog.get_logger("connectors")
 
@@ -29,9 +30,13 @@ LEASE = timedelta(minutes=4)
 """Longer than anything between two renewals: a batch is read, taken and noted in it."""
 MOST_SECONDS = 200
 MOST_QUARANTINED = 1000
+_LEAST_SECONDS = 30
+"""A worker that has less left begins no poll: what it would cut short would look like a fault of the source."""
 _PAGE = 16
+_PAGE_SECONDS = 10
 _SHARE = 20
-"""A worker claims one of so many that are due, and a page at most: the others are for other workers."""
+"""A worker claims one of so many that are due, and a page at most: the others are for other workers. So are those of
+its page that it has not begun to poll soon."""
 _ENOUGH_BAD = "1,000 items wait in quarantine, which is as many as are kept."
 _MOST_RUNS = 100
 """Of a connector; older ones are forgotten."""
@@ -53,14 +58,15 @@ def due_count(most: int) -> int:
 
 def poll_due(seconds: float = MOST_SECONDS) -> int:
     """Poll connectors that are due until none is, or the time is over. Returns how many were polled."""
-    deadline, polled = time.monotonic() + seconds, 0
-    while time.monotonic() < deadline and (page := _claim()):
-        for connector in page:
-            if time.monotonic() < deadline:
-                poll(connector, deadline - time.monotonic())
-                polled += 1
-            else:
+    ends, polled = time.monotonic() + seconds, 0
+    while time.monotonic() < ends - _LEAST_SECONDS and (page := _claim()):
+        page_ends = min(time.monotonic() + _PAGE_SECONDS, ends - _LEAST_SECONDS)
+        for number, connector in enumerate(page):
+            if number and time.monotonic() >= page_ends:
                 _release(connector)
+            else:
+                poll(connector, ends - time.monotonic())
+                polled += 1
     return polled
 
 
@@ -97,6 +103,8 @@ class _Polling:
     def __init__(self, connector: Connector) -> None:
         self.connector = connector
         self.run = PollRun(connector=connector, started_at=timezone.now())
+        self.has_moved = False
+        """Whether anything of the source is behind the cursor that was not there before."""
 
     def begin(self) -> PollRun:
         """Raises Overtaken."""
@@ -106,8 +114,26 @@ class _Polling:
         return self.run
 
     def read(self, seconds: float) -> None:
-        """Raises SourceFault, CustodyWaits, Overtaken."""
-        connector, ends = self.connector, time.monotonic() + seconds
+        """Read the source to its end, or until the time is over. Raises SourceFault, CustodyWaits, Overtaken."""
+        ends = time.monotonic() + seconds
+        try:
+            is_full = self._read(seconds, ends)
+        except SourceFault:
+            # A request that is cut off because the time is over says nothing of the source, if others went well.
+            if time.monotonic() < ends or not self.has_moved:
+                raise
+            is_full = False
+        if is_full:
+            self.fail(failures.stopping(_ENOUGH_BAD, _MEND_BAD))
+        elif time.monotonic() >= ends:  # a kind ends by itself, too, when its time is over
+            self._finish(PollRun.Outcome.MORE, next_poll_at=timezone.now())
+        else:
+            later = schedule.next_slot(self.connector)
+            self._finish(PollRun.Outcome.FINISHED, next_poll_at=later, caught_up_at=self.run.started_at)
+
+    def _read(self, seconds: float, ends: float) -> bool:
+        """Returns whether the quarantine is full."""
+        connector = self.connector
         checked = sources.check(connector.kind, connector.config, connector.secret_ref)
         if checked.settings is None:
             raise SourceFault(" ".join(checked.problems), fix="Correct the connector's settings.")
@@ -116,19 +142,16 @@ class _Polling:
             secret_ref=connector.secret_ref,
             organization_id=connector.organization_id,
             seconds=seconds,
-            was_read=ledger.reader(connector),
+            unread=ledger.reader(connector),
         )
         field_map = sources.field_map(checked.settings)
         for batch in kinds.kind(connector.kind).read(source, connector.cursor):
             self._keep(batch, take(connector, batch.items, field_map))
             if self._quarantine_is_full():
-                return self.fail(failures.stopping(_ENOUGH_BAD, _MEND_BAD))
+                return True
             if time.monotonic() >= ends:
                 break
-        if time.monotonic() >= ends:  # a kind ends by itself, too, when its time is over
-            return self._finish(PollRun.Outcome.MORE, next_poll_at=timezone.now())
-        later = schedule.next_slot(connector)
-        return self._finish(PollRun.Outcome.FINISHED, next_poll_at=later, caught_up_at=self.run.started_at)
+        return False
 
     def give_up(self) -> None:
         """Let go of a connector that somebody changed or that another worker took over."""
@@ -147,7 +170,7 @@ class _Polling:
                     self._stop(f"{failure.detail} {failure.fix}", failed)
                 else:
                     later = timezone.now() + failures.pause(failure, failed)
-                    self._change(next_poll_at=self._unless_asked(later), failures=failed, **_RELEASED)
+                    self._change(next_poll_at=self._unless_asked(later), failures=failed, **RELEASED)
                 self._end(PollRun.Outcome.FAILED)
         except Overtaken:
             self.give_up()
@@ -156,12 +179,12 @@ class _Polling:
 
     def _stop(self, because: str, failed: int) -> None:
         stopped = {"stopped_at": timezone.now(), "stopped_because": because[:1000]}
-        self._change(next_poll_at=None, failures=failed, **stopped, **_RELEASED)
+        self._change(next_poll_at=None, failures=failed, **stopped, **RELEASED)
         alert(self.connector, Alert.Event.STOPPED)
 
     def _finish(self, outcome: PollRun.Outcome, *, next_poll_at: Any, **changes: Any) -> None:
         with transaction.atomic():
-            self._change(next_poll_at=self._unless_asked(next_poll_at), failures=0, **changes, **_RELEASED)
+            self._change(next_poll_at=self._unless_asked(next_poll_at), failures=0, **changes, **RELEASED)
             self._end(outcome)
 
     def _end(self, outcome: PollRun.Outcome) -> None:
@@ -173,6 +196,8 @@ class _Polling:
         if run.pk % 20 == 0:  # now and then is enough
             kept = list(runs.order_by("-pk").values_list("pk", flat=True)[:_MOST_RUNS])
             runs.filter(pk__lt=kept[-1] if kept else 0).delete()
+            if outcome == PollRun.Outcome.FINISHED:
+                ledger.forget_gone(self.connector)
 
     def _keep(self, batch: Batch, taken: Intake) -> None:
         """Note that a batch is in custody: the cursor, what was read, what is in quarantine and the counts."""
@@ -196,6 +221,7 @@ class _Polling:
             ledger.write(self.connector, batch.ledger)
             if fresh:
                 alert(self.connector, Alert.Event.QUARANTINE)
+        self.has_moved |= bool(batch.items or batch.cursor != self.connector.cursor)
         self.connector.cursor = dict(batch.cursor)
         self.run.seen += taken.seen
         self.run.new += taken.new
@@ -219,7 +245,7 @@ class _Polling:
         return self.connector.quarantine.values("pk")[:MOST_QUARANTINED].count() >= MOST_QUARANTINED
 
 
-_RELEASED = {"lease_token": None, "lease_until": None, "attempts": 0, "next_try_at": None}
+RELEASED = {"lease_token": None, "lease_until": None, "attempts": 0, "next_try_at": None}
 
 
 def _free() -> QuerySet[Connector]:
@@ -241,14 +267,14 @@ def _claim() -> list[Connector]:
 def _release(connector: Connector) -> None:
     """Let go of a connector as it is. Who has lost it has nothing to let go."""
     rows = Connector.objects.for_organization(connector.organization_id)
-    rows.filter(pk=connector.pk, lease_token=connector.lease_token).update(**_RELEASED)
+    rows.filter(pk=connector.pk, lease_token=connector.lease_token).update(**RELEASED)
 
 
 def _fresh(connector: Connector, bad: list[Bad]) -> dict[str, Bad]:
     """What is not in quarantine yet, by its digest."""
     found = {each.digest: each for each in bad}
-    known = connector.quarantine.filter(digest__in=list(found)).values_list("digest", flat=True)
-    return {digest: found[digest] for digest in found.keys() - set(known)}
+    known = set(connector.quarantine.filter(digest__in=list(found)).values_list("digest", flat=True))
+    return {digest: each for digest, each in found.items() if digest not in known}
 
 
 def _quarantine(connector: Connector, fresh: dict[str, Bad], cursor: dict[str, Any]) -> None:
@@ -257,17 +283,12 @@ def _quarantine(connector: Connector, fresh: dict[str, Bad], cursor: dict[str, A
         Quarantined(
             connector=connector,
             cause=bad.cause,
-            position=_storable(bad.item.position)[:512],
-            origin=_storable(bad.item.origin)[:1024],
-            reason=_storable(bad.reason),
+            position=storable(bad.item.position)[:LONGEST_POSITION],
+            origin=ledger.key(bad.item.origin),
+            reason=storable(bad.reason),
             digest=digest,
             cursor=cursor,
             created_at=now,
         )
         for digest, bad in fresh.items()
     )
-
-
-def _storable(text: str) -> str:
-    """Names come from outside, and PostgreSQL keeps neither NUL nor half a surrogate pair."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode()

@@ -50,7 +50,7 @@ class Feed:
                 Item(raw, f"feed, item {position + n}", origin=f"file {position}") for n, raw in enumerate(found, 1)
             ]
             ledger = (LedgerEntry(f"file {position}", "1"),)
-            if not (self.by_ledger and all(map(source.was_read, ledger))):
+            if not self.by_ledger or source.unread(ledger):
                 yield Batch(items, {"position": position + len(found)}, self.behind, ledger if self.by_ledger else ())
             position += len(found)
 

@@ -18,7 +18,7 @@ from accounts.roles import Role
 from connectors import services
 from connectors.kinds.base import SourceFault
 from connectors.models import Connector
-from connectors.services import testing
+from connectors.services import trial
 
 pytestmark = pytest.mark.django_db
 
@@ -335,7 +335,7 @@ def test_a_test_names_the_step_that_fails_and_its_mend(api, feed):
 
 
 def test_a_test_ends_when_its_time_is_over_and_one_runs_at_a_time(api, feed, monkeypatch):
-    monkeypatch.setattr(testing, "SECONDS", 0.5)
+    monkeypatch.setattr(trial, "SECONDS", 0.5)
     held = threading.Event()
     feed.before = lambda number: held.wait(20)
     started = time.monotonic()

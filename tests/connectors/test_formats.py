@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from connectors.formats import items, items_at, values_at
-from connectors.formats.gzipped import BadGzip, expanded
-from connectors.formats.scanning import array_items
+from connectors.formats.compression import BadGzip, expanded
+from connectors.formats.scanner import array_items
 
 pytestmark = pytest.mark.once
 

@@ -5,10 +5,10 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from connectors.kinds import stored
+from connectors.kinds import store
 from connectors.kinds.azure_blob.container import Container
 from connectors.kinds.base import Batch, Cursor, Source
-from connectors.kinds.objects import ObjectConfig, endpoint_problems, name_problems
+from connectors.kinds.object_storage import ObjectConfig, endpoint_problems, name_problems
 
 
 class Config(ObjectConfig):
@@ -31,7 +31,7 @@ class AzureBlob:
         ]
 
     def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
-        yield from stored.read(source, cursor, Container(source))
+        yield from store.read(source, cursor, Container(source))
 
 
 KIND = AzureBlob()

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from connectors.kinds import stored
+from connectors.kinds import store
 from connectors.kinds.base import Batch, Cursor, KindConfig, Source
 from connectors.kinds.directory.files import Files, allowed_folder
 
@@ -35,7 +35,7 @@ class Directory:
         return found
 
     def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
-        yield from stored.read(source, cursor, Files(source))
+        yield from store.read(source, cursor, Files(source))
 
 
 KIND = Directory()

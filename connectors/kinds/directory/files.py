@@ -13,7 +13,7 @@ from django.conf import settings
 
 from connectors.kinds.base import Source, SourceFault
 from connectors.kinds.faults import step
-from connectors.kinds.stored import Page, Stored
+from connectors.kinds.store import Page, Stored
 
 SETTLED_SECONDS = 5.0
 """A file that was written to within this time may be in the middle of being written."""

@@ -5,10 +5,10 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from connectors.kinds import stored
+from connectors.kinds import store
 from connectors.kinds.base import Batch, Cursor, Source
 from connectors.kinds.gcs.bucket import Bucket
-from connectors.kinds.objects import ObjectConfig, endpoint_problems, name_problems
+from connectors.kinds.object_storage import ObjectConfig, endpoint_problems, name_problems
 
 
 class Config(ObjectConfig):
@@ -28,7 +28,7 @@ class Gcs:
         ]
 
     def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
-        yield from stored.read(source, cursor, Bucket(source))
+        yield from store.read(source, cursor, Bucket(source))
 
 
 KIND = Gcs()

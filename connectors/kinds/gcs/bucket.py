@@ -20,8 +20,8 @@ from google.cloud.storage import Bucket as CloudBucket
 from config.clouds import google
 from connectors.kinds.base import SourceFault
 from connectors.kinds.faults import busy, connections, required_secret
-from connectors.kinds.objects import Objects
-from connectors.kinds.stored import Page, Stored
+from connectors.kinds.object_storage import Objects
+from connectors.kinds.store import Page, Stored
 
 _FIELDS = "items(name,generation,size,updated),nextPageToken"
 _SECONDS = (5, 20)

@@ -9,7 +9,7 @@ import requests
 
 from connectors import formats
 from connectors.formats import Item
-from connectors.formats.gzipped import BadGzip, expanded
+from connectors.formats.compression import BadGzip, expanded
 from connectors.kinds.base import Source, SourceFault
 from connectors.kinds.faults import busy, connections, step
 from connectors.kinds.limits import PAGE_BYTES

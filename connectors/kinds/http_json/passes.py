@@ -16,9 +16,9 @@ from typing import Any
 
 from connectors import formats
 from connectors.formats import Item
-from connectors.kinds.base import Batch, Cursor, Source, SourceFault
+from connectors.kinds.base import Batch, Cursor, Source
 from connectors.kinds.http_json.answers import Answer, Asker, Gone
-from connectors.kinds.http_json.paging import Place, pages, with_parameter
+from connectors.kinds.http_json.pagination import Place, pages, with_parameter
 from connectors.kinds.limits import BATCH_BYTES
 
 _Value = datetime | int
@@ -41,12 +41,7 @@ class Pass:
         read = empty = 0
         before = b""
         while empty < _MOST_EMPTY and not (read and self._is_over()):
-            try:
-                answer = self._answer(asker, is_first=not read)
-            except SourceFault:
-                if read and self._is_over():
-                    return
-                raise
+            answer = self._answer(asker, is_first=not read)
             digest, place = sha256(answer.body).digest(), self._place
             items = [] if digest == before else self._items(answer)  # the same again: the source ignores the parameter
             yield from self._page(items, self._pages.next(answer, place, len(items)))

@@ -5,9 +5,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from connectors.kinds import stored
+from connectors.kinds import store
 from connectors.kinds.base import Batch, Cursor, Source
-from connectors.kinds.objects import ObjectConfig, endpoint_problems, name_problems
+from connectors.kinds.object_storage import ObjectConfig, endpoint_problems, name_problems
 from connectors.kinds.s3.bucket import Bucket
 
 
@@ -39,7 +39,7 @@ class S3:
         return found
 
     def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
-        yield from stored.read(source, cursor, Bucket(source))
+        yield from store.read(source, cursor, Bucket(source))
 
 
 KIND = S3()

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from connectors.kinds import stored
+from connectors.kinds import store
 from connectors.kinds.directory import KIND
-from tests.support.reading import Reader
+from tests.support.reader import Reader
 
 HALF_A_GZIP = gzip.compress(b'{"decision_id":"d-1"}\n' * 1000, mtime=0)[:60]
 
@@ -246,14 +246,14 @@ def test_reading_ends_at_the_deadline_with_what_it_has(folder: Path, reader: Rea
 def test_of_a_large_folder_the_end_is_looked_at_between_full_listings(
     folder: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stored, "SMALL", 2)
+    monkeypatch.setattr(store, "SMALL", 2)
     for name in "bcd":
         put(folder / f"{name}.ndjson", lines(1))
     reader.poll()
     put(folder / "a.ndjson", lines(2))
     put(folder / "e.ndjson", lines(3))
     assert reader.poll() == items(3)
-    monkeypatch.setattr(stored, "FULL_LISTING_SECONDS", 0)
+    monkeypatch.setattr(store, "FULL_LISTING_SECONDS", 0)
     assert reader.poll() == items(2)
 
 

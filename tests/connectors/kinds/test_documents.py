@@ -14,7 +14,7 @@ from tests.support.azurite import azurite
 from tests.support.certificates import Authority
 from tests.support.databases import tls_database
 from tests.support.gcs_server import gcs_server
-from tests.support.reading import Reader
+from tests.support.reader import Reader
 from tests.support.s3_server import s3_server
 from tests.support.web_server import Request, json_reply, web_server
 

@@ -13,9 +13,10 @@ import pytest
 
 from config.errors import RETRY_AFTER_SECONDS
 from connectors import sources
+from connectors.kinds import SourceFault
 from connectors.kinds.http_json import KIND
 from connectors.kinds.limits import PAGE_BYTES
-from tests.support.reading import Reader
+from tests.support.reader import Reader
 from tests.support.web_server import Reply, Request, WebServer, json_reply
 
 pytestmark = pytest.mark.once
@@ -408,14 +409,18 @@ def test_a_slow_answer_ends_at_the_deadline(serve: Serve) -> None:
     assert (reader.failed.name, "in time" in reader.failed.detail) == ("answered", True)
 
 
-def test_a_slow_page_after_a_good_one_ends_the_poll_without_a_fault(serve: Serve) -> None:
+def test_a_page_is_given_before_the_next_one_turns_out_to_be_slow(serve: Serve) -> None:
     def answer(request: Request) -> Reply:
         reply = paged_by_number(request)
         return reply if request.query["page"] == "1" else reply._replace(body=slowly(b" " * 1000))
 
     reader = reader_of(serve(answer), pagination={"kind": "page"})
-    assert read_ids(reader, seconds=1) == IDS[:10]
-    assert reader.cursor["place"] == 2
+    batches = KIND.read(reader.source(seconds=1), {})
+    first = next(batches)
+    assert [json.loads(item.raw)["decision_id"] for item in first.items] == IDS[:10]
+    assert first.cursor["place"] == 2
+    with pytest.raises(SourceFault, match="in time"):
+        next(batches)
 
 
 def test_half_an_answer_is_no_answer(serve: Serve) -> None:

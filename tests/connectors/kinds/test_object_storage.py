@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from connectors import kinds
-from connectors.kinds import objects, stored
+from connectors.kinds import object_storage, store
 from tests.support.azurite import ACCOUNT, Azurite, azurite
 from tests.support.certificates import Authority
 from tests.support.gcs_server import GcsServer, gcs_server
-from tests.support.reading import Reader
+from tests.support.reader import Reader
 from tests.support.s3_server import S3Server, s3_server
 from tests.support.web_server import Reply, WebServer, json_reply
 
@@ -157,7 +157,7 @@ def test_an_object_that_is_written_anew_is_read_again(cloud: Cloud) -> None:
 
 
 def test_a_large_object_is_read_in_parts_and_over_several_polls(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(objects, "PART_BYTES", 1000)
+    monkeypatch.setattr(object_storage, "PART_BYTES", 1000)
     cloud.put("a", lines(*range(1200)))
     reader = cloud.reader()
     assert reader.poll(most_batches=1) == items(*range(500))
@@ -166,7 +166,7 @@ def test_a_large_object_is_read_in_parts_and_over_several_polls(cloud: Cloud, mo
 
 
 def test_an_object_that_changes_while_it_is_read_is_read_anew(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(objects, "PART_BYTES", 20_000)
+    monkeypatch.setattr(object_storage, "PART_BYTES", 20_000)
     cloud.put("a", lines(*range(10_000)))
     reader = cloud.reader()
     reading = reader.kind.read(reader.source(), {})
@@ -193,7 +193,7 @@ def test_a_listing_of_several_pages_is_gone_through_over_several_polls(
 ) -> None:
     for number in range(230):
         cloud.put(f"{number:04}", lines(number))
-    monkeypatch.setattr(stored, "BATCH_LEDGER", 90)
+    monkeypatch.setattr(store, "BATCH_LEDGER", 90)
     reader = cloud.reader()
     found: list[bytes] = []
     for _ in range(6):

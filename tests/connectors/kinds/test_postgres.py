@@ -14,7 +14,7 @@ from connectors.kinds import SourceFault
 from connectors.kinds.postgres import KIND
 from tests.support.certificates import Authority
 from tests.support.databases import Database, tls_database
-from tests.support.reading import Reader
+from tests.support.reader import Reader
 
 pytestmark = pytest.mark.once
 

@@ -24,7 +24,7 @@ class Reader:
             secret=lambda: self.secret,
             organization_id=self.organization_id,
             deadline=time.monotonic() + seconds,
-            was_read=self.ledger.__contains__,
+            unread=lambda entries: set(entries) - self.ledger,
             batch_items=batch_items,
         )
         self.steps = source.steps

@@ -21,7 +21,7 @@ from config.api.strict_json import MAX_BYTES
 from connectors.formats import Item
 from connectors.kinds.base import Batch, Cursor, Source, SourceFault
 from connectors.kinds.limits import BATCH_BYTES, BATCH_SECONDS
-from connectors.kinds.postgres.connecting import connected
+from connectors.kinds.postgres.connection import connected
 from connectors.kinds.postgres.refusals import mapped
 
 _FETCHED = 50

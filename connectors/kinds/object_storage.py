@@ -11,7 +11,7 @@ from pydantic import Field
 
 from connectors.kinds.base import KindConfig, Source, SourceFault
 from connectors.kinds.faults import mapped
-from connectors.kinds.stored import Page, Stored
+from connectors.kinds.store import Page, Stored
 
 PART_BYTES = 8 * 2**20
 

@@ -26,8 +26,7 @@ SMALL = 5000
 """Names up to which every pass lists all of them."""
 
 
-@dataclass(frozen=True, order=True)
-class Stored:
+class Stored(NamedTuple):
     """An object or a file, as it was listed."""
 
     name: str
@@ -83,18 +82,18 @@ class _Pass:
         try:
             yield from self._pages()
         except SourceFault:
-            had_items = bool(self._pending)
-            if had_items:
+            if self._pending:
                 yield self._batch()
-            if not (had_items and self._is_over()):
-                raise
+            raise
 
     def _pages(self) -> Iterator[Batch]:
         count, last = 0, self._tail.get("after", "")
         for page in self._store.pages(self._start):
             self._place = {"page": page.start, "tail": self._tail}
+            unread = self._source.unread([_entry(thing) for thing in page.things])
             for thing in page.things:
-                yield from self._read(thing)
+                if _entry(thing) in unread:
+                    yield from self._read(thing)
                 if self._is_over():
                     yield self._batch()
                     return
@@ -116,9 +115,6 @@ class _Pass:
         return {"tail": {"after": last, "listed": int(time.time())}} if is_large else {}
 
     def _read(self, thing: Stored) -> Iterator[Batch]:
-        entry = LedgerEntry(thing.name, thing.version)
-        if self._source.was_read(entry):
-            return
         chunks = self._store.chunks(thing)
         if chunks is None:
             return
@@ -132,7 +128,7 @@ class _Pass:
                 if self._is_over():
                     return
         if self._store.is_finished(thing):
-            self._pending.finished.append(entry)
+            self._pending.finished.append(_entry(thing))
         self._place.pop("object", None)
         if self._is_full():
             yield self._batch()
@@ -151,6 +147,10 @@ class _Pass:
         pending, self._pending = self._pending, _Pending()
         behind = None if pending.newest is None else max(time.time() - pending.newest, 0.0)
         return Batch(pending.items, {k: v for k, v in self._place.items() if v}, behind, tuple(pending.finished))
+
+
+def _entry(thing: Stored) -> LedgerEntry:
+    return LedgerEntry(thing.name, thing.version)
 
 
 @dataclass
