@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 
-from connectors.services import testing
+from connectors.services import trial
 from tests.support.s3_server import S3Server, s3_server
 from tests.support.web_server import Reply, Request, WebServer, json_reply
 
@@ -38,7 +38,7 @@ def attempt(api: Any, settings: Any, tmp_path: Any) -> Try:
         before, began = stored(), time.monotonic()
         answer = api.post("/v1/connectors/test", json.dumps(body).encode())
         assert answer.status_code == 200, answer.content
-        assert time.monotonic() - began < testing.SECONDS + 2
+        assert time.monotonic() - began < trial.SECONDS + 2
         assert stored() == before
         assert not secret or secret not in answer.content.decode()
         found: dict[str, Any] = answer.json()
@@ -121,7 +121,7 @@ def test_a_certificate_that_proves_nothing_names_its_step(attempt: Try, serve: S
 def test_a_source_that_takes_too_long_names_its_step(
     attempt: Try, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(testing, "SECONDS", 1)
+    monkeypatch.setattr(trial, "SECONDS", 1)
 
     def slow(_: Request) -> Reply:
         def pieces() -> Iterator[bytes]:
