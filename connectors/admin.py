@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.defaultfilters import pluralize
@@ -18,7 +19,7 @@ from connectors import services
 from connectors.back_office.filters import State
 from connectors.back_office.forms import setting_text
 from connectors.back_office.pages import EditingPages
-from connectors.models import Connector, PollRun
+from connectors.models import Connector, PollRun, Quarantined
 from connectors.services import Changes
 
 _NEWEST_RUNS = 20
@@ -100,11 +101,13 @@ class ConnectorAdmin(EditingPages):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         newest = PollRun.objects.unscoped("of each connector shown").filter(connector=OuterRef("pk")).order_by("-pk")
+        items = Quarantined.objects.unscoped("of each connector shown").filter(connector=OuterRef("pk")).order_by()
+        counted = items.values("connector").annotate(count=Count("pk")).values("count")
         rows: QuerySet[Any] = super().get_queryset(request)
         annotated: QuerySet[Any] = rows.annotate(
             last_outcome=Subquery(newest.values("outcome")[:1]),
             last_started=Subquery(newest.values("started_at")[:1]),
-            in_quarantine=Count("quarantine"),
+            in_quarantine=Coalesce(Subquery(counted), 0),
         )
         return annotated
 

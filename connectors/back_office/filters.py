@@ -4,14 +4,17 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib.admin import SimpleListFilter
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
 
+from connectors.models import Quarantined
+
+_QUARANTINED = Quarantined.objects.unscoped("of each connector shown").filter(connector=OuterRef("pk"))
 _STATES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "stopped": ("Stopped", lambda rows: rows.exclude(stopped_at=None)),
     "silent": ("Silent", lambda rows: rows.silent()),
     "failing": ("Failing", lambda rows: rows.filter(failures__gt=0, stopped_at=None)),
-    "quarantine": ("With items in quarantine", lambda rows: rows.filter(quarantine__isnull=False).distinct()),
+    "quarantine": ("With items in quarantine", lambda rows: rows.filter(Exists(_QUARANTINED))),
     "problems": ("Not configured", lambda rows: rows.exclude(problems=[])),
     "disabled": ("Disabled", lambda rows: rows.filter(enabled=False)),
 }

@@ -55,6 +55,25 @@ def test_the_list_and_the_page_say_how_it_is_doing(signed_in, polled):
         assert text in shown, text
 
 
+def test_the_list_counts_what_is_in_quarantine_also_where_only_such_connectors_are_shown(
+    signed_in, organization, connector_of, feed
+):
+    browser = signed_in(Role.OWNER)
+    feed.add(b"bad", b"worse", b"worst")
+    connector_of(organization, name="bad")
+    services.poll_due()
+    feed.items.clear()
+    connector_of(organization, name="good")
+    services.poll_due()
+    assert "good" not in listed(browser, "quarantine")
+    for state in ("", "quarantine"):
+        assert '<td class="field-waiting">3</td>' in listed(browser, state)
+    for state in ("failing", "problems", "disabled", "unknown"):
+        assert browser.get(LIST, {"state": state}).status_code == 200
+    for order in range(1, 9):
+        assert browser.get(LIST, {"o": order}).status_code == 200
+
+
 def test_an_operator_polls_disables_enables_resets_retries_and_dismisses(signed_in, polled, feed):
     browser = signed_in(Role.OWNER)
     assert "polled within" in act(browser, polled, "poll")
