@@ -243,6 +243,17 @@ def test_reading_ends_at_the_deadline_with_what_it_has(folder: Path, reader: Rea
     assert found == items(*range(2000))
 
 
+def test_each_poll_gets_on_however_little_time_it_has(folder: Path, reader: Reader) -> None:
+    for number in range(1100):
+        put(folder / f"{number:04}.json", items(number)[0])
+    reader.poll(most_batches=2)
+    assert len(reader.ledger) >= 999, "a page of the listing"
+    found: list[bytes] = []
+    for _ in range(120):
+        found += reader.poll(seconds=0)
+    assert found == items(*range(1000, 1100))
+
+
 def test_of_a_large_folder_the_end_is_looked_at_between_full_listings(
     folder: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
