@@ -87,16 +87,20 @@ class _Pass:
             raise
 
     def _pages(self) -> Iterator[Batch]:
+        """However little time there is, each poll gets on: by a thing that was not read yet, or by a page."""
         count, last = 0, self._tail.get("after", "")
         for page in self._store.pages(self._start):
             self._place = {"page": page.start, "tail": self._tail}
+            if page.start != self._start and self._is_over():
+                yield self._batch()
+                return
             unread = self._source.unread([_entry(thing) for thing in page.things])
             for thing in page.things:
                 if _entry(thing) in unread:
                     yield from self._read(thing)
-                if self._is_over():
-                    yield self._batch()
-                    return
+                    if self._is_over():
+                        yield self._batch()
+                        return
             count += len(page.things)
             last = max([last, *(thing.name for thing in page.things)])
         self._place = self._end(count, last)

@@ -243,6 +243,18 @@ def test_reading_ends_at_the_deadline_with_what_it_has(folder: Path, reader: Rea
     assert found == items(*range(2000))
 
 
+def test_each_poll_gets_on_however_little_time_it_has(folder: Path, reader: Reader) -> None:
+    for number in range(1000):
+        put(folder / f"{number:04}.json", items(number)[0])
+    reader.poll()
+    for number in range(1000, 1010):
+        put(folder / f"{number:04}.json", items(number)[0])
+    found: list[bytes] = []
+    for _ in range(25):  # one to read a file, one to be done with it
+        found += reader.poll(seconds=0)
+    assert found == items(*range(1000, 1010))
+
+
 def test_of_a_large_folder_the_end_is_looked_at_between_full_listings(
     folder: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:

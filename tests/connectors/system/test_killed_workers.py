@@ -1,124 +1,99 @@
-"""Workers and beat are killed while sources are polled: every record is in custody once, and none is missing."""
+"""Workers, clocks and the broker are killed while sources are polled: every record is in custody once, none is missing,
+and no poll runs twice."""
 
-import json
-import os
 import random
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
-from tests.system.live import CHECKOUT, Server, server, wait_until
-from tests.throwaway import redis
+from tests.connectors.system.conftest import RUN_OUT, Source, count
+from tests.support.workers import Workers, has_ended, kill
+from tests.system.live import Server, wait_until
 
-RECORDS, FILES = 5000, 10
-POLL = "import django; django.setup(); from connectors import services; services.poll_due()"
-LEASED = "SELECT count(*) FROM connectors_connector WHERE lease_token IS NOT NULL"
-IDS = "SELECT count(*), count(DISTINCT decision_id) FROM decisions_decision"
-RUN_OUT = "UPDATE connectors_connector SET lease_until = '2000-01-01 00:00:00+00:00' WHERE lease_token IS NOT NULL"
+RECORDS = 5000
+HELD = "SELECT count(*) FROM connectors_connector WHERE lease_token IS NOT NULL"
+
+
+def filled(made: Source, records: int) -> Source:
+    for begin in range(0, records, 500):
+        made.put(f"{begin}.ndjson", range(begin, begin + 500))
+    made.connect()
+    return made
+
+
+def are_polled(sources: list[Source]) -> bool:
+    return all("finished" in each.outcomes() for each in sources)
+
+
+def test_a_worker_that_is_killed_again_and_again_loses_and_doubles_nothing(live: Server, working: Workers, source: Any):
+    loans = filled(source("loans"), RECORDS)
+    kills = 0
+    while not are_polled([loans]):
+        goal = loans.records() + random.randrange(1, RECORDS // 4)
+        worker = working.poll()
+        wait_until(lambda: has_ended(worker) or loans.records() >= goal, "records come")  # noqa: B023
+        kills += not has_ended(worker)
+        kill(worker)
+        live.sql(RUN_OUT)
+    assert kills >= 3
+    assert loans.records() == RECORDS
+    shown = loans.shown()
+    assert shown["records"]["quarantined"] == 0
+    assert shown["records"]["seen"] == RECORDS, "what was taken and not noted is not counted twice"
+    assert count(live, "SELECT count(*) FROM connectors_ledgerrow") == RECORDS // 500
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Files that were written a minute ago."""
-    each = RECORDS // FILES
-    for number in range(FILES):
-        path = tmp_path / f"{number}.ndjson"
-        path.write_text("".join(f'{{"decision_id": "loan-{number * each + n}"}}\n' for n in range(each)))
-        os.utime(path, (time.time() - 60, time.time() - 60))
-    return tmp_path
-
-
-def create(live: Server, folder: Path, pattern: str = "*") -> str:
-    body = {
-        "kind": "directory",
-        "name": "Loans",
-        "config": {"path": str(folder), "pattern": pattern},
-        "schedule_seconds": 86_400,
-    }
-    with live.client() as client:
-        answer = client.request("POST", "/v1/connectors", json.dumps(body).encode())
-    assert answer.status == 201, answer.body
-    assert answer.json()["problems"] == []
-    return answer.json()["source_id"]
+def parts(working: Workers) -> Iterator[dict[str, list[int]]]:
+    """Two clocks and four workers."""
+    running = {"clock": [working.clock() for _ in range(2)], "worker": [working.worker() for _ in range(4)]}
+    yield running
+    for each in running.values():
+        for pid in each:
+            kill(pid)
 
 
 @contextmanager
-def process(live: Server, *command: str) -> Iterator["subprocess.Popen[bytes]"]:
-    environment = live.environment | {"DJANGO_SETTINGS_MODULE": "config.settings"}
-    with live.log.open("ab") as log:
-        started = subprocess.Popen(
-            [sys.executable, "-W", "ignore", *command],
-            cwd=CHECKOUT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-        )  # fmt: skip
-    try:
-        yield started
-    finally:
-        kill(started)
+def killed(parts: dict[str, list[int]], part: str, working: Workers) -> Iterator[None]:
+    """One of the parts is away, and then another takes its place."""
+    kill(parts[part].pop(random.randrange(len(parts[part]))))
+    yield
+    parts[part].append(getattr(working, part)())
 
 
-def kill(started: "subprocess.Popen[bytes]") -> None:
-    if started.poll() is None:
-        os.killpg(started.pid, signal.SIGKILL)
-    started.wait()
+@pytest.mark.once
+def test_with_two_clocks_and_four_workers_no_poll_runs_twice(parts: dict[str, list[int]], source: Any):
+    sources = [filled(source(f"feed{number}"), 500) for number in range(10)]
+    wait_until(lambda: are_polled(sources), "all are polled")
+    assert [each.outcomes() for each in sources] == [["finished"]] * 10
+    for each in sources:
+        assert each.shown()["records"] == {"seen": 500, "new": 500, "repeated": 0, "quarantined": 0}
 
 
-def count(live: Server, statement: str) -> int:
-    return int(live.sql(statement)[0][0])
+@pytest.mark.once
+def test_killing_workers_clocks_and_the_broker_loses_and_doubles_nothing(
+    live: Server, working: Workers, broker: Any, parts: dict[str, list[int]], source: Any
+):
+    sources = [filled(source(f"source{number}"), RECORDS) for number in range(3)]
 
+    def records() -> int:
+        return sum(each.records() for each in sources)
 
-def test_a_worker_that_is_killed_again_and_again_loses_and_doubles_nothing(folder):
-    with server(CONNECTOR_DIRECTORIES=str(folder)) as live:
-        source_id = create(live, folder)
-        kills = 0
-        for _ in range(60):
-            before = count(live, IDS)
-            with process(live, "-c", POLL) as worker:
-                goal = before + random.randrange(1, RECORDS // 4)
-                wait_until(lambda: worker.poll() is not None or count(live, IDS) >= goal, "records come")  # noqa: B023
-                kills += worker.poll() is None
-            if not count(live, LEASED):
-                break
+    def some_more() -> None:
+        goal = min(records() + random.randrange(1, RECORDS), 3 * RECORDS)
+        wait_until(lambda: records() >= goal, "more records come")
+
+    some_more()
+    for part in ("worker", "clock", "worker"):
+        with killed(parts, part, working):
             live.sql(RUN_OUT)
-        assert kills >= 3
-        assert [tuple(row) for row in live.sql(IDS)] == [(RECORDS, RECORDS)]
-        with live.client() as client:
-            shown = client.get(f"/v1/connectors/{source_id}").json()
-        assert shown["last_run"]["outcome"] == "finished"
-        assert (shown["records"]["quarantined"], shown["in_quarantine"]) == (0, 0)
-        assert count(live, "SELECT count(*) FROM connectors_ledgerrow") == FILES
-
-
-def celery(role: str, *options: str) -> list[str]:
-    return ["-m", "celery", "-A", "config", role, *options]
-
-
-def test_with_two_beats_and_four_workers_no_poll_runs_twice_and_killing_any_of_them_loses_nothing(folder, tmp_path):
-    with redis() as url, server(CONNECTOR_DIRECTORIES=str(folder), REDIS_URL=url) as live, ExitStack() as running:
-        for number in range(FILES):
-            create(live, folder, f"{number}.*")
-        beats = [
-            running.enter_context(process(live, *celery("beat", "-s", str(tmp_path / f"beat-{n}")))) for n in range(2)
-        ]
-        worker = celery("worker", "--concurrency", "1", "-Q", "dispatch,poll", "--without-mingle")
-        workers = [running.enter_context(process(live, *worker, "-n", f"w{n}@%h")) for n in range(4)]
-        wait_until(lambda: count(live, IDS) > 0, "the first records come", 90)
-        kill(workers[0])
-        kill(beats[0])
-        finished = "SELECT count(*) FROM connectors_pollrun WHERE outcome = 'finished'"
-        before = -1
-        while (after := count(live, finished)) != before:  # until only what the killed worker held is left
-            before = after
-            time.sleep(15)
-        live.sql(RUN_OUT)
-        wait_until(lambda: count(live, finished) >= FILES, "what the killed worker held is polled", 120)
-        assert [tuple(row) for row in live.sql(IDS)] == [(RECORDS, RECORDS)]
-        outcomes = [outcome for (outcome,) in live.sql("SELECT outcome FROM connectors_pollrun")]
-        assert outcomes.count("finished") == FILES
-        assert set(outcomes) <= {"finished", "running"}
-        assert len(outcomes) <= FILES + 1
+            some_more()
+    broker.kill()
+    some_more()
+    broker.start()
+    live.sql(RUN_OUT)
+    wait_until(lambda: are_polled(sources), "all are polled")
+    assert [each.records() for each in sources] == [RECORDS] * 3
+    assert [each.shown()["records"]["quarantined"] for each in sources] == [0] * 3

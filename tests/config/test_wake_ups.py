@@ -1,0 +1,35 @@
+"""A wake-up is a hint: whoever sends one waits for no broker that is down."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+
+from django.conf import settings
+
+WAKE = (
+    "import django; django.setup()\nfrom config.celery import wake\nfor _ in range(3): wake('connectors.tasks.poll')\n"
+)
+
+
+def test_a_broker_that_is_down_is_asked_once_for_each_wake_up(tmp_path):
+    asked = []
+    with socket.create_server(("127.0.0.1", 0)) as broker:
+
+        def hang_up():
+            while True:
+                try:
+                    asked.append(broker.accept()[0].close())
+                except OSError:
+                    return
+
+        threading.Thread(target=hang_up).start()
+        url = f"redis://127.0.0.1:{broker.getsockname()[1]}/0"
+        environment = {**os.environ, "REDIS_URL": url, "DATA_DIR": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "-c", WAKE], cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True
+        )
+        broker.shutdown(socket.SHUT_RDWR)
+    assert done.returncode == 0, done.stderr
+    assert len(asked) == 3

@@ -1,0 +1,136 @@
+"""While a worker stands between taking a batch and writing its cursor, anything may happen: no old cursor is written,
+and in the end every record is in custody."""
+
+import os
+from typing import Any
+
+import pytest
+
+from tests.connectors.system.conftest import RUN_OUT, Source
+from tests.support.workers import go_on, has_ended, has_stopped, kill
+from tests.system.live import wait_until
+
+BATCH = 500
+
+
+@pytest.fixture
+def loans(source: Any, request: pytest.FixtureRequest) -> Source:
+    """Three files of two batches each."""
+    made = source("loans-" + str(abs(hash(request.node.name))))
+    for number in range(3):
+        made.put(f"{number}.ndjson", range(number * 1000, (number + 1) * 1000))
+    made.connect()
+    return made
+
+
+@pytest.fixture
+def stopped(loans: Source, working: Any) -> Any:
+    """A worker that has taken the third batch, and stands still before it writes its cursor."""
+    pid = working.poll(stop_at=3)
+    wait_until(lambda: has_stopped(pid), "the worker stands still")
+    assert (loans.records(), loans.shown()["records"]["seen"]) == (3 * BATCH, 2 * BATCH)
+    yield pid
+    if not has_ended(pid):
+        kill(pid)
+
+
+def poll(working: Any, **options: Any) -> None:
+    pid = working.poll(**options)
+    wait_until(lambda: has_ended(pid), "the poll has ended")
+
+
+def state(loans: Source) -> tuple[Any, ...]:
+    shown = loans.shown()
+    run = shown.pop("last_run")
+    del shown["lag_seconds"]
+    return shown, run["outcome"]
+
+
+def test_a_worker_stopped_past_its_lease_writes_no_cursor(loans, stopped, working):
+    loans.live.sql(RUN_OUT)
+    poll(working)
+    done = state(loans)
+    assert (loans.records(), done[1]) == (3000, "finished")
+    go_on(stopped)
+    assert state(loans) == done
+    assert sorted(loans.outcomes()) == ["finished", "overtaken"]
+
+
+def test_a_worker_whose_clock_is_ahead_takes_over_and_the_other_one_writes_no_cursor(loans, stopped, working):
+    poll(working, ahead=3600)
+    done = state(loans)
+    assert (loans.records(), done[1]) == (3000, "finished")
+    go_on(stopped)
+    assert state(loans) == done
+
+
+def test_a_worker_whose_clock_is_behind_takes_nothing_over(loans, stopped, working):
+    poll(working, ahead=-3600)
+    assert loans.outcomes() == ["running"]
+    go_on(stopped)
+    assert (loans.records(), loans.outcomes()) == (3000, ["finished"])
+
+
+@pytest.mark.parametrize("change", ["config", "disable", "reset"])
+def test_a_change_during_a_poll_is_not_written_over(loans, stopped, working, change):
+    config = {"path": str(loans.folder), "pattern": "*.ndjson"}
+    loans.patch(
+        **{"config": {"config": config}, "disable": {"enabled": False}, "reset": {"reset_cursor": True}}[change]
+    )
+    changed = loans.shown()
+    go_on(stopped)
+    after = loans.shown()
+    assert (after["cursor"], after["records"]) == (changed["cursor"], changed["records"])
+    assert after["last_run"]["outcome"] == "overtaken"
+    poll(working)
+    if change == "disable":
+        assert loans.records() == 3 * BATCH, "it is polled no more"
+        loans.patch(enabled=True)
+        poll(working)
+    assert loans.records() == 3000
+    assert loans.shown()["records"]["repeated"] == (3 * BATCH if change == "reset" else BATCH)
+
+
+def test_a_connector_that_is_deleted_during_a_poll_stays_deleted(loans, stopped, working):
+    loans.delete()
+    go_on(stopped)
+    assert loans.records() == 3 * BATCH, "what it brought stays in custody"
+    for table in ("connector", "pollrun", "ledgerrow", "quarantined"):
+        assert not loans.live.sql(f"SELECT 1 FROM connectors_{table}")
+
+
+def test_a_source_that_changes_under_the_cursor_gives_every_record(loans, stopped, working):
+    """The worker is in the middle of the second file: that one grows, the first is replaced by a longer one, the last
+    moves away, and one appears where the worker has been."""
+    loans.put("1.ndjson", range(1000, 2500))
+    loans.put("0.ndjson", range(-10, 1000))
+    loans.put("00.ndjson", range(5000, 5010))
+    os.rename(loans.folder / "2.ndjson", loans.folder / "000.ndjson")
+    go_on(stopped)
+    loans.poll_soon()
+    poll(working)
+    assert loans.records() == 10 + 2500 + 10 + 500
+    assert set(loans.outcomes()) == {"finished"}
+
+
+def test_a_worker_that_is_killed_costs_its_lease_and_no_record(loans, stopped, working):
+    kill(stopped)
+    poll(working)
+    assert loans.outcomes() == ["running"], "its lease is not over"
+    loans.live.sql(RUN_OUT)
+    poll(working)
+    assert (loans.records(), loans.outcomes()) == (3000, ["running", "finished"])
+    assert loans.shown()["records"]["repeated"] == BATCH
+
+
+def test_a_backlog_that_takes_longer_than_a_worker_s_time_is_taken_on_where_it_was_left(source, working):
+    backlog = source("backlog")
+    for number in range(3):
+        backlog.put(f"{number}.ndjson", range(number * 5, (number + 1) * 5))
+    backlog.connect()
+    for _ in range(30):
+        poll(working, seconds=0.001)
+        if "finished" in (outcomes := backlog.outcomes()):
+            break
+    assert outcomes.count("more") >= 15
+    assert backlog.shown()["records"] == {"seen": 15, "new": 15, "repeated": 0, "quarantined": 0}
