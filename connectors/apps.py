@@ -5,10 +5,9 @@ class ConnectorsConfig(AppConfig):
     name = "connectors"
 
     def ready(self) -> None:
-        from accounts.back_office import register_charts, register_needs, register_page
+        from accounts.back_office import register_needs, register_page
         from connectors.back_office import start_page
         from connectors.models import Connector
 
         register_needs(start_page.needs)
-        register_charts(start_page.charts)
         register_page("connector", Connector, "source_id")

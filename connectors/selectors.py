@@ -1,12 +1,13 @@
 import uuid
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection
-from django.db.models import UUIDField
+from django.db.models import Exists, OuterRef, Q, QuerySet, UUIDField
 from django.utils import timezone
 
 from connectors.errors import NoConnector
-from connectors.models import Connector
+from connectors.models import Connector, Quarantined
 from decisions.models import Decision
 
 _SILENT_AFTER, _FORGOTTEN_AFTER = timedelta(days=7), timedelta(days=90)
@@ -36,6 +37,16 @@ def connector(organization_id: uuid.UUID, source_id: str) -> Connector:
     if row is None or str(row.source_id) != source_id:
         raise NoConnector
     return row
+
+
+def in_need(organization_id: uuid.UUID) -> QuerySet[Any]:
+    """The connectors that stopped, fell silent or have items in quarantine (`has_quarantined`), by their names."""
+    rows = Connector.objects.for_organization(organization_id)
+    marked = rows.annotate(
+        has_quarantined=Exists(Quarantined.objects.for_organization(organization_id).filter(connector=OuterRef("pk")))
+    )
+    silent = Q(pk__in=rows.silent().values("pk"))
+    return marked.filter(Q(stopped_at__isnull=False) | Q(has_quarantined=True) | silent).order_by("name", "pk")
 
 
 def stopped_systems(organization_id: uuid.UUID) -> dict[str, datetime]:

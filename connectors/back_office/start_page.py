@@ -1,69 +1,45 @@
-"""What connectors place on the start page."""
+"""What connectors place on the start page: what used to send and stopped, by name."""
 
-from collections.abc import Iterable, Iterator
-from datetime import datetime
+from collections.abc import Iterator, Sequence
 
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils import timezone
 
-from accounts.back_office import Bar, Chart, Need, capped_count, may_look
+from accounts.back_office import Need, may_look
+from accounts.back_office.lists import MOST
 from accounts.models import Organization
 from accounts.roles import Permission
 from connectors import selectors
-from connectors.models import Connector, Quarantined
 
-_MOST_NAMED = 20
+_MOST_NAMED = 5
+_LONGEST_NAME = 60
 
 
 def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
-    """What stopped, fell silent or waits."""
+    """Systems of which nothing comes any more, and connectors that need somebody. One query each."""
     if may_look(request, Permission.READ_DECISIONS):
-        yield Need(
-            text="systems that used to send decisions and stopped",
-            one="system that used to send decisions and stopped",
-            count=len(selectors.stopped_systems(organization.pk)),
-            url=reverse("admin:decisions_decision_changelist"),
-        )
-    if not may_look(request, Permission.MANAGE_CONNECTORS):
-        return
-    connectors, url = Connector.objects.for_organization(organization), reverse("admin:connectors_connector_changelist")
-    yield Need(
-        text="connectors that stopped",
-        one="connector that stopped",
-        count=capped_count(connectors.exclude(stopped_at=None)),
-        url=f"{url}?state=stopped",
-        urgent=True,
-    )
-    yield Need(
-        text="connectors that fell silent",
-        one="connector that fell silent",
-        count=capped_count(connectors.silent()),
-        url=f"{url}?state=silent",
-    )
-    yield Need(
-        text="items in the quarantine of connectors",
-        one="item in the quarantine of a connector",
-        count=capped_count(Quarantined.objects.for_organization(organization)),
-        url=f"{url}?state=quarantine",
-    )
-
-
-def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
-    """What used to send and stopped, by name."""
-    if may_look(request, Permission.READ_DECISIONS):
-        systems = selectors.stopped_systems(organization.pk)
+        systems = list(selectors.stopped_systems(organization.pk))
         page = reverse("admin:decisions_decision_changelist")
-        yield Chart("Systems that stopped sending", _days(systems.items()), page, "Since the last record of each.")
+        yield _need("system", "systems", "that used to send decisions and stopped", systems, page)
     if may_look(request, Permission.MANAGE_CONNECTORS):
-        silent = Connector.objects.for_organization(organization).silent().exclude(last_new_at=None)
-        newest = ((row.name, row.last_new_at) for row in silent.order_by("last_new_at")[:_MOST_NAMED])
+        rows = list(selectors.in_need(organization.pk)[: MOST + 1])
         page = reverse("admin:connectors_connector_changelist")
-        yield Chart("Silent connectors", _days(newest), f"{page}?state=silent", "Since the last new record of each.")
+        for what, state, found in (
+            ("that stopped", "stopped", [row for row in rows if row.stopped_at]),
+            ("that fell silent", "silent", [row for row in rows if row.is_silent]),
+            ("with items in quarantine", "quarantine", [row for row in rows if row.has_quarantined]),
+        ):
+            names = [row.name for row in found]
+            yield _need("connector", "connectors", what, names, f"{page}?state={state}", urgent=state == "stopped")
 
 
-def _days(newest: Iterable[tuple[str, datetime | None]]) -> list[Bar]:
-    """The longest silences."""
-    now = timezone.now()
-    bars = [Bar(name, (now - at).days, "days") for name, at in newest if at]
-    return sorted(bars, key=lambda bar: -bar.value)[:_MOST_NAMED]
+def _need(one: str, many: str, what: str, names: Sequence[str], url: str, *, urgent: bool = False) -> Need:
+    named = f"{what}: {_listed(names)}"
+    return Need(text=f"{many} {named}", one=f"{one} {named}", count=len(names), url=url, urgent=urgent)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first names, each isolated, for one that runs from right to left must not turn the others around."""
+    shown = [f"\u2068{name[:_LONGEST_NAME]}\u2069" for name in names[:_MOST_NAMED]]
+    rest = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {rest} more" if rest else "")

@@ -94,9 +94,11 @@ UNGUARDED = {
     "It is a step of a poll, which works for whoever the connector belongs to.": {
         "connectors.services.alerts.alert",
         "connectors.services.intake.take",
+        "connectors.services.ledger.forget_gone",
         "connectors.services.ledger.write",
     },
     "It changes nothing.": {
+        "connectors.services.ledger.key",
         "connectors.services.ledger.reader",
         "connectors.services.polling.due_count",
         "connectors.services.rows.locked",

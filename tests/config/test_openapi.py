@@ -23,12 +23,16 @@ CONTRACT = {
     ("post", "/v1/auth/api-keys"): "KeyIn",
     ("patch", "/v1/auth/onboarding"): {"dismissed", "opened", "verified"},
     ("post", "/v1/ingest/srf"): set(),
+    ("post", "/v1/connectors"): "ConnectorIn",
+    ("patch", "/v1/connectors/{source_id}"): "ConnectorPatch",
+    ("post", "/v1/connectors/test"): "ConnectorIn",
 }
 REQUIRED = {
     "ReconsiderationIn": ["requested_by", "reviewer", "reviewer_authority", "outcome", "rationale"],
     "OtpRequestIn": ["email"],
     "InviteIn": ["email", "role"],
     "KeyIn": ["name"],
+    "ConnectorIn": ["kind", "name"],
 }
 METHODS = ("get", "post", "put", "patch", "delete")
 
