@@ -93,6 +93,7 @@ UNGUARDED = {
     "It is a step of a poll, which works for whoever the connector belongs to.": {
         "connectors.services.alerts.alert",
         "connectors.services.intake.take",
+        "connectors.services.ledger.forget_gone",
         "connectors.services.ledger.write",
     },
     "It changes nothing.": {
