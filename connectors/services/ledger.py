@@ -22,9 +22,10 @@ def reader(connector: Connector) -> Callable[[Sequence[LedgerEntry]], set[Ledger
     def unread(entries: Sequence[LedgerEntry]) -> set[LedgerEntry]:
         found: set[LedgerEntry] = set()
         for begin in range(0, len(entries), _PAGE):
-            page = {identifying(entry.name, LONGEST_NAME): entry for entry in entries[begin : begin + _PAGE]}
-            known = dict(_rows(connector).filter(name__in=page).values_list("name", "version"))
-            found |= {entry for name, entry in page.items() if known.get(name) != entry.version}
+            page = [(identifying(entry.name, LONGEST_NAME), entry) for entry in entries[begin : begin + _PAGE]]
+            rows = _rows(connector).filter(name__in=[name for name, _ in page])
+            known = dict(rows.values_list("name", "version"))
+            found |= {entry for name, entry in page if known.get(name) != entry.version}
             _note_again(connector, known)
         return found
 
