@@ -1,5 +1,5 @@
 """`make bench`: ingest over HTTP and in bulk, beside pgbench running the same SQL in the same database; drafting;
-and the pages of the back office. `make bench PART=drafting` runs one of them alone.
+connectors; and the pages of the back office. `make bench PART=drafting` runs one of them alone.
 
 Runs of both alternate, so that a machine that speeds up or slows down does so for both; what counts is the ratio.
 """
@@ -50,13 +50,14 @@ def main() -> None:
         database = base + "drs"
         os.environ |= {"DATABASE_URL": database, "DATA_DIR": directory, "DJANGO_SETTINGS_MODULE": "config.settings"}
         django.setup()
-        from bench import back_office, drafting  # they import models, which need Django set up
+        from bench import back_office, connectors, drafting  # they import models, which need Django set up
         from bench.subject import Subject
 
         subject = Subject.create(Path(directory))
         parts: dict[str, Callable[[], Table]] = {
             "ingest": lambda: ingest(subject, Path(directory), database),
             "drafting": drafting.measure,
+            "connectors": connectors.measure,
             "back_office": back_office.measure,
         }
         for part in sys.argv[1:] or parts:

@@ -199,8 +199,12 @@ CACHES: dict[str, dict[str, Any]] = {
 ALLOWED_PRIVATE_HOSTS = env.list("ALLOWED_PRIVATE_HOSTS", default=[])
 # Authorities that vouch for the hosts of connectors, in place of the public ones that come with `certifi`: a PEM file.
 TRUSTED_CA_FILE = env.str("TRUSTED_CA_FILE", default="")
-# Folders below which connectors of the kind `directory` may read. Every organization here can read all of them.
-CONNECTOR_DIRECTORIES = [folder for folder in env.str("CONNECTOR_DIRECTORIES", default="").split(":") if folder]
+# Folders below which connectors of the kind `directory` may read. Every organization here can read all of them. That
+# of the default holds what somebody puts into it, and nothing else does.
+IMPORTS_DIR = DATA_DIR / "imports"
+CONNECTOR_DIRECTORIES = [
+    folder for folder in env.str("CONNECTOR_DIRECTORIES", default=str(IMPORTS_DIR)).split(":") if folder
+]
 # Where `file:` references to secrets are looked up.
 SECRETS_DIR = Path(env.str("SECRETS_DIR", default=str(DATA_DIR / "secrets"))).absolute()
 

@@ -12,6 +12,8 @@ from config.tenancy import TenantQuerySet
 MAX_NAME = 128
 SHORTEST_SCHEDULE, LONGEST_SCHEDULE = 30, 86_400
 LONGEST_POSITION = 512
+LONGEST_NAME = 1024
+"""Of an object or a file."""
 
 
 class Kind(models.TextChoices):
@@ -178,7 +180,7 @@ class Quarantined(models.Model):
     connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="quarantine", db_index=False)
     cause = models.CharField(max_length=16, choices=Cause.choices)
     position = models.CharField(max_length=LONGEST_POSITION)
-    origin = models.CharField(max_length=1024, blank=True)
+    origin = models.CharField(max_length=LONGEST_NAME, blank=True)
     reason = models.CharField(max_length=1000)
     digest = models.CharField(max_length=64, help_text="SHA-256 of the item's bytes.")
     cursor = models.JSONField(default=dict, help_text="From which the item is read again.")
@@ -202,7 +204,7 @@ class LedgerRow(models.Model):
     """An object or file that was read to its end, in the version that it had then."""
 
     connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="ledger", db_index=False)
-    name = models.CharField(max_length=1024)
+    name = models.CharField(max_length=LONGEST_NAME)
     version = models.CharField(max_length=256)
     read_at = models.DateTimeField()
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from django.conf import settings
 
 SAMPLES: Path = settings.BASE_DIR / "samples"
+EXPORTED = 380
+"""So many of the mortgage decisions, the last ones, come into the demo through a connector."""
 _YES_NO = {"yes": "true", "no": "false"}
 _FACTS = [
     "payments_to_income",

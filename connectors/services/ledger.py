@@ -1,6 +1,5 @@
 """The ledger of objects and files that were read: neither their times nor their names say which came later."""
 
-import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 
@@ -8,11 +7,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from connectors.kinds.base import LedgerEntry
-from connectors.models import Connector, LedgerRow
-from connectors.texts import storable
+from connectors.models import LONGEST_NAME, Connector, LedgerRow
+from connectors.texts import identifying
 
 _PAGE = 1000
-_LONGEST_NAME = 1024
 _NOTED_AGAIN_AFTER = timedelta(days=30)
 _FORGOTTEN_AFTER = timedelta(days=90)
 """What no listing has shown for so long is gone from the source. Should it come back, it is read again."""
@@ -24,9 +22,10 @@ def reader(connector: Connector) -> Callable[[Sequence[LedgerEntry]], set[Ledger
     def unread(entries: Sequence[LedgerEntry]) -> set[LedgerEntry]:
         found: set[LedgerEntry] = set()
         for begin in range(0, len(entries), _PAGE):
-            page = {key(entry.name): entry for entry in entries[begin : begin + _PAGE]}
-            known = dict(_rows(connector).filter(name__in=page).values_list("name", "version"))
-            found |= {entry for name, entry in page.items() if known.get(name) != entry.version}
+            page = [(identifying(entry.name, LONGEST_NAME), entry) for entry in entries[begin : begin + _PAGE]]
+            rows = _rows(connector).filter(name__in=[name for name, _ in page])
+            known = dict(rows.values_list("name", "version"))
+            found |= {entry for name, entry in page if known.get(name) != entry.version}
             _note_again(connector, known)
         return found
 
@@ -36,7 +35,7 @@ def reader(connector: Connector) -> Callable[[Sequence[LedgerEntry]], set[Ledger
 def write(connector: Connector, entries: Iterable[LedgerEntry]) -> None:
     """Note objects that were read to their ends. Call it in the transaction that stores the cursor."""
     now = timezone.now()
-    newest = {key(entry.name): entry.version for entry in entries}
+    newest = {identifying(entry.name, LONGEST_NAME): entry.version for entry in entries}
     LedgerRow.objects.bulk_create(
         [LedgerRow(connector=connector, name=name, version=version, read_at=now) for name, version in newest.items()],
         update_conflicts=True,
@@ -48,15 +47,6 @@ def write(connector: Connector, entries: Iterable[LedgerEntry]) -> None:
 def forget_gone(connector: Connector) -> None:
     """Drop what the source has not shown for long. Call it after a source was read to its end."""
     _rows(connector).filter(read_at__lt=timezone.now() - _FORGOTTEN_AFTER).delete()
-
-
-def key(name: str) -> str:
-    """A name as the ledger has it: one that does not fit ends in its digest."""
-    text = storable(name)
-    if text == name and len(name) <= _LONGEST_NAME:
-        return name
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{text[: _LONGEST_NAME - len(digest) - 1]} {digest}"
 
 
 def _rows(connector: Connector) -> QuerySet[LedgerRow]:

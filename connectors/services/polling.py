@@ -18,11 +18,11 @@ from config import leases
 from config.errors import DomainError
 from connectors import failures, kinds, schedule, sources
 from connectors.kinds.base import Batch, SourceFault
-from connectors.models import LONGEST_POSITION, Alert, Connector, PollRun, Quarantined
+from connectors.models import LONGEST_NAME, LONGEST_POSITION, Alert, Connector, PollRun, Quarantined
 from connectors.services import ledger
 from connectors.services.alerts import alert
 from connectors.services.intake import Bad, CustodyWaits, Intake, take
-from connectors.texts import storable
+from connectors.texts import identifying, storable
 
 log = structlog.get_logger("connectors")
 
@@ -284,7 +284,7 @@ def _quarantine(connector: Connector, fresh: dict[str, Bad], cursor: dict[str, A
             connector=connector,
             cause=bad.cause,
             position=storable(bad.item.position)[:LONGEST_POSITION],
-            origin=ledger.key(bad.item.origin),
+            origin=identifying(bad.item.origin, LONGEST_NAME),
             reason=storable(bad.reason),
             digest=digest,
             cursor=cursor,

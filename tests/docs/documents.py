@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
-DOCUMENTS = [CHECKOUT / "README.md", CHECKOUT / "THREAT_MODEL.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
+_FOLDERS = [CHECKOUT / "docs", CHECKOUT / "docs/connectors"]
+DOCUMENTS = [CHECKOUT / "README.md", CHECKOUT / "THREAT_MODEL.md"]
+DOCUMENTS += [path for folder in _FOLDERS for path in sorted(folder.glob("*.md"))]
 
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$\n(?:\s*^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 _SHELL = """

@@ -1,11 +1,13 @@
 """What the documents tell readers to copy works, and prints what they say."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.docs.documents import CHECKOUT, DOCUMENTS, Block, as_pattern, blocks, run
+from tests.support.workers import Workers, workers
 from tests.system.live import Server
 
 LANGUAGES = ("bash", "python")
@@ -28,7 +30,17 @@ def _shell(service: Server, desk: Path) -> None:
     (desk / ".shell").write_text(f"export URL={service.base_url} KEY={service.key}\n")
 
 
-@pytest.mark.parametrize("document", RUNNABLE, ids=lambda path: path.name)
+@pytest.fixture(scope="module")
+def polling(service: Server) -> Iterator[Workers]:
+    """A worker and a clock, as `make run` starts them."""
+    with workers(service) as started:
+        started.worker()
+        started.clock()
+        yield started
+
+
+@pytest.mark.usefixtures("polling")
+@pytest.mark.parametrize("document", RUNNABLE, ids=lambda path: path.parent.name + "-" + path.name)
 def test_every_block_runs_and_prints_what_the_document_shows(document: Path, service: Server, desk: Path):
     for block in blocks(document):
         if block.language in LANGUAGES:

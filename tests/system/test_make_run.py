@@ -87,7 +87,11 @@ def test_make_run_sets_up_serves_and_ends_with_ctrl_c(run: Run):
     with Client(run.port, key) as client:
         wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
         assert decisions(client) == SAMPLES
-        assert client.ingest(b'{"decision_id": "mine"}').status == 201
+        (connector,) = client.get("/v1/connectors").json()["items"]
+        assert connector["records"] == {"seen": 380, "new": 380, "repeated": 0, "quarantined": 0}
+        put(run.data / "imports/mine.ndjson", b'{"decision_id": "mine"}\n')
+        assert client.request("POST", f"/v1/connectors/{connector['source_id']}/poll").status == 200
+        wait_until(lambda: client.get("/v1/decisions/mine").status == 200, "the worker polls the connector")
         assert client.get("/docs/").status == client.get("/sign-in/").status == 200
         assert client.request("POST", "/v1/auth/otp/request", b'{"email": "owner@demo.example"}').status == 200
     wait_until(lambda: list((run.data / "mail").glob("*")), "the worker sends the code")
@@ -120,6 +124,15 @@ def test_it_starts_again_with_its_data(again: Run):
     with Client(again.port, again.key) as client:
         assert decisions(client) == SAMPLES + 1
         assert client.get("/v1/decisions/mine/record").body == b'{"decision_id": "mine"}'
+
+
+def put(path: Path, content: bytes) -> None:
+    """A file that is whole when it appears, and rests."""
+    hidden = path.with_name(f".{path.name}.tmp")
+    hidden.write_bytes(content)
+    hidden.chmod(0o600)
+    os.utime(hidden, (0, 0))
+    hidden.rename(path)
 
 
 def shown_key(run: Run) -> str:

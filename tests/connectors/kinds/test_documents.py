@@ -1,6 +1,8 @@
 """The page of each kind says all of its settings, and its example works."""
 
 import json
+import re
+import sqlite3
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,7 @@ import pytest
 
 from connectors import kinds, sources
 from tests.connectors.kinds.test_object_storage import azure_cloud, gcs_cloud, s3_cloud
-from tests.docs.documents import CHECKOUT, blocks, first_column
+from tests.docs.documents import CHECKOUT, blocks, first_column, section
 from tests.support.azurite import azurite
 from tests.support.certificates import Authority
 from tests.support.databases import tls_database
@@ -34,6 +36,47 @@ def example(kind: str) -> dict[str, Any]:
 
 def test_every_kind_has_a_page() -> None:
     assert sorted(path.stem for path in page("x").parent.glob("*.md") if path.stem in KINDS) == KINDS
+
+
+def cells(heading: str) -> dict[str, str]:
+    """The second cells of a table of the first page, by each name in the first ones."""
+    rows = re.findall(r"^\| (.*?) \| (.*?) \|$", section("docs/connectors/README.md", heading), re.MULTILINE)
+    return {name: second for first, second in rows for name in re.findall(r"`(\w+)`", first)}
+
+
+def test_the_first_page_says_what_lies_behind_secret_ref_and_how_each_kind_goes_on() -> None:
+    assert cells("Secrets") == {name: kind.secret or "nothing" for name, kind in kinds.kinds().items()}
+    rules = cells("Polling")
+    assert {kind for kind in rules if kind in KINDS} == set(KINDS)
+
+
+def test_the_kind_that_shows_how_to_add_one_reads(
+    tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (code,) = [block.code for block in blocks(page("adding-a-kind")) if block.language == "py"]
+    place = tmp_path / code.partition("\n")[0].removeprefix("# connectors/kinds/")
+    place.parent.mkdir()
+    place.write_text(code)
+    monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(tmp_path)])
+    settings.CONNECTOR_DIRECTORIES = [str(tmp_path)]
+    log = sqlite3.connect(tmp_path / "log.db")
+    log.execute("CREATE TABLE decisions (id INTEGER PRIMARY KEY, record TEXT)")
+
+    def append(*ids: str) -> None:
+        log.executemany("INSERT INTO decisions (record) VALUES (?)", [(f'{{"decision_id": "{id}"}}',) for id in ids])
+        log.commit()
+
+    kind = kinds.kind("sqlite_log")
+    reader = Reader(kind, {"file": f"{tmp_path}/log.db"})
+    assert kind.problems(reader.config) == []
+    assert kind.problems(kind.Config(file="/etc/log.db")) != []
+    append("a", "b", "c")
+    assert reader.poll(batch_items=2, most_batches=1) == [b'{"decision_id": "a"}', b'{"decision_id": "b"}']
+    append("d")
+    assert reader.poll() == [b'{"decision_id": "c"}', b'{"decision_id": "d"}']
+    log.execute("DROP TABLE decisions")
+    log.close()
+    assert reader.fault().cause == "config"
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,6 +1,7 @@
 """While a worker stands between taking a batch and writing its cursor, anything may happen: no old cursor is written,
 and in the end every record is in custody."""
 
+import itertools
 import os
 from typing import Any
 
@@ -11,12 +12,13 @@ from tests.support.workers import go_on, has_ended, has_stopped, kill
 from tests.system.live import wait_until
 
 BATCH = 500
+numbers = itertools.count()
 
 
 @pytest.fixture
-def loans(source: Any, request: pytest.FixtureRequest) -> Source:
+def loans(source: Any) -> Source:
     """Three files of two batches each."""
-    made = source("loans-" + str(abs(hash(request.node.name))))
+    made = source(f"loans{next(numbers)}")
     for number in range(3):
         made.put(f"{number}.ndjson", range(number * 1000, (number + 1) * 1000))
     made.connect()
