@@ -69,4 +69,3 @@ def use(provider: str) -> StorageTarget:
     deployments.filter(retired_at=None).exclude(pk=provider).update(retired_at=timezone.now())
     target, _ = deployments.update_or_create(id=provider, defaults={"provider": provider, "retired_at": None})
     return target
-
