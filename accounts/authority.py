@@ -29,7 +29,7 @@ class SecondFactorOwed(NotAllowed):
 def require(caller: Caller, permission: Permission) -> None:
     """Raises NotAllowed if the caller's role does not allow it, SecondFactorOwed if they have yet to confirm."""
     if not roles.allows(caller.role, permission):
-        raise NotAllowed(f"The role {caller.role} may not {permission}.")
+        raise NotAllowed(roles.refusal(caller.role, permission))
     if caller.owes_second_factor:
         raise SecondFactorOwed
 

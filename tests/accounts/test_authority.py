@@ -218,5 +218,7 @@ def test_a_guarded_service_does_not_find_what_is_another_organizations():
         ARGUMENTS
     )
     for name, (service, argument, model) in ARGUMENTS.items():
-        refused = refusal(service, caller=caller(Role.OWNER), **{argument: somebody_else_s(model)})
-        assert type(refused) is NotFound, name
+        other = somebody_else_s(model)
+        for given in (other, [other]):
+            refused = refusal(service, caller=caller(Role.OWNER), **{argument: given})
+            assert type(refused) is NotFound, name
