@@ -15,6 +15,8 @@ from notices.letters import Letter
 from notices.letters.labels import languages
 from tests.notices.test_letters import CONTENT, HEADINGS, HOSTILE, letter
 
+pytestmark = pytest.mark.slow
+
 # WeasyPrint leaves the closing of its colour profile to the garbage collector.
 
 POINTS = {"a4": (210 / 25.4 * 72, 297 / 25.4 * 72), "letter": (8.5 * 72, 11 * 72)}
