@@ -108,7 +108,7 @@ class RolePermission(BasePermission):
             self.message = f"The role {caller.role} may {Permission.INGEST_RECORDS}, and nothing else."
             return caller.role in MEMBER_ROLES
         if not roles.allows(caller.role, needed):
-            self.message = f"The role {caller.role} may not {needed}."
+            self.message = roles.refusal(caller.role, needed)
             return False
         self.message = SECOND_FACTOR_OWED
         return method in SAFE_METHODS or not caller.owes_second_factor

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Callable, Iterable
 from functools import wraps
+from itertools import chain
 from typing import ParamSpec, TypeVar
 
 from django.db.models import Model
@@ -28,7 +29,7 @@ class SecondFactorOwed(NotAllowed):
 def require(caller: Caller, permission: Permission) -> None:
     """Raises NotAllowed if the caller's role does not allow it, SecondFactorOwed if they have yet to confirm."""
     if not roles.allows(caller.role, permission):
-        raise NotAllowed(f"The role {caller.role} may not {permission}.")
+        raise NotAllowed(roles.refusal(caller.role, permission))
     if caller.owes_second_factor:
         raise SecondFactorOwed
 
@@ -56,7 +57,7 @@ def requires(permission: Permission) -> Callable[[Callable[P, R]], Callable[P, R
 
 
 def _require_own(caller: Caller, given: Iterable[object]) -> None:
-    for each in given:
+    for each in chain.from_iterable(one if isinstance(one, list | tuple | set) else [one] for one in given):
         if _organization_of(each) not in (None, caller.organization_id):
             raise NotFound
 

@@ -69,6 +69,11 @@ def allows(role: Role, permission: Permission) -> bool:
     return role in MATRIX[permission]
 
 
+def refusal(role: Role, permission: Permission) -> str:
+    """What a caller is told whom the matrix does not allow something."""
+    return f"The role {role} may not {permission}."
+
+
 def permissions(role: Role) -> frozenset[Permission]:
     return frozenset(each for each in Permission if allows(role, each))
 

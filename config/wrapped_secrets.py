@@ -27,6 +27,14 @@ class MasterKeyWrong(Fault):
     )
 
 
+class NotImported(Fault):
+    """An earlier version kept this secret in a file."""
+
+    code: ClassVar = "keys_not_imported"
+    status: ClassVar = 503
+    sentence = "The service's keys still lie in files. An administrator must run manage.py keys_import."
+
+
 class WrappedSecret(models.Model):
     """A row with a secret half."""
 
@@ -65,9 +73,23 @@ def kinds() -> Iterator[type[WrappedSecret]]:
 
 
 def probe() -> None:
-    """Raises MasterKeyWrong unless every secret is wrapped under a master key that is here. Used by /readyz."""
+    """Used by /readyz, and before a key is made.
+
+    Raises:
+        MasterKeyWrong: as `require_master_key`.
+        NotImported: a secret of an earlier version lies in a file still.
+    """
+    require_master_key()
+    for model in kinds():
+        empty = model._base_manager.filter(wrapped_by="").first()
+        if empty:
+            raise NotImported(because=f"{empty.context} was not imported yet")
+
+
+def require_master_key() -> None:
+    """Raises MasterKeyWrong unless every secret in the database is wrapped under a master key that is here."""
     known = [master_key.key_id(master) for master in settings.MASTER_KEYS]
     for model in kinds():
-        closed = model._base_manager.exclude(wrapped_by__in=known).first()
+        closed = model._base_manager.exclude(wrapped_by__in=[*known, ""]).first()
         if closed:
             raise MasterKeyWrong(because=f"{closed.context} does not open")

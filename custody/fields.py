@@ -12,11 +12,10 @@ from json import scanner
 from operator import itemgetter
 from typing import Any
 
-from config.api.strict_json import spelling
+from config.api.strict_json import LITERALS, spelling
 from custody import merkle, record_paths
 
 SALT_BYTES = 32
-_LITERALS = {True: "true", False: "false", None: "null"}
 
 
 Leaf = tuple[str, str]
@@ -118,4 +117,4 @@ _SPELLING = _SpellingDecoder()
 def _as_spelled(value: Any) -> str:
     if isinstance(value, str):  # without escapes, a text's spelling is the text between quotes
         return f'"{value}"'
-    return value.decode() if isinstance(value, bytes) else _LITERALS[value]
+    return value.decode() if isinstance(value, bytes) else LITERALS[value]

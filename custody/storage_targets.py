@@ -37,16 +37,6 @@ def all_of(organization_id: uuid.UUID) -> list[StorageTarget]:
     return list(_open_to(organization_id).order_by(F("retired_at").desc(nulls_first=True), "created_at"))
 
 
-def choose_target(*, provider: str) -> StorageTarget:
-    """Let new records go to this provider's storage from now on, of all organizations that have no target of their own.
-    Earlier records stay where they are."""
-    with transaction.atomic():
-        _lock()
-        target = _use(provider)
-    forget()
-    return target
-
-
 def forget() -> None:
     """Have this process look again."""
     _current.clear()
@@ -64,17 +54,18 @@ def _open_to(organization_id: uuid.UUID | None) -> QuerySet[StorageTarget]:
 
 def _choose_first() -> StorageTarget:
     with transaction.atomic():
-        _lock()
-        return _chosen(None) or _use(settings.CUSTODY_VAULT)
+        lock()
+        return _chosen(None) or use(settings.CUSTODY_VAULT)
 
 
-def _use(provider: str) -> StorageTarget:
-    """The deployment's target of this provider, all others of the deployment retired."""
+def lock() -> None:
+    """Let nobody else choose until the transaction ends."""
+    db.lock("the deployment's storage target")
+
+
+def use(provider: str) -> StorageTarget:
+    """The deployment's target of this provider, all others of the deployment retired. Takes `lock`."""
     deployments = StorageTarget.objects.unscoped("they are the deployment's").filter(organization=None)
     deployments.filter(retired_at=None).exclude(pk=provider).update(retired_at=timezone.now())
     target, _ = deployments.update_or_create(id=provider, defaults={"provider": provider, "retired_at": None})
     return target
-
-
-def _lock() -> None:
-    db.lock("the deployment's storage target")

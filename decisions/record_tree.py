@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from config.api import strict_json
-from config.api.strict_json import spelling
+from config.api.strict_json import LITERALS, spelling
 from custody import record_paths
 
 _SHOWN = 400  # fields on one page, where the parts are small enough to be divided so
@@ -15,7 +15,6 @@ _CHILDREN = 200  # of one object or list
 _LEVELS = 8
 _STEMS = 2**17  # characters that the fields of one part repeat of its path
 _NUL = "\N{SYMBOL FOR NULL}"  # no page can show the character itself
-_LITERALS = {True: "true", False: "false", None: "null"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,4 +118,4 @@ def _count(value: Any) -> int:
 def _as_text(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode()
-    return value.replace("\x00", _NUL) if isinstance(value, str) else _LITERALS[value]
+    return value.replace("\x00", _NUL) if isinstance(value, str) else LITERALS[value]

@@ -54,7 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    chosen = {"what-differs": "what may differ on SQLite", "fast": "what starts no server, no browser, no program"}
+    chosen = {"what-differs": "what may differ on SQLite", "fast": "what meets no database and no other program"}
     text = "; ".join(f"{name}: {meaning}" for name, meaning in chosen.items())
     parser.addoption("--only", choices=list(chosen), help=text)
 
@@ -84,10 +84,13 @@ def _suits_the_database(item: pytest.Item) -> bool:
 
 def _differs_on_sqlite(item: pytest.Item) -> bool:
     marker = item.get_closest_marker("django_db")
-    meets = marker or _uses(item, _MEETS_A_DATABASE) or _boots(item)
     differs = _places(item) & _DIFFERENT_ON_SQLITE or _uses(item, _STORES_AND_LOCKS)
     in_transactions = marker and marker.kwargs.get("transaction")
-    return bool(meets and (differs or in_transactions) and not item.get_closest_marker("once"))
+    return bool(_meets_a_database(item) and (differs or in_transactions) and not item.get_closest_marker("once"))
+
+
+def _meets_a_database(item: pytest.Item) -> bool:
+    return bool(item.get_closest_marker("django_db") or _uses(item, _MEETS_A_DATABASE) or _boots(item))
 
 
 def _boots(item: pytest.Item) -> bool:
@@ -95,7 +98,7 @@ def _boots(item: pytest.Item) -> bool:
 
 
 def _is_fast(item: pytest.Item) -> bool:
-    return not _boots(item) and not item.get_closest_marker("slow")
+    return not _meets_a_database(item) and not item.get_closest_marker("slow")
 
 
 def _keep_together(item: pytest.Item) -> None:

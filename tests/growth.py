@@ -15,9 +15,12 @@ _NOISE_SECONDS, _NOISE_BYTES = 0.05, 2**20
 def assert_linear(work: Callable[[Any], Any], make: Callable[[int], Any], size: int) -> None:
     """`work` on `make(size)` takes no more than its share beside `make(size // 4)`. What both raise is no matter."""
     small, large = make(size // TIMES), make(size)
-    for measured, noise in ((_seconds, _NOISE_SECONDS), (_bytes, _NOISE_BYTES)):
-        before, after = measured(work, small), measured(work, large)
-        assert after <= _TOLERATED * before + noise, f"{measured.__name__[1:]}: {before} became {after}"
+    for measured, tries, noise in ((_seconds, 3, _NOISE_SECONDS), (_bytes, 1, _NOISE_BYTES)):
+        share = _TOLERATED * min(measured(work, small) for _ in range(tries)) + noise
+        found = [measured(work, large)]
+        while min(found) > share and len(found) < tries:  # something else may lengthen one try, but not each
+            found.append(measured(work, large))
+        assert min(found) <= share, f"{measured.__name__[1:]}: {found}, where {share} is allowed"
 
 
 def peak(work: Callable[[Any], Any], given: Any) -> int:
@@ -26,17 +29,14 @@ def peak(work: Callable[[Any], Any], given: Any) -> int:
 
 
 def _seconds(work: Callable[[Any], Any], given: Any) -> float:
-    """Of this thread's processor, which other programs do not lengthen; the least of three."""
-    taken = []
+    """Of this thread's processor, which other programs do not lengthen."""
     gc.disable()  # how long it searches depends on all that the tests have loaded
     try:
-        for _ in range(3):
-            started = time.thread_time()
-            _done(work, given)
-            taken.append(time.thread_time() - started)
+        started = time.thread_time()
+        _done(work, given)
+        return time.thread_time() - started
     finally:
         gc.enable()
-    return min(taken)
 
 
 def _bytes(work: Callable[[Any], Any], given: Any) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 
 MAX_DEPTH = 64
 MAX_BYTES = 2**20
+LITERALS = {True: "true", False: "false", None: "null"}
 _MAX_EXPONENT_DIGITS = 9
 _MAX_DIGITS = 300  # a double reaches 308 before the point, so a shorter number without an exponent is in range
 _SURROGATE = re.compile("[\ud800-\udfff]")

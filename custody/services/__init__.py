@@ -3,9 +3,9 @@
 from custody.services.keys import ROTATABLE, NeverRotated, import_key_file, rotate_key
 from custody.services.reconciler import adopt_orphans, recall, reconcile
 from custody.services.repair import Found, outside_the_database, repair_vaults
+from custody.services.storage import choose_target
 from custody.services.store import LEASE, Status, StoreResult, Submission, store_records
 from custody.services.vault_marker import NotThisVault, VaultNotMade, mark_vault, targets_with_a_root
-from custody.storage_targets import choose_target
 
 __all__ = [
     "LEASE",

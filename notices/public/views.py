@@ -10,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from config import client_ip
-from config.errors import RETRY_AFTER_SECONDS, Fault, NotFound
+from config.errors import Fault, NotFound
 from custody.models import Key
 from notices import selectors, services
 from notices.errors import NoReviewOffered, TooManyTries, WrongCode
@@ -65,8 +65,7 @@ def _ask_for_review(request: HttpRequest, notice: Notice, form: ReviewForm) -> H
     except Fault as error:
         log.error("a review could not be asked for", notice=str(notice.pk), exc_info=error)
         form.add_error(None, sentences["fault"])
-        retry_after = RETRY_AFTER_SECONDS if error.status == 503 else None
-        return _letter(request, notice, form, status=error.status, retry_after=retry_after)
+        return _letter(request, notice, form, status=error.status, retry_after=error.retry_after)
     context = {
         **_frame(notice),
         "number": f"R-{review_request.pk}",
@@ -89,8 +88,7 @@ def _letter(
         if context["state"] == "in_force":
             context["state"] = "unreadable"
         if status == 200:
-            status = error.status
-            retry_after = RETRY_AFTER_SECONDS if status == 503 else None
+            status, retry_after = error.status, error.retry_after
     response = _answer(request, "letter", context, status=status)
     if retry_after:
         response["Retry-After"] = str(retry_after)

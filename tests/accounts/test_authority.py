@@ -69,6 +69,7 @@ UNGUARDED = {
         "custody.services.keys.import_key_file",
         "custody.services.reconciler.adopt_orphans",
         "custody.services.repair.repair_vaults",
+        "custody.services.storage.choose_target",
         "custody.services.vault_marker.mark_vault",
     },
     "It is the last step of add_member, accept_invite and create_organization, which settle who becomes a member.": {
@@ -136,6 +137,14 @@ def services() -> Iterator[tuple[str, Service]]:
                     yield f"{module.__name__}.{name}", found
 
 
+def offered() -> Iterator[Service]:
+    """What the services of an app say they are to other apps."""
+    for app in {name.partition(".")[0] for name in SERVICES}:
+        package = importlib.import_module(f"{app}.services")
+        names = getattr(package, "__all__", ())
+        yield from (found for found in (getattr(package, name) for name in names) if inspect.isfunction(found))
+
+
 SERVICES = dict(services())
 GUARDED = {name: service for name, service in SERVICES.items() if hasattr(service, "permission")}
 ALLOWED = set[str]().union(*UNGUARDED.values())
@@ -147,6 +156,10 @@ def caller(role: Role, *, owes: bool = False) -> Caller:
 
 def test_the_services_of_every_app_are_found():
     assert {name.partition(".")[0] for name in SERVICES} >= {"accounts", "custody", "decisions", "notices"}
+
+
+def test_what_an_app_offers_as_a_service_stands_in_its_services():
+    assert [found.__qualname__ for found in offered() if found not in SERVICES.values()] == []
 
 
 def test_a_service_requires_a_permission_or_there_is_a_reason_why_not():
@@ -221,5 +234,7 @@ def test_a_guarded_service_does_not_find_what_is_another_organizations():
         ARGUMENTS
     )
     for name, (service, argument, model) in ARGUMENTS.items():
-        refused = refusal(service, caller=caller(Role.OWNER), **{argument: somebody_else_s(model)})
-        assert type(refused) is NotFound, name
+        other = somebody_else_s(model)
+        for given in (other, [other]):
+            refused = refusal(service, caller=caller(Role.OWNER), **{argument: given})
+            assert type(refused) is NotFound, name

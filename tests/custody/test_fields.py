@@ -141,6 +141,7 @@ def test_a_disclosure_of_any_subset_verifies(example):
     assert all(each.verifies(root=root, count=len(found)) for each in shown)
 
 
+@pytest.mark.slow
 @given(disclosures(), texts)
 def test_an_altered_value_path_or_salt_does_not_verify(example, other):
     found, shown, root = example
@@ -162,6 +163,7 @@ def test_a_path_cannot_begin_in_the_salt():
     assert not shorter.verifies(root=root, count=2)
 
 
+@pytest.mark.slow
 @given(disclosures())
 def test_a_disclosure_holds_no_salt_of_another_field(example):
     """Without its salt, a field's hash in an audit path says nothing about its value."""

@@ -1,5 +1,6 @@
 """Keys that earlier versions kept in files come into the database, and nothing is guessed where one is missing."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from django.core.management import CommandError, call_command
 
 from accounts import token_hashing
 from accounts.models import Pepper
+from config import wrapped_secrets
+from config.wrapped_secrets import MasterKeyWrong, NotImported
 from custody import keys
 from custody.models import Key
 
@@ -58,6 +61,26 @@ def test_before_the_import_nothing_is_read_and_nothing_made(before, api):
     assert "keys_import" in answer.json()["detail"]
     assert Pepper.objects.count() == 0
     assert Key.objects.exclude(wrapped_by="").count() == 0
+
+
+def test_before_the_import_readiness_asks_for_it_and_not_for_another_master_key(before):
+    with pytest.raises(NotImported):
+        wrapped_secrets.probe()
+    with pytest.raises(NotImported):
+        call_command("master_key_rotate")
+
+
+def test_under_a_wrong_master_key_nothing_is_imported(before, settings):
+    right = settings.MASTER_KEYS
+    call_command("keys_import")
+    Key.objects.filter(purpose="index").update(wrapped=b"", wrapped_by="")
+    settings.MASTER_KEYS = [os.urandom(32)]
+    with pytest.raises(MasterKeyWrong):
+        call_command("keys_import")
+    assert Key.objects.get(purpose="index").wrapped_by == ""
+    settings.MASTER_KEYS = right
+    call_command("keys_import")
+    assert Key.objects.get(purpose="index").wrapped_by
 
 
 def test_after_it_everything_goes_on_without_the_files(before, api):

@@ -54,6 +54,7 @@ RECORDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", RECORDS.values(), ids=RECORDS)
 @pytest.mark.parametrize("phrases", [[], [WITHHELD]], ids=["without phrases", "with phrases"])
 def test_drafting_grows_as_the_record_does(make, phrases):
@@ -63,6 +64,7 @@ def test_drafting_grows_as_the_record_does(make, phrases):
     assert_linear(lambda record: draft(record, "general", "en", *phrases), raw, 60_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", RECORDS.values(), ids=RECORDS)
 def test_looking_for_what_a_letter_leaves_out_grows_as_the_record_does(make):
     def look(raw: bytes) -> None:
@@ -160,6 +162,7 @@ def test_looking_for_a_path_grows_as_the_path_does(pattern, first):
 PROSE = st.text("aZé1 .,!…\"'»(\u00a0_-/@\n\u2028ה\u0301", min_size=1, max_size=6)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(PROSE, st.sampled_from(["", ".", "a", '"']))
 def test_reading_prose_grows_as_the_prose_does(pattern, first):
@@ -187,6 +190,7 @@ def test_a_word_of_64_letters_is_one_word_and_so_is_a_longer_one():
 # ── letters ──
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(PROSE)
 def test_letters_grow_as_their_text_does(pattern):

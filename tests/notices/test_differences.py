@@ -51,6 +51,7 @@ SIDES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sides", SIDES.values(), ids=SIDES)
 def test_finding_differences_grows_as_the_texts_do(sides):
     assert_linear(lambda both: list(differences(*both)), sides, 20_000)

@@ -125,6 +125,7 @@ def test_no_letter_about_the_sample_data_reads_like_a_record(pack: str, language
     assert [line for line in lines if ROUGH.search(line) or not line.endswith(END_MARKS) or line[0].islower()] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_phrase_of_the_sample_phrasebook_says_something_about_the_sample_data(language: str):
     records, phrases = [*samples.synthetic_records(), DENIALS[0]], sample_phrases(language)

@@ -15,7 +15,7 @@ from notices.letters import Letter
 from notices.letters.labels import languages
 from tests.notices.test_letters import CONTENT, HEADINGS, HOSTILE, letter
 
-# WeasyPrint leaves the closing of its colour profile to the garbage collector.
+pytestmark = pytest.mark.slow
 
 POINTS = {"a4": (210 / 25.4 * 72, 297 / 25.4 * 72), "letter": (8.5 * 72, 11 * 72)}
 MANY = {"main_factors": [{"statement": f"Fact {n} counted.", "source": f"events.facts.{n}"} for n in range(120)]}

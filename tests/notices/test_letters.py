@@ -303,6 +303,7 @@ def test_lines_of_the_text_are_short_and_words_stay_whole():
 # ── length and looks ──
 
 
+@pytest.mark.slow
 def test_ten_thousand_statements():
     many = [{"statement": f"Fact {n}.", "source": f"events.facts.{n}"} for n in range(10_000)]
     read = letter({"main_factors": many})

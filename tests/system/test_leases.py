@@ -25,12 +25,18 @@ def claim_and_stop(*arguments, **options):
     return rows
 if sys.argv[2] == "stop":
     leases.claim = claim_and_stop
+if sys.argv[1].startswith("/"):
+    from django.test import Client
+    client = Client(SERVER_NAME="127.0.0.1", headers={"Authorization": "Bearer " + os.environ["API_KEY"]})
+    approval = {"approver": "A. Person", "authority": "officer"}
+    sys.exit(client.post(sys.argv[1], approval, content_type="application/json").status_code != 200)
 import_string(sys.argv[1])()
 """
 OF_A_LEASE = {
     "accounts.tasks.deliver_mail": "accounts_onetimecode",
     "notices.tasks.deliver_letters": "notices_delivery",
     "custody.tasks.reconcile": "custody_waitingobject",
+    "notices.tasks.seal_approved": "notices_approval",
 }
 
 
@@ -39,10 +45,16 @@ def a_code_waits(live: Server) -> None:
         assert client.request("POST", "/v1/auth/otp/request", b'{"email": "owner@live.example"}').status == 200
 
 
-def a_letter_waits(live: Server) -> None:
+def a_draft(live: Server) -> str:
     with live.client() as client:
         assert client.ingest(RECORD).status == 201
-        notice = client.request("POST", "/v1/decisions/loan-1/notices", b'{"pack": "general"}').json()["notice_id"]
+        drafted = client.request("POST", "/v1/decisions/loan-1/notices", b'{"pack": "general"}')
+        return str(drafted.json()["notice_id"])
+
+
+def a_letter_waits(live: Server) -> None:
+    notice = a_draft(live)
+    with live.client() as client:
         approval = b'{"approver": "A. Person", "authority": "officer"}'
         approved = client.request("POST", f"/v1/notices/{notice}/approve", approval)
         assert approved.status == 200, approved.body
@@ -60,9 +72,10 @@ def a_record_waits(live: Server) -> None:
 
 
 def work(live: Server, task: str, how: str) -> "subprocess.Popen[bytes]":
-    environment = live.environment | {"DJANGO_SETTINGS_MODULE": "config.settings"}
+    environment = live.environment | {"DJANGO_SETTINGS_MODULE": "config.settings", "API_KEY": live.key}
     command = [sys.executable, "-W", "ignore", "-c", WORKER, task, how]
-    return subprocess.Popen(command, cwd=CHECKOUT, env=environment, stdin=subprocess.DEVNULL)
+    # In a session of its own: when another process of its group ends, the system may let stopped ones go on.
+    return subprocess.Popen(command, cwd=CHECKOUT, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
 
 
 def everything(live: Server) -> list[object]:
@@ -95,6 +108,23 @@ def test_a_worker_stopped_past_its_lease_completes_nothing(task, prepare):
             os.kill(stopped.pid, signal.SIGCONT)
         assert stopped.wait(60) == 0
         assert (everything(live), mails(live)) == (done, sent)
+
+
+def test_a_request_that_approves_and_is_stopped_past_its_lease_seals_nothing():
+    """Its approval stands; the worker that took over has sealed it, once."""
+    with server() as live:
+        stopped = work(live, f"/v1/notices/{a_draft(live)}/approve", "stop")
+        try:
+            assert os.WIFSTOPPED(os.waitpid(stopped.pid, os.WUNTRACED)[1])
+            assert live.sql("SELECT 1 FROM notices_sealednotice") == []
+            live.sql("UPDATE notices_approval SET lease_until = '2000-01-01 00:00:00+00:00'")
+            assert work(live, "notices.tasks.seal_approved", "go on").wait(60) == 0
+            done = everything(live)
+            assert len(live.sql("SELECT 1 FROM notices_sealednotice")) == 1
+        finally:
+            os.kill(stopped.pid, signal.SIGCONT)
+        assert stopped.wait(60) == 0
+        assert everything(live) == done
 
 
 def test_a_reconciler_stopped_past_its_lease_finishes_nothing():

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.system.live import CHECKOUT, server
 
 EXAMPLES = "50"
@@ -38,6 +40,7 @@ checks.positive_data_acceptance.enabled = false
 """
 
 
+@pytest.mark.once  # what each database refuses is tested by name in test_bad_input
 def test_generated_requests_find_no_answer_that_the_document_does_not_promise(tmp_path: Path):
     (tmp_path / "schemathesis.toml").write_text(CONFIG)
     with server(ANONYMOUS_REQUESTS_PER_MINUTE="0", LOG_LEVEL="WARNING") as live:

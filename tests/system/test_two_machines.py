@@ -13,6 +13,8 @@ from custody.envelope import PAYLOAD_TYPE
 from tests.databases import new_database
 from tests.system.live import Server, server, wait_until
 
+pytestmark = pytest.mark.once  # machines share a database server
+
 RECORD = b'{"decision_id": "loan-1", "amount": 1.50}'
 
 

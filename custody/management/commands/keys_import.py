@@ -5,6 +5,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts import token_hashing
+from config import wrapped_secrets
 from config.errors import DomainError
 from custody import services
 from custody.models import Key
@@ -17,6 +18,7 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        wrapped_secrets.require_master_key()  # what is imported under a wrong master key would open nowhere else
         folder = settings.DATA_DIR / "keys"
         rows = Key.objects.unscoped("an administrator imports everybody's").filter(wrapped_by="")
         imports = [
