@@ -4,11 +4,15 @@ A reference is a way to read what the service can read, so only two places are o
 
     env:DRS_SECRET_NAME    an environment variable with that prefix
     file:NAME              a file in the folder SECRETS_DIR: no path, no link
+
+Every organization of an installation can name these, but for files in a folder of SECRETS_DIR that has an
+organization's id for its name: they are that organization's, and go before others of the same name.
 """
 
 import os
 import re
 import stat
+import uuid
 from pathlib import Path
 from typing import ClassVar
 
@@ -44,8 +48,8 @@ def require_allowed(reference: str) -> None:
         raise ReferenceRefused
 
 
-def resolve(reference: str) -> str:
-    """The secret, as it is now; of a file without its last line end.
+def resolve(reference: str, organization_id: uuid.UUID) -> str:
+    """The secret that an organization names, as it is now; of a file without its last line end.
 
     Raises:
         ReferenceRefused
@@ -53,7 +57,11 @@ def resolve(reference: str) -> str:
     """
     require_allowed(reference)
     place, _, name = reference.partition(":")
-    secret = os.environ.get(name, "") if place == "env" else _read(settings.SECRETS_DIR, name)
+    if place == "env":
+        secret = os.environ.get(name, "")
+    else:
+        own = settings.SECRETS_DIR / str(organization_id)
+        secret = _read(own if os.path.lexists(own / name) else settings.SECRETS_DIR, name)
     if not secret:
         raise SecretUnavailable
     return secret

@@ -93,7 +93,7 @@ def _secret(source: Source[Any], reference: str) -> str:
         return ""
     with source.step("secret", "The secret was found."):
         try:
-            return secret_references.resolve(reference)
+            return secret_references.resolve(reference, source.organization_id)
         except DomainError as error:
             raise SourceFault(
                 "There is no usable secret behind secret_ref.", fix="Have an administrator put it there."

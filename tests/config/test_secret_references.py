@@ -1,6 +1,7 @@
 """A reference reads secrets made for it, and nothing else that the service could read."""
 
 import os
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import pytest
 
 from config import secret_references
 from config.secret_references import ReferenceRefused, SecretUnavailable
+
+US, THEM = uuid.UUID(int=1), uuid.UUID(int=2)
 
 
 @pytest.fixture
@@ -19,15 +22,15 @@ def folder(settings: Any, tmp_path: Path) -> Path:
 
 def test_a_secret_is_read_from_the_environment_as_it_is_now(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRS_SECRET_FEED", "one")
-    assert secret_references.resolve("env:DRS_SECRET_FEED") == "one"
+    assert secret_references.resolve("env:DRS_SECRET_FEED", US) == "one"
     monkeypatch.setenv("DRS_SECRET_FEED", "two")
-    assert secret_references.resolve("env:DRS_SECRET_FEED") == "two"
+    assert secret_references.resolve("env:DRS_SECRET_FEED", US) == "two"
 
 
 @pytest.mark.parametrize("written", ["s3cret", "s3cret\n", "s3cret\r\n"])
 def test_a_secret_is_read_from_a_file_without_its_line_end(folder: Path, written: str) -> None:
     (folder / "feed.token").write_bytes(written.encode())
-    assert secret_references.resolve("file:feed.token") == "s3cret"
+    assert secret_references.resolve("file:feed.token", US) == "s3cret"
 
 
 @pytest.mark.parametrize(
@@ -44,14 +47,35 @@ def test_a_reference_to_anything_else_is_refused(folder: Path, reference: str) -
     with pytest.raises(ReferenceRefused):
         secret_references.require_allowed(reference)
     with pytest.raises(ReferenceRefused):
-        secret_references.resolve(reference)
+        secret_references.resolve(reference, US)
+
+
+def test_a_file_in_an_organizations_own_folder_is_its_own_and_goes_before_one_that_all_can_name(folder: Path) -> None:
+    (folder / "token").write_text("everybody's")
+    (folder / str(US)).mkdir()
+    (folder / str(US) / "token").write_text("ours")
+    (folder / str(US) / "other").write_text("ours alone")
+    assert secret_references.resolve("file:token", US) == "ours"
+    assert secret_references.resolve("file:token", THEM) == "everybody's"
+    assert secret_references.resolve("file:other", US) == "ours alone"
+    for reference in ("file:other", f"file:{US}"):
+        with pytest.raises(SecretUnavailable):
+            secret_references.resolve(reference, THEM)
+
+
+def test_an_own_file_that_is_no_secret_is_not_replaced_by_everybodys(folder: Path, tmp_path: Path) -> None:
+    (folder / "token").write_text("everybody's")
+    (folder / str(US)).mkdir()
+    (folder / str(US) / "token").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(SecretUnavailable):
+        secret_references.resolve("file:token", US)
 
 
 def test_a_link_is_no_secret(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text("not for references")
     (folder / "link").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(SecretUnavailable):
-        secret_references.resolve("file:link")
+        secret_references.resolve("file:link", US)
 
 
 def test_what_is_no_usable_secret_is_said_to_be_unavailable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +88,7 @@ def test_what_is_no_usable_secret_is_said_to_be_unavailable(folder: Path, monkey
     for reference in ["file:gone", *(f"file:{each.name}" for each in folder.iterdir()),
                       "env:DRS_SECRET_EMPTY", "env:DRS_SECRET_GONE"]:  # fmt: skip
         with pytest.raises(SecretUnavailable):
-            secret_references.resolve(reference)
+            secret_references.resolve(reference, US)
 
 
 def test_no_refusal_repeats_the_reference_or_the_secret(folder: Path) -> None:
@@ -72,6 +96,6 @@ def test_no_refusal_repeats_the_reference_or_the_secret(folder: Path) -> None:
     (folder / "large").write_bytes(b"canary" * 2**16)
     for reference in ["canary-pasted-secret", "file:large"]:
         with pytest.raises(secret_references.DomainError) as refused:
-            secret_references.resolve(reference)
+            secret_references.resolve(reference, US)
         assert "canary" not in f"{refused.value} {refused.value.sentence}"
         assert refused.value.__cause__ is None

@@ -4,6 +4,7 @@ import fnmatch
 import os
 import stat
 import time
+import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import PurePosixPath
@@ -52,7 +53,8 @@ class Files:
 
     def pages(self, start: str) -> Iterator[Page]:
         with step(self._source, "listed", "The folder was listed."), _readable(), self._folder() as folder:
-            things = sorted(thing for thing in _matches(folder, self._pattern, "") if thing.name > start)
+            found = _matches(folder, self._pattern, "")
+            things = sorted(thing for thing in found if thing.name > start and self._is_open_to_us(thing.name))
         last = start
         for begin in range(0, len(things), 1000):
             page = things[begin : begin + 1000]
@@ -111,10 +113,19 @@ class Files:
         os.close(descriptor)
         return None
 
+    def _is_open_to_us(self, name: str) -> bool:
+        """A folder that has an organization's id for its name, at the top of an allowed one, is that organization's."""
+        found = allowed_folder(self._source.config.path)
+        top, *below = (*(found.below if found else ()), *name.split("/"))
+        try:
+            return not below or uuid.UUID(top) == self._source.organization_id
+        except ValueError:
+            return True
+
     @contextmanager
     def _folder(self) -> Iterator[int]:
         found = allowed_folder(self._source.config.path)
-        if found is None:
+        if found is None or not self._is_open_to_us("any"):
             raise SourceFault(
                 "Connectors may not read this folder.",
                 fix="Name a folder below one of CONNECTOR_DIRECTORIES, or have it added there.",

@@ -5,6 +5,7 @@ import json
 import os
 import threading
 import time
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,22 @@ def test_a_path_outside_is_a_problem_and_is_not_read(folder: Path, tmp_path: Pat
     assert outside.fault().cause == "config"
     assert outside.failed.name == "listed"
     assert "CONNECTOR_DIRECTORIES" in outside.failed.fix
+
+
+def test_a_folder_that_has_an_organizations_id_for_its_name_is_read_for_that_organization_alone(folder: Path) -> None:
+    top, (us, them) = folder.parent, (uuid.uuid4(), uuid.uuid4())
+    for owner, number in ((us, 1), (them, 2)):
+        put(top / str(owner) / "a.ndjson", lines(number))
+    put(folder / "a.ndjson", lines(3))
+
+    def reader_of(path: Path, pattern: str = "*") -> Reader:
+        made = Reader(KIND, {"path": str(path), "pattern": pattern})
+        made.organization_id = us
+        return made
+
+    assert reader_of(top / str(us)).poll() == items(1)
+    assert sorted(reader_of(top, "*/*").poll()) == items(1, 3)
+    assert "CONNECTOR_DIRECTORIES" in reader_of(top / str(them)).fault().fix
 
 
 def test_no_link_on_the_way_is_followed(folder: Path, tmp_path: Path) -> None:
