@@ -50,7 +50,7 @@ def check(kind_name: str, config: dict[str, Any], secret_ref: str) -> Checked:
         settings = kind.Config.model_validate(kept)
     except ValidationError as error:
         return Checked(kept, [*problems, *_sentences(error)], None)
-    problems += [problem[:_LONGEST_PROBLEM] for problem in kind.problems(settings)]
+    problems += [problem[:_LONGEST_PROBLEM] for problem in kind.check(settings)]
     return Checked(kept, problems, None if problems else settings)
 
 

@@ -139,7 +139,7 @@ class Kind(Protocol):
     secret: ClassVar[str]
     """What `secret_ref` holds for this kind, as the documentation says it; "" if it takes none."""
 
-    def problems(self, config: KindConfig) -> list[str]:
+    def check(self, config: KindConfig) -> list[str]:
         """What is wrong with settings of the right types, in sentences."""
         ...
 

@@ -10,12 +10,11 @@ from connectors.services.connectors import (
     delete_connector,
     request_poll,
 )
-from connectors.services.polling import MOST_SECONDS, due_count, poll, poll_due
+from connectors.services.polling import due_count, poll, poll_due
 from connectors.services.quarantine import dismiss_quarantined, retry_quarantined
 from connectors.services.trial import Tested, try_source
 
 __all__ = [
-    "MOST_SECONDS",
     "Changes",
     "NoConnector",
     "NotPolled",

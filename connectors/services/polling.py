@@ -32,9 +32,9 @@ MOST_SECONDS = 200
 MOST_QUARANTINED = 1000
 _LEAST_SECONDS = 30
 """A worker that has less left begins no poll: what it would cut short would look like a fault of the source."""
-_PAGE = 16
+_PAGE = 50
 _PAGE_SECONDS = 10
-_SHARE = 20
+_SHARE = 8
 """A worker claims one of so many that are due, and a page at most: the others are for other workers. So are those of
 its page that it has not begun to poll soon."""
 _ENOUGH_BAD = "1,000 items wait in quarantine, which is as many as are kept."

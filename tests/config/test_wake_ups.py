@@ -26,7 +26,8 @@ def test_a_broker_that_is_down_is_asked_once_for_each_wake_up(tmp_path):
 
         threading.Thread(target=hang_up).start()
         url = f"redis://127.0.0.1:{broker.getsockname()[1]}/0"
-        environment = {**os.environ, "REDIS_URL": url, "DATA_DIR": str(tmp_path)}
+        nowhere = {"DATABASE_URL": f"sqlite:///{tmp_path}/db.sqlite3", "DATA_DIR": str(tmp_path)}
+        environment = {**os.environ, "REDIS_URL": url, **nowhere}
         done = subprocess.run(
             [sys.executable, "-c", WAKE], cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True
         )

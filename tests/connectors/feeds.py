@@ -34,7 +34,7 @@ class Feed:
     def add(self, *records: Any) -> None:
         self.items += [each if isinstance(each, bytes) else json.dumps(each).encode() for each in records]
 
-    def problems(self, config: FeedConfig) -> list[str]:
+    def check(self, config: FeedConfig) -> list[str]:
         return [] if config.feed == "main" else ["config.feed: there is no such feed."]
 
     def read(self, source: Source[FeedConfig], cursor: Cursor) -> Iterator[Batch]:

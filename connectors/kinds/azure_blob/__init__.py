@@ -23,7 +23,7 @@ class AzureBlob:
     Config: ClassVar = Config
     secret: ClassVar = "a key of the account, or a shared access signature (SAS) that may read and list"  # noqa: S105
 
-    def problems(self, config: Any) -> list[str]:
+    def check(self, config: Any) -> list[str]:
         return [
             *name_problems("account", config.account, r"[a-z0-9]{3,24}"),
             *name_problems("container", config.container, r"\$?[a-z0-9]+(-[a-z0-9]+)*"),

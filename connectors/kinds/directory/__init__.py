@@ -23,7 +23,7 @@ class Directory:
     Config: ClassVar = Config
     secret: ClassVar = ""
 
-    def problems(self, config: Any) -> list[str]:
+    def check(self, config: Any) -> list[str]:
         found = []
         if allowed_folder(config.path) is None:
             found.append(

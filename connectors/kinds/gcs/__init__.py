@@ -21,7 +21,7 @@ class Gcs:
     Config: ClassVar = Config
     secret: ClassVar = "the JSON key of a service account"  # noqa: S105
 
-    def problems(self, config: Any) -> list[str]:
+    def check(self, config: Any) -> list[str]:
         return [
             *name_problems("bucket", config.bucket, r"[a-z0-9][a-z0-9._-]+[a-z0-9]"),
             *endpoint_problems(config.endpoint),

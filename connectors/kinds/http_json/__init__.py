@@ -20,7 +20,7 @@ class HttpJson:
     Config: ClassVar = Config
     secret: ClassVar = "the token, sent as `Authorization: Bearer …` or where a header says `{secret}`"  # noqa: S105
 
-    def problems(self, config: Any) -> list[str]:
+    def check(self, config: Any) -> list[str]:
         return [
             *_url_problems(config.url),
             *(problem for header in config.headers.items() for problem in _header_problems(*header)),

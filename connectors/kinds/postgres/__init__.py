@@ -48,7 +48,7 @@ class Postgres:
     Config: ClassVar = Config
     secret: ClassVar = "the password of `user`"  # noqa: S105
 
-    def problems(self, config: Any) -> list[str]:
+    def check(self, config: Any) -> list[str]:
         found = []
         if not _HOST.fullmatch(config.host):
             found.append("host: Write one name or address, without port and path.")

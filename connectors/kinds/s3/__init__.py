@@ -25,7 +25,7 @@ class S3:
     Config: ClassVar = Config
     secret: ClassVar = "`ACCESS_KEY_ID:SECRET_ACCESS_KEY`, or nothing if the service itself is to assume `role_arn`"  # noqa: S105
 
-    def problems(self, config: Any) -> list[str]:
+    def check(self, config: Any) -> list[str]:
         found = [
             *name_problems("bucket", config.bucket, r"[a-z0-9][a-z0-9.-]+[a-z0-9]"),
             *endpoint_problems(config.endpoint),

@@ -156,7 +156,7 @@ def test_a_path_outside_is_a_problem_and_is_not_read(folder: Path, tmp_path: Pat
             Reader(KIND, {"path": where})
         return
     outside = Reader(KIND, {"path": where})
-    assert KIND.problems(outside.config)[0].startswith("path: ")
+    assert KIND.check(outside.config)[0].startswith("path: ")
     assert outside.fault().cause == "config"
     assert outside.failed.name == "listed"
     assert "CONNECTOR_DIRECTORIES" in outside.failed.fix
@@ -223,7 +223,7 @@ def test_a_pattern_chooses_files_and_may_go_down(folder: Path) -> None:
 @pytest.mark.parametrize("pattern", ["../*", "/etc/*", "**/*", "a//b", "./*"])
 def test_a_pattern_that_leads_elsewhere_is_a_problem(folder: Path, pattern: str) -> None:
     reader = Reader(KIND, {"path": str(folder), "pattern": pattern})
-    assert [problem[:8] for problem in KIND.problems(reader.config)] == ["pattern:"]
+    assert [problem[:8] for problem in KIND.check(reader.config)] == ["pattern:"]
 
 
 def test_a_poll_that_is_cut_off_goes_on_within_the_file(folder: Path, reader: Reader) -> None:

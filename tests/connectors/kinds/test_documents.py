@@ -68,8 +68,8 @@ def test_the_kind_that_shows_how_to_add_one_reads(
 
     kind = kinds.kind("sqlite_log")
     reader = Reader(kind, {"file": f"{tmp_path}/log.db"})
-    assert kind.problems(reader.config) == []
-    assert kind.problems(kind.Config(file="/etc/log.db")) != []
+    assert kind.check(reader.config) == []
+    assert kind.check(kind.Config(file="/etc/log.db")) != []
     append("a", "b", "c")
     assert reader.poll(batch_items=2, most_batches=1) == [b'{"decision_id": "a"}', b'{"decision_id": "b"}']
     append("d")

@@ -248,8 +248,8 @@ def test_the_secret_is_a_bearer_token_or_stands_where_a_header_says(serve: Serve
 )
 def test_settings_that_cannot_work_are_problems(config: dict[str, Any], problem: str) -> None:
     settings = KIND.Config.model_validate({"url": "https://host/", **config})
-    assert [found[: len(problem)] for found in KIND.problems(settings)] == [problem]
-    assert KIND.problems(KIND.Config.model_validate({"url": "https://host/a?b=c"})) == []
+    assert [found[: len(problem)] for found in KIND.check(settings)] == [problem]
+    assert KIND.check(KIND.Config.model_validate({"url": "https://host/a?b=c"})) == []
 
 
 @pytest.mark.parametrize(

@@ -253,9 +253,9 @@ def test_the_name_of_an_endpoint_is_looked_up_once(cloud: Cloud, resolver: dict[
 def test_settings_that_cannot_work_are_problems(cloud: Cloud, config: dict[str, str], problem: str) -> None:
     kind = kinds.kind(cloud.kind)
     known = {name: value for name, value in config.items() if name in kind.Config.model_fields}
-    (found,) = kind.problems(kind.Config.model_validate({**cloud.config, **known}))
+    (found,) = kind.check(kind.Config.model_validate({**cloud.config, **known}))
     assert found.startswith(problem)
-    assert kind.problems(cloud.reader().config) == []
+    assert kind.check(cloud.reader().config) == []
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_settings_that_cannot_work_are_problems(cloud: Cloud, config: dict[str, 
 )
 def test_a_region_and_a_role_are_checked_before_they_become_a_host(config: dict[str, str]) -> None:
     kind = kinds.kind("s3")
-    assert len(kind.problems(kind.Config.model_validate({"bucket": "decisions", **config}))) == 1
+    assert len(kind.check(kind.Config.model_validate({"bucket": "decisions", **config}))) == 1
 
 
 FAULTS = pytest.mark.parametrize(

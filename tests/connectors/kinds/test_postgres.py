@@ -213,8 +213,8 @@ def test_what_is_written_where_it_is_forbidden_is_rolled_back(database: Database
 )
 def test_settings_that_cannot_work_are_problems(database: Database, config: dict[str, Any], problem: str) -> None:
     settings = KIND.Config.model_validate({**database.config(QUERY, "written"), **config})
-    assert [found[: len(problem)] for found in KIND.problems(settings)] == [problem]
-    assert KIND.problems(reader_of(database).config) == []
+    assert [found[: len(problem)] for found in KIND.check(settings)] == [problem]
+    assert KIND.check(reader_of(database).config) == []
 
 
 @pytest.mark.parametrize(
