@@ -4,9 +4,10 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -36,11 +37,35 @@ def crashed(request: pytest.FixtureRequest) -> Iterator[Server]:
             for number in KEPT:
                 assert client.ingest(record(number)).status == 201
             follow(BACKUP, directory)
-            for number in LOST:
-                assert client.ingest(record(number)).status == 201
-            live.kill()
+            with in_use(data / "db.sqlite3"):
+                for number in LOST:
+                    assert client.ingest(record(number)).status == 201
+                live.kill()
             assert (data / "db.sqlite3-wal").stat().st_size > 0
             yield live
+
+
+# Whoever closes a database last tidies its journal away; a process that is killed does not.
+READER = """
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1])
+database.execute("SELECT 1 FROM custody_entry").fetchone()
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def in_use(database: Path) -> Iterator[None]:
+    """Another process has the database open, and goes down with the service."""
+    with subprocess.Popen(
+        [sys.executable, "-c", READER, database], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        try:
+            assert process.stdout.readline() == b"open\n"
+            yield
+        finally:
+            process.kill()
 
 
 def record(number: int) -> bytes:
