@@ -99,7 +99,6 @@ UNGUARDED = {
         "connectors.services.ledger.write",
     },
     "It changes nothing.": {
-        "connectors.services.ledger.key",
         "connectors.services.ledger.reader",
         "connectors.services.polling.due_count",
         "connectors.services.rows.locked",

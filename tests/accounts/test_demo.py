@@ -24,7 +24,7 @@ def steps(monkeypatch, settings, tmp_path):
 
 
 def test_apps_add_their_parts_in_the_order_of_their_layers():
-    assert [take_samples, draft_notices, poll_export] == demo._STEPS
+    assert [take_samples, poll_export, draft_notices] == demo._STEPS
 
 
 def test_an_empty_installation_gets_an_organization_two_people_a_key_and_every_step(steps, capsys):
