@@ -129,7 +129,8 @@ else:
         "control_folder": str(BROKER_DIR / "control"),
     }
 # A worker that is not told otherwise (`-Q`) takes from all of them.
-CELERY_TASK_QUEUES = [Queue(name) for name in ("dispatch", "poll", "custody", "mail", "default")]
+POLL_QUEUE, OTHER_QUEUES = "poll", ("dispatch", "custody", "mail", "default")  # a poll may take minutes
+CELERY_TASK_QUEUES = [Queue(name) for name in (POLL_QUEUE, *OTHER_QUEUES)]
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_ROUTES = ["config.periodic.route"]
 CELERY_TASK_ACKS_LATE = True

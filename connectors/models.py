@@ -200,6 +200,22 @@ class Quarantined(models.Model):
         return self.position
 
 
+class Dismissed(models.Model):
+    """An item that somebody took out of quarantine: it does not come back when the source is read again."""
+
+    connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="dismissed", db_index=False)
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the item's bytes.")
+    dismissed_at = models.DateTimeField(auto_now_add=True)
+
+    objects = OfConnectorQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["connector", "digest"], name="dismissed_once_per_digest")]
+
+    def __str__(self) -> str:
+        return self.digest
+
+
 class LedgerRow(models.Model):
     """An object or file that was read to its end, in the version that it had then."""
 

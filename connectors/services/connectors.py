@@ -13,7 +13,7 @@ from accounts.roles import Permission
 from config import secret_references
 from config.celery import wake
 from connectors import sources
-from connectors.errors import BadName, BadSchedule, NotPolled
+from connectors.errors import BadName, BadSchedule
 from connectors.models import LONGEST_SCHEDULE, MAX_NAME, SHORTEST_SCHEDULE, Connector
 from connectors.services import rows
 
@@ -107,10 +107,7 @@ def request_poll(*, caller: Caller, connector: Connector) -> Connector:
     """
     with transaction.atomic():
         row = rows.locked(caller, connector)
-        if not row.enabled:
-            raise NotPolled("This connector is disabled. Enable it first.")
-        if row.problems:
-            raise NotPolled("This connector's settings have problems. Mend them first.")
+        rows.require_polled(row)
         _start(row)
         row.save(update_fields=[*_CHANGED_BY_SERVICES])
         rows.record("poll_requested", caller, row)
@@ -161,6 +158,7 @@ def _reset(row: Connector) -> None:
     """Have a connector read from its beginning."""
     row.cursor = {}
     row.ledger.all().delete()
+    row.dismissed.all().delete()
 
 
 def _start(row: Connector) -> None:

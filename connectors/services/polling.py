@@ -134,6 +134,8 @@ class _Polling:
     def _read(self, seconds: float, ends: float) -> bool:
         """Returns whether the quarantine is full."""
         connector = self.connector
+        if self._quarantine_is_full():  # as when it was polled again before anybody emptied it
+            return True
         checked = sources.check(connector.kind, connector.config, connector.secret_ref)
         if checked.settings is None:
             raise SourceFault(" ".join(checked.problems), fix="Correct the connector's settings.")
@@ -147,7 +149,7 @@ class _Polling:
         field_map = sources.field_map(checked.settings)
         for batch in kinds.kind(connector.kind).read(source, connector.cursor):
             self._keep(batch, take(connector, batch.items, field_map))
-            if self._quarantine_is_full():
+            if self.run.quarantined and self._quarantine_is_full():
                 return True
             if time.monotonic() >= ends:
                 break
@@ -240,8 +242,6 @@ class _Polling:
         return Case(When(next_poll_at=self.connector.next_poll_at, then=Value(later)), default=F("next_poll_at"))
 
     def _quarantine_is_full(self) -> bool:
-        if not self.run.quarantined:
-            return False
         return self.connector.quarantine.values("pk")[:MOST_QUARANTINED].count() >= MOST_QUARANTINED
 
 
@@ -271,9 +271,10 @@ def _release(connector: Connector) -> None:
 
 
 def _fresh(connector: Connector, bad: list[Bad]) -> dict[str, Bad]:
-    """What is not in quarantine yet, by its digest."""
+    """What is neither in quarantine yet nor was dismissed, by its digest."""
     found = {each.digest: each for each in bad}
-    known = set(connector.quarantine.filter(digest__in=list(found)).values_list("digest", flat=True))
+    both = (connector.quarantine, connector.dismissed)
+    known = {digest for rows in both for digest in rows.filter(digest__in=list(found)).values_list("digest", flat=True)}
     return {digest: each for digest, each in found.items() if digest not in known}
 
 

@@ -10,7 +10,7 @@ from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
 from config.celery import wake
-from connectors.models import Connector, Quarantined
+from connectors.models import Connector, Dismissed, Quarantined
 from connectors.services import rows
 from connectors.services.connectors import POLL_TASK
 
@@ -30,17 +30,18 @@ def retry_quarantined(*, caller: Caller, connector: Connector, items: Collection
         How many there were. What is still no record comes back to quarantine.
 
     Raises:
+        NotPolled: it is disabled, or its settings have problems.
         NoConnector
     """
     with transaction.atomic():
         row = rows.locked(caller, connector)
+        rows.require_polled(row)
         chosen = list(_chosen(row, items).order_by("pk"))
         if chosen:
             row.cursor = chosen[0].cursor
             row.ledger.filter(name__in={each.origin for each in chosen}).delete()
             row.version += 1
-            if row.enabled and not row.problems:
-                row.next_poll_at, row.failures, row.stopped_at, row.stopped_because = timezone.now(), 0, None, ""
+            row.next_poll_at, row.failures, row.stopped_at, row.stopped_because = timezone.now(), 0, None, ""
             row.save(update_fields=["cursor", "version", "next_poll_at", "failures", "stopped_at", "stopped_because"])
             _remove(row, chosen)
             rows.record("quarantine_retried", caller, row, count=len(chosen))
@@ -50,11 +51,15 @@ def retry_quarantined(*, caller: Caller, connector: Connector, items: Collection
 
 @requires(Permission.MANAGE_CONNECTORS)
 def dismiss_quarantined(*, caller: Caller, connector: Connector, items: Collection[int] | None = None) -> int:
-    """Take items out of quarantine that shall not become records. Returns how many there were. Raises NoConnector."""
+    """Take items out of quarantine that shall not become records, and keep them out. Returns how many there were.
+    Raises NoConnector."""
     with transaction.atomic():
         row = rows.locked(caller, connector)
         chosen = list(_chosen(row, items))
         if chosen:
+            Dismissed.objects.bulk_create(
+                [Dismissed(connector=row, digest=each.digest) for each in chosen], ignore_conflicts=True
+            )
             _remove(row, chosen)
             rows.record("quarantine_dismissed", caller, row, count=len(chosen))
     return len(chosen)

@@ -4,7 +4,7 @@ from typing import Any
 
 from accounts import audit
 from accounts.callers import Caller
-from connectors.errors import NoConnector
+from connectors.errors import NoConnector, NotPolled
 from connectors.models import Connector
 
 
@@ -15,6 +15,14 @@ def locked(caller: Caller, connector: Connector) -> Connector:
     if row is None:
         raise NoConnector
     return row
+
+
+def require_polled(row: Connector) -> None:
+    """Raises NotPolled for a connector that is disabled or has problems."""
+    if not row.enabled:
+        raise NotPolled("This connector is disabled. Enable it first.")
+    if row.problems:
+        raise NotPolled("This connector's settings have problems. Mend them first.")
 
 
 def record(verb: str, caller: Caller, connector: Connector, **detail: Any) -> None:

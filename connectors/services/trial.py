@@ -1,15 +1,19 @@
 """Trying a source out: what a poll does, on one item, in ten seconds, and nothing of it is kept."""
 
+import fcntl
 import threading
 import uuid
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO
 
 import structlog
+from django.conf import settings as service
 from django.core.cache import cache
+from redis.exceptions import RedisError
 
 from accounts.authority import requires
 from accounts.callers import Caller
@@ -87,16 +91,43 @@ def _slot(organization_id: uuid.UUID) -> Callable[[], None]:
     key, token = f"connector-test-{organization_id}", uuid.uuid4().hex
     if not _slots.acquire(blocking=False):
         raise TestsBusy
-    if not cache.add(key, token, SECONDS + 5):
+    lock = _lock(key)
+    if lock is None or not _is_free_elsewhere(key, token):
+        if lock:
+            lock.close()
         _slots.release()
         raise TestsBusy
 
     def release() -> None:
-        if cache.get(key) == token:  # else it took so long that another test has begun
-            cache.delete(key)
+        with suppress(RedisError):
+            if cache.get(key) == token:  # else it took so long that another test has begun
+                cache.delete(key)
+        lock.close()
         _slots.release()
 
     return release
+
+
+def _lock(name: str) -> TextIO | None:
+    """A lock that the processes of this machine share, until it is closed; None if another holds it."""
+    folder = service.DATA_DIR / "locks"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    file = (folder / name).open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    return file
+
+
+def _is_free_elsewhere(key: str, token: str) -> bool:
+    """Whether no other machine tests for the organization. While Redis is away, machines do not know of each other."""
+    try:
+        return bool(cache.add(key, token, SECONDS + 5))
+    except RedisError as error:
+        log.warning("tests of connectors are not counted together", exc_info=error)
+        return True
 
 
 def _sample(source: Source[Any], kind: str, settings: KindConfig) -> Step:

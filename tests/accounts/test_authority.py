@@ -102,6 +102,7 @@ UNGUARDED = {
         "connectors.services.ledger.reader",
         "connectors.services.polling.due_count",
         "connectors.services.rows.locked",
+        "connectors.services.rows.require_polled",
         "accounts.services.codes.owner",
         "accounts.services.keys.working_keys",
         "accounts.services.second_factor.is_needed",

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts import callers
 from connectors import services
+from connectors.errors import NotPolled
 from connectors.kinds.base import SourceFault
 from connectors.models import Alert, Connector, LedgerRow, PollRun, Quarantined
 from connectors.services import intake, polling
@@ -319,7 +320,28 @@ def test_a_retry_reads_the_item_again_and_what_was_mended_comes_in(connector, fe
     assert feed.reads[-1] == {"position": 2}
 
 
-def test_what_is_dismissed_is_gone_until_it_is_read_again(connector, feed):
+def test_a_full_quarantine_takes_nothing_more_until_somebody_empties_it(connector, feed, monkeypatch):
+    monkeypatch.setattr(polling, "MOST_QUARANTINED", 2)
+    feed.add(b"bad", b"worse")
+    services.poll_due()
+    feed.add(b"worst")
+    services.request_poll(caller=callers.system(connector.organization_id), connector=connector)
+    services.poll_due()
+    assert Quarantined.objects.count() == 2
+    assert stored(connector).stopped_at
+
+
+def test_nothing_of_a_disabled_connector_is_read_again(connector, feed):
+    feed.add(b"bad")
+    services.poll_due()
+    caller = callers.system(connector.organization_id)
+    services.change_connector(caller=caller, connector=connector, changes=Changes(enabled=False))
+    with pytest.raises(NotPolled):
+        services.retry_quarantined(caller=caller, connector=connector)
+    assert Quarantined.objects.count() == 1
+
+
+def test_what_is_dismissed_is_gone_until_the_source_is_read_from_its_beginning(connector, feed):
     feed.add(b"bad", b"worse")
     services.poll_due()
     caller = callers.system(connector.organization_id)
@@ -327,6 +349,13 @@ def test_what_is_dismissed_is_gone_until_it_is_read_again(connector, feed):
     assert services.dismiss_quarantined(caller=caller, connector=connector, items=[first.pk]) == 1
     assert Quarantined.objects.count() == 1
     assert stored(connector).quarantined == 2
+    services.retry_quarantined(caller=caller, connector=connector)
+    services.poll_due()
+    assert [each.digest for each in Quarantined.objects.all()] != [first.digest]
+    assert Quarantined.objects.count() == 1
+    services.change_connector(caller=caller, connector=connector, changes=Changes(reset_cursor=True))
+    services.poll_due()
+    assert Quarantined.objects.count() == 2
 
 
 def test_the_secret_is_resolved_when_it_is_needed(organization, connector_of, feed, monkeypatch):

@@ -21,8 +21,8 @@ GRANIAN = [
 
 class Command(BaseCommand):
     help = (
-        "Run the web server, the worker and the clock together. One that ends is started again; one that cannot start "
-        "ends all of them, and so does Ctrl-C."
+        "Run the web server, a worker, another one for polls, and the clock together. One that ends is started again; "
+        "one that cannot start ends all of them, and so does Ctrl-C."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -41,10 +41,12 @@ class Command(BaseCommand):
         size = ["--workers", "4", "--blocking-threads", "2", "--workers-kill-timeout", "4"]
         address = ["--host", options["host"], "--port", str(options["port"])]
         celery = [sys.executable, "-W", "ignore", "-m", "celery", "--quiet", "-A", "config"]
+        worker = [*celery, "worker", "--concurrency", "1", "--loglevel", "WARNING"]
         schedule = ["--schedule", settings.CELERY_BEAT_SCHEDULE_FILENAME]
         parts = [
             part("web server", [sys.executable, "-m", *GRANIAN, *size, *address]),
-            part("worker", [*celery, "worker", "--concurrency", "1", "--loglevel", "WARNING"]),
+            part("worker", [*worker, "--hostname", "worker@%h", "--queues", ",".join(settings.OTHER_QUEUES)]),
+            part("poller", [*worker, "--hostname", "poller@%h", "--queues", settings.POLL_QUEUE]),
             part("clock", [*celery, "beat", *schedule, "--loglevel", "WARNING"]),
         ]
         try:
