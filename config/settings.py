@@ -130,7 +130,7 @@ else:
     }
 # A worker that is not told otherwise (`-Q`) takes from all of them.
 POLL_QUEUE, OTHER_QUEUES = "poll", ("dispatch", "custody", "mail", "default")  # a poll may take minutes
-CELERY_TASK_QUEUES = [Queue(name) for name in (POLL_QUEUE, *OTHER_QUEUES)]
+CELERY_TASK_QUEUES = [Queue(name) for name in (*OTHER_QUEUES, POLL_QUEUE)]
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_ROUTES = ["config.periodic.route"]
 CELERY_TASK_ACKS_LATE = True

@@ -7,10 +7,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BaseModel
 
-_WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _SECRET = {
-    "apikey", "auth", "authorization", "bearer", "cookie", "credential", "credentials", "key", "passphrase", "passwd",
-    "password", "pwd", "sas", "secret", "secrets", "sig", "signature", "token", "accesskey", "accountkey", "secretkey",
+    "apikey", "auth", "authorization", "bearer", "cookie", "cred", "credential", "jwt", "key", "pass", "passphrase",
+    "passwd", "password", "pwd", "sas", "secret", "sig", "signature", "token", "accesskey", "accountkey", "secretkey",
 }  # fmt: skip
 _COMPOUND = re.compile(r"connectionstring|password|passwd|secret|apikey|accesskey|privatekey")
 
@@ -29,6 +29,7 @@ def without_secrets(settings: Any, model: type[BaseModel] | None) -> tuple[Any, 
 
 def means_secret(name: str) -> bool:
     words = {word.lower() for word in _WORDS.findall(name)}
+    words |= {word.removesuffix("s") for word in words}
     return bool(words & _SECRET or _COMPOUND.search(re.sub(r"[^a-z]", "", name.lower())))
 
 

@@ -5,6 +5,7 @@ lease's token and the configuration's version. So a crash costs a lease and neve
 changes nothing.
 """
 
+import json
 import time
 from datetime import timedelta
 from typing import Any
@@ -17,7 +18,7 @@ from django.utils import timezone
 from config import leases
 from config.errors import DomainError
 from connectors import failures, kinds, schedule, sources
-from connectors.kinds.base import Batch, SourceFault
+from connectors.kinds.base import Batch, Cursor, SourceFault
 from connectors.models import LONGEST_NAME, LONGEST_POSITION, Alert, Connector, PollRun, Quarantined
 from connectors.services import ledger
 from connectors.services.alerts import alert
@@ -30,6 +31,7 @@ LEASE = timedelta(minutes=4)
 """Longer than anything between two renewals: a batch is read, taken and noted in it."""
 MOST_SECONDS = 200
 MOST_QUARANTINED = 1000
+_LONGEST_CURSOR = 8192  # characters; each item in quarantine keeps the one from which it is read again
 _LEAST_SECONDS = 30
 """A worker that has less left begins no poll: what it would cut short would look like a fault of the source."""
 _PAGE = 50
@@ -205,12 +207,12 @@ class _Polling:
         """Note that a batch is in custody: the cursor, what was read, what is in quarantine and the counts."""
         now = timezone.now()
         with transaction.atomic():
-            before = self.connector.cursor
+            cursor, before = _kept(batch.cursor), self.connector.cursor
             fresh = _fresh(self.connector, taken.bad)
             behind = batch.behind_seconds
             newest = {} if behind is None else {"newest_item_at": now - timedelta(seconds=behind)}
             self._change(
-                cursor=dict(batch.cursor),
+                cursor=cursor,
                 lease_until=now + LEASE,
                 seen=F("seen") + taken.seen,
                 new=F("new") + taken.new,
@@ -223,8 +225,8 @@ class _Polling:
             ledger.write(self.connector, batch.ledger)
             if fresh:
                 alert(self.connector, Alert.Event.QUARANTINE)
-        self.has_moved |= bool(batch.items or batch.cursor != self.connector.cursor)
-        self.connector.cursor = dict(batch.cursor)
+        self.has_moved |= bool(batch.items or cursor != before)
+        self.connector.cursor = cursor
         self.run.seen += taken.seen
         self.run.new += taken.new
         self.run.repeated += taken.repeated
@@ -268,6 +270,17 @@ def _release(connector: Connector) -> None:
     """Let go of a connector as it is. Who has lost it has nothing to let go."""
     rows = Connector.objects.for_organization(connector.organization_id)
     rows.filter(pk=connector.pk, lease_token=connector.lease_token).update(**RELEASED)
+
+
+def _kept(cursor: Cursor) -> dict[str, Any]:
+    """A cursor as it is stored. Raises SourceFault for one that no database can keep, or that is endless."""
+    text = json.dumps(cursor, ensure_ascii=False)
+    if len(text) <= _LONGEST_CURSOR and storable(text) == text and "\\u0000" not in text:
+        return dict(cursor)
+    raise SourceFault(
+        "The page token or link to go on with cannot be kept: it is longer than 8 kB, or holds half a character.",
+        fix="Have the source give shorter page tokens or links, in plain text.",
+    )
 
 
 def _fresh(connector: Connector, bad: list[Bad]) -> dict[str, Bad]:

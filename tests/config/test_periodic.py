@@ -44,6 +44,6 @@ def test_every_periodic_task_is_asked_for_at_its_interval_and_expires_with_it(cl
 
 def test_a_worker_without_a_choice_takes_from_every_queue(clock):
     entries, queues, default = clock
-    assert queues == ["dispatch", "poll", "custody", "mail", "default"]
+    assert queues == ["dispatch", "custody", "mail", "default", "poll"]
     assert default in queues
     assert {queue for *_, queue in entries} <= set(queues)

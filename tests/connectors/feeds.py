@@ -30,6 +30,7 @@ class Feed:
         self.reads: list[Cursor] = []
         self.secrets: list[str] = []
         self.by_ledger = False
+        self.token = ""
 
     def add(self, *records: Any) -> None:
         self.items += [each if isinstance(each, bytes) else json.dumps(each).encode() for each in records]
@@ -51,7 +52,8 @@ class Feed:
             ]
             ledger = (LedgerEntry(f"file {position}", "1"),)
             if not self.by_ledger or source.unread(ledger):
-                yield Batch(items, {"position": position + len(found)}, self.behind, ledger if self.by_ledger else ())
+                place = {"position": position + len(found)} | ({"token": self.token} if self.token else {})
+                yield Batch(items, place, self.behind, ledger if self.by_ledger else ())
             position += len(found)
 
 

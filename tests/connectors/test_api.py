@@ -139,6 +139,9 @@ def test_bad_settings_are_problems_and_never_a_422(api):
     "config",
     [
         {"password": "hunter2"},
+        {"token1": "hunter2"},
+        {"keys": "hunter2"},
+        {"db_pass": "hunter2"},
         {"apiKey": "hunter2"},
         {"client-secret": "hunter2"},
         {"headers": {"Authorization": "Bearer hunter2"}},

@@ -105,6 +105,20 @@ def test_bad_items_are_quarantined_with_place_reason_and_digest_and_nothing_of_w
     assert all(len(item.digest) == 64 for item in Quarantined.objects.all())
 
 
+@pytest.mark.parametrize("token", ["x" * 9000, "half \ud800 a character", "nul \0"])
+def test_a_place_that_cannot_be_kept_is_a_fault_of_the_source_and_nothing_is_lost(connector, feed, api, token):
+    feed.add(*loans(2))
+    feed.token = token
+    services.poll_due()
+    assert (last_run().outcome, last_run().cause, stored(connector).cursor) == ("failed", "config", {})
+    assert api.get("/v1/connectors").status_code == 200
+    feed.token = ""
+    Connector.objects.update(next_poll_at=timezone.now())
+    services.poll_due()
+    assert stored(connector).cursor == {"position": 2}
+    assert Decision.objects.count() == 2
+
+
 def test_a_conflict_is_quarantined_once_however_often_it_comes(connector, feed):
     feed.add({"decision_id": "a", "n": 1}, {"decision_id": "a", "n": 2}, {"decision_id": "b"})
     services.poll_due()

@@ -13,6 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 import yaml
+from django.conf import settings
 
 from config.management.commands.serve import GRANIAN
 from tests import throwaway
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.once  # it brings a database of its own
 
 COMPOSE = yaml.safe_load((CHECKOUT / "compose.yaml").read_text())
 CHOSEN = {"CUSTODY_VAULT": "filesystem"}  # the variables that an administrator sets beside compose.yaml
-OURS = ("migrate", "web", "worker", "beat")
+OURS = ("migrate", "web", "worker", "poller", "beat")
 
 
 @pytest.fixture(scope="module")
@@ -117,17 +118,17 @@ def test_the_services_start_in_order_work_together_and_end_when_told(services: R
     migrated = services.start("migrate").wait(60)
     assert migrated == 0, services.log("migrate").read_text()
     services.run("web", "python", "manage.py", "custody_create_vault")
-    for service in ("web", "worker", "beat"):
+    for service in ("web", "worker", "poller", "beat"):
         services.start(service)
     client = Client(services.port, "")
     wait_until(lambda: listens(services.port), "the web server listens")
     wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
-    for service in ("web", "worker", "beat"):
+    for service in ("web", "worker", "poller", "beat"):
         wait_until(lambda service=service: services.healthy(service), f"{service} is healthy")
     take_a_record(services, client)
     the_worker_finishes_what_was_reserved(services, client)
     client.close()
-    for service in ("beat", "worker", "web"):
+    for service in ("beat", "poller", "worker", "web"):
         services.processes[service].terminate()
         assert services.processes[service].wait(40) == 0, services.log(service).read_text()
         assert "Traceback" not in services.log(service).read_text()
@@ -223,6 +224,15 @@ def test_no_secret_stands_in_the_file_or_in_an_environment():
         assert not secret & set(COMPOSE["services"][name]["environment"])
     assert not [text for text in texts(COMPOSE) if re.search(r"://\w+:\w+@|PASSWORD=", text)]
     assert set(COMPOSE["secrets"]) == {s for each in COMPOSE["services"].values() for s in each.get("secrets", [])}
+
+
+def test_the_workers_of_the_image_take_from_every_queue_between_them_and_polls_hold_up_no_other():
+    queues = {}
+    for name in ("worker", "poller"):
+        command = COMPOSE["services"][name]["command"]
+        queues[name] = command[command.index("--queues") + 1].split(",")
+    assert queues == {"worker": list(settings.OTHER_QUEUES), "poller": [settings.POLL_QUEUE]}
+    assert {each.name for each in settings.CELERY_TASK_QUEUES} == {*queues["worker"], *queues["poller"]}
 
 
 def test_the_web_server_of_the_image_runs_as_serve_runs_it(built: Build):
