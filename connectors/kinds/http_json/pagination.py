@@ -28,6 +28,10 @@ class Pages(ABC):
     def url(self, url: str, place: Place) -> str:
         """The address of a page, of which `url` is the first."""
 
+    def name(self, place: Place, number: int) -> str:
+        """The page in the words of people who look for it; `number` counts the pages of this poll from 1."""
+        return f"page {number}"
+
     @abstractmethod
     def next(self, answer: Answer, place: Place, count: int) -> Place:
         """The place after a page of so many items; None if that was the last one. Raises SourceFault."""
@@ -56,6 +60,9 @@ def with_parameter(url: str, name: str, value: str | int) -> str:
 class _OnePage(Pages):
     def url(self, url: str, place: Place) -> str:
         return url
+
+    def name(self, place: Place, number: int) -> str:
+        return "the answer"
 
     def next(self, answer: Answer, place: Place, count: int) -> Place:
         return None
@@ -114,10 +121,17 @@ class _Numbered(Pages):
         self._pagination = pagination
 
     def url(self, url: str, place: Place) -> str:
-        return with_parameter(url, self._pagination.parameter, self._pagination.first if place is None else place)
+        return with_parameter(url, self._pagination.parameter, self._number(place))
+
+    def name(self, place: Place, number: int) -> str:
+        """The source's own number, by which it can be asked for."""
+        return f"page {self._number(place)}"
 
     def next(self, answer: Answer, place: Place, count: int) -> Place:
-        return int(self._pagination.first if place is None else place) + 1 if count else None
+        return self._number(place) + 1 if count else None
+
+    def _number(self, place: Place) -> int:
+        return int(self._pagination.first if place is None else place)
 
 
 class _WithOffsets(Pages):
@@ -129,6 +143,9 @@ class _WithOffsets(Pages):
 
     def url(self, url: str, place: Place) -> str:
         return with_parameter(url, self._pagination.parameter, place or 0)
+
+    def name(self, place: Place, number: int) -> str:
+        return f"offset {place or 0}"
 
     def next(self, answer: Answer, place: Place, count: int) -> Place:
         return int(place or 0) + count if count else None

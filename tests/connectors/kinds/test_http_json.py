@@ -19,6 +19,11 @@ def paged_by_offset(request: Request) -> Reply:
     return json_reply({"data": RECORDS[offset : offset + 7]})
 
 
+def paged_by_number_from_0(request: Request) -> Reply:
+    page = int(request.query["page"])
+    return json_reply({"data": RECORDS[page * 10 : (page + 1) * 10]})
+
+
 def paged_by_token(request: Request) -> Reply:
     start = int(request.query.get("cursor", "0"))
     following = str(start + 10) if start + 10 < len(RECORDS) else None
@@ -55,7 +60,7 @@ def test_each_pagination_is_read_to_its_end(serve: Serve, answer: Any, paginatio
     reader = reader_of(serve(answer), pagination=pagination)
     assert read_ids(reader) == IDS
     assert read_ids(reader) == IDS  # without `since` everything is asked for again
-    assert [step.name for step in reader.steps] == ["address", "connection", "answered", "signed in", "listed"]
+    assert [step.name for step in reader.steps] == ["address", "connection", "answered", "listed"]
 
 
 @EACH_PAGINATION
@@ -74,6 +79,38 @@ def test_small_batches_lose_nothing(serve: Serve, answer: Any, pagination: dict[
     assert read_ids(reader, batch_items=3) == IDS
     # Cut off within a page, it is read from its beginning.
     assert set(read_ids(reader, batch_items=3, most_batches=5) + read_ids(reader)) == set(IDS)
+
+
+@pytest.mark.parametrize(
+    ("answer", "pagination", "positions"),
+    [
+        (paged_by_number, {"kind": "page"}, ["page 1, item 1", "page 2, item 1", "page 3, item 1"]),
+        (paged_by_number_from_0, {"kind": "page", "first": 0}, ["page 0, item 1", "page 1, item 1", "page 2, item 1"]),
+        (paged_by_offset, {"kind": "offset"}, ["offset 0, item 1", "offset 7, item 1", "offset 14, item 1"]),
+        (
+            paged_by_token,
+            {"kind": "token", "next": "/meta/next", "parameter": "cursor"},
+            ["page 1, item 1", "page 2, item 1", "page 3, item 1"],
+        ),
+        (paged_by_link, {"kind": "link"}, ["page 1, item 1", "page 2, item 1", "page 3, item 1"]),
+    ],
+)
+def test_a_position_says_on_which_page_an_item_is(
+    serve: Serve, answer: Any, pagination: dict[str, Any], positions: list[str]
+) -> None:
+    batches = reader_of(serve(answer), pagination=pagination).batches()
+    assert [batch.items[0].position for batch in batches if batch.items][:3] == positions
+
+
+def test_a_position_in_the_only_answer_names_no_page(serve: Serve) -> None:
+    items = reader_of(serve(lambda _: json_reply({"data": RECORDS}))).items()
+    assert [item.position for item in items[:2]] == ["the answer, item 1", "the answer, item 2"]
+
+
+def test_a_line_has_a_position_on_its_page(serve: Serve) -> None:
+    lines = b"".join(json.dumps(record).encode() + b"\n" for record in RECORDS[:2])
+    reader = reader_of(serve(lambda _: Reply(lines)), format="ndjson", pagination={"kind": "page"})
+    assert [item.position for item in reader.items()] == ["page 1, item 1", "page 1, item 2"]
 
 
 def test_items_come_byte_for_byte(serve: Serve) -> None:

@@ -2,9 +2,12 @@
 
 import gzip
 import json
+import socket
+import threading
 import time
 import tracemalloc
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -75,11 +78,63 @@ def test_settings_that_cannot_work_are_problems(config: dict[str, Any], problem:
     ],
 )
 def test_each_fault_names_its_step_and_its_mend(serve: Serve, reply: Reply, step: str, cause: str, mend: str) -> None:
-    reader = reader_of(serve(lambda _: reply))
+    reader = reader_of(serve(lambda _: reply), secret="s3cret")
     fault = reader.fault()
     assert (reader.failed.name, fault.cause) == (step, cause)
     assert mend in reader.failed.fix
     assert reader.cursor == {}
+
+
+REACHED = ["address", "connection", "answered"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "config"),
+    [
+        (Reply(b"<html>"), {}),
+        (json_reply({"records": []}), {}),
+        (Reply(b'{"decision_id": "d-1"}\n{"deci'), {"format": "ndjson"}),
+    ],
+)
+def test_an_answer_without_a_list_is_shown_once_and_as_failed(
+    serve: Serve, reply: Reply, config: dict[str, Any]
+) -> None:
+    reader = reader_of(serve(lambda _: reply), **config)
+    reader.fault()
+    assert [(step.name, step.ok) for step in reader.steps] == [*((name, True) for name in REACHED), ("listed", False)]
+
+
+@pytest.mark.parametrize(
+    ("second", "failed"), [(Reply(b"<html>"), "listed"), (Reply(b"{}", headers={"Content-Length": "9"}), "answered")]
+)
+def test_a_step_that_fails_on_a_later_page_is_shown_once(serve: Serve, second: Reply, failed: str) -> None:
+    def answer(request: Request) -> Reply:
+        return second if "cursor" in request.query else json_reply({"data": [], "next": "2"})
+
+    reader = reader_of(serve(answer), pagination={"kind": "token", "next": "/next", "parameter": "cursor"})
+    reader.fault(seconds=2)
+    assert reader.failed.name == failed
+    assert len({step.name for step in reader.steps}) == len(reader.steps)
+
+
+@pytest.mark.parametrize("status", [302, 404, 408, 418, 429, 500])
+def test_credentials_count_as_accepted_only_with_an_answer_that_says_so(serve: Serve, status: int) -> None:
+    reader = reader_of(serve(lambda _: json_reply({}, status)), secret="s3cret")
+    reader.fault()
+    assert [step.name for step in reader.steps] == [*REACHED, "listed"]
+
+
+def test_credentials_are_accepted_before_a_list_is_found(serve: Serve) -> None:
+    reader = reader_of(serve(lambda _: json_reply({"data": []})), secret="s3cret")
+    reader.poll()
+    assert [step.name for step in reader.steps if step.ok] == [*REACHED, "signed in", "listed"]
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_source_that_asks_for_credentials_where_there_are_none_says_so(serve: Serve, status: int) -> None:
+    reader = reader_of(serve(lambda _: json_reply({}, status)))
+    assert "asks for credentials" in reader.fault().sentence
+    assert (reader.failed.name, reader.failed.fix) == ("signed in", "Name the secret in secret_ref.")
 
 
 @pytest.mark.parametrize("value", ["7", lambda: format_datetime(datetime.now(UTC) + timedelta(seconds=8), usegmt=True)])
@@ -189,12 +244,38 @@ def test_a_certificate_that_proves_nothing_is_refused(
     assert server.requests == []
 
 
-def test_a_port_where_nobody_listens_and_a_server_without_tls_are_faults_of_the_connection(serve: Serve) -> None:
-    plain = serve(lambda _: json_reply({}), encrypted=False)
-    for port in (1, plain.port):
+def test_a_port_where_nobody_listens_is_a_fault_of_the_connection(trusted: Any) -> None:
+    reader = Reader(KIND, {"url": "https://localhost:1/"})
+    assert reader.fault().cause == "transient"
+    assert (reader.failed.name, "firewall" in reader.failed.fix) == ("connection", True)
+
+
+@pytest.mark.parametrize("first_words", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"-ERR unknown command\r\n", b""])
+def test_a_port_that_does_not_speak_tls_is_named(trusted: Any, first_words: bytes) -> None:
+    with port_that_answers(first_words) as port:
         reader = Reader(KIND, {"url": f"https://localhost:{port}/"})
-        assert reader.fault().cause == "transient"
-        assert reader.failed.name == "connection"
+        fault = reader.fault()
+    assert [(step.name, step.ok) for step in reader.steps] == [("address", True), ("connection", True), ("TLS", False)]
+    assert "TLS" in fault.sentence
+    assert ("http://" in fault.fix, "port" in fault.fix, "firewall" in fault.fix) == (True, True, False)
+    assert fault.cause == ("config" if first_words else "transient")
+
+
+@contextmanager
+def port_that_answers(first_words: bytes) -> Iterator[int]:
+    """Takes one connection, hears one greeting, says its words and hangs up."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(2**16)
+                connection.sendall(first_words)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        yield listener.getsockname()[1]
+        thread.join()
 
 
 def slowly(body: bytes) -> Iterator[bytes]:
