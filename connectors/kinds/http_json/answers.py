@@ -22,7 +22,7 @@ class Gone(SourceFault):
     """There is no such page, or its token is no longer good."""
 
 
-class Answer:
+class Response:
     """A page."""
 
     def __init__(self, url: str, headers: Mapping[str, str], body: bytes) -> None:
@@ -76,7 +76,7 @@ class Answer:
             ) from None
 
 
-class Asker:
+class Client:
     """Asks for pages, with the connector's credentials."""
 
     def __init__(self, source: Source[Any]) -> None:
@@ -86,15 +86,15 @@ class Asker:
         self._has_secret = bool(secret)
         self._headers = {"User-Agent": _USER_AGENT, "Accept": "application/json", **_with_secret(source, secret)}
 
-    def get(self, url: str) -> Answer:
+    def get(self, url: str) -> Response:
         """Raises SourceFault; Gone among them."""
-        with step(self._source, "answered", "The source answers."), self._response(url) as response:
+        with step(self._source, "answered", "The source answers."), self._asked(url) as response:
             status, headers, body = response.status_code, response.headers, _body(response)
         self._require_success(status, headers)
         if self._has_secret:
             with self._source.step("signed in", "The source accepts the credentials."):
                 pass
-        return Answer(url, headers, body)
+        return Response(url, headers, body)
 
     def _require_success(self, status: int, headers: Mapping[str, str]) -> None:
         """Only a list that was read makes the step `listed` done, and that is not for here to say."""
@@ -106,7 +106,7 @@ class Asker:
                 raise fault
 
     @contextmanager
-    def _response(self, url: str) -> Iterator[requests.Response]:
+    def _asked(self, url: str) -> Iterator[requests.Response]:
         headers = {**self._headers, "Accept-Encoding": "gzip"}
         with self._session.get(url, headers=headers, stream=True, allow_redirects=False) as response:
             yield response

@@ -17,7 +17,7 @@ from typing import Any
 from connectors import formats
 from connectors.formats import Item
 from connectors.kinds.base import Batch, Cursor, Source, SourceFault
-from connectors.kinds.http_json.answers import Answer, Asker, Gone
+from connectors.kinds.http_json.answers import Client, Gone, Response
 from connectors.kinds.http_json.pagination import Place, pages, with_parameter
 from connectors.kinds.limits import BATCH_BYTES
 
@@ -44,16 +44,16 @@ class Pass:
             raise
 
     def _read(self) -> Iterator[Batch]:
-        asker = Asker(self._source)
+        client = Client(self._source)
         read = empty = 0
         before = b""
         while empty < _MOST_EMPTY and not (read and self._is_over()):
-            answer = self._answer(asker, is_first=not read)
-            digest, place = sha256(answer.body).digest(), self._place
+            response = self._response(client, is_first=not read)
+            digest, place = sha256(response.body).digest(), self._place
             items = (
-                [] if digest == before else self._items(answer, read + 1)
+                [] if digest == before else self._items(response, read + 1)
             )  # the same again: the source ignores the parameter
-            yield from self._page(items, self._pages.next(answer, place, len(items)))
+            yield from self._page(items, self._pages.next(response, place, len(items)))
             if self._place in (None, place):
                 return
             read, before, empty = read + 1, digest, 0 if items else empty + 1
@@ -61,20 +61,20 @@ class Pass:
     def _is_over(self) -> bool:
         return time.monotonic() >= self._source.deadline
 
-    def _answer(self, asker: Asker, *, is_first: bool) -> Answer:
+    def _response(self, client: Client, *, is_first: bool) -> Response:
         """The page at the place. A place of an earlier poll may be good no more: then a new pass begins."""
         try:
-            return asker.get(self._url())
+            return client.get(self._url())
         except Gone as fault:
             if self._place is None:
                 raise
             if is_first:
                 self._place = None
                 self._forget_failed_steps()
-                return asker.get(self._url())
+                return client.get(self._url())
             if self._pages.ends_with_not_found:
                 self._forget_failed_steps()
-                return Answer(self._url(), {}, b"")
+                return Response(self._url(), {}, b"")
             raise fault
 
     def _forget_failed_steps(self) -> None:
@@ -91,9 +91,9 @@ class Pass:
             url = with_parameter(url, self._config.since.parameter, self._since)
         return self._pages.url(url, self._place)
 
-    def _items(self, answer: Answer, number: int) -> list[Item]:
+    def _items(self, response: Response, number: int) -> list[Item]:
         with self._source.step("listed", "The answer has a list."):
-            items = answer.items(self._config, self._pages.name(self._place, number))
+            items = response.items(self._config, self._pages.name(self._place, number))
         return [item._replace(origin="") for item in items]
 
     def _page(self, items: list[Item], following: Place) -> Iterator[Batch]:
