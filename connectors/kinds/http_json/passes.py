@@ -50,9 +50,8 @@ class Pass:
         while empty < _MOST_EMPTY and not (read and self._is_over()):
             response = self._response(client, is_first=not read)
             digest, place = sha256(response.body).digest(), self._place
-            items = (
-                [] if digest == before else self._items(response, read + 1)
-            )  # the same again: the source ignores the parameter
+            repeats = digest == before  # then the source ignores the parameter
+            items = [] if repeats else self._items(response, read + 1)
             yield from self._page(items, self._pages.next(response, place, len(items)))
             if self._place in (None, place):
                 return
