@@ -1,5 +1,6 @@
 """What went wrong below a kind, as a fault of its source: in a sentence, with its mend and its cause."""
 
+import ssl
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from email.utils import parsedate_to_datetime
@@ -40,6 +41,11 @@ _MENDS: dict[type[DomainError], _Mend] = {
     vetted_http.TooSlow: _Mend(_LATER, "transient"),
     vetted_http.AnswerTooLarge: _Mend("Ask the source for less at a time: smaller pages or objects.", "config"),
 }
+_NOT_TLS = {
+    "BAD_RECORD_TYPE", "HTTP_REQUEST", "HTTPS_PROXY_REQUEST", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE",
+    "UNKNOWN_PROTOCOL", "WRONG_VERSION_NUMBER",
+}  # fmt: skip
+"""What OpenSSL, by its version, says of an answer that is not TLS."""
 _BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError)
 
 
@@ -79,13 +85,41 @@ def required_secret(source: Source[Any]) -> str:
 
 
 def connections(source: Source[Any]) -> vetted_http.Connections:
-    """Connections for reading this source; how far they come is shown as the steps `address` and `connection`."""
-    details = {"address": "The host's address is allowed.", "connection": "The host takes the connection."}
+    """Connections for reading this source; how far they come is shown as the steps `address` and `connection`.
+
+    A port that takes the connection and does not speak TLS fails a step `TLS`.
+    """
 
     def stage(name: str) -> AbstractContextManager[None]:
-        return step(source, name, details[name])
+        return _connected(source) if name == "connection" else step(source, name, "The host's address is allowed.")
 
     return vetted_http.Connections(deadline=source.deadline, stage=stage)
+
+
+@contextmanager
+def _connected(source: Source[Any]) -> Iterator[None]:
+    refused: SourceFault | None = None
+    with step(source, "connection", "The host takes the connection."):
+        try:
+            yield
+        except vetted_http.ConnectionFailed as error:
+            if not isinstance(error.__context__, ssl.SSLError):
+                raise
+            refused = _without_tls(error.__context__)
+    if refused:
+        with source.step("TLS", ""):
+            raise refused
+
+
+def _without_tls(error: ssl.SSLError) -> SourceFault:
+    if error.reason in _NOT_TLS:
+        return SourceFault("The port does not speak TLS.", fix="Use http://, or the right port.", because=error.reason)
+    return SourceFault(
+        "The host broke off while TLS was agreed on.",
+        fix="Check that the port speaks TLS 1.2 or newer. If it speaks none, use http:// or the right port.",
+        cause="transient",
+        because=error.reason or type(error).__name__,
+    )
 
 
 def busy(sentence: str, retry_after: str | None = None) -> SourceFault:

@@ -22,7 +22,7 @@ class Gone(SourceFault):
     """There is no such page, or its token is no longer good."""
 
 
-class Answer:
+class Response:
     """A page."""
 
     def __init__(self, url: str, headers: Mapping[str, str], body: bytes) -> None:
@@ -33,11 +33,14 @@ class Answer:
         found = formats.values_at(self.body, [pointer]).get(pointer)
         return None if found is None else _lenient(found)
 
-    def items(self, config: Any) -> list[Item]:
-        """Raises SourceFault."""
+    def items(self, config: Any, name: str) -> list[Item]:
+        """What it lists. Raises SourceFault.
+
+        Args:
+            name: of this page, for the items' positions.
+        """
         if not self.body.strip():
             return []
-        name = "the answer"
         if config.format == "ndjson" or any(word in self.headers.get("Content-Type", "") for word in _LINES):
             self._require_whole_lines()
             return list(formats.items([self.body], "ndjson", name))
@@ -73,35 +76,45 @@ class Answer:
             ) from None
 
 
-class Asker:
+class Client:
     """Asks for pages, with the connector's credentials."""
 
     def __init__(self, source: Source[Any]) -> None:
         self._source = source
         self._session = connections(source).session()
-        self._headers = {"User-Agent": _USER_AGENT, "Accept": "application/json", **_with_secret(source)}
+        secret = source.secret()
+        self._has_secret = bool(secret)
+        self._headers = {"User-Agent": _USER_AGENT, "Accept": "application/json", **_with_secret(source, secret)}
 
-    def get(self, url: str) -> Answer:
+    def get(self, url: str) -> Response:
         """Raises SourceFault; Gone among them."""
-        with step(self._source, "answered", "The source answers."), self._response(url) as response:
+        with step(self._source, "answered", "The source answers."), self._asked(url) as response:
             status, headers, body = response.status_code, response.headers, _body(response)
-        with step(self._source, "signed in", "The source accepts the credentials."):
-            _require_signed_in(status)
-        with step(self._source, "listed", "The answer has a list."):
-            _require_success(status, headers)
-        return Answer(url, headers, body)
+        self._require_success(status, headers)
+        if self._has_secret:
+            with self._source.step("signed in", "The source accepts the credentials."):
+                pass
+        return Response(url, headers, body)
+
+    def _require_success(self, status: int, headers: Mapping[str, str]) -> None:
+        """Only a list that was read makes the step `listed` done, and that is not for here to say."""
+        fault = _refused_credentials(status, were_sent=self._has_secret)
+        name = "signed in" if fault else "listed"
+        fault = fault or _refusal(status, headers)
+        if fault:
+            with self._source.step(name, ""):
+                raise fault
 
     @contextmanager
-    def _response(self, url: str) -> Iterator[requests.Response]:
+    def _asked(self, url: str) -> Iterator[requests.Response]:
         headers = {**self._headers, "Accept-Encoding": "gzip"}
         with self._session.get(url, headers=headers, stream=True, allow_redirects=False) as response:
             yield response
 
 
-def _with_secret(source: Source[Any]) -> dict[str, str]:
+def _with_secret(source: Source[Any], secret: str) -> dict[str, str]:
     """The headers of the settings, with the secret in its place."""
     headers: dict[str, str] = dict(source.config.headers)
-    secret = source.secret()
     has_place = any("{secret}" in value for value in headers.values())
     if not (secret.isascii() and (secret.isprintable() or not secret)):
         with source.step("signed in", ""):
@@ -132,32 +145,36 @@ def _body(response: requests.Response) -> bytes:
     return bytes(body)
 
 
-def _require_signed_in(status: int) -> None:
+def _refused_credentials(status: int, *, were_sent: bool) -> SourceFault | None:
+    if status not in (401, 403):
+        return None
+    if not were_sent:
+        return SourceFault("The source asks for credentials.", fix="Name the secret in secret_ref.")
     if status == 401:
-        raise SourceFault(
+        return SourceFault(
             "The source does not accept the credentials.",
             fix="Check the secret behind secret_ref, and the header that it is sent in.",
         )
-    if status == 403:
-        raise SourceFault(
-            "The credentials do not allow this.", fix="Ask those who run the source for permission to read the list."
-        )
+    return SourceFault(
+        "The credentials do not allow this.", fix="Ask those who run the source for permission to read the list."
+    )
 
 
-def _require_success(status: int, headers: Mapping[str, str]) -> None:
-    if 300 <= status < 400:
-        raise SourceFault(
+def _refusal(status: int, headers: Mapping[str, str]) -> SourceFault | None:
+    if 200 <= status < 300:
+        return None
+    if status < 400:
+        return SourceFault(
             "The source redirects to another address, which is not followed.",
             fix="Set url to the address that it redirects to.",
         )
     if status == 429:
-        raise busy("The source asks for fewer requests.", headers.get("Retry-After"))
+        return busy("The source asks for fewer requests.", headers.get("Retry-After"))
     if status >= 500 or status == 408:
-        raise busy(f"The source has a fault of its own (HTTP {status}).", headers.get("Retry-After"))
+        return busy(f"The source has a fault of its own (HTTP {status}).", headers.get("Retry-After"))
     if status in (400, 404, 410, 416, 422):
-        raise Gone(f"The source does not know this address or its parameters (HTTP {status}).", fix="Check the url.")
-    if status >= 400:
-        raise SourceFault(f"The source refuses the request (HTTP {status}).", fix="Check the url and headers.")
+        return Gone(f"The source does not know this address or its parameters (HTTP {status}).", fix="Check the url.")
+    return SourceFault(f"The source refuses the request (HTTP {status}).", fix="Check the url and headers.")
 
 
 def _lenient(document: bytes) -> Any:

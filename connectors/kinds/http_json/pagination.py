@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit, urlunsplit
 import requests
 
 from connectors.kinds.base import SourceFault
-from connectors.kinds.http_json.answers import Answer
+from connectors.kinds.http_json.answers import Response
 from connectors.kinds.http_json.config import Link, Numbered, Offset, Pagination, Token
 
 Place = str | int | None
@@ -28,8 +28,12 @@ class Pages(ABC):
     def url(self, url: str, place: Place) -> str:
         """The address of a page, of which `url` is the first."""
 
+    def name(self, place: Place, number: int) -> str:
+        """The page in the words of people who look for it; `number` counts the pages of this poll from 1."""
+        return f"page {number}"
+
     @abstractmethod
-    def next(self, answer: Answer, place: Place, count: int) -> Place:
+    def next(self, response: Response, place: Place, count: int) -> Place:
         """The place after a page of so many items; None if that was the last one. Raises SourceFault."""
 
 
@@ -57,7 +61,10 @@ class _OnePage(Pages):
     def url(self, url: str, place: Place) -> str:
         return url
 
-    def next(self, answer: Answer, place: Place, count: int) -> Place:
+    def name(self, place: Place, number: int) -> str:
+        return "the answer"
+
+    def next(self, response: Response, place: Place, count: int) -> Place:
         return None
 
 
@@ -71,16 +78,16 @@ class _Linked(Pages):
         """A link to another host, kept from other settings, gets no credentials of these."""
         return url if place is None or _origin(str(place)) != _origin(url) else str(place)
 
-    def next(self, answer: Answer, place: Place, count: int) -> Place:
+    def next(self, response: Response, place: Place, count: int) -> Place:
         if self._pointer is None:
-            links = requests.utils.parse_header_links(answer.headers.get("Link", ""))
+            links = requests.utils.parse_header_links(response.headers.get("Link", ""))
             target = next((link["url"] for link in links if "next" in link.get("rel", "").lower().split()), None)
         else:
-            target = answer.value(self._pointer)
+            target = response.value(self._pointer)
         if target in (None, "", False):
             return None
-        found = urljoin(answer.url, str(target))
-        if _origin(found) != _origin(answer.url):
+        found = urljoin(response.url, str(target))
+        if _origin(found) != _origin(response.url):
             raise SourceFault(
                 "The next page is at another host, which gets no credentials of this one.",
                 fix="Ask those who run the source for links to its own host.",
@@ -97,8 +104,8 @@ class _WithTokens(Pages):
     def url(self, url: str, place: Place) -> str:
         return url if place is None else with_parameter(url, self._pagination.parameter, place)
 
-    def next(self, answer: Answer, place: Place, count: int) -> Place:
-        token = answer.value(self._pagination.next)
+    def next(self, response: Response, place: Place, count: int) -> Place:
+        token = response.value(self._pagination.next)
         if token in (None, "", False):
             return None
         if not isinstance(token, str | int):
@@ -114,10 +121,17 @@ class _Numbered(Pages):
         self._pagination = pagination
 
     def url(self, url: str, place: Place) -> str:
-        return with_parameter(url, self._pagination.parameter, self._pagination.first if place is None else place)
+        return with_parameter(url, self._pagination.parameter, self._number(place))
 
-    def next(self, answer: Answer, place: Place, count: int) -> Place:
-        return int(self._pagination.first if place is None else place) + 1 if count else None
+    def name(self, place: Place, number: int) -> str:
+        """The source's own number, by which it can be asked for."""
+        return f"page {self._number(place)}"
+
+    def next(self, response: Response, place: Place, count: int) -> Place:
+        return self._number(place) + 1 if count else None
+
+    def _number(self, place: Place) -> int:
+        return int(self._pagination.first if place is None else place)
 
 
 class _WithOffsets(Pages):
@@ -130,7 +144,10 @@ class _WithOffsets(Pages):
     def url(self, url: str, place: Place) -> str:
         return with_parameter(url, self._pagination.parameter, place or 0)
 
-    def next(self, answer: Answer, place: Place, count: int) -> Place:
+    def name(self, place: Place, number: int) -> str:
+        return f"offset {place or 0}"
+
+    def next(self, response: Response, place: Place, count: int) -> Place:
         return int(place or 0) + count if count else None
 
 

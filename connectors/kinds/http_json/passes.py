@@ -16,8 +16,8 @@ from typing import Any
 
 from connectors import formats
 from connectors.formats import Item
-from connectors.kinds.base import Batch, Cursor, Source
-from connectors.kinds.http_json.answers import Answer, Asker, Gone
+from connectors.kinds.base import Batch, Cursor, Source, SourceFault
+from connectors.kinds.http_json.answers import Client, Gone, Response
 from connectors.kinds.http_json.pagination import Place, pages, with_parameter
 from connectors.kinds.limits import BATCH_BYTES
 
@@ -37,14 +37,22 @@ class Pass:
         self._newest: _Value | None = None
 
     def batches(self) -> Iterator[Batch]:
-        asker = Asker(self._source)
+        try:
+            yield from self._read()
+        except SourceFault:
+            self._forget_what_failed_later()
+            raise
+
+    def _read(self) -> Iterator[Batch]:
+        client = Client(self._source)
         read = empty = 0
         before = b""
         while empty < _MOST_EMPTY and not (read and self._is_over()):
-            answer = self._answer(asker, is_first=not read)
-            digest, place = sha256(answer.body).digest(), self._place
-            items = [] if digest == before else self._items(answer)  # the same again: the source ignores the parameter
-            yield from self._page(items, self._pages.next(answer, place, len(items)))
+            response = self._response(client, is_first=not read)
+            digest, place = sha256(response.body).digest(), self._place
+            repeats = digest == before  # then the source ignores the parameter
+            items = [] if repeats else self._items(response, read + 1)
+            yield from self._page(items, self._pages.next(response, place, len(items)))
             if self._place in (None, place):
                 return
             read, before, empty = read + 1, digest, 0 if items else empty + 1
@@ -52,24 +60,29 @@ class Pass:
     def _is_over(self) -> bool:
         return time.monotonic() >= self._source.deadline
 
-    def _answer(self, asker: Asker, *, is_first: bool) -> Answer:
+    def _response(self, client: Client, *, is_first: bool) -> Response:
         """The page at the place. A place of an earlier poll may be good no more: then a new pass begins."""
         try:
-            return asker.get(self._url())
+            return client.get(self._url())
         except Gone as fault:
             if self._place is None:
                 raise
             if is_first:
                 self._place = None
                 self._forget_failed_steps()
-                return asker.get(self._url())
+                return client.get(self._url())
             if self._pages.ends_with_not_found:
                 self._forget_failed_steps()
-                return Answer(self._url(), {}, b"")
+                return Response(self._url(), {}, b"")
             raise fault
 
     def _forget_failed_steps(self) -> None:
         self._source.steps[:] = [step for step in self._source.steps if step.ok]
+
+    def _forget_what_failed_later(self) -> None:
+        """What went well on one page and failed on the next is shown as failed alone."""
+        failed = {step.name for step in self._source.steps if not step.ok}
+        self._source.steps[:] = [step for step in self._source.steps if not (step.ok and step.name in failed)]
 
     def _url(self) -> str:
         url = self._config.url
@@ -77,11 +90,10 @@ class Pass:
             url = with_parameter(url, self._config.since.parameter, self._since)
         return self._pages.url(url, self._place)
 
-    def _items(self, answer: Answer) -> list[Item]:
+    def _items(self, response: Response, number: int) -> list[Item]:
         with self._source.step("listed", "The answer has a list."):
-            items = answer.items(self._config)
-        where = "page " + str(self._place) if isinstance(self._place, int) else "the answer"
-        return [item._replace(position=item.position.replace("the answer", where), origin="") for item in items]
+            items = response.items(self._config, self._pages.name(self._place, number))
+        return [item._replace(origin="") for item in items]
 
     def _page(self, items: list[Item], following: Place) -> Iterator[Batch]:
         """The page in batches. Only the last one leads to the next page."""

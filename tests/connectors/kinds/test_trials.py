@@ -83,7 +83,7 @@ def test_what_is_well_says_every_step_in_words(attempt: Try, s3: S3Server, bucke
     assert names(found) == ["configuration", "secret", "address", "connection", "signed in", "listed", "sample"]
     found = attempt("http_json", api_of(serve, lambda _: json_reply([{"decision_id": "d-1"}])), TOKEN)
     assert found["ok"], found
-    assert "d-1" in found["steps"][-1]["detail"]
+    assert found["steps"][-1]["detail"] == "the answer, item 1 is a record; its decision_id is d-1."
 
 
 def test_a_wrong_key_no_permission_and_no_such_bucket_are_told_apart(attempt: Try, s3: S3Server, bucket: Any) -> None:
@@ -136,6 +136,11 @@ def test_a_source_that_takes_too_long_names_its_step(
     assert mend
 
 
+def test_a_source_without_credentials_has_no_step_for_them(attempt: Try, serve: Serve) -> None:
+    found = attempt("http_json", api_of(serve, lambda _: json_reply([{"decision_id": "d-1"}])))
+    assert names(found) == ["configuration", "address", "connection", "answered", "listed", "sample"]
+
+
 @pytest.mark.parametrize(
     ("body", "step", "mend"),
     [
@@ -151,3 +156,5 @@ def test_what_is_no_json_or_has_no_decision_id_names_its_step_and_repeats_nothin
     where, fix = failed(found)
     assert (where, mend in fix) == (step, True), found
     assert "Jane" not in json.dumps(found)
+    reached = ["configuration", "secret", "address", "connection", "answered", "signed in", "listed"]
+    assert names(found) == (reached if step == "listed" else [*reached, step])
