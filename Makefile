@@ -52,7 +52,8 @@ docs: install
 	DATA_DIR=.cache/data $(PYTHON) -m docs.roles
 	DATA_DIR=.cache/data $(PYTHON) manage.py pack_pages
 
-pictures: install services
+pictures: install
+	@sh tests/services.sh pictures
 	DATA_DIR=.cache/data $(PYTHON) -m docs.screenshots
 
 bench: install services

@@ -88,11 +88,26 @@ def pages_of_access(browser: Browser, site: Service) -> None:
     page.close()
 
 
+def page_of_a_connector(browser: Browser, site: Service) -> None:
+    page = browser.new_page(base_url=site.url, viewport={"width": 1100, "height": 480}, color_scheme="light")
+    page.goto("/sign-in/")
+    sign_in(site, page, OWNER)
+    page.evaluate("localStorage.setItem('django.admin.navSidebarIsOpen', 'false')")
+    page.goto("/admin/connectors/connector/")
+    page.get_by_role("link", name="Export of mortgage decisions").click()
+    page.get_by_role("heading", name="Settings").evaluate(
+        "each => each.nextElementSibling.remove()"
+    )  # a folder made for this
+    shoot(page, "connector", page.get_by_role("heading", level=1), page.get_by_role("heading", name="Quarantine"))
+    page.close()
+
+
 def main() -> None:
     PICTURES.mkdir(exist_ok=True)
-    with demonstration() as site, chromium() as browser:
+    with demonstration() as site, chromium(shows_pdf=True) as browser:
         pages_of_sign_in(browser, site)
         pages_of_access(browser, site)
+        page_of_a_connector(browser, site)
         walk(browser, site)
 
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Make sure that the programs beside Python are there: install them where that is ours to do, else name them.
-# `services.sh paper` looks only for what letters on paper need; without a word also for what tests and benchmarks use.
+# `services.sh paper` looks only for what letters on paper need; without a word also for what tests and benchmarks use,
+# and `services.sh pictures` for a browser that shows PDF, too.
 set -eu
 
 missing=""
@@ -23,6 +24,10 @@ if [ "${1:-}" != paper ]; then
     need chromium-headless-shell /usr/bin/chromium-headless-shell /usr/bin/google-chrome
     need npm /usr/bin/npm /usr/local/bin/npm /opt/homebrew/bin/npm
     need wrk /usr/bin/wrk /usr/local/bin/wrk /opt/homebrew/bin/wrk
+fi
+
+if [ "${1:-}" = pictures ]; then
+    need chromium /usr/bin/chromium /usr/bin/google-chrome
 fi
 
 if [ -z "$missing" ]; then

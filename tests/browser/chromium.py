@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 # The shell is the same browser without windows, and takes a quarter of the CPU time for a page.
 _PROGRAMS = ("chromium-headless-shell", "chromium", "google-chrome")
+_WHOLE = ("chromium", "google-chrome")
 _ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -20,8 +21,12 @@ _ARGUMENTS = [
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
+def chromium(*, shows_pdf: bool = False) -> Iterator[Browser]:
+    """
+    Args:
+        shows_pdf: the whole browser, for the shell downloads what it should show.
+    """
+    program = next(filter(None, map(shutil.which, _WHOLE if shows_pdf else _PROGRAMS)), None)
     if program is None:
         raise SystemExit("Chromium is missing: run `make services`.")
     with sync_playwright() as playwright:
