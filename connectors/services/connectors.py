@@ -110,7 +110,7 @@ def request_poll(*, caller: Caller, connector: Connector) -> Connector:
         if not row.enabled:
             raise NotPolled("This connector is disabled. Enable it first.")
         if row.problems:
-            raise NotPolled("This connector's settings have problems. Mend them first.")
+            raise NotPolled("This connector's settings have problems. Fix them first.")
         _start(row)
         row.save(update_fields=[*_CHANGED_BY_SERVICES])
         rows.record("poll_requested", caller, row)
@@ -119,8 +119,8 @@ def request_poll(*, caller: Caller, connector: Connector) -> Connector:
 
 
 _CHANGED_BY_SERVICES = (
-    "name", "config", "secret_ref", "schedule_seconds", "enabled", "version", "problems", "cursor", "next_poll_at",
-    "failures", "stopped_at", "stopped_because", "silent_at",
+    "name", "config", "secret_ref", "schedule_seconds", "enabled", "version", "problems", "cursor", "caught_up_at",
+    "next_poll_at", "failures", "stopped_at", "stopped_because", "silent_at",
 )  # fmt: skip
 
 
@@ -159,7 +159,7 @@ def _apply(row: Connector, changes: Changes) -> list[str]:
 
 def _reset(row: Connector) -> None:
     """Have a connector read from its beginning."""
-    row.cursor = {}
+    row.cursor, row.caught_up_at = {}, None
     row.ledger.all().delete()
 
 
