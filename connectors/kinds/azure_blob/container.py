@@ -66,7 +66,7 @@ class Container(Objects):
         if not isinstance(error, HttpResponseError):
             return "listed", SourceFault(
                 "The storage gives no sensible answer.",
-                fix="Check account, endpoint and the secret behind secret_ref.",
+                fix="Check account, endpoint and the secret that secret_ref names.",
                 because=type(error).__name__,
             )
         code, status = str(getattr(error, "error_code", "") or ""), error.status_code or 0
@@ -77,7 +77,7 @@ class Container(Objects):
         if status in (401, 403) or not status:
             return "signed in", SourceFault(
                 "The storage does not accept the credentials.",
-                fix="Check account, and the secret behind secret_ref: a key, or a signature that has not ended.",
+                fix="Check account, and the secret that secret_ref names: a key, or a signature that has not expired.",
                 because=code,
             )
         if status == 404:

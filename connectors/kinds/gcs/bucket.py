@@ -40,7 +40,7 @@ class Bucket(Objects):
         except ValueError:
             with self.source.step("signed in", ""):
                 raise SourceFault(
-                    "The secret is no key of a service account.",
+                    "The secret is not the key of a service account.",
                     fix="Put the JSON file there that Google made for the service account, whole.",
                 ) from None
         bucket: CloudBucket = client.bucket(self.source.config.bucket)
@@ -78,7 +78,7 @@ class Bucket(Objects):
         if isinstance(error, GoogleAuthError | Unauthorized):
             return "signed in", SourceFault(
                 "The storage does not accept the credentials.",
-                fix="Check the secret behind secret_ref.",
+                fix="Check the secret that secret_ref names.",
                 because=because,
             )
         if isinstance(error, NotFound):
