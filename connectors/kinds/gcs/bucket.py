@@ -41,7 +41,7 @@ class Bucket(Objects):
             with self.source.step("signed in", ""):
                 raise SourceFault(
                     "The secret is not the key of a service account.",
-                    fix="Put the JSON file there that Google made for the service account, whole.",
+                    fix="Store the complete JSON file that Google created for the service account.",
                 ) from None
         bucket: CloudBucket = client.bucket(self.source.config.bucket)
         return bucket
@@ -92,7 +92,7 @@ class Bucket(Objects):
         status = int(getattr(error, "code", 0) or 0)
         if status == 429 or status >= 500:
             headers = getattr(getattr(error, "response", None), "headers", {})
-            return "listed", busy(f"The storage has a fault of its own (HTTP {status}).", headers.get("Retry-After"))
+            return "listed", busy(f"The storage has an internal error (HTTP {status}).", headers.get("Retry-After"))
         return "listed", SourceFault(
             f"The storage refuses the request (HTTP {status}).", fix="Check bucket and endpoint.", because=because
         )

@@ -123,7 +123,7 @@ def _fault(code: str, status: int, error: ClientError) -> SourceFault:
         return SourceFault("The bucket is in another region.", fix="Set region to that of the bucket.", because=code)
     if status in (429, 503) or status >= 500 or code in ("SlowDown", "Throttling"):
         headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
-        return busy(f"The storage has a fault of its own (HTTP {status}).", headers.get("retry-after"))
+        return busy(f"The storage has an internal error (HTTP {status}).", headers.get("retry-after"))
     return SourceFault(
         f"The storage refuses the request (HTTP {status}).", fix="Check bucket, region and endpoint.", because=code
     )

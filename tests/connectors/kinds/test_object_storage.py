@@ -274,8 +274,8 @@ def test_a_region_and_a_role_are_checked_before_they_become_a_host(config: dict[
 FAULTS = pytest.mark.parametrize(
     ("reply", "cause", "word"),
     [
-        (json_reply({}, 503, Retry_After="9"), "transient", "tried again"),
-        (json_reply({}, 500), "transient", "tried again"),
+        (json_reply({}, 503, Retry_After="9"), "transient", "retried"),
+        (json_reply({}, 500), "transient", "retried"),
         (Reply(b"<html>surprise", 200), "", ""),
         (Reply(b"", 302, {"Location": "http://127.0.0.1:1/"}), "config", ""),
         (Reply(b" " * 1000, 200, {"Content-Length": "2000"}), "transient", ""),
