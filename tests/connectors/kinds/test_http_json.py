@@ -237,7 +237,7 @@ def test_the_secret_is_a_bearer_token_or_stands_where_a_header_says(serve: Serve
         ({"url": "ftp://host/"}, "url: "),
         ({"url": "https:///path"}, "url: "),
         ({"url": "https://[broken/"}, "url: "),
-        ({"url": "https://user:password@host/"}, "url: Leave user and password out"),
+        ({"url": "https://user:password@host/"}, "url: Leave out user and password"),
         ({"url": "https://host/#part"}, "url: "),
         ({"headers": {"Host": "other"}}, "headers: Host is set"),
         ({"headers": {"X-Api-Key": "abc"}}, "headers: X-Api-Key holds a secret"),
