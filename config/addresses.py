@@ -62,7 +62,7 @@ class AddressRefused(DomainError):
     status: ClassVar = 422
     sentence = (
         "This host is not on the public internet. If it is one of yours, "
-        "an administrator can add it to ALLOWED_PRIVATE_HOSTS."
+        "the operator of this service can add it to ALLOWED_PRIVATE_HOSTS."
     )
 
 
@@ -72,8 +72,8 @@ class PlaintextRefused(DomainError):
     code: ClassVar = "plaintext_refused"
     status: ClassVar = 422
     sentence = (
-        "This host is spoken to without encryption. Use TLS (https://), "
-        "or an administrator adds the host to ALLOWED_PRIVATE_HOSTS."
+        "The connection to this host would not be encrypted. Use TLS (https://), "
+        "or ask the operator of this service to add the host to ALLOWED_PRIVATE_HOSTS."
     )
 
 

@@ -16,7 +16,7 @@ from accounts.back_office import caller, label_of, refusal
 from accounts.callers import Caller
 from config.errors import DomainError
 from connectors import services
-from connectors.back_office.filters import State
+from connectors.back_office.filters import KindOf, State, title_of
 from connectors.back_office.forms import setting_text
 from connectors.back_office.pages import EditingPages
 from connectors.models import Connector, PollRun, Quarantined
@@ -30,7 +30,7 @@ Action = Callable[..., str]
 
 def _poll(who: Caller, row: Connector) -> str:
     services.request_poll(caller=who, connector=row)
-    return "It is polled within a few seconds."
+    return "It will be polled within a few seconds."
 
 
 def _enable(who: Caller, row: Connector) -> str:
@@ -45,12 +45,12 @@ def _disable(who: Caller, row: Connector) -> str:
 
 def _reset(who: Caller, row: Connector) -> str:
     services.change_connector(caller=who, connector=row, changes=Changes(reset_cursor=True))
-    return "It reads from the beginning. What is in custody already makes no second record."
+    return "It reads from the beginning. Records already in custody are not created twice."
 
 
 def _delete(who: Caller, row: Connector) -> str:
     services.delete_connector(caller=who, connector=row)
-    return "Deleted. The records that it brought stay in custody."
+    return "Deleted. Its records stay in custody."
 
 
 def _retry(who: Caller, row: Connector, items: Collection[int] | None = None) -> str:
@@ -61,6 +61,10 @@ def _retry(who: Caller, row: Connector, items: Collection[int] | None = None) ->
 def _dismiss(who: Caller, row: Connector, items: Collection[int] | None = None) -> str:
     count = services.dismiss_quarantined(caller=who, connector=row, items=items)
     return f"{count} item{pluralize(count)} dismissed."
+
+
+def _why_not_polled(row: Connector) -> str:
+    return "Fix its problems first." if row.enabled else "Enable it first."
 
 
 _ACTIONS: dict[str, Action] = {
@@ -78,17 +82,17 @@ _OF_ITEMS = ("retry", "dismiss")
 @admin.register(Connector)
 class ConnectorAdmin(EditingPages):
     nothing = "No connectors yet. They fetch decision records from other systems."
-    list_display = ("name", "kind", "condition", "last_run", "new", "waiting", "lag", "next_poll_at")
-    list_filter = (State, "kind")
+    list_display = ("name", "titled_kind", "condition", "last_run", "new", "waiting", "lag", "next_poll_at")
+    list_filter = (State, KindOf)
     search_fields = ("name",)
     ordering = ("-created_at", "-pk")
     fields = (
-        "condition", "source_id", "kind", "schedule_seconds", "secret_ref", "next_poll_at", "lag", "seen", "new",
+        "condition", "source_id", "titled_kind", "schedule_seconds", "secret_ref", "next_poll_at", "lag", "seen", "new",
         "repeated", "quarantined", "last_new_at", "position", "creator", "created_at",
     )  # fmt: skip
     labels = {
         "schedule_seconds": "seconds between polls",
-        "secret_ref": "secret",
+        "secret_ref": "secret reference",
         "next_poll_at": "next poll",
         "seen": "items seen",
         "new": "new records",
@@ -111,13 +115,21 @@ class ConnectorAdmin(EditingPages):
         )
         return annotated
 
+    @admin.display(description="kind", ordering="kind")
+    def titled_kind(self, row: Connector) -> str:
+        return title_of(row.kind)
+
     @admin.display(description="state")
     def condition(self, row: Connector) -> str:
         return f"{row.state}, silent" if row.is_silent else row.state
 
     @admin.display(description="read up to")
     def position(self, row: Connector) -> str:
-        return json.dumps(row.cursor, ensure_ascii=False) if row.cursor else "its beginning"
+        if row.cursor:
+            return json.dumps(row.cursor, ensure_ascii=False)
+        if row.caught_up_at is None:
+            return "nothing yet"
+        return "everything, at the last complete poll" if row.failures else "everything, at the last poll"
 
     @admin.display(description="last run")
     def last_run(self, row: Any) -> str:
@@ -127,7 +139,7 @@ class ConnectorAdmin(EditingPages):
     def waiting(self, row: Any) -> int:
         return int(row.in_quarantine)
 
-    @admin.display(description="behind")
+    @admin.display(description="lag")
     def lag(self, row: Connector) -> str:
         return "-" if row.lag_seconds is None else f"{row.lag_seconds:,} s"
 
@@ -150,6 +162,7 @@ class ConnectorAdmin(EditingPages):
     def more(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         return {
             "reason": refusal(request, self.needed),
+            "not_polled": "" if row.enabled and not row.problems else _why_not_polled(row),
             "settings": [(name, setting_text(value)) for name, value in row.config.items()],
             "runs": row.runs.order_by("-pk")[:_NEWEST_RUNS],
             "items": row.quarantine.order_by("-created_at", "-pk")[:_NEWEST_ITEMS],

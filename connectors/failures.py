@@ -23,8 +23,8 @@ class Failure:
     stops: bool = False
 
 
-OF_STORAGE = Failure("system", "The service could not store records.", "It tries again by itself.")
-OF_OURS = Failure("system", "The service failed while it read this source.", "An administrator finds why in the log.")
+OF_STORAGE = Failure("system", "The service could not store records.", "No action needed; it will be retried.")
+OF_OURS = Failure("system", "The service failed while it read this source.", "See the service log for details.")
 
 
 def of_source(fault: SourceFault) -> Failure:

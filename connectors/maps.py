@@ -76,9 +76,9 @@ def _require_object(item: bytes) -> None:
     try:
         content = strict_json.read(item, number=spelling, integer=spelling)
     except InvalidJSON as error:
-        raise Unmapped(f"It is no acceptable JSON: {error.general}.") from None
+        raise Unmapped(f"Invalid JSON: {error.general}.") from None
     if not isinstance(content, dict):
-        raise Unmapped("It is no JSON object.")
+        raise Unmapped("Not a JSON object.")
 
 
 def _identity(found: bytes | None, pointer: str) -> bytes:
@@ -87,7 +87,7 @@ def _identity(found: bytes | None, pointer: str) -> bytes:
     if found[:1] == b'"':
         return found
     if found[:1] in b"{[tf":
-        raise Unmapped(f"What is at {pointer} is neither a text nor a number, so it is no decision_id.")
+        raise Unmapped(f"What is at {pointer} is neither a text nor a number, so it cannot be the decision_id.")
     return b'"' + found + b'"'
 
 

@@ -24,6 +24,7 @@ _LARGEST_CONFIG = 64 * 2**10
 """Bytes. Lists of connectors show the settings of each."""
 _MOST_PROBLEMS = 20
 _LONGEST_PROBLEM = 500
+_MESSAGES = {"extra_forbidden": "There is no such setting.", "missing": "This setting is required."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +50,28 @@ def check(kind_name: str, config: dict[str, Any], secret_ref: str) -> Checked:
     try:
         settings = kind.Config.model_validate(kept)
     except ValidationError as error:
-        return Checked(kept, [*problems, *_sentences(error)], None)
+        return Checked(kept, [*problems, *_sentences(error, dropped)], None)
     problems += [problem[:_LONGEST_PROBLEM] for problem in kind.check(settings)]
     return Checked(kept, problems, None if problems else settings)
 
 
 def _dropped(path: tuple[str, ...], kind: Kind) -> str:
     where = ".".join(path)[:128]
-    instead = f"Put it behind secret_ref, which holds: {kind.secret}." if kind.secret else "Leave it out."
+    expected = kind.secret.replace("`", "")
+    instead = (
+        f"Store it as a secret and reference it in secret_ref. Expected: {expected}." if expected else "Remove it."
+    )
     return f"config.{where}: this looks like a secret, so it was not stored. {instead}"
 
 
-def _sentences(error: ValidationError) -> Iterator[str]:
-    """What pydantic found wrong, without the values."""
+def _sentences(error: ValidationError, dropped: Collection[tuple[str, ...]]) -> Iterator[str]:
+    """What pydantic found wrong, without the values; not that a setting is missing which was dropped."""
     for found in islice(error.errors(include_url=False, include_input=False), _MOST_PROBLEMS):
+        if found["type"] == "missing" and tuple(map(str, found["loc"])) in dropped:
+            continue
         where = ".".join(["config", *(str(step)[:64] for step in found["loc"])])
-        yield f"{where}: {found['msg'].removeprefix('Value error, ')}."[:_LONGEST_PROBLEM]
+        message = _MESSAGES.get(found["type"]) or f"{found['msg'].removeprefix('Value error, ')}."
+        yield f"{where}: {message}"[:_LONGEST_PROBLEM]
 
 
 def open_source(
@@ -96,7 +103,8 @@ def _secret(source: Source[Any], reference: str) -> str:
             return secret_references.resolve(reference, source.organization_id)
         except DomainError as error:
             raise SourceFault(
-                "There is no usable secret behind secret_ref.", fix="Have an administrator put it there."
+                "The secret named by secret_ref was not found or is unreadable.",
+                fix="Ask the operator of this service to add it.",
             ) from error
 
 
@@ -140,7 +148,7 @@ def judge(raw: bytes, field_map: FieldMap | None) -> tuple[str, str]:
     except (Unmapped, PathsTooLong) as error:
         return error.sentence, ""
     except InvalidJSON as error:
-        return f"It is no acceptable JSON: {error.general}.", ""
+        return f"Invalid JSON: {error.general}.", ""
     except ValidationError:
         return "It has no usable decision_id.", ""
     return "", records.identity(content)

@@ -123,7 +123,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     def _fact(self, name: str, row: Model) -> Any:
         field, _, value = lookup_field(name, row, self)
         if isinstance(value, datetime):
-            return _time(value)
+            return format_html("{} UTC", _time(value))
         if isinstance(field, Field) and not field.is_relation:
             return display_for_field(value, field, "-")
         return display_for_value(value, "-")

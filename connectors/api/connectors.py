@@ -61,7 +61,7 @@ class Connectors(Resource):
 
     @operation(
         "get_connector",
-        "Show a connector: its settings and problems, last run, counts, cursor and how far behind it is.",
+        "Show a connector: its settings and problems, last run, counts, cursor and lag.",
         permission=Permission.MANAGE_CONNECTORS,
         answers={200: ConnectorDetail},
         errors=[404],

@@ -1,6 +1,7 @@
 """What operators enter about a connector: a field for each setting of its kind."""
 
 import json
+from inspect import get_annotations
 from typing import Any, Literal, get_args, get_origin
 
 from django import forms
@@ -40,7 +41,7 @@ class JsonField(LinesField):
         try:
             return strict_json.read(text.encode(), nul=False)
         except InvalidJSON as error:
-            raise forms.ValidationError(f"This is no acceptable JSON: {error.general}.") from None
+            raise forms.ValidationError(f"Invalid JSON: {error.general}.") from None
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         try:
@@ -59,20 +60,20 @@ class ConnectorForm(forms.Form):
         initial=300,
         min_value=SHORTEST_SCHEDULE,
         max_value=LONGEST_SCHEDULE,
-        help_text="From 30 to 86400, which is a day.",
+        help_text="From 30 to 86400 (one day).",
     )
-    secret_ref = forms.CharField(label="Secret", required=False)
+    secret_ref = forms.CharField(label="Secret reference", required=False)
     item = LinesField(
-        label="An item, to preview its record",
+        label="Item to preview",
         required=False,
-        help_text="One item as the source has it. It is not kept.",
+        help_text="One item as the source has it, to see its record. It is not saved.",
     )
 
     def __init__(self, kind: Kind, data: Any = None, *, connector: Connector | None = None, **options: Any) -> None:
         initial = {**_shown(connector), **options.pop("initial", {})} if connector else options.pop("initial", {})
         super().__init__(data, initial=initial, **options)
         self.settings = kind.Config
-        own = [name for name in kind.Config.model_fields if name not in KindConfig.model_fields]
+        own = [name for name in _own_first(kind.Config) if name not in KindConfig.model_fields]
         for name in [*own, *KindConfig.model_fields]:
             self.fields[_PREFIX + name] = _field(name, kind.Config.model_fields[name])
         if kind.secret:
@@ -126,7 +127,23 @@ class ConnectorForm(forms.Form):
         self.data = shown
 
 
+def _own_first(settings: type[KindConfig]) -> list[str]:
+    """Its settings, those that it declares itself before those that it shares with other kinds."""
+    models = [model for model in settings.__mro__ if issubclass(model, KindConfig)]
+    names = [name for model in models for name in get_annotations(model) if name in settings.model_fields]
+    return list(dict.fromkeys(names))
+
+
 def _field(name: str, described: FieldInfo) -> forms.Field:
+    """A field that may be left empty, marked as required where an empty one is a problem of the connector."""
+    field = _plain_field(name, described)
+    if described.is_required():
+        field.label = f"{field.label} *"
+        field.widget.attrs["aria-required"] = "true"
+    return field
+
+
+def _plain_field(name: str, described: FieldInfo) -> forms.Field:
     label = _LABELS.get(name, capfirst(name.replace("_", " ")))
     default = None if described.is_required() else described.get_default()
     options: dict[str, Any] = {"label": label, "required": False, "help_text": described.description or ""}
@@ -138,7 +155,7 @@ def _field(name: str, described: FieldInfo) -> forms.Field:
     if get_origin(described.annotation) is Literal:
         choices = [(value, value) for value in get_args(described.annotation)]
         return forms.ChoiceField(**options, initial=default, choices=choices)
-    return JsonField(**{**options, "help_text": f"{options['help_text']} As JSON.".strip()})
+    return JsonField(**{**options, "help_text": f"{options['help_text']} Enter JSON.".strip()})
 
 
 def _shown(connector: Connector) -> dict[str, Any]:

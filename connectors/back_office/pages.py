@@ -16,7 +16,7 @@ from connectors.models import Connector
 
 _LIST = "admin:connectors_connector_changelist"
 _PAGE = "admin:connectors_connector_change"
-_SENT_BEFORE = "No connector was created now: this form was sent already, or is too old."
+_SENT_BEFORE = "No connector was created: this form was sent already, or is too old."
 
 
 class EditingPages(ReadOnlyAdmin):
@@ -71,7 +71,7 @@ class EditingPages(ReadOnlyAdmin):
 
     def _saved(self, request: HttpRequest, row: Connector) -> HttpResponse:
         if row.problems:
-            messages.warning(request, "Saved. It is not polled until its problems are mended.")
+            messages.warning(request, "Saved. It is not polled until its problems are fixed.")
         else:
             messages.success(request, "Saved.")
         return redirect(_PAGE, row.pk)
@@ -100,8 +100,10 @@ class EditingPages(ReadOnlyAdmin):
             return self.tested(request, kind, **form.entered)
         checked, item = sources.check(kind, **form.entered), form.cleaned_data["item"]
         shape = sources.shape(checked.config)
-        if shape is None or not item:
-            return {"problems": checked.problems or ["Enter an item to preview."]}
+        if not item:
+            return {"problems": ["Enter an item to preview.", *checked.problems]}
+        if shape is None:
+            return {"problems": checked.problems}
         found = sources.preview(item.encode(), sources.field_map(shape))
         return {"preview": found, "problems": checked.problems}
 

@@ -63,7 +63,7 @@ def _decompressed(chunks: Iterable[bytes]) -> Iterator[bytes]:
             pending = member.unused_data if member.eof else member.unconsumed_tail
             made += len(found)
             if made > MOST_EXPANDED or made > _FREE + HIGHEST_RATIO * read:
-                raise BadGzip("It expands beyond all bounds, as no file of records does.")
+                raise BadGzip("It expands to more than 200 times its size, or to more than 4 GiB.")
             if found:
                 yield found
     while not member.eof:  # what is left within, where the last piece was as long as a chunk

@@ -59,7 +59,7 @@ class Cut(NamedTuple):
 
 
 TOO_LONG = "It is larger than 1 MiB."
-NO_ARRAY = "The text is no JSON array: it does not begin with a bracket."
+NO_ARRAY = "Not a JSON array: it does not begin with a bracket."
 NO_END = "The array ends without its closing bracket."
 MORE = "Something follows the closing bracket of the array."
 

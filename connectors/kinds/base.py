@@ -85,9 +85,10 @@ class KindConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
 
     format: Format = "auto"
-    """Of what the source holds; each also as gzip."""
+    """Format of the source data; gzip is detected."""
     map: FieldMap | None = None
-    """How an item becomes a record, such as {"fields": {"decision_id": "/id"}}. Left empty, items are records."""
+    """How an item becomes a record, such as {"fields": {"decision_id": "/id"}}. Leave empty if items are already
+    records."""
 
 
 @dataclass

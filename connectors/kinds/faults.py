@@ -23,21 +23,23 @@ class _Mend(NamedTuple):
     cause: Cause
 
 
-_LATER = "Nothing: it is tried again. If it stays so, ask those who run the source."
+_LATER = "No action needed; it will be retried. If it persists, contact the source's operator."
 _MENDS: dict[type[DomainError], _Mend] = {
     addresses.HostNotFound: _Mend("Check the spelling of the host.", "config"),
     addresses.AddressRefused: _Mend(
-        "Use a public address, or ask whoever runs this service to add the host to ALLOWED_PRIVATE_HOSTS.", "config"
+        "Use a public address, or ask the operator of this service to add the host to ALLOWED_PRIVATE_HOSTS.", "config"
     ),
     addresses.PlaintextRefused: _Mend(
-        "Use TLS, or ask whoever runs this service to add the host to ALLOWED_PRIVATE_HOSTS.", "config"
+        "Use TLS, or ask the operator of this service to add the host to ALLOWED_PRIVATE_HOSTS.", "config"
     ),
     vetted_http.CertificateRefused: _Mend(
-        "Check that the host is spelled as in its certificate, and that the certificate is valid today. If an "
-        "authority of your own issued it, ask whoever runs this service to name that in TRUSTED_CA_FILE.",
+        "Check that the host is spelled as in its certificate, and that the certificate is valid today. If your own "
+        "authority issued it, ask the operator of this service to add that to TRUSTED_CA_FILE.",
         "config",
     ),
-    vetted_http.ConnectionFailed: _Mend("Check host and port, and that no firewall is between. " + _LATER, "transient"),
+    vetted_http.ConnectionFailed: _Mend(
+        "Check host and port, and that no firewall blocks them. " + _LATER, "transient"
+    ),
     vetted_http.TooSlow: _Mend(_LATER, "transient"),
     vetted_http.AnswerTooLarge: _Mend("Ask the source for less at a time: smaller pages or objects.", "config"),
 }
@@ -61,7 +63,7 @@ def mapped() -> Iterator[None]:
         raise SourceFault(error.sentence, fix=mend.fix, cause=mend.cause, because=str(error)) from None
     except _BROKEN as error:
         raise SourceFault(
-            "The host broke the connection off, or does not speak HTTP.",
+            "The host closed the connection, or does not speak HTTP.",
             fix="Check host and port. " + _LATER,
             cause="transient",
             because=type(error).__name__,

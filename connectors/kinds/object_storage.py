@@ -21,9 +21,9 @@ Endpoint = Annotated[str, Field(max_length=1024)]
 
 class ObjectConfig(KindConfig):
     prefix: Prefix = ""
-    """Of the objects' names."""
+    """Read only objects whose names start with this."""
     endpoint: Endpoint = ""
-    """The address of a service that speaks the same language, if it is not the cloud's own."""
+    """The address of a compatible service, if it is not the cloud's own."""
 
 
 def endpoint_problems(endpoint: str, *, may_have_path: bool = False) -> Iterator[str]:
@@ -40,9 +40,12 @@ def endpoint_problems(endpoint: str, *, may_have_path: bool = False) -> Iterator
         yield "endpoint: Leave out the path. The bucket has its own setting."
 
 
+_CALLED = {"region": "region", "role_arn": "role ARN"}
+
+
 def name_problems(setting: str, name: str, pattern: str) -> Iterator[str]:
     if not re.fullmatch(pattern, name, re.ASCII):
-        yield f"{setting}: This cannot be the name of one."
+        yield f"{setting}: Not a valid {_CALLED.get(setting, f'{setting} name')}."
 
 
 class Objects(ABC):
@@ -98,7 +101,9 @@ class Objects(ABC):
                 return
             part = self._asked_part(thing, position) if part else None
         raise SourceFault(
-            f"{thing.name} has changed while it was read.", fix="Nothing: it is read again.", cause="transient"
+            f"{thing.name} changed while it was being read.",
+            fix="No action needed; it will be read again.",
+            cause="transient",
         )
 
     def _asked_part(self, thing: Stored, begin: int) -> bytes | None:

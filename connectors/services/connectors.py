@@ -116,8 +116,8 @@ def request_poll(*, caller: Caller, connector: Connector) -> Connector:
 
 
 _CHANGED_BY_SERVICES = (
-    "name", "config", "secret_ref", "schedule_seconds", "enabled", "version", "problems", "cursor", "next_poll_at",
-    "failures", "stopped_at", "stopped_because", "silent_at",
+    "name", "config", "secret_ref", "schedule_seconds", "enabled", "version", "problems", "cursor", "caught_up_at",
+    "next_poll_at", "failures", "stopped_at", "stopped_because", "silent_at",
 )  # fmt: skip
 
 
@@ -156,7 +156,7 @@ def _apply(row: Connector, changes: Changes) -> list[str]:
 
 def _reset(row: Connector) -> None:
     """Have a connector read from its beginning."""
-    row.cursor = {}
+    row.cursor, row.caught_up_at = {}, None
     row.ledger.all().delete()
     row.dismissed.all().delete()
 

@@ -98,14 +98,14 @@ def _invalid(item: Item, reason: str) -> Bad:
 def _reason(line: decisions.Line) -> str:
     """Why a line is no record, without its values and keys: what is kept here says nothing of anybody."""
     if not isinstance(line.detail, list):
-        return "It is no acceptable record."
+        return "Not a valid record."
     return "; ".join(_problem(str(each["type"]), str(each["msg"]), each["loc"]) for each in line.detail)
 
 
 def _problem(kind: str, message: str, where: Sequence[str | int]) -> str:
     if kind == "json_invalid":
         reason = message.removeprefix("JSON decode error: ")
-        return f"It is no acceptable JSON: {_KEY_TWICE if reason.startswith('the key ') else reason}."
+        return f"Invalid JSON: {_KEY_TWICE if reason.startswith('the key ') else reason}."
     if "decision_id" in where:
         return f"decision_id: {message.removeprefix('Value error, ')}."
     return f"{message.removeprefix('Value error, ')}."

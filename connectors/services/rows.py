@@ -22,7 +22,7 @@ def require_polled(row: Connector) -> None:
     if not row.enabled:
         raise NotPolled("This connector is disabled. Enable it first.")
     if row.problems:
-        raise NotPolled("This connector's settings have problems. Mend them first.")
+        raise NotPolled("This connector's settings have problems. Fix them first.")
 
 
 def record(verb: str, caller: Caller, connector: Connector, **detail: Any) -> None:

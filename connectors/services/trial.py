@@ -140,7 +140,7 @@ def _sample(source: Source[Any], kind: str, settings: KindConfig) -> Step:
         return Step("reading", False, fault.sentence, fault.fix)
     except Exception as error:
         log.error("a connector test failed", kind=kind, exc_info=error)
-        return Step("reading", False, "The service failed at this.", "An administrator finds why in the log.")
+        return Step("reading", False, "The service failed at this.", "See the service log for details.")
     return Step("sample", True, "The source is empty: there was nothing to read.")
 
 

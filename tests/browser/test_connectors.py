@@ -18,11 +18,11 @@ def test_a_connector_is_previewed_tested_created_and_mended_without_scripts(site
         site, "/admin/connectors/connector/", storage_state=signed_in_state(owner), java_script_enabled=False
     )
     page.get_by_role("link", name="Create a connector").click()
-    page.get_by_role("link", name="Directory").click()
+    page.get_by_role("link", name="Folder").click()
     page.get_by_label("Name").fill("Claims")
     page.get_by_label("Path").fill(str(folder))
     page.get_by_label("Field map").fill(json.dumps({"fields": {"decision_id": "/claim/no"}}))
-    page.get_by_label("An item").fill('{"claim": {"no": 71}, "amount": 1.50}')
+    page.get_by_label("Item to preview").fill('{"claim": {"no": 71}, "amount": 1.50}')
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_text('{"decision_id":"71","original":{"claim": {"no": 71}, "amount": 1.50}}')).to_be_visible()
     page.get_by_role("button", name="Test").click()
@@ -32,7 +32,7 @@ def test_a_connector_is_previewed_tested_created_and_mended_without_scripts(site
     expect(page.get_by_role("heading", name="Claims")).to_be_visible()
     wait_until(lambda: page.reload() and page.get_by_text("nothing at /claim/no").count(), "it is polled")
     page.get_by_role("button", name="Dismiss", exact=True).click()
-    expect(page.get_by_text("Nothing waits.")).to_be_visible()
+    expect(page.get_by_text("The quarantine is empty.")).to_be_visible()
     page.get_by_role("link", name="Edit").click()
     expect(page.get_by_label("Path")).to_have_value(str(folder))
     page.get_by_label("Path").fill("/etc")
@@ -40,7 +40,7 @@ def test_a_connector_is_previewed_tested_created_and_mended_without_scripts(site
     expect(page.get_by_text("Connectors may not read there")).to_be_visible()
     page.get_by_label("I am sure").last.check()
     page.get_by_role("button", name="Delete this connector").click()
-    expect(page.get_by_text("Deleted. The records that it brought stay in custody.")).to_be_visible()
+    expect(page.get_by_text("Deleted. Its records stay in custody.")).to_be_visible()
 
 
 def test_axe_finds_nothing_in_what_a_test_and_a_preview_show(site, open_page, signed_in_state):
@@ -48,7 +48,7 @@ def test_axe_finds_nothing_in_what_a_test_and_a_preview_show(site, open_page, si
     page = open_page(site, "/admin/connectors/connector/create/http_json/", storage_state=signed_in_state(owner))
     page.get_by_label("Name").fill("Claims")
     page.get_by_label("URL").fill("https://127.0.0.1/")
-    page.get_by_label("An item").fill("[]")
+    page.get_by_label("Item to preview").fill("[]")
     for button, shown in (("Preview", "This item cannot become a record"), ("Test", "The test failed")):
         page.get_by_role("button", name=button).click()
         expect(page.get_by_role("heading", name=shown)).to_be_visible()

@@ -31,6 +31,11 @@ def listed(browser, state):
     return "".join(re.findall(r'<table id="result_list">.*?</table>', shown, re.DOTALL))
 
 
+def listed_of_kind(browser, kind):
+    shown = browser.get(LIST, {"kind": kind}).content.decode()
+    return "".join(re.findall(r'<table id="result_list">.*?</table>', shown, re.DOTALL))
+
+
 @pytest.fixture
 def polled(connector, feed):
     feed.add({"decision_id": "loan-1", "system": {"name": "loans"}}, b"<b>bad</b>")
@@ -81,6 +86,35 @@ def test_an_operator_polls_disables_enables_resets_retries_and_dismisses(signed_
     assert "1 item dismissed" in act(browser, polled, "dismiss")
     assert not Quarantined.objects.exists()
     assert browser.get(f"{LIST}{polled.pk}/poll/").status_code == 405
+
+
+def test_the_page_says_how_far_it_has_read_and_when(signed_in, polled):
+    browser = signed_in(Role.OWNER)
+    Connector.objects.update(cursor={})
+    shown = browser.get(page_of(polled)).content.decode()
+    assert "everything, at the last poll" in shown
+    assert re.search(r"<dt>Last new record</dt><dd><bdi><time[^>]*>[^<]*</time> UTC</bdi>", shown)
+    Connector.objects.update(failures=1)
+    assert "everything, at the last complete poll" in browser.get(page_of(polled)).content.decode()
+    act(browser, polled, "reset")
+    assert "nothing yet" in browser.get(page_of(polled)).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [({"problems": ["config: x"]}, "Fix its problems first."), ({"enabled": False}, "Enable it first.")],
+)
+def test_what_is_not_polled_has_a_disabled_button_that_says_why(signed_in, polled, changes, why):
+    Connector.objects.update(**changes, next_poll_at=None)
+    shown = signed_in(Role.OWNER).get(page_of(polled)).content.decode()
+    assert re.search(rf"<button[^>]* disabled [^>]*>Poll now</button>\s*<span[^>]*>{why}</span>", shown)
+
+
+def test_kinds_have_one_name_everywhere(signed_in, polled):
+    browser = signed_in(Role.OWNER)
+    assert browser.get(LIST).content.decode().count("Feed") >= 2, "the list and its filter"
+    assert "Loans" in listed_of_kind(browser, "directory")
+    assert "Loans" not in listed_of_kind(browser, "s3")
 
 
 @pytest.mark.parametrize("role", [Role.APPROVER, Role.EDITOR, Role.AUDITOR])

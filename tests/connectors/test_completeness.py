@@ -96,3 +96,16 @@ def test_the_command_tells_the_same_and_fails_when_something_is_missing(tmp_path
         call_command("completeness", str(ids), *period, stdout=told)
     assert "  lost-1\n" in told.getvalue()
     assert "5 unknown to the source" in told.getvalue()
+
+
+@pytest.mark.usefixtures("_records")
+def test_the_command_reads_json_texts_too(tmp_path):
+    ids, told = tmp_path / "ids.ndjson", io.StringIO()
+    period = ["--system", "loans", "--from", "2026-01-01T00:00:00Z", "--to", "2026-02-01T00:00:00+00:00"]
+    ids.write_text('"loan-0"\n"loan\\u002d1"\r\n "loan-2" \nloan-3\n"loan-4"')
+    call_command("completeness", str(ids), *period, stdout=told)
+    assert told.getvalue().startswith("100.0000 % complete: 5 of 5")
+    for wrong in ('"a"b"', '"\\u0000"', '"\\x"'):
+        ids.write_text(f"loan-1\n{wrong}\n")
+        with pytest.raises(CommandError, match="Line 2"):
+            call_command("completeness", str(ids), *period)

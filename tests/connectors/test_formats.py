@@ -85,7 +85,7 @@ def test_numbers_keys_and_spaces_come_as_they_stand():
         (b"[1,]", [(b"1", ""), (b"", "")]),
         (b'[{"a":1},{"b":', [(b'{"a":1}', ""), (b'{"b":', "without its closing")]),
         (b'[{"a":1}] x', [(b'{"a":1}', ""), (b"x", "follows")]),
-        (b'{"a":1}', [(b'{"a":1}', "no JSON array")]),
+        (b'{"a":1}', [(b'{"a":1}', "Not a JSON array")]),
         (b'["]",",[{",{"a":"\\"]"}]', [(b'"]"', ""), (b'",[{"', ""), (b'{"a":"\\"]"}', "")]),
         (b'\xef\xbb\xbf[{"a":1}]', [(b'{"a":1}', "")]),
     ],

@@ -80,6 +80,19 @@ def test_a_connector_is_created_and_edited_as_over_the_api(owner):
     ]
 
 
+def test_required_settings_are_marked_and_come_first_and_a_refused_form_says_so_at_its_top(owner):
+    shown = text_of(owner.get(f"{LIST}create/s3/"))
+    assert "Bucket *" in shown
+    assert re.search(r'<input[^>]*name="setting_bucket"[^>]*aria-required="true"', shown)
+    assert "Region *" not in shown
+    places = [shown.index(f'name="setting_{name}"') for name in ("bucket", "region", "prefix", "endpoint", "format")]
+    assert places == sorted(places)
+    assert "Correct these fields" not in shown
+    refused = text_of(send(owner, f"{LIST}create/s3/", "save", name="", schedule_seconds="300"))
+    assert refused.index("Correct these fields") < refused.index("<form method")
+    assert '<a href="#id_name">Name</a>: ' in refused
+
+
 def test_a_form_that_is_sent_twice_makes_one_connector(owner):
     page = f"{LIST}create/http_json/"
     entered = {**fields(owner, page), **API, "save": ""}
@@ -138,8 +151,10 @@ def test_a_record_is_previewed_byte_for_byte_before_anything_is_saved(owner):
     assert "It has no usable decision_id" in unmapped
     unfinished = text_of(send(owner, page, "preview", name="x", schedule_seconds="300", setting_map=MAP, item=item))
     assert "This item becomes a record" in unfinished
-    assert "config.url: Field required" in unfinished
+    assert "config.url: This setting is required." in unfinished
     assert "Enter an item" in text_of(send(owner, page, "preview", **API))
+    empty = text_of(send(owner, page, "preview", name="x", schedule_seconds="300"))
+    assert empty.index("Enter an item to preview.") < empty.index("config.url: This setting is required.")
     wrong = text_of(send(owner, page, "preview", **API, setting_map="{}", item=item))
     assert "fields must say where the decision_id is" in wrong
     opa = text_of(send(owner, page, "preview", **API, setting_format="opa", item='{"decision_id": "x"}'))

@@ -37,8 +37,8 @@ def test_a_number_becomes_an_id_of_the_same_digits():
 @pytest.mark.parametrize(
     ("item", "sentence"),
     [
-        (b"{", "no acceptable JSON"),
-        (b"[1]", "no JSON object"),
+        (b"{", "Invalid JSON"),
+        (b"[1]", "Not a JSON object"),
         (b'{"request": 1}', "nothing at /request/id"),
         (b'{"request": {"id": null}}', "nothing at /request/id"),
         (b'{"request": {"id": {"x": 1}}}', "neither a text nor a number"),

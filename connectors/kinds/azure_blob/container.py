@@ -65,26 +65,28 @@ class Container(Objects):
     def refusal(self, error: Exception) -> tuple[str, SourceFault]:
         if not isinstance(error, HttpResponseError):
             return "listed", SourceFault(
-                "The storage gives no sensible answer.",
-                fix="Check account, endpoint and the secret behind secret_ref.",
+                "The storage gives no valid answer.",
+                fix="Check account, endpoint and the secret that secret_ref names.",
                 because=type(error).__name__,
             )
         code, status = str(getattr(error, "error_code", "") or ""), error.status_code or 0
         if code in ("AuthorizationPermissionMismatch", "AuthorizationFailure", "AuthorizationResourceTypeMismatch"):
             return "listed", SourceFault(
-                "The credentials do not allow this.", fix="Make a signature that may read and list.", because=code
+                "The credentials do not allow this.",
+                fix="Create a signature with the permissions to read and list.",
+                because=code,
             )
         if status in (401, 403) or not status:
             return "signed in", SourceFault(
                 "The storage does not accept the credentials.",
-                fix="Check account, and the secret behind secret_ref: a key, or a signature that has not ended.",
+                fix="Check account, and the secret that secret_ref names: a key, or a signature that has not expired.",
                 because=code,
             )
         if status == 404:
             return "listed", SourceFault("There is no container of this name.", fix="Check container.", because=code)
         if status == 429 or status >= 500:
             headers: Any = getattr(error.response, "headers", {})
-            return "listed", busy(f"The storage has a fault of its own (HTTP {status}).", headers.get("Retry-After"))
+            return "listed", busy(f"The storage has an internal error (HTTP {status}).", headers.get("Retry-After"))
         return "listed", SourceFault(
             f"The storage refuses the request (HTTP {status}).",
             fix="Check account, container and endpoint.",

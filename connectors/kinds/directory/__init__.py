@@ -12,14 +12,14 @@ from connectors.kinds.directory.files import Files, allowed_folder
 
 class Config(KindConfig):
     path: Annotated[str, Field(min_length=1, max_length=4096)]
-    """The folder, absolute."""
+    """Absolute path of the folder."""
     pattern: Annotated[str, Field(min_length=1, max_length=512)] = "*"
-    """Of the files' names; with a slash, of folders and files below: `*/*.ndjson`."""
+    """Read only files whose names match, such as *.ndjson; with a slash, files in folders below: */*.ndjson."""
 
 
 class Directory:
     name: ClassVar = "directory"
-    title: ClassVar = "Directory"
+    title: ClassVar = "Folder"
     Config: ClassVar = Config
     secret: ClassVar = ""
 
@@ -28,7 +28,7 @@ class Directory:
         if allowed_folder(config.path) is None:
             found.append(
                 "path: Connectors may not read there. "
-                "Name a folder below one of CONNECTOR_DIRECTORIES, which whoever runs this service sets."
+                "Name a folder below one of CONNECTOR_DIRECTORIES, which the operator of this service sets."
             )
         if any(part in ("", ".", "..", "**") for part in config.pattern.split("/")):
             found.append("pattern: Write names with * and ?, and one slash for each folder below, such as */*.ndjson.")

@@ -162,7 +162,7 @@ def _readable() -> Iterator[None]:
         ) from None
     except OSError as error:
         raise SourceFault(
-            "There is no such folder, or a link is on the way to it.",
+            "There is no such folder, or its path contains a link.",
             fix="Check the path. It must be a real folder on the machine that the worker runs on.",
             because=os.strerror(error.errno or 0),
         ) from None

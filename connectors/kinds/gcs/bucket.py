@@ -40,8 +40,8 @@ class Bucket(Objects):
         except ValueError:
             with self.source.step("signed in", ""):
                 raise SourceFault(
-                    "The secret is no key of a service account.",
-                    fix="Put the JSON file there that Google made for the service account, whole.",
+                    "The secret is not the key of a service account.",
+                    fix="Store the complete JSON file that Google created for the service account.",
                 ) from None
         bucket: CloudBucket = client.bucket(self.source.config.bucket)
         return bucket
@@ -78,7 +78,7 @@ class Bucket(Objects):
         if isinstance(error, GoogleAuthError | Unauthorized):
             return "signed in", SourceFault(
                 "The storage does not accept the credentials.",
-                fix="Check the secret behind secret_ref.",
+                fix="Check the secret that secret_ref names.",
                 because=because,
             )
         if isinstance(error, NotFound):
@@ -92,7 +92,7 @@ class Bucket(Objects):
         status = int(getattr(error, "code", 0) or 0)
         if status == 429 or status >= 500:
             headers = getattr(getattr(error, "response", None), "headers", {})
-            return "listed", busy(f"The storage has a fault of its own (HTTP {status}).", headers.get("Retry-After"))
+            return "listed", busy(f"The storage has an internal error (HTTP {status}).", headers.get("Retry-After"))
         return "listed", SourceFault(
             f"The storage refuses the request (HTTP {status}).", fix="Check bucket and endpoint.", because=because
         )

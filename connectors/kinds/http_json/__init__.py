@@ -16,7 +16,7 @@ _MEANS_A_SECRET = re.compile(r"auth|cookie|token|key|secret|password|signature",
 
 class HttpJson:
     name: ClassVar = "http_json"
-    title: ClassVar = "HTTP and JSON"
+    title: ClassVar = "HTTP API"
     Config: ClassVar = Config
     secret: ClassVar = "the token, sent as `Authorization: Bearer …` or where a header says `{secret}`"  # noqa: S105
 
@@ -39,9 +39,9 @@ def _url_problems(url: str) -> Iterator[str]:
     if not is_complete:
         yield "url: Write the whole address, such as https://api.example.org/decisions."
     elif parts.username is not None or parts.password is not None:
-        yield "url: Leave user and password out of it. They belong into the secret."
+        yield "url: Leave out user and password. They belong in the secret."
     elif parts.fragment:
-        yield "url: Leave out what follows the #. No server gets to see it."
+        yield "url: Leave out what follows the #. It is never sent to the server."
 
 
 def _header_problems(name: str, value: str) -> Iterator[str]:
@@ -52,7 +52,7 @@ def _header_problems(name: str, value: str) -> Iterator[str]:
     elif not (value.isascii() and value.isprintable()):
         yield f"headers: The value of {name} may only have printable ASCII characters."
     elif _MEANS_A_SECRET.search(name) and "{secret}" not in value:
-        yield f"headers: {name} holds a secret. Write {{secret}} in its place, and name the secret in secret_ref."
+        yield f"headers: {name} holds a secret. Write {{secret}} in its place, and reference the secret in secret_ref."
 
 
 KIND = HttpJson()

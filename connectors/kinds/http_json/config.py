@@ -54,7 +54,8 @@ class Since(_Part):
     field: Pointer
     """Where an item has the value that the parameter compares: a time (RFC 3339), or a number."""
     lag: Annotated[int, Field(ge=0, le=30 * 86400)] = 300
-    """How far behind the highest value seen to ask again: seconds of a time, or as many numbers."""
+    """How far before the highest value seen to ask again: seconds for a time, or the same difference for numeric
+    values."""
 
 
 class Config(KindConfig):
@@ -65,6 +66,6 @@ class Config(KindConfig):
     pagination: Pagination | None = None
     """How to get to the next page, such as {"kind": "token", "next": "/next", "parameter": "page"}."""
     since: Since | None = None
-    """How to ask for new items alone, such as {"parameter": "after", "field": "/updated_at"}."""
+    """How to ask only for new items, such as {"parameter": "after", "field": "/updated_at"}."""
     headers: Annotated[dict[str, str], Field(max_length=32)] = {}
     """Sent with each request, such as {"X-Api-Key": "{secret}"}, where {secret} stands for the secret."""

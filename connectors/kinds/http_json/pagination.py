@@ -90,7 +90,7 @@ class _Linked(Pages):
         if _origin(found) != _origin(response.url):
             raise SourceFault(
                 "The next page is at another host, which gets no credentials of this one.",
-                fix="Ask those who run the source for links to its own host.",
+                fix="Ask the source's operator for links to its own host.",
             )
         return found
 
@@ -109,7 +109,7 @@ class _WithTokens(Pages):
         if token in (None, "", False):
             return None
         if not isinstance(token, str | int):
-            raise SourceFault("What is at pagination.next is no token.", fix="Check pagination.next.")
+            raise SourceFault("The value at pagination.next is not a token.", fix="Check pagination.next.")
         return token
 
 

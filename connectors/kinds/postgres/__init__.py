@@ -25,8 +25,8 @@ class Position(BaseModel):
     id: Text
     """What is different in each row."""
     lag: Annotated[int | None, Field(ge=0, le=30 * 86400)] = None
-    """How far behind the newest rows to read again, for rows become visible in another order than they were written:
-    seconds of a time (300 if nothing is said), or as many numbers (1000)."""
+    """How far before the newest row to read again, because rows may become visible out of order: seconds for a time
+    (300 by default), or the same difference for numeric values (1000 by default)."""
 
 
 class Config(KindConfig):
@@ -35,11 +35,11 @@ class Config(KindConfig):
     database: Text
     user: Text
     query: Annotated[str, Field(min_length=1, max_length=20_000, pattern=r"^[^\x00]+$")]
-    """One SELECT, without a semicolon at its end."""
+    """One SELECT, without a semicolon at the end."""
     cursor: Position
     """Two columns of the query that put its rows into an order, such as {"column": "decided_at", "id": "id"}."""
     tls: Literal["verify", "off"] = "verify"
-    """Off is for a host in ALLOWED_PRIVATE_HOSTS that speaks no TLS."""
+    """Use off only for a host in ALLOWED_PRIVATE_HOSTS that does not support TLS."""
 
 
 class Postgres:

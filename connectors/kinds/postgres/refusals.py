@@ -8,8 +8,8 @@ from psycopg import errors
 
 from connectors.kinds.base import SourceFault
 
-_LATER = "Nothing: it is tried again. If it stays so, ask those who run the database."
-_CREDENTIALS = "Check user, and the password behind secret_ref."
+_LATER = "No action needed; it will be retried. If it persists, contact the database's operator."
+_CREDENTIALS = "Check user, and the password that secret_ref names."
 
 # While connecting there is no code, only a text: of libpq in English, of a server perhaps in another language.
 _CERTIFICATE = ("certificate", "host name", "ssl error")
@@ -36,12 +36,12 @@ def refusal(error: psycopg.Error) -> tuple[str, SourceFault]:
     if any(word in text for word in _CERTIFICATE):
         return "connection", _fault(
             "The certificate of this host was refused.",
-            "Check that host is spelled as in its certificate. If an authority of your own issued it, "
-            "ask whoever runs this service to name that in TRUSTED_CA_FILE.",
+            "Check that host is spelled as in its certificate. If your own authority issued it, "
+            "ask the operator of this service to add that to TRUSTED_CA_FILE.",
         )
     if any(word in text for word in _BROKEN_OFF):
-        fix = "Check host and port, and that no firewall is between. " + _LATER
-        return "connection", SourceFault("The host does not take the connection.", fix=fix, cause="transient")
+        fix = "Check host and port, and that no firewall blocks them. " + _LATER
+        return "connection", SourceFault("The host does not accept the connection.", fix=fix, cause="transient")
     if any(word in text for word in _BUSY):
         return "signed in", _busy()
     if "authentication method" in text:
@@ -70,7 +70,7 @@ def _of_query(error: psycopg.Error) -> SourceFault:
         case errors.QueryCanceled() | errors.LockNotAvailable():
             return _fault(
                 "The query takes too long.",
-                "Make an index on cursor.column and cursor.id, and select these columns as they are.",
+                "Create an index on cursor.column and cursor.id, and select these columns as they are.",
                 error,
             )
         case _ if (error.sqlstate or "")[:2] in _BUSY_CLASSES:
@@ -88,4 +88,6 @@ def _fault(sentence: str, fix: str, error: psycopg.Error | None = None) -> Sourc
 
 def _busy(error: psycopg.Error | None = None) -> SourceFault:
     because = f"SQLSTATE {error.sqlstate}" if error else ""
-    return SourceFault("The database takes no queries now.", fix=_LATER, cause="transient", because=because)
+    return SourceFault(
+        "The database does not accept queries right now.", fix=_LATER, cause="transient", because=because
+    )

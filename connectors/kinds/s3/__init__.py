@@ -14,7 +14,7 @@ from connectors.kinds.s3.bucket import Bucket
 class Config(ObjectConfig):
     bucket: Annotated[str, Field(min_length=3, max_length=63)]
     region: Annotated[str, Field(max_length=32)] = ""
-    """Of the bucket; may be left out with an endpoint."""
+    """The bucket's region; may be left out with an endpoint."""
     role_arn: Annotated[str, Field(max_length=256)] = ""
     """A role to assume, with this organization's id as the external id."""
 

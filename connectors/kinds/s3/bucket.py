@@ -84,7 +84,7 @@ class Bucket(Objects):
         if isinstance(error, NoCredentialsError):
             return "signed in", SourceFault(
                 "This service has no identity of its own at Amazon that could assume the role.",
-                fix="Set secret_ref, or ask whoever runs this service to give it one.",
+                fix="Set secret_ref, or ask the operator of this service to give it one.",
             )
         if not isinstance(error, ClientError):
             return "listed", SourceFault(
@@ -93,7 +93,9 @@ class Bucket(Objects):
         code, status = str(error.response["Error"].get("Code", "")), _status(error)
         if code in _NOT_SIGNED_IN:
             return "signed in", SourceFault(
-                "The storage does not accept the credentials.", fix="Check the secret behind secret_ref.", because=code
+                "The storage does not accept the credentials.",
+                fix="Check the secret that secret_ref names.",
+                because=code,
             )
         if self._assuming and status == 403:
             return "signed in", _role_fault(self.source, "The role cannot be assumed.")
@@ -121,7 +123,7 @@ def _fault(code: str, status: int, error: ClientError) -> SourceFault:
         return SourceFault("The bucket is in another region.", fix="Set region to that of the bucket.", because=code)
     if status in (429, 503) or status >= 500 or code in ("SlowDown", "Throttling"):
         headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
-        return busy(f"The storage has a fault of its own (HTTP {status}).", headers.get("retry-after"))
+        return busy(f"The storage has an internal error (HTTP {status}).", headers.get("retry-after"))
     return SourceFault(
         f"The storage refuses the request (HTTP {status}).", fix="Check bucket, region and endpoint.", because=code
     )
@@ -139,7 +141,7 @@ def _credentials(source: Source[Any]) -> aws.Credentials | None:
     name, colon, key = secret.strip().partition(":")
     if not (name and colon and key and secret.isascii()):
         with source.step("signed in", ""):
-            raise SourceFault("The secret is no access key.", fix="Write it as ACCESS_KEY_ID:SECRET_ACCESS_KEY.")
+            raise SourceFault("The secret is not an access key.", fix="Write it as ACCESS_KEY_ID:SECRET_ACCESS_KEY.")
     return aws.Credentials(name, key)
 
 

@@ -9,6 +9,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from accounts import selectors
 from accounts.models import Organization
+from config.api import strict_json
+from config.api.strict_json import InvalidJSON
 from config.api.times import Moment
 from config.progress import progress
 from connectors import completeness
@@ -19,8 +21,8 @@ _MOST_SHOWN = 50
 
 class Command(BaseCommand):
     help = (
-        "Compare the decision ids that a source holds for a period, one a line, with what is in custody. "
-        "Exits 1 if any is missing."
+        "Compare the decision ids that a source holds for a period, one a line, plain or as JSON texts, with what "
+        "is in custody. Exits 1 if any is missing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -72,16 +74,27 @@ def _ids(lines: Iterable[str], advance: Any) -> Iterator[str]:
     for number, line in enumerate(lines, start=1):
         advance(1)
         if "\0" in line:
-            raise CommandError(f"Line {number} is no decision_id: it has a NUL.")
-        if decision_id := line.rstrip("\r\n"):
+            raise CommandError(f"Line {number} is not a decision_id: it contains a NUL.")
+        if decision_id := _id(line.rstrip("\r\n"), number):
             yield decision_id
+
+
+def _id(line: str, number: int) -> str:
+    """The decision_id of a line: as it stands, or as a JSON text."""
+    text = line.strip()
+    if len(text) < 2 or not (text[0] == text[-1] == '"'):
+        return line
+    try:
+        return str(strict_json.read(text.encode(), nul=False))
+    except InvalidJSON:
+        raise CommandError(f"Line {number} is in quotes, but is not a JSON text.") from None
 
 
 def _moment(text: str) -> datetime:
     try:
         return _MOMENT.validate_python(text)
     except ValidationError:
-        raise CommandError(f"{text} is no time: write it as 2026-01-31T00:00:00Z.") from None
+        raise CommandError(f"{text} is not a time: write it as 2026-01-31T00:00:00Z.") from None
 
 
 def _organization(slug: str | None) -> Organization:

@@ -2,7 +2,7 @@
 
 import json
 import re
-import sqlite3
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from tests.support.databases import tls_database
 from tests.support.gcs_server import gcs_server
 from tests.support.reader import Reader
 from tests.support.s3_server import s3_server
-from tests.support.web_server import Request, json_reply, web_server
+from tests.support.web_server import Reply, Request, WebServer, json_reply, web_server
 
 pytestmark = pytest.mark.once
 
@@ -51,32 +51,39 @@ def test_the_first_page_says_what_lies_behind_secret_ref_and_how_each_kind_goes_
 
 
 def test_the_kind_that_shows_how_to_add_one_reads(
-    tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, serve: Callable[..., WebServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (code,) = [block.code for block in blocks(page("adding-a-kind")) if block.language == "py"]
     place = tmp_path / code.partition("\n")[0].removeprefix("# connectors/kinds/")
     place.parent.mkdir()
     place.write_text(code)
     monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(tmp_path)])
-    settings.CONNECTOR_DIRECTORIES = [str(tmp_path)]
-    log = sqlite3.connect(tmp_path / "log.db")
-    log.execute("CREATE TABLE decisions (id INTEGER PRIMARY KEY, record TEXT)")
+    log, statuses = [b'{"decision_id": "a"}', b'{"decision_id": "b"}', b'{"decision_id": "c"}'], []
 
-    def append(*ids: str) -> None:
-        log.executemany("INSERT INTO decisions (record) VALUES (?)", [(f'{{"decision_id": "{id}"}}',) for id in ids])
-        log.commit()
+    def answer(request: Request) -> Any:
+        if statuses or request.headers["Authorization"] != "Bearer s3cret":
+            return json_reply({}, statuses.pop() if statuses else 401)
+        after, limit = int(request.query["after"]), int(request.query["limit"])
+        return Reply(b"".join(line + b"\n" for line in log[after : after + limit]))
 
-    kind = kinds.kind("sqlite_log")
-    reader = Reader(kind, {"file": f"{tmp_path}/log.db"})
+    kind = kinds.kind("line_log")
+    url = f"https://localhost:{serve(answer).port}/log"
+    reader = Reader(kind, {"url": url}, "s3cret")
     assert kind.check(reader.config) == []
-    assert kind.check(kind.Config(file="/etc/log.db")) != []
-    append("a", "b", "c")
-    assert reader.poll(batch_items=2, most_batches=1) == [b'{"decision_id": "a"}', b'{"decision_id": "b"}']
-    append("d")
-    assert reader.poll() == [b'{"decision_id": "c"}', b'{"decision_id": "d"}']
-    log.execute("DROP TABLE decisions")
-    log.close()
-    assert reader.fault().cause == "config"
+    assert kind.check(kind.Config(url="http://localhost/")) != []
+    assert reader.poll(batch_items=2, most_batches=1) == log[:2]
+    log += [b'{"decision_id": "d"}', b"x" * (2**20 + 1)]
+    assert [(item.raw, item.problem != "") for item in reader.items()] == [
+        (log[2], False),
+        (log[3], False),
+        (b"", True),
+    ]
+    assert reader.poll() == []
+    statuses.append(503)
+    assert reader.fault().cause == "transient"
+    assert Reader(kind, {"url": url}, "wrong").fault().cause == "config"
+    assert Reader(kind, {"url": url}).fault().cause == "config"
+    assert Reader(kind, {"url": "https://10.0.0.1/"}, "s3cret").fault().cause == "config"
 
 
 @pytest.mark.parametrize("kind", KINDS)

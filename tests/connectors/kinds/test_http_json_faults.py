@@ -44,7 +44,7 @@ def test_the_secret_is_a_bearer_token_or_stands_where_a_header_says(serve: Serve
         ({"url": "ftp://host/"}, "url: "),
         ({"url": "https:///path"}, "url: "),
         ({"url": "https://[broken/"}, "url: "),
-        ({"url": "https://user:password@host/"}, "url: Leave user and password out"),
+        ({"url": "https://user:password@host/"}, "url: Leave out user and password"),
         ({"url": "https://host/#part"}, "url: "),
         ({"headers": {"Host": "other"}}, "headers: Host is set"),
         ({"headers": {"X-Api-Key": "abc"}}, "headers: X-Api-Key holds a secret"),
@@ -66,8 +66,8 @@ def test_settings_that_cannot_work_are_problems(config: dict[str, Any], problem:
         (json_reply({}, 403), "signed in", "config", "permission"),
         (json_reply({}, 404), "listed", "config", "url"),
         (json_reply({}, 418), "listed", "config", "url"),
-        (json_reply({}, 500), "listed", "transient", "tried again"),
-        (json_reply({}, 429), "listed", "transient", "tried again"),
+        (json_reply({}, 500), "listed", "transient", "retried"),
+        (json_reply({}, 429), "listed", "transient", "retried"),
         (Reply(b"<html>"), "listed", "config", "not to a page for people"),
         (Reply(b'{"data": [{"decision_id": "d-1"}'), "listed", "config", "Check the url"),
         (Reply(b"[" * 100_000), "listed", "config", "Check the url"),
@@ -213,7 +213,7 @@ def test_without_encryption_only_a_host_that_is_allowed_is_spoken_to(
     assert read_ids(reader_of(server)) == IDS
     resolver["public.example.org"] = [["93.184.216.34"]]
     reader = Reader(KIND, {"url": "http://public.example.org/"})
-    assert "without encryption" in reader.fault().sentence
+    assert "not be encrypted" in reader.fault().sentence
     assert reader.failed.name == "address"
 
 
