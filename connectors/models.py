@@ -20,9 +20,9 @@ class Kind(models.TextChoices):
     S3 = "s3", "Amazon S3"
     GCS = "gcs", "Google Cloud Storage"
     AZURE_BLOB = "azure_blob", "Azure Blob Storage"
-    HTTP_JSON = "http_json", "HTTP and JSON"
+    HTTP_JSON = "http_json", "HTTP API"
     POSTGRES = "postgres", "PostgreSQL"
-    DIRECTORY = "directory", "directory"
+    DIRECTORY = "directory", "Folder"
 
 
 class ConnectorQuerySet(TenantQuerySet["Connector"]):

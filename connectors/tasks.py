@@ -21,9 +21,9 @@ def poll() -> None:
 
 
 @periodic(60, queue="dispatch")
-def mend_times() -> None:
+def repair_times() -> None:
     """Bring back what a clock that was ahead has put into the future."""
-    services.mend_times()
+    services.repair_times()
 
 
 @periodic(600)

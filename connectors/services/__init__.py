@@ -2,7 +2,7 @@
 
 from connectors.errors import NoConnector, NotPolled, TestsBusy
 from connectors.services.alerts import note_silence, send_alerts
-from connectors.services.clock import mend_times
+from connectors.services.clock_skew import repair_times
 from connectors.services.connectors import (
     Changes,
     change_connector,
@@ -25,7 +25,7 @@ __all__ = [
     "delete_connector",
     "dismiss_quarantined",
     "due_count",
-    "mend_times",
+    "repair_times",
     "note_silence",
     "poll",
     "poll_due",

@@ -58,7 +58,7 @@ UNGUARDED = {
         "notices.services.review_requests.acknowledge_requests",
         "notices.services.sealing.seal_approved",
         "connectors.services.alerts.note_silence",
-        "connectors.services.clock.mend_times",
+        "connectors.services.clock_skew.repair_times",
         "connectors.services.alerts.send_alerts",
         "connectors.services.polling.poll",
         "connectors.services.polling.poll_due",

@@ -11,7 +11,7 @@ TASKS = {
     "accounts.tasks.deliver_mail": (10, "mail"),
     "accounts.tasks.forget_answers": (600, "default"),
     "connectors.tasks.dispatch": (5, "dispatch"),
-    "connectors.tasks.mend_times": (60, "dispatch"),
+    "connectors.tasks.repair_times": (60, "dispatch"),
     "connectors.tasks.note_silence": (600, "default"),
     "connectors.tasks.send_alerts": (60, "mail"),
     "custody.tasks.reconcile": (30, "custody"),

@@ -71,7 +71,7 @@ def test_a_clock_that_was_a_year_ahead_delays_nothing(connector, feed):
     with time_machine.travel(timezone.now() + YEAR, tick=False):
         services.poll_due()
     assert stored(connector).next_poll_at > timezone.now() + YEAR
-    assert services.mend_times() == 2  # the next poll, and when it counts as silent
+    assert services.repair_times() == 2  # the next poll, and when it counts as silent
     feed.add(*loans(2, start=2))
     assert services.poll_due() == 1
     assert len(ids()) == 4
@@ -82,7 +82,7 @@ def test_a_lease_that_was_taken_while_the_clock_was_ahead_is_free_again(connecto
     with time_machine.travel(timezone.now() + YEAR, tick=False):
         (held,) = polling._claim()
     assert services.poll_due() == 0
-    assert services.mend_times() == 1
+    assert services.repair_times() == 1
     assert services.poll_due() == 1
     services.poll(held, 60)
     assert PollRun.objects.count() == 1, "whoever held it has lost it"
@@ -97,7 +97,7 @@ def test_a_clock_that_jumps_during_a_poll_loses_and_doubles_nothing(connector, f
         services.poll_due()
     assert stored(connector).cursor == {"position": 6}
     feed.before = lambda number: None
-    services.mend_times()
+    services.repair_times()
     poll_now(connector)
     assert (stored(connector).seen, len(ids())) == (6, 6)
     assert stored(connector).cursor == {"position": 6}
@@ -113,5 +113,5 @@ def test_times_that_are_right_are_left_as_they_are(organization, connector_of, f
     poll_now(daily)
     polling._claim()
     before = list(Connector.objects.order_by("pk").values())
-    assert services.mend_times() == 0
+    assert services.repair_times() == 0
     assert list(Connector.objects.order_by("pk").values()) == before

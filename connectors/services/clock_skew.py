@@ -14,7 +14,7 @@ _TOLERANCE = timedelta(minutes=5)
 """By how much the clocks of several machines may differ."""
 
 
-def mend_times() -> int:
+def repair_times() -> int:
     """Bring back leases, polls and silences that no right clock would have set so late. Returns how many there were.
 
     Otherwise a clock that was a year ahead for a minute would stop connectors for a year.
