@@ -200,8 +200,9 @@ CACHES: dict[str, dict[str, Any]] = {
 ALLOWED_PRIVATE_HOSTS = env.list("ALLOWED_PRIVATE_HOSTS", default=[])
 # Authorities that vouch for the hosts of connectors, in place of the public ones that come with `certifi`: a PEM file.
 TRUSTED_CA_FILE = env.str("TRUSTED_CA_FILE", default="")
-# Folders below which connectors of the kind `directory` may read. Every organization here can read all of them. That
-# of the default holds what somebody puts into it, and nothing else does.
+# Folders below which connectors of the kind `directory` may read. Every organization here can read all of them, but for
+# folders at the top of any that have another organization's id for their name. That of the default
+# holds what somebody puts into it, and nothing else does.
 IMPORTS_DIR = DATA_DIR / "imports"
 CONNECTOR_DIRECTORIES = [
     folder for folder in env.str("CONNECTOR_DIRECTORIES", default=str(IMPORTS_DIR)).split(":") if folder

@@ -1,13 +1,13 @@
 """Field maps: a record made from an item of another shape, with the item itself in it, byte for byte."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from config.api import strict_json
-from config.api.strict_json import InvalidJSON, spelling
+from config.api.strict_json import MAX_BYTES, InvalidJSON, spelling
 from config.errors import DomainError
 from connectors.formats.pointers import LONGEST, POINTER, values_at
 
@@ -59,7 +59,8 @@ def record_of(item: bytes, field_map: FieldMap) -> bytes:
     A number as `decision_id` becomes a text of the same digits.
 
     Raises:
-        Unmapped: the item is no acceptable JSON object, or has nothing where its decision_id should be.
+        Unmapped: the item is no acceptable JSON object, or has nothing where its decision_id should be; or the record
+            would be larger than any may be.
     """
     _require_object(item)
     found = values_at(item, field_map.fields.values())
@@ -69,7 +70,7 @@ def record_of(item: bytes, field_map: FieldMap) -> bytes:
     values["decision_id"] = _identity(values.get("decision_id"), field_map.fields["decision_id"])
     for target, constant in field_map.constants.items():
         values[target] = json.dumps(constant, ensure_ascii=False).encode()
-    return _joined({**_tree(values), field_map.original: item})
+    return _joined(_spelled({**_tree(values), field_map.original: item}))
 
 
 def _require_object(item: bytes) -> None:
@@ -102,9 +103,19 @@ def _tree(values: Mapping[str, bytes]) -> dict[str, Any]:
     return tree
 
 
-def _joined(tree: Mapping[str, Any]) -> bytes:
-    members = (
-        json.dumps(name, ensure_ascii=False).encode() + b":" + (_joined(value) if isinstance(value, dict) else value)
-        for name, value in tree.items()
-    )
-    return b"{" + b",".join(members) + b"}"
+def _spelled(tree: Mapping[str, Any]) -> Iterator[bytes]:
+    """The parts of an object's text, none of them copied."""
+    before = b"{"
+    for name, value in tree.items():
+        yield before + json.dumps(name, ensure_ascii=False).encode() + b":"
+        yield from _spelled(value) if isinstance(value, dict) else (value,)
+        before = b","
+    yield b"}"
+
+
+def _joined(parts: Iterable[bytes]) -> bytes:
+    """A value may be mapped to many fields, so the size is looked at before they are put together."""
+    kept = list(parts)
+    if sum(map(len, kept)) > MAX_BYTES:
+        raise Unmapped(f"Its record would be larger than {MAX_BYTES // 2**20} MiB.")
+    return b"".join(kept)

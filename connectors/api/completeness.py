@@ -13,6 +13,7 @@ from config.api.strict_json import InvalidJSON
 from config.errors import Invalid
 from connectors import completeness
 from connectors.schemas import CompletenessOut, CompletenessQuery
+from decisions.models import MAX_DECISION_ID
 
 
 class CompletenessChecks(Resource):
@@ -57,6 +58,11 @@ def _ids(lines: Iterator[bytes]) -> Iterator[str]:
         except InvalidJSON:
             found = None
         if not isinstance(found, str):
-            message = "Value error, each line is a decision_id as a JSON text"
-            raise Invalid([{"type": "value_error", "loc": ["body", number], "msg": message}])
+            raise _wrong(number, "each line is a decision_id as a JSON text")
+        if len(found) > MAX_DECISION_ID:
+            raise _wrong(number, f"a decision_id has at most {MAX_DECISION_ID} characters")
         yield found
+
+
+def _wrong(line: int, message: str) -> Invalid:
+    return Invalid([{"type": "value_error", "loc": ["body", line], "msg": f"Value error, {message}"}])

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Literal, NamedTuple
 
 from config.api.strict_json import MAX_BYTES
+from config.errors import DomainError
 from connectors.formats.compression import BadGzip, expanded
 from connectors.formats.pointers import values_at
 from connectors.formats.scanner import BOM, TOO_LONG, WHITE_SPACE, Cut, array_items
@@ -18,6 +19,15 @@ Format = Literal["auto", "json", "ndjson", "array", "opa"]
 """`json` is one object; `opa` is a decision log of Open Policy Agent, an array or one a line; `auto` looks."""
 
 _LOOKED_AT = 64 * 2**10
+MOST_BARREN = 64 * 2**20
+"""Bytes in which no item ends, beyond which nothing more is read: an item is at most 1 MiB."""
+
+
+class Barren(DomainError):
+    """There are no items in what is read, and it does not end."""
+
+    code, status = "barren", 422
+    sentence = f"No item ends within {MOST_BARREN // 2**20} MiB, so it was read no further."
 
 
 class Item(NamedTuple):
@@ -41,12 +51,34 @@ def items(chunks: Iterable[bytes], format: Format, name: str, *, first: int = 1)
         first: the number of the first item to give; those before it are passed over, which were read before.
     """
     number = 0
+    fertile = _Fertile(expanded(chunks))
     try:
-        for number, cut in enumerate(_cuts(expanded(chunks), format, name), start=1):
+        for number, cut in enumerate(_cuts(fertile, format, name), start=1):
+            fertile.barren = 0
             if number >= first:
                 yield _item(cut, name, number)
-    except BadGzip as fault:
-        yield Item(b"", name, problem=fault.sentence, origin=name)
+    except (BadGzip, Barren) as fault:
+        if number + 1 >= first:  # it is the last item
+            yield Item(b"", name, problem=fault.sentence, origin=name)
+
+
+class _Fertile:
+    """Chunks, as long as items are found in them. Raises Barren."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self.barren = 0
+        """Bytes since the last item."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        if self.barren > MOST_BARREN:
+            raise Barren
+        chunk = next(self._chunks)
+        self.barren += len(chunk)
+        return chunk
 
 
 def items_at(document: bytes, pointer: str, name: str) -> Iterator[Item] | None:
@@ -98,16 +130,18 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[Cut]:
     for chunk in chunks:
         *ends, rest = chunk.split(b"\n")
         for end in ends:
-            line += end[: MAX_BYTES + 1 - len(line)]
-            yield from _line(line, is_first)
-            line, is_first = bytearray(), False
+            if line or len(end) > MAX_BYTES or end.strip(WHITE_SPACE):
+                line += end[: MAX_BYTES + 1 - len(line)]
+                yield from _line(line, is_first)
+                line = bytearray()
+            is_first = False
         line += rest[: MAX_BYTES + 1 - len(line)]
     yield from _line(line, is_first)
 
 
 def _line(line: bytearray, is_first: bool) -> Iterator[Cut]:
     raw = bytes(line.removeprefix(BOM) if is_first else line).strip(WHITE_SPACE)
-    if len(raw) > MAX_BYTES:
+    if len(raw) > MAX_BYTES or (not raw and len(line) > MAX_BYTES):
         yield Cut(raw[:MAX_BYTES], TOO_LONG)
     elif raw:
         yield Cut(raw)
@@ -117,4 +151,6 @@ def _document(chunks: Iterable[bytes]) -> Iterator[Cut]:
     document = bytearray()
     for chunk in chunks:
         document += chunk[: MAX_BYTES + 1 - len(document)]
+        if len(document) > MAX_BYTES:
+            break
     return _line(document, True)

@@ -123,7 +123,9 @@ class _Pass:
         if chunks is None:
             return
         known = self._items_read_before(thing)
-        items = formats.items(chunks, self._source.config.format, thing.name, first=known + 1)
+        if known:
+            self._place["object"] = self._partly
+        items = formats.items(self._in_time(thing, chunks), self._source.config.format, thing.name, first=known + 1)
         for number, item in enumerate(items, start=known + 1):
             self._pending.add(item, thing)
             self._place["object"] = {"name": thing.name, "version": thing.version, "items": number}
@@ -136,6 +138,17 @@ class _Pass:
         self._place.pop("object", None)
         if self._is_full():
             yield self._batch()
+
+    def _in_time(self, thing: Stored, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """However little time there is, the first is read. Raises SourceFault."""
+        for number, chunk in enumerate(chunks):
+            if number and self._is_over():
+                raise SourceFault(
+                    f"{thing.name} took too long to read.",
+                    fix="Nothing: it is tried again. If it stays so, split it, or have the storage made faster.",
+                    cause="transient",
+                )
+            yield chunk
 
     def _items_read_before(self, thing: Stored) -> int:
         is_this = (self._partly.get("name"), self._partly.get("version")) == (thing.name, thing.version)

@@ -63,12 +63,18 @@ def test_of_another_organization_nothing_is_here(other_api):
         ("system=loans&from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z", b'"a"', ["query", "to"]),
         (JANUARY, b'"a"\n{}', ["body", 2]),
         (JANUARY, b"loan-1", ["body", 1]),
+        (JANUARY, b'"a"\n"%s"' % (b"a" * 257), ["body", 2]),
     ],
 )
 def test_what_cannot_be_compared_is_refused_at_its_place(api, query, body, where):
     answer = api.client.post(f"/v1/completeness?{query}", body, content_type="application/x-ndjson")
     assert answer.status_code == 422
     assert where in [problem["loc"] for problem in answer.json()["detail"]]
+    assert len(answer.content) < 1000
+
+
+def test_an_id_may_be_as_long_as_any_is(api):
+    assert ask(api, ["é" * 256]).json()["missing"] == ["é" * 256]
 
 
 @pytest.mark.usefixtures("_records")

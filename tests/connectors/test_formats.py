@@ -4,12 +4,14 @@ import gzip
 import json
 import os
 import time
+import tracemalloc
 import zlib
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from connectors import formats
 from connectors.formats import items, items_at, values_at
 from connectors.formats.compression import BadGzip, expanded
 from connectors.formats.scanner import array_items
@@ -173,3 +175,86 @@ def test_the_array_of_an_answer_is_found_by_a_pointer():
     assert items_at(page, "/data", "page 1") is None
     assert items_at(page, "/nothing", "page 1") is None
     assert raw(items_at(b'[{"a":1}]', "", "page 1")) == [b'{"a":1}']
+
+
+def endless(unit, most, start=b""):
+    """Chunks that never end, of which no more may be read than so many bytes."""
+    yield start
+    for _ in range(0, most, MIB):
+        yield unit * (MIB // len(unit))
+    pytest.fail(f"{most} bytes were read")
+
+
+@pytest.mark.parametrize("unit", [b"\0", b"\n", b" \n", b" "])
+@pytest.mark.parametrize(
+    ("format", "start", "good"),
+    [
+        ("ndjson", b'{"a":1}\n', 1),
+        ("ndjson", b"", 0),
+        ("auto", b"", 0),
+        ("array", b"[1,2,", 2),
+        ("array", b"[1,2]", 2),
+        ("array", b"", 0),
+        ("json", b"", 0),
+    ],
+)
+def test_what_never_ends_is_one_bad_item_and_is_read_no_further(monkeypatch, unit, format, start, good):
+    monkeypatch.setattr(formats, "MOST_BARREN", 4 * MIB)
+    found = list(items(endless(unit, 8 * MIB, start), format, "x"))
+    assert [bool(item.problem) for item in found] == [False] * good + [True]
+    again = items(endless(unit, 8 * MIB, start), format, "x", first=len(found) + 1)
+    assert list(again) == []  # where it was read already, it does not come twice
+
+
+def test_a_long_line_costs_that_line_alone_however_long_it_is():
+    tracemalloc.start()
+    try:
+        found = list(items(iter([b'{"a":1}\n', *[b"\0" * MIB] * 40, b'\n{"a":2}\n']), "ndjson", "x"))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert [bool(item.problem) for item in found] == [False, True, False]
+    assert peak < 8 * MIB
+
+
+def test_a_line_that_begins_with_more_blanks_than_an_item_may_have_is_not_passed_over_in_silence():
+    (found,) = items([b" " * 2 * MIB + b'{"a":1}\n'], "ndjson", "x")
+    assert found.problem
+
+
+@pytest.mark.parametrize("unit", [b"\0", gzip.compress(b"", mtime=0)])
+def test_what_expands_to_nothing_is_read_no_further(monkeypatch, unit):
+    monkeypatch.setattr("connectors.formats.compression.MOST_IDLE", 4 * MIB)
+    *good, bad = items(endless(unit, 8 * MIB, gzip.compress(b'{"a":1}\n')), "ndjson", "x")
+    assert raw(good) == [b'{"a":1}']
+    assert bad.problem
+
+
+@pytest.mark.parametrize("content", [b"", b"1\n"])
+def test_members_are_not_copied_again_for_each_that_came_before(monkeypatch, content):
+    data = gzip.compress(content, mtime=0) * (2**18 // 20)
+    looked_at = 0
+
+    class Counting:
+        def __init__(self, wbits):
+            self.real = real(wbits=wbits)
+
+        def __getattr__(self, name):
+            return getattr(self.real, name)
+
+        def decompress(self, given, most):
+            nonlocal looked_at
+            looked_at += len(given)
+            return self.real.decompress(given, most)
+
+    real = zlib.decompressobj
+    monkeypatch.setattr(zlib, "decompressobj", Counting)
+    assert b"".join(expanded([data])) == content * (2**18 // 20)
+    assert looked_at < 50 * len(data)
+
+
+@pytest.mark.parametrize("size", [1, 7, 4096, 10**9])
+def test_however_gzip_arrives_it_expands_to_the_same(size):
+    text = os.urandom(3000) + b"a" * 3 * MIB
+    data = b"".join(gzip.compress(part, mtime=0) for part in (text, b"", text[:10])) + b"\0" * 600
+    assert b"".join(expanded(chunks(data, size))) == text + text[:10]

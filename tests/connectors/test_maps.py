@@ -1,6 +1,7 @@
 """A field map makes a record of an item of another shape and keeps the item's bytes in it."""
 
 import json
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -80,3 +81,23 @@ def test_whatever_the_item_is_its_bytes_are_in_the_record(document, identity):
     record = record_of(item, FieldMap(fields={"decision_id": "/id"}))
     assert json.loads(record) == {"decision_id": identity, "original": json.loads(item)}
     assert item in record
+
+
+@pytest.mark.parametrize("fields", [{f"x{n}": "" for n in range(63)}, {}])
+def test_a_record_larger_than_a_record_may_be_is_refused_before_it_is_made(fields):
+    item = b'{"id":"a-1","x":"%s"}' % (b"x" * (2**20 - 22))
+    assert len(item) <= 2**20
+    tracemalloc.start()
+    try:
+        with pytest.raises(Unmapped, match="larger than 1 MiB"):
+            record_of(item, FieldMap(fields={"decision_id": "/id", **fields}))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * 2**20
+
+
+def test_a_record_may_be_as_large_as_any():
+    overhead = len(record_of(b'{"id":"a-1","x":""}', FieldMap(fields={"decision_id": "/id"})))
+    item = b'{"id":"a-1","x":"%s"}' % (b"x" * (2**20 - overhead))
+    assert len(record_of(item, FieldMap(fields={"decision_id": "/id"}))) == 2**20

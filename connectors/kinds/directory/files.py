@@ -7,11 +7,13 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from django.conf import settings
 
+from config.api.strict_json import MAX_BYTES
 from connectors.kinds.base import Source, SourceFault
 from connectors.kinds.faults import step
 from connectors.kinds.store import Page, Stored
@@ -114,13 +116,31 @@ class Files:
         return None
 
     def _is_open_to_us(self, name: str) -> bool:
-        """A folder that has an organization's id for its name, at the top of an allowed one, is that organization's."""
-        found = allowed_folder(self._source.config.path)
-        top, *below = (*(found.below if found else ()), *name.split("/"))
+        """A folder that has an organization's id for its name, at the top of an allowed one, is that organization's.
+
+        An allowed folder may lie in another one, or be a link into it: each has its own top.
+        """
+        if self._real_folder is None:
+            return False
+        file = self._real_folder / name
+        ways = (file.relative_to(allowed).parts for allowed in self._allowed if file.is_relative_to(allowed))
+        return not any(len(way) > 1 and self._is_of_others(way[0]) for way in ways)
+
+    def _is_of_others(self, folder: str) -> bool:
         try:
-            return not below or uuid.UUID(top) == self._source.organization_id
+            return uuid.UUID(folder) != self._source.organization_id
         except ValueError:
-            return True
+            return False
+
+    @cached_property
+    def _allowed(self) -> list[str]:
+        return [os.path.realpath(allowed) for allowed in settings.CONNECTOR_DIRECTORIES]
+
+    @cached_property
+    def _real_folder(self) -> PurePosixPath | None:
+        """Below an allowed folder no link is followed, so its own are all that there can be."""
+        found = allowed_folder(self._source.config.path)
+        return found and PurePosixPath(os.path.realpath(found.allowed), *found.below)
 
     @contextmanager
     def _folder(self) -> Iterator[int]:
@@ -202,12 +222,14 @@ def _chunks(descriptor: int) -> Iterator[bytes]:
 
 
 def _whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """All but a last line without its end, which may be half written."""
-    rest = b""
+    """All but a last line without its end, which may be half written; one that is too long already is passed on."""
+    rest = bytearray()
     for chunk in chunks:
-        whole, end_of_line, last = chunk.rpartition(b"\n")
-        if end_of_line:
-            yield rest + whole + end_of_line
-            rest = last
-        else:
-            rest += last
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            yield bytes(rest) + chunk[:end]
+            rest.clear()
+        rest += chunk[end:]
+        if len(rest) > MAX_BYTES:
+            yield bytes(rest)
+            rest.clear()

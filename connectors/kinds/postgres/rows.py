@@ -28,6 +28,8 @@ _FETCHED = 50
 """Rows at a time: each may be as large as a record may."""
 _ROWS = "drs_rows"
 """What the query is called in ours: as no column of it is called, or that would be taken for its rows."""
+_LONGEST_PLACE = 1000
+"""Characters of a cursor's column and id, which are kept."""
 _LAG_SECONDS, _LAG_NUMBERS = 300, 1000
 _TIMES = ("timestamp with time zone", "timestamp without time zone", "date")
 _NUMBERS = ("smallint", "integer", "bigint", "numeric")
@@ -88,13 +90,24 @@ class _Query:
         later = "({column}, {id}) > (%(column)s::{column_type}, %(id)s::{id_type})"
         text = f"""
             SELECT CASE WHEN octet_length(json.text) <= %(longest)s THEN json.text END,
-                {{column}}::text, {{id}}::text, {{column}} <= %(settled)s::{{settled_type}}, {age}
+                left({{column}}::text, %(cut)s), left({{id}}::text, %(cut)s),
+                {{column}} <= %(settled)s::{{settled_type}}, {age}
             FROM (\n{{query}}\n) {{rows}} CROSS JOIN LATERAL (SELECT row_to_json({{rows}})::text OFFSET 0) json (text)
             WHERE {later if self.place else "{column} IS NOT NULL"}
             ORDER BY {{column}}, {{id}}
         """  # noqa: S608 - the query is somebody's own, for a database of theirs
-        self._rows.execute(self._sql(text), {**self.place, "longest": MAX_BYTES, "settled": self._settled})
+        bounds = {"longest": MAX_BYTES, "cut": _LONGEST_PLACE + 1}
+        self._rows.execute(self._sql(text), {**self.place, **bounds, "settled": self._settled})
         return self.next_rows()
+
+    def require_short(self, setting: str, text: str | None) -> None:
+        """Raises SourceFault for what is too long to be a place in the order."""
+        if len(text or "") > _LONGEST_PLACE:
+            name = getattr(self._config.cursor, setting)
+            raise SourceFault(
+                f"cursor.{setting} is {name}, which has values of more than {_LONGEST_PLACE} characters.",
+                fix="Name a column of short values.",
+            )
 
     def next_rows(self) -> list[Any]:
         with mapped():
@@ -128,10 +141,13 @@ class _Query:
     def _settled_number(self, cursor: Cursor) -> str | None:
         """The highest number less the lag; and if it has not grown for long, the highest number itself."""
         lag = self._config.cursor.lag
-        values = {"lag": _LAG_NUMBERS if lag is None else lag}
+        values = {"lag": _LAG_NUMBERS if lag is None else lag, "cut": _LONGEST_PLACE + 1}
         highest, settled = self._value(
-            "SELECT max({column})::text, (max({column})::numeric - %(lag)s)::text FROM (\n{query}\n) {rows}", values
+            "SELECT left(max({column})::text, %(cut)s), left((max({column})::numeric - %(lag)s)::text, %(cut)s) "
+            "FROM (\n{query}\n) {rows}",
+            values,
         )
+        self.require_short("column", highest)
         if highest is None:
             return None
         known = cursor.get("highest") or {}
@@ -163,7 +179,14 @@ def _batches(source: Source[Any], query: _Query, rows: list[Any]) -> Iterator[Ba
     items: list[Item] = []
     size, age, began = 0, None, time.monotonic()
     while rows:
-        for raw, column, key, is_settled, age in rows:
+        for raw, column, key, is_settled, seconds in rows:
+            try:
+                query.require_short("column", column)
+                query.require_short("id", key)
+            except SourceFault:
+                yield _batch(query, items, age)
+                raise
+            age = seconds
             problem = "" if raw is not None else f"It is larger than {MAX_BYTES // 2**20} MiB."
             items.append(Item((raw or "").encode(), f"row {key}", problem=problem))
             size += len(raw or "")

@@ -6,12 +6,13 @@ import threading
 import time
 from collections.abc import Iterator
 from typing import Any
+from unittest.mock import ANY
 
 import psycopg
 import pytest
 
 from connectors.kinds import SourceFault
-from connectors.kinds.postgres import KIND
+from connectors.kinds.postgres import KIND, rows
 from tests.support.certificates import Authority
 from tests.support.databases import Database, tls_database
 from tests.support.reader import Reader
@@ -331,3 +332,31 @@ def test_nothing_of_the_process_is_used_to_sign_in(
     monkeypatch.delenv("PGHOSTADDR")  # the test itself would look there
     insert(database, 1, 1)
     assert read_ids(reader_of(database)) == ids(1, 1)
+
+
+@pytest.mark.parametrize(
+    ("setting", "row"),
+    [
+        ("id", "SELECT 9 AS number, repeat('x', 5000000) AS key"),
+        ("column", "SELECT repeat('9', 100000)::numeric AS number, 'k' AS key"),
+    ],
+)
+def test_a_place_that_is_too_long_to_be_kept_is_a_fault_that_names_its_column(
+    database: Database, monkeypatch: pytest.MonkeyPatch, setting: str, row: str
+) -> None:
+    fetched: list[int] = []
+    real = rows._Query.next_rows
+
+    def next_rows(query: Any) -> list[Any]:
+        found = real(query)
+        fetched.extend(len(text or "") for _, *texts, _, _ in found for text in texts)
+        return found
+
+    monkeypatch.setattr(rows._Query, "next_rows", next_rows)
+    query = f"SELECT 1::numeric AS number, 'a' AS key UNION ALL ({row})"
+    reader = Reader(KIND, database.config(query, "number", id="key", lag=0), database.password)
+    fault = reader.fault()
+    assert fault.cause == "config"
+    assert f"cursor.{setting} is {({'id': 'key', 'column': 'number'})[setting]}," in fault.sentence
+    assert reader.cursor == ({"column": "1", "id": "a"} | {"highest": ANY} if setting == "id" else {})
+    assert max(fetched, default=0) < 10_000
