@@ -1,6 +1,8 @@
 """One answer of an HTTP API: asked for, read within bounds, and judged."""
 
 import json
+import re
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -10,12 +12,19 @@ import requests
 from connectors import formats
 from connectors.formats import Item
 from connectors.formats.compression import BadGzip, expanded
+from connectors.formats.scanner import BOM, WHITE_SPACE
 from connectors.kinds.base import Source, SourceFault
 from connectors.kinds.faults import busy, connections, step
 from connectors.kinds.limits import PAGE_BYTES
 
 _USER_AGENT = "decision-record-service"
 _LINES = ("ndjson", "jsonl", "json-lines", "json-seq")
+_CHUNK = 64 * 2**10
+_DEEPEST = 1000
+_STRING = rb'"(?:[^"\\]++|\\.)*+"'
+_FLAT = rb'(?:[^"\[\]{}]++|%s)*+' % _STRING
+_WITHIN = re.compile(rb'(?:[^"\[\]{}]++|%b|\[%b\]|\{%b\})*+' % (_STRING, _FLAT, _FLAT), re.DOTALL)
+"""Up to a bracket that holds more than one level, or ends one."""
 
 
 class Gone(SourceFault):
@@ -23,57 +32,64 @@ class Gone(SourceFault):
 
 
 class Response:
-    """A page."""
+    """A page. Of its list, only the item that is asked for is in memory as a value of its own.
 
-    def __init__(self, url: str, headers: Mapping[str, str], body: bytes) -> None:
-        self.url, self.headers, self.body = url, headers, body
+    Args:
+        deadline: by `time.monotonic()`, for looking through it.
+    """
+
+    def __init__(self, url: str, headers: Mapping[str, str], body: bytes, deadline: float) -> None:
+        self.url, self.headers, self.body, self._deadline = url, headers, body.removeprefix(BOM), deadline
 
     def value(self, pointer: str) -> Any:
-        """The value at a JSON pointer; None if there is none."""
-        found = formats.values_at(self.body, [pointer]).get(pointer)
-        return None if found is None else _lenient(found)
+        """The text, number or literal at a JSON pointer; None if there is none.
 
-    def items(self, config: Any, name: str) -> list[Item]:
-        """What it lists. Raises SourceFault.
+        Raises:
+            ValueError: it is something else.
+        """
+        found = formats.values_at(self.body, [pointer]).get(pointer)
+        return None if found is None else _scalar(found)
+
+    def items(self, config: Any, name: str) -> Iterator[Item]:
+        """What it lists, cut out one by one. Raises SourceFault, before the first.
 
         Args:
             name: of this page, for the items' positions.
         """
         if not self.body.strip():
-            return []
+            return iter(())
         if config.format == "ndjson" or any(word in self.headers.get("Content-Type", "") for word in _LINES):
             self._require_whole_lines()
-            return list(formats.items([self.body], "ndjson", name))
+            return formats.items(self._chunks(), "ndjson", name)
         self._require_json()
         if config.format == "json" and not config.items:
-            return list(formats.items([self.body], "json", name))
+            return formats.items(self._chunks(), "json", name)
         found = formats.items_at(self.body, config.items, name)
         if found is None:
             where = f"at {config.items}" if config.items else "at the top"
             raise SourceFault(
                 f"The answer has no list {where}.", fix="Set items to the JSON pointer of the list, such as /data."
             )
-        return list(found)
+        return found
+
+    def _chunks(self) -> Iterator[bytes]:
+        return (self.body[start : start + _CHUNK] for start in range(0, len(self.body), _CHUNK))
 
     def _require_json(self) -> None:
-        try:
-            _lenient(self.body)
-        except (ValueError, RecursionError):
+        if not _is_whole(self.body, self._deadline):
             raise SourceFault(
                 "The answer is not JSON.", fix="Check the url: it must lead to the API, not to a page for people."
-            ) from None
+            )
 
     def _require_whole_lines(self) -> None:
         """An answer that ends within a line was cut off. A last line may lack its end all the same."""
-        last = self.body.rpartition(b"\n")[2]
-        try:
-            _lenient(last or b"{}")
-        except (ValueError, RecursionError):
+        last = self.body[self.body.rfind(b"\n") + 1 :]
+        if last.strip() and not _is_whole(last, self._deadline):
             raise SourceFault(
                 "The answer ends in the middle of a line.",
-                fix="Nothing: it is tried again. If it stays so, ask those who run the source.",
+                fix="No action needed; it will be retried. If it persists, contact the source's operator.",
                 cause="transient",
-            ) from None
+            )
 
 
 class Client:
@@ -94,7 +110,7 @@ class Client:
         if self._has_secret:
             with self._source.step("signed in", "The source accepts the credentials."):
                 pass
-        return Response(url, headers, body)
+        return Response(url, headers, body, self._source.deadline)
 
     def _require_success(self, status: int, headers: Mapping[str, str]) -> None:
         """Only a list that was read makes the step `listed` done, and that is not for here to say."""
@@ -177,9 +193,46 @@ def _refusal(status: int, headers: Mapping[str, str]) -> SourceFault | None:
     return SourceFault(f"The source refuses the request (HTTP {status}).", fix="Check the url and headers.")
 
 
-def _lenient(document: bytes) -> Any:
-    """JSON that need not be acceptable as a record. Numbers that Python would rather not hold stay text."""
-    return json.loads(document, parse_int=_integer, parse_float=str, parse_constant=str)
+def _is_whole(document: bytes, deadline: float) -> bool:
+    """Whether all brackets and strings of a document close, and nothing follows. Its values are for others to judge.
+
+    Raises:
+        SourceFault: the time is over.
+    """
+    document = document.strip(WHITE_SPACE)
+    if not document.startswith((b"[", b"{")):
+        return _is_scalar(document)
+    closing, position = bytearray(), 0
+    while time.monotonic() < deadline:
+        position = _WITHIN.match(document, position).end() if closing else 0  # type: ignore[union-attr]
+        found = document[position : position + 1]
+        position += 1
+        if found in (b"[", b"{"):
+            closing += b"]" if found == b"[" else b"}"
+        elif not found or found[0] != closing.pop():
+            return False
+        if not closing or len(closing) > _DEEPEST:
+            return not closing and position == len(document)
+    raise SourceFault(
+        "There was not enough time to look through a page.",
+        fix="Ask for smaller pages, with a parameter in the url.",
+        cause="transient",
+    )
+
+
+def _is_scalar(document: bytes) -> bool:
+    try:
+        _scalar(document)
+    except ValueError:
+        return False
+    return True
+
+
+def _scalar(document: bytes) -> Any:
+    """A text, a number or a literal. Numbers that Python would rather not hold stay text. Raises ValueError."""
+    if document.startswith((b"[", b"{")) or len(document) > _CHUNK:
+        raise ValueError
+    return json.loads(document.decode(), parse_int=_integer, parse_float=str, parse_constant=str)
 
 
 def _integer(text: str) -> int | str:

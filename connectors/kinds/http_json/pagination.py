@@ -3,17 +3,22 @@
 A place is part of the cursor: None is the first page.
 """
 
+import re
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit, urlunsplit
 
 import requests
+from urllib3.util import parse_url
 
 from connectors.kinds.base import SourceFault
 from connectors.kinds.http_json.answers import Response
 from connectors.kinds.http_json.config import Link, Numbered, Offset, Pagination, Token
 
 Place = str | int | None
+_PORTS = {"https": 443, "http": 80}
+_DOUBTFUL = re.compile(r"[\s\\\x00-\x1f\x7f-\x9f]")
+"""What parsers of addresses pass over, mend or take for a slash, each in its own way."""
 
 
 class Pages(ABC):
@@ -32,9 +37,13 @@ class Pages(ABC):
         """The page in the words of people who look for it; `number` counts the pages of this poll from 1."""
         return f"page {number}"
 
-    @abstractmethod
-    def next(self, response: Response, place: Place, count: int) -> Place:
-        """The place after a page of so many items; None if that was the last one. Raises SourceFault."""
+    def named(self, response: Response) -> Place:
+        """The next place, where the answer itself names it. Raises SourceFault."""
+        return None
+
+    def next(self, place: Place, named: Place, count: int) -> Place:
+        """The place after a page of so many items, whose answer named this one; None if that was the last one."""
+        return named
 
 
 def pages(pagination: Pagination | None) -> Pages:
@@ -64,9 +73,6 @@ class _OnePage(Pages):
     def name(self, place: Place, number: int) -> str:
         return "the answer"
 
-    def next(self, response: Response, place: Place, count: int) -> Place:
-        return None
-
 
 class _Linked(Pages):
     places = (str,)
@@ -76,23 +82,31 @@ class _Linked(Pages):
 
     def url(self, url: str, place: Place) -> str:
         """A link to another host, kept from other settings, gets no credentials of these."""
-        return url if place is None or _origin(str(place)) != _origin(url) else str(place)
+        return str(place) if place is not None and _have_one_origin(str(place), url) else url
 
-    def next(self, response: Response, place: Place, count: int) -> Place:
-        if self._pointer is None:
-            links = requests.utils.parse_header_links(response.headers.get("Link", ""))
-            target = next((link["url"] for link in links if "next" in link.get("rel", "").lower().split()), None)
-        else:
-            target = response.value(self._pointer)
+    def named(self, response: Response) -> Place:
+        target = self._target(response)
         if target in (None, "", False):
             return None
-        found = urljoin(response.url, str(target))
-        if _origin(found) != _origin(response.url):
+        try:
+            found = _joined(response.url, target)
+        except ValueError:
+            raise SourceFault(
+                "The link to the next page is malformed.",
+                fix="Check pagination.next, and ask the source's operator for links as RFC 3986 has them.",
+            ) from None
+        if not _have_one_origin(found, response.url):
             raise SourceFault(
                 "The next page is at another host, which gets no credentials of this one.",
                 fix="Ask the source's operator for links to its own host.",
             )
         return found
+
+    def _target(self, response: Response) -> Any:
+        if self._pointer is not None:
+            return _named_at(self._pointer, response)
+        links = requests.utils.parse_header_links(response.headers.get("Link", ""))
+        return next((link["url"] for link in links if "next" in link.get("rel", "").lower().split()), None)
 
 
 class _WithTokens(Pages):
@@ -104,13 +118,9 @@ class _WithTokens(Pages):
     def url(self, url: str, place: Place) -> str:
         return url if place is None else with_parameter(url, self._pagination.parameter, place)
 
-    def next(self, response: Response, place: Place, count: int) -> Place:
-        token = response.value(self._pagination.next)
-        if token in (None, "", False):
-            return None
-        if not isinstance(token, str | int):
-            raise SourceFault("The value at pagination.next is not a token.", fix="Check pagination.next.")
-        return token
+    def named(self, response: Response) -> Place:
+        token: Place = _named_at(self._pagination.next, response)
+        return None if token in ("", False) else token
 
 
 class _Numbered(Pages):
@@ -127,7 +137,7 @@ class _Numbered(Pages):
         """The source's own number, by which it can be asked for."""
         return f"page {self._number(place)}"
 
-    def next(self, response: Response, place: Place, count: int) -> Place:
+    def next(self, place: Place, named: Place, count: int) -> Place:
         return self._number(place) + 1 if count else None
 
     def _number(self, place: Place) -> int:
@@ -147,13 +157,44 @@ class _WithOffsets(Pages):
     def name(self, place: Place, number: int) -> str:
         return f"offset {place or 0}"
 
-    def next(self, response: Response, place: Place, count: int) -> Place:
+    def next(self, place: Place, named: Place, count: int) -> Place:
         return int(place or 0) + count if count else None
 
 
-def _origin(url: str) -> tuple[Any, ...]:
+def _named_at(pointer: str, response: Response) -> Any:
     try:
-        parts = urlsplit(url)
-        return parts.scheme, parts.hostname, parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+        return response.value(pointer)
     except ValueError:
-        return (None,)
+        raise SourceFault(
+            "What is at pagination.next is neither a token nor a link.", fix="Check pagination.next."
+        ) from None
+
+
+def _joined(url: str, target: Any) -> str:
+    """Raises ValueError."""
+    if not isinstance(target, str) or _DOUBTFUL.search(target):
+        raise ValueError
+    found = urljoin(url, target)
+    parse_url(found)
+    return found
+
+
+def _have_one_origin(url: str, other: str) -> bool:
+    origin = _origin(url)
+    return origin is not None and origin == _origin(other)
+
+
+def _origin(url: str) -> tuple[Any, ...] | None:
+    """The scheme, host and port that a request goes to; None if that is not beyond doubt.
+
+    The library that sends requests reads addresses in another way than Python does: both have to agree.
+    """
+    try:
+        ours, theirs = urlsplit(url), parse_url(url)
+        origins = [
+            (parts.scheme, (parts.hostname or "").strip("[]").lower(), parts.port or _PORTS.get(parts.scheme or ""))
+            for parts in (ours, theirs)
+        ]
+    except ValueError:
+        return None
+    return origins[0] if origins[0] == origins[1] and "@" not in ours.netloc and theirs.auth is None else None

@@ -5,11 +5,13 @@ The cursor:
     place      the page to go on with, while a pass is not finished
     since      what the source was told to leave out, in this pass
     highest    the highest value seen of what `since` compares
+    all        when everything was last read, without `since`
 """
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -22,6 +24,10 @@ from connectors.kinds.http_json.pagination import Place, pages, with_parameter
 from connectors.kinds.limits import BATCH_BYTES
 
 _Value = datetime | int
+_EVERYTHING_SECONDS = 24 * 3600
+"""What one wrong value made `since` leave out is read after this time."""
+_EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+_MOST_DIGITS = 30
 _MOST_EMPTY = 20
 """Empty pages in a row, after which the next poll goes on: a filter may leave some empty, and a feed has no end."""
 
@@ -35,6 +41,9 @@ class Pass:
         self._since: str | int | None = cursor.get("since")
         self._highest: _Value | None = _value(cursor.get("highest"))
         self._newest: _Value | None = None
+        self._all: int = cursor.get("all", 0)
+        if self._place is None and not 0 <= time.time() - self._all < _EVERYTHING_SECONDS:
+            self._since = self._highest = None
 
     def batches(self) -> Iterator[Batch]:
         try:
@@ -51,11 +60,11 @@ class Pass:
             response = self._response(client, is_first=not read)
             digest, place = sha256(response.body).digest(), self._place
             repeats = digest == before  # then the source ignores the parameter
-            items = [] if repeats else self._items(response, read + 1)
-            yield from self._page(items, self._pages.next(response, place, len(items)))
+            items = iter(()) if repeats else self._items(response, read + 1)
+            count = yield from self._page(response, items)
             if self._place in (None, place):
                 return
-            read, before, empty = read + 1, digest, 0 if items else empty + 1
+            read, before, empty = read + 1, digest, 0 if count else empty + 1
 
     def _is_over(self) -> bool:
         return time.monotonic() >= self._source.deadline
@@ -73,7 +82,7 @@ class Pass:
                 return client.get(self._url())
             if self._pages.ends_with_not_found:
                 self._forget_failed_steps()
-                return Response(self._url(), {}, b"")
+                return Response(self._url(), {}, b"", self._source.deadline)
             raise fault
 
     def _forget_failed_steps(self) -> None:
@@ -90,29 +99,50 @@ class Pass:
             url = with_parameter(url, self._config.since.parameter, self._since)
         return self._pages.url(url, self._place)
 
-    def _items(self, response: Response, number: int) -> list[Item]:
+    def _items(self, response: Response, number: int) -> Iterator[Item]:
         with self._source.step("listed", "The answer has a list."):
             items = response.items(self._config, self._pages.name(self._place, number))
-        return [item._replace(origin="") for item in items]
+        return (item._replace(origin="") for item in items)
 
-    def _page(self, items: list[Item], following: Place) -> Iterator[Batch]:
-        """The page in batches. Only the last one leads to the next page."""
+    def _page(self, response: Response, items: Iterator[Item]) -> Generator[Batch, None, int]:
+        """The page in batches; returns the number of its items. Only the last batch leads to the next page.
+
+        If the time is over before, the page is read from its beginning again.
+        """
+        named, fault = self._named(response)
         pending: list[Item] = []
-        size = 0
+        count = size = 0
         for item in items:
             if len(pending) >= self._source.batch_items or size >= BATCH_BYTES:
                 yield self._batch(pending)
+                if self._is_over():
+                    return count
                 pending, size = [], 0
             pending.append(item)
-            size += len(item.raw)
+            count, size = count + 1, size + len(item.raw)
             self._look_at(item)
-        if following is None:
+        if fault:
+            yield self._batch(pending)
+            raise fault
+        self._place = self._pages.next(self._place, named, count)
+        if self._place is None:
             self._end()
-        self._place = following
         yield self._batch(pending)
+        return count
+
+    def _named(self, response: Response) -> tuple[Place, SourceFault | None]:
+        """The next place that the answer names. A fault is shown at once, and raised after the items."""
+        try:
+            return self._pages.named(response), None
+        except SourceFault as fault:
+            with suppress(SourceFault), self._source.step("reading", ""):
+                raise
+            return None, fault
 
     def _end(self) -> None:
         """The next poll begins a new pass."""
+        if self._since is None:
+            self._all = int(time.time())
         if self._config.since and self._highest is not None:
             self._since = _parameter(_behind(self._highest, self._config.since.lag))
 
@@ -131,7 +161,9 @@ class Pass:
             behind = max((datetime.now(UTC) - self._newest).total_seconds(), 0.0)
         self._newest = None
         highest = None if self._highest is None else _parameter(self._highest)
-        cursor = {"place": self._place, "since": self._since, "highest": highest}
+        cursor = {"place": self._place, "since": self._since, "highest": highest, "all": self._all or None}
+        if not self._config.since:
+            cursor = {"place": self._place}
         return Batch(items, {key: value for key, value in cursor.items() if value is not None}, behind)
 
 
@@ -143,16 +175,17 @@ def _text(raw: bytes) -> Any:
 
 
 def _value(found: Any) -> _Value | None:
-    """A time or a whole number; None of anything else."""
+    """A time or a whole number; None of anything else, and of what is no usable position, such as the year 1."""
     if isinstance(found, bool):
         return None
     if isinstance(found, int):
-        return found
+        return found if abs(found) < 10**_MOST_DIGITS else None
     try:
-        time_of_it = datetime.fromisoformat(found)
-        return (time_of_it if time_of_it.tzinfo else time_of_it.replace(tzinfo=UTC)).astimezone(UTC)
+        read = datetime.fromisoformat(found)
+        value = (read if read.tzinfo else read.replace(tzinfo=UTC)).astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
         return None
+    return value if value >= _EARLIEST else None
 
 
 def _higher(known: _Value | None, value: _Value) -> _Value:

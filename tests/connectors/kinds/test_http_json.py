@@ -1,6 +1,7 @@
 """An API is read to its last page, however it pages, and the next poll goes on where this one ended."""
 
 import json
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -229,3 +230,33 @@ def test_a_time_yet_to_come_leaves_nothing_out(serve: Serve) -> None:
     reader = reader_of(server, since={"parameter": "after", "field": "/at", "lag": 0})
     reader.poll()
     assert datetime.fromisoformat(reader.cursor["since"]) <= datetime.now(UTC)
+
+
+def test_what_a_wrong_value_made_since_leave_out_is_read_within_a_day(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = [{"seq": 1}, {"seq": 999_999_999}]
+
+    def answer(request: Request) -> Reply:
+        return json_reply({"data": [item for item in items if item["seq"] >= int(request.query.get("min", 0))]})
+
+    server = serve(answer)
+    reader = reader_of(server, since={"parameter": "min", "field": "/seq", "lag": 0})
+    reader.poll()
+    items[1:] = [{"seq": 2}]
+    assert reader.poll() == []
+    now = time.time()
+    monkeypatch.setattr("connectors.kinds.http_json.passes.time.time", lambda: now + 86401)
+    assert len(reader.poll()) == 2
+    reader.poll()
+    assert [request.query.get("min") for request in server.requests] == [None, "999999999", None, "2"]
+
+
+def test_reading_everything_goes_on_without_since_to_its_last_page(serve: Serve) -> None:
+    server = serve(paged_by_number)
+    reader = reader_of(server, pagination={"kind": "page"}, since={"parameter": "after", "field": "/at"})
+    reader.cursor = {"since": "2026-01-01T00:19:00Z", "highest": "2030-01-01T00:00:00Z"}  # of an older version
+    reader.poll(most_batches=2)
+    reader.poll()
+    assert [request.query.get("after") for request in server.requests] == [None] * 4
+    assert reader.cursor["since"] == "2026-01-01T00:19:00Z"

@@ -18,6 +18,7 @@ from config.errors import RETRY_AFTER_SECONDS
 from connectors import sources
 from connectors.kinds import SourceFault
 from connectors.kinds.http_json import KIND
+from connectors.kinds.http_json.answers import Response
 from connectors.kinds.limits import PAGE_BYTES
 from tests.connectors.kinds.paged_api import IDS, RECORDS, Serve, paged_by_number, read_ids, reader_of
 from tests.support.reader import Reader
@@ -371,3 +372,131 @@ def test_a_header_may_hold_the_place_of_the_secret_and_no_secret() -> None:
     checked = sources.check("http_json", {"url": "https://host/", "headers": headers}, "env:DRS_SECRET_FEED")
     assert set(checked.config["headers"]) == {"X-Api-Key", "Authorization"}
     assert [problem.split(":")[0] for problem in checked.problems] == ["config.headers.X-Token"]
+
+
+@pytest.mark.parametrize("in_header", [True, False])
+@pytest.mark.parametrize(
+    "link",
+    [
+        "{other}\\@{own}/stolen",
+        "{own}\\@{other}/stolen",
+        "//{other_host}\\@{own_host}/stolen",
+        "\\\\{other_host}/stolen",
+        "http://user@{own_host}/stolen",
+        "{other}\t@{own_host}/stolen",
+        "{own}/a b",
+        "/a\\b",
+        "/a\x0bb",
+        "http://[oops",
+        "http://{own_host}:99999999/",
+    ],
+)
+def test_a_link_that_can_be_read_in_two_ways_is_not_followed(serve: Serve, link: str, in_header: bool) -> None:
+    other = serve(lambda _: json_reply({"data": []}), encrypted=False)
+
+    def answer(_: Request) -> Reply:
+        hosts = {"other_host": f"localhost:{other.port}", "own_host": f"localhost:{server.port}"}
+        found = link.format(other=other.url, own=server.url, **hosts)
+        if in_header:
+            return json_reply({"data": RECORDS}, Link=f'<{found}>; rel="next"')
+        return json_reply({"data": RECORDS, "next": found})
+
+    server = serve(answer, encrypted=False)
+    pagination = {"kind": "link"} if in_header else {"kind": "link", "next": "/next"}
+    reader = reader_of(server, secret="s3cret", pagination=pagination)
+    batches = KIND.read(reader.source(), {})
+    first = next(batches)
+    assert [json.loads(item.raw)["decision_id"] for item in first.items] == IDS
+    with pytest.raises(SourceFault) as raised:
+        next(batches)
+    assert raised.value.cause == "config"
+    assert reader.failed.name == "reading"
+    assert (first.cursor, other.requests, len(server.requests)) == ({}, [], 1)
+
+
+def test_a_link_with_a_backslash_that_an_older_cursor_holds_is_not_followed(serve: Serve) -> None:
+    other = serve(lambda _: json_reply({"data": []}), encrypted=False)
+    server = serve(lambda _: json_reply({"data": RECORDS}), encrypted=False)
+    reader = reader_of(server, secret="s3cret", pagination={"kind": "link"})
+    reader.cursor = {"place": f"{other.url}\\@localhost:{server.port}/stolen"}
+    assert read_ids(reader) == IDS
+    assert other.requests == []
+
+
+@pytest.mark.parametrize("named", [{}, [1], {"href": "/records"}])
+@pytest.mark.parametrize(
+    "pagination",
+    [{"kind": "link", "next": "/next"}, {"kind": "token", "next": "/next", "parameter": "cursor"}],
+)
+def test_a_page_is_kept_where_what_leads_on_is_no_link_or_token(
+    serve: Serve, named: Any, pagination: dict[str, str]
+) -> None:
+    reader = reader_of(serve(lambda _: json_reply({"data": RECORDS, "next": named})), pagination=pagination)
+    batches = KIND.read(reader.source(), {})
+    assert len(next(batches).items) == len(RECORDS)
+    with pytest.raises(SourceFault, match=r"pagination\.next"):
+        next(batches)
+    assert reader.failed.name == "reading"
+
+
+@pytest.mark.parametrize("value", ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00+05:00", 10**3999, -(10**30)])
+def test_what_is_no_usable_position_moves_no_cursor(serve: Serve, value: Any) -> None:
+    server = serve(lambda _: json_reply({"data": [{"at": value}]}))
+    reader = reader_of(server, since={"parameter": "after", "field": "/at"})
+    (batch,) = reader.batches()
+    assert (len(batch.items), batch.behind_seconds, set(reader.cursor)) == (1, None, {"all"})
+    reader.cursor = {**reader.cursor, "highest": value}  # of an older version
+    assert len(reader.poll()) == 1
+
+
+SIZE = 8 * 2**20
+TINY: dict[str, tuple[bytes, dict[str, Any]]] = {
+    "numbers": (
+        b'{"data":[' + b"1," * (SIZE // 2) + b'1],"next":null}',
+        {"pagination": {"kind": "link", "next": "/next"}},
+    ),
+    "objects": (b"[" + b"{}," * (SIZE // 3) + b"{}]", {"items": ""}),
+    "lines": (b"10\n" * (SIZE // 3), {"items": "", "format": "ndjson"}),
+    "one line": (b"[" + b"{}," * (SIZE // 3) + b"{}]", {"items": "", "format": "ndjson"}),
+}
+
+
+@pytest.mark.parametrize("name", list(TINY))
+def test_a_page_of_many_tiny_items_is_never_built_at_once(serve: Serve, name: str) -> None:
+    body, config = TINY[name]
+    reader = reader_of(serve(lambda _: Reply(body)), **config)
+    source = reader.source(batch_items=1)
+    tracemalloc.start()
+    batch = next(KIND.read(source, {}))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(batch.items) == 1
+    assert peak < 8 * SIZE
+
+
+def test_looking_through_a_page_ends_at_the_deadline() -> None:
+    page = Response("https://host/", {}, b"[" + b"[[[]]]," * 1000 + b"1]", deadline=time.monotonic())
+    with pytest.raises(SourceFault, match="not enough time") as raised:
+        page.items(KIND.Config(url="https://host/"), "page 1")
+    assert raised.value.cause == "transient"
+
+
+def test_a_page_that_takes_longer_than_there_is_time_ends_at_a_batch(serve: Serve) -> None:
+    reader = reader_of(serve(lambda _: json_reply({"data": RECORDS})))
+    source = reader.source(batch_items=10)
+    batches = KIND.read(source, {})
+    assert len(next(batches).items) == 10
+    source.deadline = time.monotonic()
+    assert list(batches) == []
+
+
+def test_a_bad_item_does_not_spoil_its_page(serve: Serve) -> None:
+    reader = reader_of(serve(lambda _: Reply(b'{"data": [{"a": 01}, {"b": 1}]}')))
+    assert reader.poll() == [b'{"a": 01}', b'{"b": 1}']
+
+
+@pytest.mark.parametrize(
+    "body", [b"[1]]", b"[1}", b'["a]', b"[1] 2", b"{]", b"[" * 5000 + b"]" * 5000, b"\xff\xfe[\0]\0"]
+)
+def test_brackets_that_do_not_match_are_no_json(serve: Serve, body: bytes) -> None:
+    assert "not JSON" in Reader(KIND, {"url": serve(lambda _: Reply(body)).url}).fault().sentence
