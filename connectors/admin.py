@@ -152,8 +152,8 @@ class ConnectorAdmin(EditingPages):
         return [
             *super().get_urls(),
             path("<int:pk>/test/", wrap(require_POST(self.test)), name="test-connector"),
-            path("<int:pk>/<slug:action>/", wrap(require_POST(self.act)), name="connector-action"),
-            path("<int:pk>/<slug:action>/<int:item>/", wrap(require_POST(self.act)), name="quarantine-action"),
+            path("<int:pk>/actions/<slug:action>/", wrap(require_POST(self.act)), name="connector-action"),
+            path("<int:pk>/actions/<slug:action>/<int:item>/", wrap(require_POST(self.act)), name="quarantine-action"),
         ]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:

@@ -29,7 +29,7 @@ class Quarantine(Resource):
         permission=Permission.MANAGE_CONNECTORS,
         body=QuarantineIn,
         answers={200: QuarantineDone},
-        errors=[404],
+        errors=[404, 409],
     )
     def retry(self, request: Request, source_id: str) -> HttpResponse:
         caller, body = caller_of(request), self.body(QuarantineIn)

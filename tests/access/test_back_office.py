@@ -22,6 +22,7 @@ SEES = {
     "accounts.invite": ADMINISTRATION,
     "accounts.apikey": ADMINISTRATION,
     "accounts.auditevent": ADMINISTRATION | {Role.AUDITOR},
+    "connectors.connector": ADMINISTRATION,
     "custody.entry": ALL,
     "custody.key": ALL,
     "decisions.decision": ALL,
@@ -39,6 +40,7 @@ def rows(organization, api, other_api) -> dict[str, tuple[object, object]]:
         review = {"requested_by": word, "reviewer": word, "reviewer_authority": word, "outcome": word, "rationale": "x"}
         each.post(f"/v1/decisions/{word}/reconsideration", json.dumps(review).encode())
         each.post("/v1/auth/invites", b'{"email": "%s@else.example", "role": "editor"}' % word.encode())
+        each.post("/v1/connectors", b'{"kind": "directory", "name": "%s"}' % word.encode())
         each.post("/v1/auth/api-keys", b'{"name": "%s"}' % word.encode())
         add_person(each.organization, Role.EDITOR, f"{word}@bank.example")
         actor = audit.Actor("member", "1", word)

@@ -20,7 +20,7 @@ def page_of(connector):
 
 
 def act(browser, connector, action):
-    answer = browser.submit(page_of(connector), f"{LIST}{connector.pk}/{action}/")
+    answer = browser.submit(page_of(connector), f"{LIST}{connector.pk}/actions/{action}/")
     assert answer.status_code == 302
     return browser.get(answer["Location"]).content.decode()
 
@@ -85,7 +85,7 @@ def test_an_operator_polls_disables_enables_resets_retries_and_dismisses(signed_
     assert Quarantined.objects.count() == 1
     assert "1 item dismissed" in act(browser, polled, "dismiss")
     assert not Quarantined.objects.exists()
-    assert browser.get(f"{LIST}{polled.pk}/poll/").status_code == 405
+    assert browser.get(f"{LIST}{polled.pk}/actions/poll/").status_code == 405
 
 
 def test_the_page_says_how_far_it_has_read_and_when(signed_in, polled):

@@ -182,7 +182,7 @@ def test_a_connector_is_deleted_and_its_records_stay(owner, feed, organization, 
     feed.add({"decision_id": "loan-1"}, b"bad")
     row = connector_of(organization)
     services.poll_due()
-    gone = owner.submit(f"{LIST}{row.pk}/change/", f"{LIST}{row.pk}/delete/")
+    gone = owner.submit(f"{LIST}{row.pk}/change/", f"{LIST}{row.pk}/actions/delete/")
     assert gone["Location"] == LIST
     assert not Connector.objects.exists()
     assert "loan-1" in text_of(owner.get("/admin/decisions/decision/"))
@@ -194,10 +194,10 @@ def test_one_item_of_the_quarantine_is_retried_or_dismissed(owner, feed, organiz
     services.poll_due()
     first, second = row.quarantine.order_by("pk")
     page = f"{LIST}{row.pk}/change/"
-    owner.submit(page, f"{LIST}{row.pk}/dismiss/{first.pk}/")
+    owner.submit(page, f"{LIST}{row.pk}/actions/dismiss/{first.pk}/")
     assert list(row.quarantine.all()) == [second]
-    assert owner.submit(page, f"{LIST}{row.pk}/delete/{second.pk}/").status_code == 404
-    owner.submit(page, f"{LIST}{row.pk}/retry/{second.pk}/")
+    assert owner.submit(page, f"{LIST}{row.pk}/actions/delete/{second.pk}/").status_code == 404
+    owner.submit(page, f"{LIST}{row.pk}/actions/retry/{second.pk}/")
     assert not row.quarantine.exists()
 
 
@@ -207,7 +207,13 @@ def test_no_other_role_gets_to_a_form(signed_in, feed, organization, connector_o
     for path in ("create/", "create/directory/", f"{row.pk}/edit/"):
         assert browser.get(f"{LIST}{path}").status_code == 403, path
     token = browser.csrf_token("/admin/")
-    for path in ("create/directory/", f"{row.pk}/edit/", f"{row.pk}/test/", f"{row.pk}/delete/", f"{row.pk}/poll/"):
+    for path in (
+        "create/directory/",
+        f"{row.pk}/edit/",
+        f"{row.pk}/test/",
+        f"{row.pk}/actions/delete/",
+        f"{row.pk}/actions/poll/",
+    ):
         answer = browser.post(f"{LIST}{path}", {"csrfmiddlewaretoken": token, "save": ""})
         assert answer.status_code == 403, path
     assert Connector.objects.get().enabled
@@ -226,7 +232,7 @@ def test_who_owes_a_second_factor_or_runs_the_platform_looks_and_changes_nothing
         for path in ("create/directory/", f"{row.pk}/edit/"):
             assert browser.get(f"{LIST}{path}").status_code == 200
         token = browser.csrf_token("/admin/")
-        for path in ("create/directory/", f"{row.pk}/edit/", f"{row.pk}/test/", f"{row.pk}/delete/"):
+        for path in ("create/directory/", f"{row.pk}/edit/", f"{row.pk}/test/", f"{row.pk}/actions/delete/"):
             answer = browser.post(f"{LIST}{path}", {"csrfmiddlewaretoken": token, "save": ""})
             assert answer.status_code == 403, path
     assert Connector.objects.count() == 1
@@ -236,7 +242,7 @@ def test_another_organization_s_connector_has_no_form(owner, feed, other_api, co
     theirs = connector_of(other_api.organization, name="theirs")
     assert owner.get(f"{LIST}{theirs.pk}/edit/").status_code == 404
     token = owner.csrf_token("/admin/")
-    for action in ("edit", "test", "poll", "delete", "retry"):
+    for action in ("edit", "test", "actions/poll", "actions/delete", "actions/retry"):
         answer = owner.post(f"{LIST}{theirs.pk}/{action}/", {"csrfmiddlewaretoken": token, "save": ""})
         assert answer.status_code == 404, action
     assert Connector.objects.get() == theirs
