@@ -1,24 +1,16 @@
 """Connectors over the API: the contract's three operations, and what there is besides."""
 
 import json
-import threading
-import time
-import uuid
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.apps import apps
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts import callers
 from accounts.models import AuditEvent
 from accounts.roles import Role
 from connectors import services
-from connectors.kinds.base import SourceFault
 from connectors.models import Connector
-from connectors.services import trial
 
 pytestmark = pytest.mark.django_db
 
@@ -297,104 +289,6 @@ def test_every_change_is_in_the_audit_trail_without_settings(api):
         "deleted",
     ]
     assert "main" not in str(events.values())
-
-
-def snapshot():
-    return [sorted(map(str, model._base_manager.values_list())) for model in apps.get_models()]
-
-
-def test_a_test_reads_one_item_and_saves_nothing(api, feed):
-    before = snapshot()
-    answer = try_out(api)
-    assert answer.json()["ok"] is True
-    found = steps(answer)
-    assert list(found) == ["configuration", "listed", "sample"]
-    assert "loan-1" in found["sample"]["detail"]
-    after = snapshot()
-    keys = [i for i, model in enumerate(apps.get_models()) if model.__name__ == "ApiKey"]
-    assert [b for i, b in enumerate(before) if i not in keys] == [a for i, a in enumerate(after) if i not in keys]
-
-
-def test_a_test_names_the_step_that_fails_and_its_mend(api, feed):
-    def fail(number):
-        raise SourceFault("The bucket is not there.", fix="Check its name.")
-
-    feed.before = fail
-    answer = try_out(api)
-    assert answer.json()["ok"] is False
-    assert answer.json()["steps"][-1] == {
-        "name": "reading",
-        "ok": False,
-        "detail": "The bucket is not there.",
-        "fix": "Check its name.",
-    }
-    feed.before = lambda number: None
-    feed.items[0] = b'{"id": "Jane Roe"}'
-    sample = steps(try_out(api))["sample"]
-    assert (sample["ok"], "decision_id" in sample["detail"], "Jane" in sample["detail"]) == (False, True, False)
-    assert steps(try_out(api, config={"map": {"fields": {"decision_id": "/id"}}}))["sample"]["ok"] is True
-    missing = steps(try_out(api, secret_ref="env:DRS_SECRET_NONE", config={"needs_secret": True}))
-    assert missing["secret"]["ok"] is False
-
-
-def test_a_test_ends_when_its_time_is_over_and_one_runs_at_a_time(api, feed, monkeypatch):
-    monkeypatch.setattr(trial, "SECONDS", 0.5)
-    held = threading.Event()
-    feed.before = lambda number: held.wait(20)
-    started = time.monotonic()
-    answer = try_out(api)
-    assert time.monotonic() - started < 5
-    assert steps(answer)["time"]["ok"] is False
-    busy = try_out(api)
-    assert (busy.status_code, "Retry-After" in busy.headers) == (429, True)
-    held.set()
-    feed.before = lambda number: None
-    for _ in range(50):
-        time.sleep(0.05)
-        if (answer := try_out(api)).status_code == 200:
-            break
-    assert answer.json()["ok"] is True
-
-
-def test_two_tests_run_at_once_in_a_process_and_no_third(api, feed):
-    held, begun = threading.Event(), threading.Semaphore(0)
-    feed.before = lambda number: (begun.release(), held.wait(20))
-    callers_of_others = [callers.system(uuid.uuid4()) for _ in range(2)]
-    with ThreadPoolExecutor(2) as others:
-        running = [
-            others.submit(services.try_source, caller=each, kind="directory", config={}) for each in callers_of_others
-        ]
-        for _ in running:
-            assert begun.acquire(timeout=10)
-        busy = try_out(api)
-        assert busy.status_code == 429
-        assert int(busy.headers["Retry-After"]) > 0
-        assert "Try again" in busy.json()["detail"]
-        held.set()
-        assert all(each.result().ok for each in running)
-    feed.before = lambda number: None
-    assert try_out(api).json()["ok"] is True
-
-
-def test_a_map_is_previewed_on_one_item_byte_for_byte(api):
-    body = b'{"map": {"fields": {"decision_id": "/id"}}, "item": {"id": 7,  "amount": 1.50}}'
-    assert api.post("/v1/connectors/preview", body).json() == {
-        "decision_id": "7",
-        "record": '{"decision_id":"7","original":{"id": 7,  "amount": 1.50}}',
-        "problems": [],
-    }
-    nothing = api.post("/v1/connectors/preview", b'{"map": {"fields": {"decision_id": "/id"}}, "item": {}}').json()
-    assert nothing["record"] is None
-    assert "nothing at /id" in nothing["problems"][0]
-    for wrong, where in (
-        (b'{"map": {"fields": {}}, "item": {}}', ["body", "map"]),
-        (b'{"map": {"fields": {"decision_id": "id"}}, "item": {}}', ["body", "map", "fields", "decision_id"]),
-        (b'{"map": {"fields": {"decision_id": "/id"}}, "item": []}', ["body", "item"]),
-        (b'{"item": {}}', ["body", "map"]),
-    ):
-        refused = api.post("/v1/connectors/preview", wrong)
-        assert refused.status_code == 422
-        assert [each["loc"] for each in refused.json()["detail"]] == [where]
 
 
 def test_lists_take_as_many_queries_however_long_they_are(api):

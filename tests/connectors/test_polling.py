@@ -9,9 +9,8 @@ from django.utils import timezone
 
 from accounts import callers
 from connectors import services
-from connectors.errors import NotPolled
 from connectors.kinds.base import SourceFault
-from connectors.models import Alert, Connector, LedgerRow, PollRun, Quarantined
+from connectors.models import Alert, Connector, LedgerRow, PollRun
 from connectors.services import intake, polling
 from connectors.services.connectors import Changes
 from custody.services import Status
@@ -91,20 +90,6 @@ def test_what_comes_again_is_repeated_and_no_second_record(connector, feed):
     assert len(ids()) == 3
 
 
-def test_bad_items_are_quarantined_with_place_reason_and_digest_and_nothing_of_what_they_say(connector, feed):
-    feed.add({"decision_id": "good"}, b'{"secret name": ', {"no_id": "Jane Roe"}, b"", {"decision_id": "also good"})
-    services.poll_due()
-    assert ids() == ["also good", "good"]
-    row = stored(connector)
-    assert (row.seen, row.new, row.quarantined) == (5, 2, 3)
-    reasons = dict(Quarantined.objects.values_list("position", "reason"))
-    assert set(reasons) == {"feed, item 2", "feed, item 3", "feed, item 4"}
-    assert "JSON" in reasons["feed, item 2"]
-    assert "decision_id" in reasons["feed, item 3"]
-    assert not any(private in str(reasons) for private in ("Jane", "secret name"))
-    assert all(len(item.digest) == 64 for item in Quarantined.objects.all())
-
-
 @pytest.mark.parametrize("token", ["x" * 9000, "half \ud800 a character", "nul \0"])
 def test_a_place_that_cannot_be_kept_is_a_fault_of_the_source_and_nothing_is_lost(connector, feed, api, token):
     feed.add(*loans(2))
@@ -117,16 +102,6 @@ def test_a_place_that_cannot_be_kept_is_a_fault_of_the_source_and_nothing_is_los
     services.poll_due()
     assert stored(connector).cursor == {"position": 2}
     assert Decision.objects.count() == 2
-
-
-def test_a_conflict_is_quarantined_once_however_often_it_comes(connector, feed):
-    feed.add({"decision_id": "a", "n": 1}, {"decision_id": "a", "n": 2}, {"decision_id": "b"})
-    services.poll_due()
-    change(connector, reset_cursor=True)
-    services.poll_due()
-    assert ids() == ["a", "b"]
-    assert list(Quarantined.objects.values_list("cause", flat=True)) == ["conflict"]
-    assert stored(connector).quarantined == 1
 
 
 def test_while_custody_does_not_answer_the_cursor_stays_and_all_comes_again(connector, feed, monkeypatch):
@@ -290,16 +265,6 @@ def test_a_fault_of_ours_says_nothing_and_is_tried_again(connector, feed):
     assert stored(connector).next_poll_at > timezone.now()
 
 
-def test_too_many_bad_items_stop_it(connector, feed, monkeypatch):
-    monkeypatch.setattr(polling, "MOST_QUARANTINED", 5)
-    feed.add(*(b'{"n": %d}' % n for n in range(20)), *loans(1))
-    services.poll_due()
-    row = stored(connector)
-    assert "quarantine" in row.stopped_because
-    assert row.cursor == {"position": 6}
-    assert ids() == []
-
-
 def test_with_problems_it_is_never_polled(organization, connector_of):
     row = connector_of(organization, config={"feed": "nowhere"})
     assert row.problems == ["config.feed: there is no such feed."]
@@ -319,57 +284,6 @@ def test_what_is_in_the_ledger_is_read_once_and_again_after_a_reset(connector, f
     change(connector, reset_cursor=True)
     services.poll_due()
     assert stored(connector).seen == 8
-
-
-def test_a_retry_reads_the_item_again_and_what_was_mended_comes_in(connector, feed):
-    feed.by_ledger = True
-    feed.add(*loans(2), b"half a li", {"decision_id": "x"}, *loans(2, start=5))
-    services.poll_due()
-    feed.items[2] = b'{"decision_id": "mended"}'
-    caller = callers.system(connector.organization_id)
-    assert services.retry_quarantined(caller=caller, connector=connector) == 1
-    services.poll_due()
-    assert "mended" in ids()
-    assert not Quarantined.objects.exists()
-    assert feed.reads[-1] == {"position": 2}
-
-
-def test_a_full_quarantine_takes_nothing_more_until_somebody_empties_it(connector, feed, monkeypatch):
-    monkeypatch.setattr(polling, "MOST_QUARANTINED", 2)
-    feed.add(b"bad", b"worse")
-    services.poll_due()
-    feed.add(b"worst")
-    services.request_poll(caller=callers.system(connector.organization_id), connector=connector)
-    services.poll_due()
-    assert Quarantined.objects.count() == 2
-    assert stored(connector).stopped_at
-
-
-def test_nothing_of_a_disabled_connector_is_read_again(connector, feed):
-    feed.add(b"bad")
-    services.poll_due()
-    caller = callers.system(connector.organization_id)
-    services.change_connector(caller=caller, connector=connector, changes=Changes(enabled=False))
-    with pytest.raises(NotPolled):
-        services.retry_quarantined(caller=caller, connector=connector)
-    assert Quarantined.objects.count() == 1
-
-
-def test_what_is_dismissed_is_gone_until_the_source_is_read_from_its_beginning(connector, feed):
-    feed.add(b"bad", b"worse")
-    services.poll_due()
-    caller = callers.system(connector.organization_id)
-    first = Quarantined.objects.order_by("pk").first()
-    assert services.dismiss_quarantined(caller=caller, connector=connector, items=[first.pk]) == 1
-    assert Quarantined.objects.count() == 1
-    assert stored(connector).quarantined == 2
-    services.retry_quarantined(caller=caller, connector=connector)
-    services.poll_due()
-    assert [each.digest for each in Quarantined.objects.all()] != [first.digest]
-    assert Quarantined.objects.count() == 1
-    services.change_connector(caller=caller, connector=connector, changes=Changes(reset_cursor=True))
-    services.poll_due()
-    assert Quarantined.objects.count() == 2
 
 
 def test_the_secret_is_resolved_when_it_is_needed(organization, connector_of, feed, monkeypatch):
@@ -398,14 +312,6 @@ def test_a_connector_that_falls_silent_is_told_of_once(connector, feed, mailoutb
     assert Alert.objects.filter(event="silent").count() == 1
     assert "silent" in mailoutbox[0].subject
     assert stored(connector).longest_gap_seconds >= 4 * 86_400
-
-
-def test_one_mail_a_day_tells_of_a_growing_quarantine(connector, feed):
-    feed.add(b"bad")
-    services.poll_due()
-    feed.add(b"worse")
-    poll_now(connector)
-    assert Alert.objects.filter(event="quarantine").count() == 1
 
 
 def test_a_map_makes_records_of_items_of_another_shape(api, organization, connector_of, feed):

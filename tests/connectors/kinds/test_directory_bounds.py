@@ -1,0 +1,98 @@
+"""Files without an end, lines without an end and too little time: reading gets on, and holds no more than an item."""
+
+import os
+import time
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from connectors import formats
+from connectors.kinds.directory import files
+from connectors.kinds.directory.files import Files
+from tests.connectors.kinds.test_directory import folder, items, lines, put, reader
+from tests.support.reader import Reader
+
+__all__ = ["folder", "reader"]
+pytestmark = pytest.mark.once
+
+
+def sparse(path: Path, size: int, start: bytes = b"", age: float = 60) -> None:
+    os.truncate(put(path, start), size)
+    os.utime(path, (time.time() - age,) * 2)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of the chunks that are read of files."""
+    sizes: list[int] = []
+    real = files._chunks
+
+    def chunks(descriptor: int) -> Iterator[bytes]:
+        for chunk in real(descriptor):
+            sizes.append(len(chunk))
+            assert sum(sizes) < 2**30
+            yield chunk
+
+    monkeypatch.setattr(files, "_chunks", chunks)
+    return sizes
+
+
+@pytest.mark.parametrize("age", [0, 60])
+def test_a_file_without_an_end_is_one_bad_item_and_the_others_are_read(
+    folder: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch, counted: list[int], age: float
+) -> None:
+    monkeypatch.setattr(formats, "MOST_BARREN", 4 * 2**20)
+    sparse(folder / "a.ndjson", 2**42, lines(1), age)
+    put(folder / "b.ndjson", lines(2))
+    first, bad, last = reader.items()
+    assert (first.raw, bool(bad.problem), last.raw) == (*items(1), True, *items(2))
+    assert sum(counted) < 8 * 2**20
+    assert len(reader.ledger) == (2 if age else 1)
+
+
+def test_reading_a_file_ends_at_the_deadline_though_no_item_comes(
+    folder: Path, reader: Reader, counted: list[int]
+) -> None:
+    sparse(folder / "a.ndjson", 2**42)
+    fault = reader.fault(seconds=0)
+    assert fault.cause == "transient"
+    assert "a.ndjson took too long" in fault.sentence
+    assert len(counted) <= 2
+
+
+def test_what_was_read_before_a_file_that_takes_too_long_is_kept(
+    folder: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch, counted: list[int]
+) -> None:
+    put(folder / "b.ndjson", b"".join(b'{"decision_id":"%d","x":"%s"}\n' % (n, b"x" * 2000) for n in range(1000)))
+    assert len(reader.poll(most_batches=1)) == 500
+    place = reader.cursor["object"]
+    put(folder / "a.json", items(1)[0])
+    del counted[:]
+    real = Files.chunks
+
+    def chunks(self: Files, thing: Any) -> Any:
+        if thing.name == "b.ndjson":
+            self._source.deadline = 0
+        return real(self, thing)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Files, "chunks", chunks)
+        assert "b.ndjson took too long" in reader.fault().sentence
+    assert len(counted) <= 3
+    assert [entry.name for entry in reader.ledger] == ["a.json"]
+    assert reader.cursor["object"] == place
+    assert len(reader.poll()) == 500
+
+
+def test_of_a_line_that_is_being_written_no_more_is_held_than_an_item_may_have() -> None:
+    tracemalloc.start()
+    try:
+        made = sum(len(chunk) for chunk in files._whole_lines(bytes(2**18) for _ in range(400)))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert made > 90 * 2**20  # it is too long, whatever is to come: so it is passed on and counted
+    assert peak < 6 * 2**20
