@@ -8,7 +8,7 @@ export BASE_URL
 PYTHON := .venv/bin/python
 STAMP := .venv/installed
 
-.PHONY: run test check install lint lock docs pictures bench services
+.PHONY: run test check static install lint lock docs pictures bench services
 
 # Letters as PDF want Pango; where it cannot be installed, all the rest works without.
 run: install
@@ -30,18 +30,17 @@ $(STAMP): requirements-dev.lock
 test: install services
 	$(PYTHON) -m tests.run
 
-check: install
-	$(PYTHON) -m ruff check .
-	$(PYTHON) -m ruff format --check .
-	$(PYTHON) -m mypy .
-	.venv/bin/lint-imports
+check: static
 	$(PYTHON) -m pytest -q -n auto --only fast
 
-lint: install
+# What is wrong without running anything.
+static: install
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy .
 	.venv/bin/lint-imports
+
+lint: static
 	DATA_DIR=.cache/data $(PYTHON) manage.py makemigrations --check --dry-run
 	@mkdir -p .cache
 	DATA_DIR=.cache/data $(PYTHON) manage.py spectacular --format openapi-json --validate --fail-on-warn --file .cache/openapi.json

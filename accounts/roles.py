@@ -70,7 +70,7 @@ def allows(role: Role, permission: Permission) -> bool:
 
 
 def refusal(role: Role, permission: Permission) -> str:
-    """What a caller is told whom the matrix does not allow something."""
+    """What a caller is told when the matrix does not allow it."""
     return f"The role {role} may not {permission}."
 
 

@@ -111,21 +111,15 @@ def resolve(host: str, port: int, *, encrypted: bool = True) -> list[Address]:
     return [Address(host, ip, port) for ip in ips]
 
 
-def connect(host: str, port: int, *, timeout: float) -> socket.socket:
-    """A TCP connection to one of a host's vetted addresses; the name is not looked up a second time.
+def connect_to(vetted: list[Address], *, timeout: float) -> socket.socket:
+    """A TCP connection to the first of these addresses that takes one. Nothing is looked up again.
 
     Args:
         timeout: seconds, for each address tried and for each later operation on the socket.
 
     Raises:
-        HostNotFound, AddressRefused
         OSError: no address takes the connection.
     """
-    return connect_to(resolve(host, port), timeout=timeout)
-
-
-def connect_to(vetted: list[Address], *, timeout: float) -> socket.socket:
-    """A TCP connection to the first of these addresses that takes one. Arguments and errors as for `connect`."""
     failure: OSError | None = None
     for address in vetted:
         try:

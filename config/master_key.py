@@ -33,12 +33,12 @@ def load(current: str, previous: str, folder: Path) -> list[bytes]:
     if current:
         return [_decode(current, "MASTER_KEY"), *([_decode(previous, "MASTER_KEY_PREVIOUS")] if previous else [])]
     keys = [_decode(read_or_create(folder / _FILE, _new()).decode("ascii", "replace"), str(folder / _FILE))]
-    if has_previous_file(folder):
+    if _has_previous_file(folder):
         keys.append(_decode(read(folder / _PREVIOUS_FILE).decode("ascii", "replace"), str(folder / _PREVIOUS_FILE)))
     return keys
 
 
-def has_previous_file(folder: Path) -> bool:
+def _has_previous_file(folder: Path) -> bool:
     """Whether an earlier key lies there; a copy of the present one is what an interrupted `renew_file` leaves."""
     previous = folder / _PREVIOUS_FILE
     return previous.exists() and read(previous) != read(folder / _FILE)
@@ -55,7 +55,7 @@ def renew_file(folder: Path) -> bool:
     directory = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(directory, fcntl.LOCK_EX)
-        if has_previous_file(folder):
+        if _has_previous_file(folder):
             return False
         replace(folder / _PREVIOUS_FILE, read(folder / _FILE))
         replace(folder / _FILE, _new())

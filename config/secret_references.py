@@ -61,10 +61,20 @@ def resolve(reference: str, organization_id: uuid.UUID) -> str:
         secret = os.environ.get(name, "")
     else:
         own = settings.SECRETS_DIR / str(organization_id)
-        secret = _read(own if os.path.lexists(own / name) else settings.SECRETS_DIR, name)
+        secret = _read(own if _is_there(own / name) else settings.SECRETS_DIR, name)
     if not secret:
         raise SecretUnavailable
     return secret
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return False
+    except OSError:  # an own file that cannot be looked at is not replaced by everybody's
+        raise SecretUnavailable from None
+    return True
 
 
 def _read(folder: Path, name: str) -> str:

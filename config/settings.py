@@ -196,18 +196,18 @@ CACHES: dict[str, dict[str, Any]] = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 20_000}}
 }
 
-# Hosts and networks that are not on the public internet and that what an operator types may lead to all the same.
+# Hosts and networks that connectors may reach although they are not on the public internet, and without TLS.
 ALLOWED_PRIVATE_HOSTS = env.list("ALLOWED_PRIVATE_HOSTS", default=[])
 # Authorities that vouch for the hosts of connectors, in place of the public ones that come with `certifi`: a PEM file.
 TRUSTED_CA_FILE = env.str("TRUSTED_CA_FILE", default="")
 # Folders below which connectors of the kind `directory` may read. Every organization here can read all of them, but for
-# folders at the top of any that have another organization's id for their name. That of the default
-# holds what somebody puts into it, and nothing else does.
+# folders at the top of any that have another organization's id for their name. The default one holds only what somebody
+# puts there.
 IMPORTS_DIR = DATA_DIR / "imports"
 CONNECTOR_DIRECTORIES = [
     folder for folder in env.str("CONNECTOR_DIRECTORIES", default=str(IMPORTS_DIR)).split(":") if folder
 ]
-# Where `file:` references to secrets are looked up.
+# Where `file:` references to secrets are looked up. A folder there that an organization's id names is for it alone.
 SECRETS_DIR = Path(env.str("SECRETS_DIR", default=str(DATA_DIR / "secrets"))).absolute()
 
 # One-time codes an hour for one network address, behind which a whole office may sit: to one mail address, and to all.

@@ -57,14 +57,14 @@ class WrappedSecret(models.Model):
         self.wrapped_by = master_key.key_id(master)
 
     def unwrap(self) -> bytes:
-        """The secret. Raises MasterKeyWrong."""
+        """The secret. Raises MasterKeyWrong, NotImported."""
         known = {master_key.key_id(master): master for master in settings.MASTER_KEYS}
         wrapped = bytes(self.wrapped)
         try:
             cipher = AESGCM(known[self.wrapped_by])
             return cipher.decrypt(wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:], self.context.encode())
         except (KeyError, InvalidTag, ValueError):  # ValueError: shorter than a nonce
-            raise MasterKeyWrong(because=f"{self.context} does not open") from None
+            raise _refusal(self) from None
 
 
 def kinds() -> Iterator[type[WrappedSecret]]:
@@ -76,20 +76,28 @@ def probe() -> None:
     """Used by /readyz, and before a key is made.
 
     Raises:
-        MasterKeyWrong: as `require_master_key`.
+        MasterKeyWrong: a secret in the database is wrapped under a master key that is not here.
         NotImported: a secret of an earlier version lies in a file still.
     """
-    require_master_key()
     for model in kinds():
-        empty = model._base_manager.filter(wrapped_by="").first()
-        if empty:
-            raise NotImported(because=f"{empty.context} was not imported yet")
+        closed = model._base_manager.exclude(wrapped_by__in=_known()).order_by("-wrapped_by").first()
+        if closed:
+            raise _refusal(closed)
 
 
 def require_master_key() -> None:
-    """Raises MasterKeyWrong unless every secret in the database is wrapped under a master key that is here."""
-    known = [master_key.key_id(master) for master in settings.MASTER_KEYS]
+    """Raises MasterKeyWrong as `probe`, which minds secrets in files too."""
     for model in kinds():
-        closed = model._base_manager.exclude(wrapped_by__in=[*known, ""]).first()
+        closed = model._base_manager.exclude(wrapped_by__in=[*_known(), ""]).first()
         if closed:
-            raise MasterKeyWrong(because=f"{closed.context} does not open")
+            raise _refusal(closed)
+
+
+def _known() -> list[str]:
+    return [master_key.key_id(master) for master in settings.MASTER_KEYS]
+
+
+def _refusal(row: WrappedSecret) -> Fault:
+    if not row.wrapped_by:
+        return NotImported(because=f"{row.context} was not imported yet")
+    return MasterKeyWrong(because=f"{row.context} does not open")

@@ -68,7 +68,8 @@ def keyring(organization_id: uuid.UUID) -> Keyring:
     """The organization's keys, made if this is their first use. Another process's rotation shows within a second.
 
     Raises:
-        KeyMissing: a row has no secret, or another key's.
+        KeyMissing: a row has another key's secret, or one is not there.
+        NotImported: a row's secret lies in a file still.
         MasterKeyWrong: the rows are wrapped under another master key.
     """
     known, now = _known.get(organization_id), time.monotonic()
@@ -136,8 +137,6 @@ def _make_first(organization_id: uuid.UUID) -> list[Key]:
 
 
 def _secret(row: Key) -> bytes:
-    if not row.wrapped_by:
-        raise KeyMissing(because=f"{row.context} was not imported yet")
     secret = row.unwrap()
     if not hmac.compare_digest(_key_id(Purpose(row.purpose), secret), row.key_id):
         raise KeyMissing(because=f"{row.context} is another key")

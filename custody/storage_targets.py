@@ -64,7 +64,7 @@ def lock() -> None:
 
 
 def use(provider: str) -> StorageTarget:
-    """The deployment's target of this provider, all others of the deployment retired. Takes `lock`."""
+    """The deployment's target of this provider, all others of the deployment retired. The caller holds `lock`."""
     deployments = StorageTarget.objects.unscoped("they are the deployment's").filter(organization=None)
     deployments.filter(retired_at=None).exclude(pk=provider).update(retired_at=timezone.now())
     target, _ = deployments.update_or_create(id=provider, defaults={"provider": provider, "retired_at": None})

@@ -65,8 +65,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     running = [item for item in items if chosen(item) and _suits_the_database(item)]
     config.hook.pytest_deselected(items=list(set(items) - set(running)))
     items[:] = sorted(running, key=lambda item: ("browser" not in item.path.parts, not _boots(item)))
-    for item in items:
-        _keep_together(item)
 
 
 def _places(item: pytest.Item) -> set[str]:
@@ -99,18 +97,6 @@ def _boots(item: pytest.Item) -> bool:
 
 def _is_fast(item: pytest.Item) -> bool:
     return not _meets_a_database(item) and not item.get_closest_marker("slow")
-
-
-def _keep_together(item: pytest.Item) -> None:
-    """Tests that share what took long to make stay with one worker; every other goes to the first that is free."""
-    if "browser" in _places(item):
-        item.add_marker(pytest.mark.xdist_group("browser"))
-    elif _boots(item) or any(_is_shared(fixture) for fixture in item._fixtureinfo.name2fixturedefs.values()):
-        item.add_marker(pytest.mark.xdist_group(item.path.stem))
-
-
-def _is_shared(definitions: Any) -> bool:
-    return definitions[-1].scope in ("class", "module", "package")
 
 
 class Api:

@@ -63,7 +63,7 @@ def update_onboarding(*, caller: Caller, flags: Mapping[str, bool]) -> Member | 
         flags: any of `dismissed`, `opened` and `verified`; the others stay as they are.
 
     Raises:
-        NotAllowed: it is a sender's key, which has no first steps.
+        NotAllowed: the caller is a sender's key, which has no first steps.
     """
     if caller.role not in MEMBER_ROLES:
         raise NotAllowed

@@ -1,13 +1,12 @@
 from collections.abc import Iterator
 
 from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
 from accounts.roles import Permission
-from config.api import body, openapi, strict_json
-from config.api.resources import Resource
+from config.api import body, strict_json
+from config.api.resources import Resource, operation
 from config.api.responses import answer
 from config.api.strict_json import InvalidJSON
 from config.errors import Invalid
@@ -17,13 +16,13 @@ from decisions.models import MAX_DECISION_ID
 
 
 class CompletenessChecks(Resource):
-    @extend_schema(
-        operation_id="check_completeness",
-        summary="Compare the decision ids that a source holds, one JSON text a line, with what is in custody.",
-        tags=["extension"],
-        parameters=openapi.query(CompletenessQuery),
-        request={body.NDJSON: {"type": "string", "format": "binary"}},
-        responses=openapi.answers({200: CompletenessOut}, errors=[401, 403, 413, 415]),
+    @operation(
+        "check_completeness",
+        "Compare the decision ids that a source holds, one JSON text a line, with what is in custody.",
+        permission=Permission.READ_DECISIONS,
+        body={body.NDJSON: {"type": "string", "format": "binary"}},
+        query=CompletenessQuery,
+        answers={200: CompletenessOut},
     )
     def check(self, request: Request) -> HttpResponse:
         asked = self.query(CompletenessQuery)
@@ -45,8 +44,6 @@ class CompletenessChecks(Resource):
                 "unknown_count": found.unknown_count,
             }
         )
-
-    check.permission = Permission.READ_DECISIONS  # type: ignore[attr-defined]
 
 
 def _ids(lines: Iterator[bytes]) -> Iterator[str]:

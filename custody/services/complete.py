@@ -77,7 +77,7 @@ def complete(waiting: Sequence[WaitingObject]) -> set[uuid.UUID]:
 
 
 def _vault_of(target_id: str) -> Vault | None:
-    """None if there is no such vault now, which keeps no record of another one from its place."""
+    """None if this vault does not answer now; records of the others still get to theirs."""
     try:
         return vaults.of(target_id)
     except VaultUnavailable as error:

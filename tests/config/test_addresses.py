@@ -80,6 +80,10 @@ def test_operators_allow_hosts_by_name_and_networks_by_address(settings: Any, na
         addresses.resolve("other.internal", 5432)
 
 
+def connect(host: str, port: int) -> socket.socket:
+    return addresses.connect_to(addresses.resolve(host, port), timeout=5)
+
+
 def test_the_vetted_address_is_the_one_connected_to(settings: Any, names: dict[str, list[str]]) -> None:
     """A name whose answer changes between vetting and connecting leads nowhere else."""
     settings.ALLOWED_PRIVATE_HOSTS = ["feed.internal"]
@@ -87,7 +91,7 @@ def test_the_vetted_address_is_the_one_connected_to(settings: Any, names: dict[s
     names["127.0.0.1"] = ["127.0.0.1"]
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
-        addresses.connect("feed.internal", server.getsockname()[1], timeout=5) as made,
+        connect("feed.internal", server.getsockname()[1]) as made,
     ):
         assert made.getpeername() == server.getsockname()
     assert names["lookups"].count("feed.internal") == 1
@@ -98,11 +102,11 @@ def test_an_address_that_takes_no_connection_leaves_the_next(settings: Any, name
     names |= {"feed.internal": ["127.0.0.2", "127.0.0.1"], "127.0.0.1": ["127.0.0.1"], "127.0.0.2": ["127.0.0.2"]}
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
-        addresses.connect("feed.internal", server.getsockname()[1], timeout=5) as made,
+        connect("feed.internal", server.getsockname()[1]) as made,
     ):
         assert made.getpeername()[0] == "127.0.0.1"
     with pytest.raises(OSError):
-        addresses.connect("feed.internal", server.getsockname()[1], timeout=5)
+        connect("feed.internal", server.getsockname()[1])
 
 
 def test_without_encryption_only_what_is_listed_is_vetted(names: dict[str, list[str]], settings: Any) -> None:

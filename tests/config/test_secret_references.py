@@ -71,6 +71,13 @@ def test_an_own_file_that_is_no_secret_is_not_replaced_by_everybodys(folder: Pat
         secret_references.resolve("file:token", US)
 
 
+def test_an_own_folder_that_cannot_be_looked_into_is_not_replaced_by_everybodys(folder: Path) -> None:
+    (folder / "token").write_text("everybody's")
+    (folder / str(US)).write_text("no folder")
+    with pytest.raises(SecretUnavailable):
+        secret_references.resolve("file:token", US)
+
+
 def test_a_link_is_no_secret(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text("not for references")
     (folder / "link").symlink_to(tmp_path / "elsewhere")

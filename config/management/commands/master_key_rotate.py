@@ -25,7 +25,7 @@ class Command(BaseCommand):
             ) from None
         if not settings.MASTER_KEY_IS_SET:
             if master_key.renew_file(folder):
-                self.stdout.write("A new master key is made. Start web and worker again, then run this once more.")
+                self.stdout.write("A new master key is made. Start web and workers again, then run this once more.")
                 return
             if master_key.load("", "", folder)[0] != settings.MASTER_KEYS[0]:  # this process read the file before that
                 raise CommandError("A new master key was made just now. Run this once more.")
@@ -37,7 +37,7 @@ class Command(BaseCommand):
                 advance(1)
         self.stdout.write(
             f"{len(waiting)} wrapped anew, all secrets are under the newest master key. Back it up; then take the "
-            "earlier one away (MASTER_KEY_PREVIOUS, or the file master_key.previous) and start web and worker again."
+            "earlier one away (MASTER_KEY_PREVIOUS, or the file master_key.previous) and start web and workers again."
         )
 
 
