@@ -44,19 +44,20 @@ class Leased(models.Model):
 Row = TypeVar("Row", bound=Leased)
 
 
-def claim(waiting: QuerySet[Row], *, lasts: timedelta, most: int = 1) -> list[Row]:
+def claim(waiting: QuerySet[Row], *, lasts: timedelta, most: int = 1, order: Sequence[str] = ("pk",)) -> list[Row]:
     """Take over rows that nobody holds and whose next try is due.
 
     Args:
         waiting: the rows on which there is work.
         lasts: how long the work takes at most, or until it renews.
         most: claim no more rows than can be worked off within `lasts`.
+        order: which come first.
     """
     now, token = timezone.now(), uuid.uuid4()
     free = Q(lease_until=None) | Q(lease_until__lt=now)
     due = Q(next_try_at=None) | Q(next_try_at__lte=now)
     with transaction.atomic():
-        rows = list(waiting.filter(free, due).order_by("pk").select_for_update(skip_locked=True, of=("self",))[:most])
+        rows = list(waiting.filter(free, due).order_by(*order).select_for_update(skip_locked=True, of=("self",))[:most])
         held = {"lease_token": token, "lease_until": now + lasts}
         waiting.model._base_manager.filter(pk__in=[row.pk for row in rows]).update(**held, attempts=F("attempts") + 1)
     for row in rows:

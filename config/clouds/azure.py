@@ -17,7 +17,7 @@ def container_client(
     Args:
         secret: a key of the account, or a shared access signature.
     """
-    is_signature = "sig=" in secret
+    is_signature = "&" in secret  # which joins its parameters; a key is base64
     credential = AzureSasCredential(secret) if is_signature else AzureNamedKeyCredential(account, secret)
     return ContainerClient(
         endpoint or f"https://{account}.blob.core.windows.net",

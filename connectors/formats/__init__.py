@@ -19,6 +19,8 @@ Format = Literal["auto", "json", "ndjson", "array", "opa"]
 """`json` is one object; `opa` is a decision log of Open Policy Agent, an array or one a line; `auto` looks."""
 
 _LOOKED_AT = 64 * 2**10
+_ROOM = MAX_BYTES + len(BOM) + 1
+"""Bytes of a line or a document that are kept: whatever reaches it is too long."""
 MOST_BARREN = 64 * 2**20
 """Bytes in which no item ends, beyond which nothing more is read: an item is at most 1 MiB."""
 
@@ -131,17 +133,17 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[Cut]:
         *ends, rest = chunk.split(b"\n")
         for end in ends:
             if line or len(end) > MAX_BYTES or end.strip(WHITE_SPACE):
-                line += end[: MAX_BYTES + 1 - len(line)]
+                line += end[: _ROOM - len(line)]
                 yield from _line(line, is_first)
                 line = bytearray()
             is_first = False
-        line += rest[: MAX_BYTES + 1 - len(line)]
+        line += rest[: _ROOM - len(line)]
     yield from _line(line, is_first)
 
 
 def _line(line: bytearray, is_first: bool) -> Iterator[Cut]:
     raw = bytes(line.removeprefix(BOM) if is_first else line).strip(WHITE_SPACE)
-    if len(raw) > MAX_BYTES or (not raw and len(line) > MAX_BYTES):
+    if len(line) == _ROOM or len(raw) > MAX_BYTES:  # of what did not fit, blanks may hide what comes after
         yield Cut(raw[:MAX_BYTES], TOO_LONG)
     elif raw:
         yield Cut(raw)
@@ -150,7 +152,7 @@ def _line(line: bytearray, is_first: bool) -> Iterator[Cut]:
 def _document(chunks: Iterable[bytes]) -> Iterator[Cut]:
     document = bytearray()
     for chunk in chunks:
-        document += chunk[: MAX_BYTES + 1 - len(document)]
-        if len(document) > MAX_BYTES:
+        document += chunk[: _ROOM - len(document)]
+        if len(document) == _ROOM:
             break
     return _line(document, True)

@@ -118,12 +118,13 @@ class Source(Generic[Settings]):
     def step(self, name: str, detail: str) -> Iterator[None]:
         """A part of reading that a test shows by name, such as `signed in` or `listed`: done, or failed with its mend.
 
-        The first one of a name is the one that is shown.
+        One of each name is shown: the first that went well, unless a later one failed.
         """
         try:
             yield
         except SourceFault as fault:
             if all(step.ok for step in self.steps):  # else a part of this step has failed, and says more
+                self.steps[:] = [step for step in self.steps if step.name != name]  # it went well before
                 self.steps.append(Step(name, False, fault.sentence, fault.fix))
             raise
         if name not in {step.name for step in self.steps}:

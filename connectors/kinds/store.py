@@ -88,7 +88,7 @@ class _Pass:
 
     def _pages(self) -> Iterator[Batch]:
         """However little time there is, each poll gets on: by a thing that was not read yet, or by a page."""
-        count, last = 0, self._tail.get("after", "")
+        count, last = 0, self._tail.get("after", "") if self._start else ""
         for page in self._store.pages(self._start):
             self._place = {"page": page.start, "tail": self._tail}
             if page.start != self._start and self._is_over():

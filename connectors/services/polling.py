@@ -7,7 +7,7 @@ changes nothing.
 
 import json
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
@@ -209,8 +209,7 @@ class _Polling:
         with transaction.atomic():
             cursor, before = _kept(batch.cursor), self.connector.cursor
             fresh = _fresh(self.connector, taken.bad)
-            behind = batch.behind_seconds
-            newest = {} if behind is None else {"newest_item_at": now - timedelta(seconds=behind)}
+            newest = _newest(now, batch.behind_seconds)
             self._change(
                 cursor=cursor,
                 lease_until=now + LEASE,
@@ -263,13 +262,20 @@ def _claim() -> list[Connector]:
     share = max(1, len(waiting) // _SHARE)
     # Several workers look at the same rows; of the oldest, each takes those that no other is just taking.
     due = Connector.objects.unscoped("workers serve every organization").due()
-    return leases.claim(due.filter(pk__in=waiting), lasts=LEASE, most=share)
+    return leases.claim(due.filter(pk__in=waiting), lasts=LEASE, most=share, order=("next_poll_at", "pk"))
 
 
 def _release(connector: Connector) -> None:
     """Let go of a connector as it is. Who has lost it has nothing to let go."""
     rows = Connector.objects.for_organization(connector.organization_id)
     rows.filter(pk=connector.pk, lease_token=connector.lease_token).update(**RELEASED)
+
+
+def _newest(now: datetime, behind_seconds: float | None) -> dict[str, datetime]:
+    """The column that says how new the newest item is. Some sources say 0001-01-01 where they know no time."""
+    if behind_seconds is None or behind_seconds > now.timestamp():
+        return {}
+    return {"newest_item_at": now - timedelta(seconds=behind_seconds)}
 
 
 def _kept(cursor: Cursor) -> dict[str, Any]:

@@ -222,6 +222,14 @@ def test_a_line_that_begins_with_more_blanks_than_an_item_may_have_is_not_passed
     assert found.problem
 
 
+@pytest.mark.parametrize("format", ["ndjson", "json"])
+@pytest.mark.parametrize("second", [b'{"decision_id": "b"}', b"]"])
+def test_what_hides_behind_a_mebibyte_of_blanks_is_not_passed_over_in_silence(format, second):
+    text = b'{"decision_id": "a"}' + b" " * MIB + second
+    (item,) = items(chunks(text, 64_000), format, "x")
+    assert item.problem
+
+
 @pytest.mark.parametrize("unit", [b"\0", gzip.compress(b"", mtime=0)])
 def test_what_expands_to_nothing_is_read_no_further(monkeypatch, unit):
     monkeypatch.setattr("connectors.formats.compression.MOST_IDLE", 4 * MIB)

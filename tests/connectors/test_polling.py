@@ -334,6 +334,22 @@ def test_many_connectors_are_polled_once_each_and_the_oldest_first(organization,
         assert services.due_count(10) == 0
 
 
+def test_who_has_waited_longest_is_next_whatever_was_made_first(organization, connector_of):
+    first, second = (connector_of(organization, name=name) for name in ("first", "second"))
+    now = timezone.now()
+    Connector.objects.filter(pk=first.pk).update(next_poll_at=now - timedelta(seconds=1))
+    Connector.objects.filter(pk=second.pk).update(next_poll_at=now - timedelta(hours=1))
+    assert [row.pk for row in polling._claim()] == [second.pk]
+
+
+def test_a_source_that_knows_no_time_of_its_newest_item_is_read_all_the_same(connector, feed):
+    feed.behind = 2026 * 366 * 86_400.0
+    feed.add(*loans(1))
+    services.poll_due()
+    connector.refresh_from_db()
+    assert (connector.seen, connector.newest_item_at) == (1, None)
+
+
 def test_old_runs_are_forgotten(connector, monkeypatch):
     monkeypatch.setattr(polling, "_MOST_RUNS", 3)
     for _ in range(45):

@@ -105,7 +105,8 @@ class Client:
     def get(self, url: str) -> Response:
         """Raises SourceFault; Gone among them."""
         with step(self._source, "answered", "The source answers."), self._asked(url) as response:
-            status, headers, body = response.status_code, response.headers, _body(response)
+            status, headers = response.status_code, response.headers
+            body = _body(response) if _is_success(status) else b""  # nobody reads what comes with a refusal
         self._require_success(status, headers)
         if self._has_secret:
             with self._source.step("signed in", "The source accepts the credentials."):
@@ -157,8 +158,12 @@ def _body(response: requests.Response) -> bytes:
                     fix="Ask for smaller pages, with a parameter in the url.",
                 )
     except BadGzip as error:
-        raise SourceFault(error.sentence, fix="Ask those who run the source.", because="of a page") from None
+        raise SourceFault(error.sentence, fix="Contact the source's operator.", because="of a page") from None
     return bytes(body)
+
+
+def _is_success(status: int) -> bool:
+    return 200 <= status < 300
 
 
 def _refused_credentials(status: int, *, were_sent: bool) -> SourceFault | None:
@@ -172,12 +177,12 @@ def _refused_credentials(status: int, *, were_sent: bool) -> SourceFault | None:
             fix="Check the secret behind secret_ref, and the header that it is sent in.",
         )
     return SourceFault(
-        "The credentials do not allow this.", fix="Ask those who run the source for permission to read the list."
+        "The credentials do not allow this.", fix="Ask the source's operator for permission to read the list."
     )
 
 
 def _refusal(status: int, headers: Mapping[str, str]) -> SourceFault | None:
-    if 200 <= status < 300:
+    if _is_success(status):
         return None
     if status < 400:
         return SourceFault(

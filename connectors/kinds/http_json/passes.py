@@ -46,13 +46,6 @@ class Pass:
             self._since = self._highest = None
 
     def batches(self) -> Iterator[Batch]:
-        try:
-            yield from self._read()
-        except SourceFault:
-            self._forget_what_failed_later()
-            raise
-
-    def _read(self) -> Iterator[Batch]:
         client = Client(self._source)
         read = empty = 0
         before = b""
@@ -87,11 +80,6 @@ class Pass:
 
     def _forget_failed_steps(self) -> None:
         self._source.steps[:] = [step for step in self._source.steps if step.ok]
-
-    def _forget_what_failed_later(self) -> None:
-        """What went well on one page and failed on the next is shown as failed alone."""
-        failed = {step.name for step in self._source.steps if not step.ok}
-        self._source.steps[:] = [step for step in self._source.steps if not (step.ok and step.name in failed)]
 
     def _url(self) -> str:
         url = self._config.url

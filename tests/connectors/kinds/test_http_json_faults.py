@@ -65,13 +65,14 @@ def test_settings_that_cannot_work_are_problems(config: dict[str, Any], problem:
         (json_reply({}, 418), "listed", "config", "url"),
         (json_reply({}, 500), "listed", "transient", "retried"),
         (json_reply({}, 429), "listed", "transient", "retried"),
+        (Reply(b"not gzip", 404, {"Content-Encoding": "gzip"}), "listed", "config", "url"),
         (Reply(b"<html>"), "listed", "config", "not to a page for people"),
         (Reply(b'{"data": [{"decision_id": "d-1"}'), "listed", "config", "Check the url"),
         (Reply(b"[" * 100_000), "listed", "config", "Check the url"),
         (json_reply({"records": []}), "listed", "config", "Set items"),
         (json_reply({"data": {}}), "listed", "config", "Set items"),
         (Reply(b"", 301, {"Location": "https://localhost/"}), "listed", "config", "redirects"),
-        (Reply(gzip.compress(b'{"data": []}')[:-9]), "answered", "config", "Ask"),
+        (Reply(gzip.compress(b'{"data": []}')[:-9]), "answered", "config", "operator"),
     ],
 )
 def test_each_fault_names_its_step_and_its_mend(serve: Serve, reply: Reply, step: str, cause: str, mend: str) -> None:
