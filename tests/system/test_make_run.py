@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.live import CHECKOUT, Client, lasting_port, listens, wait_until
+from tests.databases import CHECKOUT
+from tests.system.live import Client, lasting_port, listens, wait_until
 
 pytestmark = pytest.mark.once  # it brings a database of its own
 
