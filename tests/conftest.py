@@ -40,10 +40,10 @@ from tests.smtp_server import MailServer, mail_server  # noqa: E402
 # a document says and what meets no database is the same on both.
 _DIFFERENT_ON_SQLITE = {"custody", "decisions", "system", "upgrade"}  # directories
 _DIFFERENT_ON_SQLITE |= {
-    "test_audit_trail", "test_back_office_queue", "test_bad_input", "test_counters", "test_deadlines",
+    "test_audit_trail", "test_back_office_queue", "test_counters", "test_deadlines",
     "test_exception_reports", "test_health", "test_idempotency", "test_identities", "test_leases", "test_lists",
     "test_master_key", "test_members", "test_nul", "test_outages", "test_races", "test_reports", "test_sealing",
-    "test_ledger", "test_poll_times", "test_polling", "test_shared_limits",
+    "test_ledger", "test_poll_times", "test_polling",
 }  # fmt: skip
 _MEETS_A_DATABASE = {"db", "transactional_db", "live", "live_with_each_vault", "upgraded"}  # fixtures
 _STORES_AND_LOCKS = {"transactional_db", "each_vault", "filesystem_vault"}
