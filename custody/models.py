@@ -77,6 +77,9 @@ class StorageTarget(models.Model):
     class Provider(models.TextChoices):
         DATABASE = "database", "database"
         FILESYSTEM = "filesystem", "filesystem"
+        AWS = "aws", "Amazon S3"
+        GCP = "gcp", "Google Cloud Storage"
+        AZURE = "azure", "Azure Blob Storage"
 
     id = models.CharField(max_length=16, primary_key=True, default=new_target_id, editable=False)
     organization = models.ForeignKey(
@@ -178,3 +181,8 @@ class SealedObject(models.Model):
 def object_key(organization_id: uuid.UUID, record_id: uuid.UUID) -> str:
     """Where the sealed object of a record lies, in every vault."""
     return f"{organization_id.hex}/records/{record_id.hex[:2]}/{record_id.hex}"
+
+
+def data_key_key(organization_id: uuid.UUID, record_id: uuid.UUID) -> str:
+    """Where the wrapped data key of a record lies, if its object may not be removed."""
+    return f"{organization_id.hex}/keys/{record_id.hex[:2]}/{record_id.hex}"

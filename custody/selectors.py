@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from config.api.times import rfc3339
-from custody import envelope, fields, sealing, statements, vaults
+from custody import envelope, fields, objects, sealing, statements, vaults
 from custody.fields import Disclosure
 from custody.keys import keyring
-from custody.models import Entry, WaitingObject, object_key
+from custody.models import Entry, WaitingObject
 from custody.sealing import Damaged, Opened, Sealed
 from custody.statements import Claims
 from custody.vaults import VaultUnavailable
@@ -137,4 +137,4 @@ def _body(entry: Entry) -> bytes:
         waiting = WaitingObject.objects.for_organization(entry.organization_id).filter(pk=entry.pk).first()
         if waiting is not None:
             return bytes(waiting.body)
-    return vaults.of(entry.target_id).get(object_key(entry.organization_id, entry.record_id))
+    return objects.get(vaults.of(entry.target_id), entry.organization_id, entry.record_id)

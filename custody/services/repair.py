@@ -8,7 +8,7 @@ from pathlib import Path
 import structlog
 from django.db.models import QuerySet
 
-from custody import selectors, vaults
+from custody import objects, selectors, vaults
 from custody.models import Entry, SealedObject, object_key
 from custody.sealing import Damaged
 from custody.services.complete import Put, put
@@ -41,21 +41,21 @@ def repair_vaults(*, stray: Path | None = None) -> Iterator[tuple[uuid.UUID, Fou
     """
     stored = outside_the_database()
     for record_id, organization_id, target_id in stored.values_list("pk", "organization_id", "target_id").iterator():
-        key = object_key(organization_id, record_id)
-        if vaults.of(target_id).has(key):
+        if objects.has(vaults.of(target_id), organization_id, record_id):
             yield record_id, Found.THERE
         else:
-            yield record_id, Found.REPAIRED if _put_back(stored.get(pk=record_id), key, stray) else Found.MISSING
+            yield record_id, Found.REPAIRED if _put_back(stored.get(pk=record_id), stray) else Found.MISSING
 
 
-def _put_back(entry: Entry, key: str, stray: Path | None) -> bool:
+def _put_back(entry: Entry, stray: Path | None) -> bool:
+    key = object_key(entry.organization_id, entry.pk)
     for body in _copies(key, stray):
         try:
             selectors.opened_from(body, entry)
         except Damaged as error:
             log.error("a copy is not the record", record_id=str(entry.pk), reason=str(error))
         else:
-            if put(vaults.of(entry.target_id), key, body) is Put.STORED:
+            if put(vaults.of(entry.target_id), entry.organization_id, entry.pk, body) is Put.STORED:
                 SealedObject.objects.filter(key=key).delete()
                 return True
     return False
