@@ -32,6 +32,8 @@ from config import addresses
 from config.addresses import Address
 from config.errors import DomainError
 
+Guard = Callable[[str, str, str], None]
+"""Sees method, host and target (path and query) of each request before anything of it is sent; raises to forbid it."""
 Stage = Callable[[str], AbstractContextManager[None]]
 """Surrounds a part of connecting, `address` or `connection`, so that a caller can show how far it came."""
 
@@ -80,12 +82,14 @@ class Connections:
         request_seconds: for each request, from its first byte sent to the last one read.
         answer_bytes: of each answer, as they arrive.
         stage: see `Stage`.
+        guard: see `Guard`.
     """
 
     deadline: float = math.inf
     request_seconds: float = 60.0
     answer_bytes: int = 64 * 2**20
     stage: Stage = lambda _: nullcontext()
+    guard: Guard = lambda method, host, target: None
     _vetted: dict[tuple[str, int, bool], list[Address]] = field(default_factory=dict)
 
     def session(self) -> requests.Session:
@@ -218,11 +222,12 @@ class _Vetted:
         plain.settimeout(_IDLE_SECONDS)
         return plain
 
-    def request(self, *args: Any, **kwargs: Any) -> None:
+    def request(self, method: str, url: str, *args: Any, **kwargs: Any) -> None:
+        self._connections.guard(method, self.host, url)
         self._allowance = self._connections.allowance()
         if self.sock is not None:
             self.sock.allowance = self._allowance
-        super().request(*args, **kwargs)  # type: ignore[misc]
+        super().request(method, url, *args, **kwargs)  # type: ignore[misc]
 
     def getresponse(self) -> HTTPResponse:
         """The answer as it is stored there. A client that unpacks what is packed would have no bound for it."""
