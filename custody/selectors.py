@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db.models import QuerySet
+
 from config.api.times import rfc3339
 from custody import envelope, fields, objects, sealing, statements, vaults
 from custody.fields import Disclosure
 from custody.keys import keyring
-from custody.models import Entry, WaitingObject
+from custody.models import Entry, Outage, WaitingObject
 from custody.sealing import Damaged, Opened, Sealed
 from custody.statements import Claims
 from custody.vaults import VaultUnavailable
@@ -105,6 +107,18 @@ def statement_digest(entry: Entry) -> bytes:
 def identifies(identity: str, entry: Entry) -> bool:
     """Whether a record's id comes from this identity, as `record_types.identity` spells it."""
     return sealing.record_id(sealing.reference(keyring(entry.organization_id), identity)) == entry.record_id
+
+
+def outages() -> QuerySet[Outage]:
+    """The outages that last, of the storage that organizations use now."""
+    lasting = Outage.objects.unscoped("the operator of the service looks after everybody's").filter(ended_at=None)
+    return lasting.filter(target__retired_at=None)
+
+
+def require_no_outage() -> None:
+    """Raises VaultUnavailable while the storage of an organization fails. Used by /readyz."""
+    if outages().exists():
+        raise VaultUnavailable(because="the storage of an organization fails")
 
 
 def _require_committed(found: Opened, claims: Claims) -> None:

@@ -1,7 +1,10 @@
 """Taking custody of records, and finishing what a crash or an outage left unfinished."""
 
 from custody.services.keys import ROTATABLE, NeverRotated, import_key_file, rotate_key
-from custody.services.reconciler import adopt_orphans, recall, reconcile
+from custody.services.moving import Move, move_records, not_at
+from custody.services.outages import send_outage_alerts, watch_targets
+from custody.services.recall import recall
+from custody.services.reconciler import adopt_orphans, reconcile
 from custody.services.repair import Found, outside_the_database, repair_vaults
 from custody.services.storage import choose_target
 from custody.services.store import LEASE, Status, StoreResult, Submission, store_records
@@ -11,6 +14,7 @@ __all__ = [
     "LEASE",
     "ROTATABLE",
     "Found",
+    "Move",
     "NeverRotated",
     "NotThisVault",
     "Status",
@@ -21,11 +25,15 @@ __all__ = [
     "choose_target",
     "import_key_file",
     "mark_vault",
+    "move_records",
+    "not_at",
     "outside_the_database",
     "recall",
     "reconcile",
     "repair_vaults",
     "rotate_key",
+    "send_outage_alerts",
     "store_records",
     "targets_with_a_root",
+    "watch_targets",
 ]

@@ -79,9 +79,7 @@ class Vault(Protocol):
     def immutable(self) -> bool:
         """Whether objects may be locked, so that nobody can remove them for a while."""
 
-    def put_new(
-        self, key: str, body: bytes, *, retain_until: datetime | None = None, lockable: bool = True
-    ) -> bool:
+    def put_new(self, key: str, body: bytes, *, retain_until: datetime | None = None, lockable: bool = True) -> bool:
         """Store durably, create-only. True if created, False if an object of this key exists.
 
         Args:

@@ -23,9 +23,7 @@ class DatabaseVault:
     def __init__(self, target: StorageTarget) -> None:
         """Nothing can be configured: it is the database of everything else."""
 
-    def put_new(
-        self, key: str, body: bytes, *, retain_until: datetime | None = None, lockable: bool = True
-    ) -> bool:
+    def put_new(self, key: str, body: bytes, *, retain_until: datetime | None = None, lockable: bool = True) -> bool:
         try:
             _, created = SealedObject.objects.get_or_create(key=key, defaults={"body": body})
         except DatabaseError as error:

@@ -59,9 +59,7 @@ class FilesystemVault:
         with self._marked_root("read"):
             pass
 
-    def put_new(
-        self, key: str, body: bytes, *, retain_until: datetime | None = None, lockable: bool = True
-    ) -> bool:
+    def put_new(self, key: str, body: bytes, *, retain_until: datetime | None = None, lockable: bool = True) -> bool:
         directory, _, name = _checked(key).rpartition("/")
         draft = f"{directory}/{_DRAFT_PREFIX}{name}-{secrets.token_hex(4)}"
         with self._marked_root("write") as root:
