@@ -39,6 +39,8 @@ Stage = Callable[[str], AbstractContextManager[None]]
 
 _CONNECT_SECONDS = 5.0
 _IDLE_SECONDS = 20.0
+_KEPT = 32
+"""Connections to a host that are kept for the next request, where several threads send them."""
 
 
 class CertificateRefused(DomainError):
@@ -83,7 +85,6 @@ class Connections:
         answer_bytes: of each answer, as they arrive.
         stage: see `Stage`.
         guard: see `Guard`.
-        kept: how many connections to a host are kept open between requests; as many threads as that may be at work.
         vetted_seconds: how long the addresses of a host are remembered. New connections alone ask for them.
     """
 
@@ -92,7 +93,6 @@ class Connections:
     answer_bytes: int = 64 * 2**20
     stage: Stage = lambda _: nullcontext()
     guard: Guard = lambda method, host, target: None
-    kept: int = 1
     vetted_seconds: float = math.inf
     _vetted: dict[tuple[str, int, bool], tuple[list[Address], float]] = field(default_factory=dict)
 
@@ -268,7 +268,7 @@ class _Pools(PoolManager):
     def __init__(self, connections: Connections) -> None:
         context = ssl.create_default_context(cafile=trusted_ca_file())
         context.sslsocket_class = _TlsSocket
-        super().__init__(ssl_context=context, retries=False, maxsize=connections.kept)
+        super().__init__(ssl_context=context, retries=False, maxsize=_KEPT)
         self._classes = {
             "http": partial(_Http, connections=connections),
             "https": partial(_Https, connections=connections),

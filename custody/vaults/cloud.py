@@ -23,8 +23,6 @@ from custody.vaults import ObjectMissing, VaultNotMarked, VaultOfAnother, VaultU
 log = structlog.get_logger("custody")
 
 MARKER = "MARKER"
-THREADS = 32
-"""As many connections are kept open to a bucket; more threads than that wait for no one, but connect anew."""
 _REQUEST_SECONDS = 10.0
 _VETTED_SECONDS = 60.0
 _ANSWER_BYTES = 16 * 2**20
@@ -85,7 +83,7 @@ class CloudVault(ABC):
         self.organization_id: uuid.UUID = target.organization_id
         self.installation: uuid.UUID | None = None
         self.connections = Connections(
-            request_seconds=_REQUEST_SECONDS, answer_bytes=_ANSWER_BYTES, kept=THREADS, vetted_seconds=_VETTED_SECONDS
+            request_seconds=_REQUEST_SECONDS, answer_bytes=_ANSWER_BYTES, vetted_seconds=_VETTED_SECONDS
         )
         prefix = self.configuration.prefix.strip("/")
         self._prefix = f"{prefix}/" if prefix else ""
