@@ -73,6 +73,7 @@ class WebServer(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # a body would wait until the client has acknowledged the headers
     server: WebServer
 
     def _handle(self) -> None:

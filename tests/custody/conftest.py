@@ -1,8 +1,14 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 
+from accounts.models import Organization
+from custody import storage_targets, vaults
+from custody.models import Installation, StorageTarget
+from custody.vaults import cloud
+from tests.custody.cloud_storage import CloudStorage, amazon_bucket, azure_container, google_bucket
 from tests.support.aws_server import AwsServer, aws_server
 from tests.support.azure_cloud import AzureCloud, azure_cloud
 from tests.support.azurite import azurite
@@ -61,3 +67,38 @@ def microsoft(_microsoft: AzureCloud) -> AzureCloud:
     """An Azure without containers and keys."""
     _microsoft.reset()
     return _microsoft
+
+
+@pytest.fixture
+def storage_of(
+    request: pytest.FixtureRequest, trusted: Authority, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., CloudStorage]:
+    """Makes an empty bucket at a provider. Whatever fails there is tried anew at once, and nothing is remembered."""
+    for name in ("MARKED_SECONDS", "FAILING_SECONDS"):
+        monkeypatch.setattr(cloud, name, 0.0)
+    makers: dict[str, tuple[str, Any]] = {
+        "aws": ("amazon", amazon_bucket),
+        "gcp": ("google", google_bucket),
+        "azure": ("microsoft", azure_container),
+    }
+
+    def make(provider: str, *, locked: bool = False) -> CloudStorage:
+        server, bucket = makers[provider]
+        made: CloudStorage = bucket(request.getfixturevalue(server), monkeypatch.setenv, locked=locked)
+        return made
+
+    return make
+
+
+@pytest.fixture
+def use_storage(db: None) -> Callable[[Organization, CloudStorage], StorageTarget]:
+    """Makes a bucket the target of an organization, with the marker in it."""
+
+    def use(organization: Organization, storage: CloudStorage) -> StorageTarget:
+        target = storage_targets.use_own(organization.pk, storage.provider, storage.config)
+        storage_targets.forget()
+        vault: Any = vaults.of(target.pk)
+        vault.mark(Installation.objects.get_or_create(only=True)[0].uid)
+        return target
+
+    return use
