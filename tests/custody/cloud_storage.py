@@ -33,6 +33,10 @@ class CloudStorage:
     """The whole bucket."""
 
     @property
+    def put_method(self) -> str:
+        return "POST" if self.provider == "gcp" else "PUT"
+
+    @property
     def faults(self) -> Faults:
         return self.front.faults
 
