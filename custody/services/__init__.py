@@ -3,7 +3,7 @@
 from custody.services.keys import ROTATABLE, NeverRotated, import_key_file, rotate_key
 from custody.services.moving import Move, move_records, not_at
 from custody.services.outages import send_outage_alerts, watch_targets
-from custody.services.recall import recall
+from custody.services.recalling import recall
 from custody.services.reconciler import adopt_orphans, reconcile
 from custody.services.repair import Found, outside_the_database, repair_vaults
 from custody.services.storage import choose_target

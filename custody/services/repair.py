@@ -12,6 +12,7 @@ from custody import objects, selectors, vaults
 from custody.models import Entry, SealedObject, object_key
 from custody.sealing import Damaged
 from custody.services.complete import Put, put
+from custody.vaults import VaultUnavailable
 
 log = structlog.get_logger("custody")
 
@@ -37,14 +38,24 @@ def repair_vaults(*, stray: Path | None = None) -> Iterator[tuple[uuid.UUID, Fou
             row has too, is taken from there.
 
     Raises:
-        VaultUnavailable
+        VaultUnavailable: at the end, if a vault does not answer. Records of the others are looked for all the same.
     """
     stored = outside_the_database()
+    silent: dict[str, VaultUnavailable] = {}
     for record_id, organization_id, target_id in stored.values_list("pk", "organization_id", "target_id").iterator():
-        if objects.has(vaults.of(target_id), organization_id, record_id):
+        if target_id in silent:
+            continue
+        try:
+            is_there = objects.has(vaults.of(target_id), organization_id, record_id)
+        except VaultUnavailable as error:
+            silent[target_id] = error
+            continue
+        if is_there:
             yield record_id, Found.THERE
         else:
             yield record_id, Found.REPAIRED if _put_back(stored.get(pk=record_id), stray) else Found.MISSING
+    for error in silent.values():
+        raise error
 
 
 def _put_back(entry: Entry, stray: Path | None) -> bool:

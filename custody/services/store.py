@@ -22,7 +22,7 @@ from custody.record_types import Indexing
 from custody.sealing import Sealed
 from custody.selectors import Receipt
 from custody.services.complete import complete
-from custody.services.recall import recall_earlier
+from custody.services.recalling import recall_earlier
 from custody.vaults import VaultUnavailable
 
 log = structlog.get_logger("custody")

@@ -137,8 +137,8 @@ def current(organization_id: uuid.UUID | None = None) -> Vault:
 
 def external() -> list[str]:
     """The ids of the storage targets whose objects do not lie in the database."""
-    ids = StorageTarget.objects.unscoped("vaults are looked after for everybody").values_list("pk", flat=True)
-    return [target_id for target_id in ids if not of(target_id).transactional]
+    targets = StorageTarget.objects.unscoped("vaults are looked after for everybody")
+    return list(targets.exclude(provider=StorageTarget.Provider.DATABASE).values_list("pk", flat=True))
 
 
 def forget() -> None:
