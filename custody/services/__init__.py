@@ -1,5 +1,6 @@
 """Taking custody of records, and finishing what a crash or an outage left unfinished."""
 
+from custody.services.custody_test import CustodyTest, run_custody_test
 from custody.services.keys import ROTATABLE, NeverRotated, import_key_file, rotate_key
 from custody.services.reconciler import adopt_orphans, recall, reconcile
 from custody.services.repair import Found, outside_the_database, repair_vaults
@@ -10,6 +11,7 @@ from custody.services.vault_marker import NotThisVault, VaultNotMade, mark_vault
 __all__ = [
     "LEASE",
     "ROTATABLE",
+    "CustodyTest",
     "Found",
     "NeverRotated",
     "NotThisVault",
@@ -26,6 +28,7 @@ __all__ = [
     "reconcile",
     "repair_vaults",
     "rotate_key",
+    "run_custody_test",
     "store_records",
     "targets_with_a_root",
 ]
