@@ -1,5 +1,6 @@
 """Taking custody of records, and finishing what a crash or an outage left unfinished."""
 
+from custody.services.custody_test import CustodyTest, run_custody_test
 from custody.services.keys import ROTATABLE, NeverRotated, import_key_file, rotate_key
 from custody.services.moving import Move, move_records, not_at
 from custody.services.outages import send_outage_alerts, watch_targets
@@ -13,6 +14,7 @@ from custody.services.vault_marker import NotThisVault, VaultNotMade, mark_vault
 __all__ = [
     "LEASE",
     "ROTATABLE",
+    "CustodyTest",
     "Found",
     "Move",
     "NeverRotated",
@@ -32,6 +34,7 @@ __all__ = [
     "reconcile",
     "repair_vaults",
     "rotate_key",
+    "run_custody_test",
     "send_outage_alerts",
     "store_records",
     "targets_with_a_root",
