@@ -81,6 +81,9 @@ class StorageTarget(models.Model):
         GCP = "gcp", "Google Cloud Storage"
         AZURE = "azure", "Azure Blob Storage"
 
+    DEPLOYMENTS = (Provider.DATABASE, Provider.FILESYSTEM)
+    """What a target of everybody can be. A bucket is a customer's."""
+
     id = models.CharField(max_length=16, primary_key=True, default=new_target_id, editable=False)
     organization = models.ForeignKey(
         Organization, on_delete=models.PROTECT, null=True, blank=True, related_name="+", help_text="None: of all."
@@ -98,6 +101,10 @@ class StorageTarget(models.Model):
                 Coalesce("organization", models.Value(uuid.UUID(int=0), models.UUIDField())),
                 condition=Q(retired_at=None),
                 name="one_target_for_new_records",
+            ),
+            models.CheckConstraint(
+                condition=Q(organization__isnull=False) | Q(provider__in=["database", "filesystem"]),
+                name="buckets_belong_to_organizations",
             ),
         ]
 

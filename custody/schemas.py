@@ -1,4 +1,46 @@
-from config.api.schemas import Answer
+from typing import ClassVar, Literal
+
+from config.api.schemas import Answer, RequestBody
+
+
+class StorageIn(RequestBody):
+    """`config` names what the custody test asks about; secrets are named by `secret_ref` and never sent."""
+
+    private: ClassVar = frozenset({"config"})
+
+    provider: Literal["deployment", "aws", "gcp", "azure"]
+    config: dict[str, str] = {}
+
+
+class EarlierStorage(Answer):
+    target_id: str
+    provider: str
+    config: dict[str, str]
+    retired_at: str | None
+
+
+class StorageOut(Answer):
+    """Where new records go: to the organization's own bucket, or to the deployment's storage."""
+
+    target_id: str
+    provider: str
+    config: dict[str, str]
+    failing_since: str | None
+    earlier: list[EarlierStorage]
+
+
+class StorageCheck(Answer):
+    id: str
+    status: Literal["pass", "warn", "fail", "skipped"]
+    call: str
+    permission: str
+    detail: str
+    fix: str
+    latency_ms: int
+
+
+class ChosenStorage(StorageOut):
+    checks: list[StorageCheck]
 
 
 class PublicKey(Answer):

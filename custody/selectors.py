@@ -10,10 +10,10 @@ from typing import Any
 from django.db.models import QuerySet
 
 from config.api.times import rfc3339
-from custody import envelope, fields, objects, sealing, statements, vaults
+from custody import envelope, fields, objects, sealing, statements, storage_targets, vaults
 from custody.fields import Disclosure
 from custody.keys import keyring
-from custody.models import Entry, Outage, WaitingObject
+from custody.models import Entry, Outage, StorageTarget, WaitingObject
 from custody.sealing import Damaged, Opened, Sealed
 from custody.statements import Claims
 from custody.vaults import VaultUnavailable
@@ -107,6 +107,22 @@ def statement_digest(entry: Entry) -> bytes:
 def identifies(identity: str, entry: Entry) -> bool:
     """Whether a record's id comes from this identity, as `record_types.identity` spells it."""
     return sealing.record_id(sealing.reference(keyring(entry.organization_id), identity)) == entry.record_id
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Where new records of an organization go, since when that fails, and where earlier ones went."""
+
+    current: StorageTarget
+    failing_since: datetime | None
+    earlier: list[StorageTarget]
+
+
+def storage_of(organization_id: uuid.UUID) -> Storage:
+    current = storage_targets.current(organization_id)
+    failing_since = outages().filter(target=current).values_list("began_at", flat=True).first()
+    earlier = [target for target in storage_targets.all_of(organization_id) if target != current]
+    return Storage(current, failing_since, earlier)
 
 
 def outages() -> QuerySet[Outage]:

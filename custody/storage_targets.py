@@ -79,10 +79,15 @@ def lock() -> None:
     db.lock("the deployment's storage target")
 
 
+def own(organization_id: uuid.UUID) -> StorageTarget | None:
+    """The organization's own target for new records, as the database has it now."""
+    return StorageTarget.objects.for_organization(organization_id).filter(retired_at=None).first()
+
+
 def use_own(organization_id: uuid.UUID, provider: str, configuration: Mapping[str, str]) -> StorageTarget:
     """The organization's own target of this place, all its others retired. The caller holds `lock`."""
-    own = StorageTarget.objects.for_organization(organization_id).filter(provider=provider)
-    target = next((each for each in own if each.configuration == configuration), None)
+    known = StorageTarget.objects.for_organization(organization_id).filter(provider=provider)
+    target = next((each for each in known if each.configuration == configuration), None)
     retire_own(organization_id, but=target)
     if target is None:
         return StorageTarget.objects.create(

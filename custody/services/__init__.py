@@ -7,11 +7,12 @@ from custody.services.outages import send_outage_alerts, watch_targets
 from custody.services.recalling import recall
 from custody.services.reconciler import adopt_orphans, reconcile
 from custody.services.repair import Found, outside_the_database, repair_vaults
-from custody.services.storage import choose_target
+from custody.services.storage import DEPLOYMENT, StorageRefused, choose_cloud, choose_deployments, choose_target
 from custody.services.store import LEASE, Status, StoreResult, Submission, store_records
 from custody.services.vault_marker import NotThisVault, VaultNotMade, mark_vault, targets_with_a_root
 
 __all__ = [
+    "DEPLOYMENT",
     "LEASE",
     "ROTATABLE",
     "CustodyTest",
@@ -20,10 +21,13 @@ __all__ = [
     "NeverRotated",
     "NotThisVault",
     "Status",
+    "StorageRefused",
     "StoreResult",
     "Submission",
     "VaultNotMade",
     "adopt_orphans",
+    "choose_cloud",
+    "choose_deployments",
     "choose_target",
     "import_key_file",
     "mark_vault",

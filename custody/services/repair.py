@@ -54,8 +54,8 @@ def repair_vaults(*, stray: Path | None = None) -> Iterator[tuple[uuid.UUID, Fou
             yield record_id, Found.THERE
         else:
             yield record_id, Found.REPAIRED if _put_back(stored.get(pk=record_id), stray) else Found.MISSING
-    for error in silent.values():
-        raise error
+    for failure in silent.values():
+        raise failure
 
 
 def _put_back(entry: Entry, stray: Path | None) -> bool:

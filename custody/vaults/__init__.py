@@ -125,9 +125,15 @@ def of(target_id: str) -> Vault:
         target = StorageTarget.objects.unscoped("whose it is, its entry knows").filter(pk=target_id).first()
         if target is None:
             raise VaultUnavailable(because=f"there is no storage target {target_id}")
-        found = _made[target_id] = import_string(_PROVIDERS[StorageTarget.Provider(target.provider)])(target)
+        found = _made[target_id] = made_from(target)
     found.identify()
     return found
+
+
+def made_from(target: StorageTarget) -> Vault:
+    """A vault of a target that need not be saved. Raises VaultUnavailable: its configuration is refused."""
+    vault: Vault = import_string(_PROVIDERS[StorageTarget.Provider(target.provider)])(target)
+    return vault
 
 
 def current(organization_id: uuid.UUID | None = None) -> Vault:

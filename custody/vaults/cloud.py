@@ -78,9 +78,7 @@ class CloudVault(ABC):
             self.configuration = cast(Any, clouds.checked(target.provider, target.configuration))
         except clouds.ConfigurationRefused as error:
             raise VaultUnavailable(because=f"the configuration of target {target.pk} is refused: {error}") from None
-        if target.organization_id is None:
-            raise VaultUnavailable(because=f"target {target.pk} belongs to no organization")
-        self.organization_id: uuid.UUID = target.organization_id
+        self.organization_id = cast(uuid.UUID, target.organization_id)
         self.installation: uuid.UUID | None = None
         self.connections = Connections(
             request_seconds=_REQUEST_SECONDS, answer_bytes=_ANSWER_BYTES, vetted_seconds=_VETTED_SECONDS

@@ -71,6 +71,8 @@ ENDPOINTS = {
     "PATCH auth/organization": Endpoint(OWNERSHIP, "auth/organization", b'{"second_factor_required": false}'),
     "GET audit": Endpoint(INSPECTION, "audit"),
     "GET audit/export": Endpoint(INSPECTION, "audit/export"),
+    "GET custody": Endpoint(EVERY_MEMBER, "custody"),
+    "PUT custody": Endpoint(OWNERSHIP, "custody", b'{"provider": "deployment"}'),
     "GET custody/keys": Endpoint(EVERY_MEMBER, "custody/keys"),
     "POST ingest/srf": Endpoint(INGESTION, "ingest/srf", b'{"decision_id": "new"}'),
     "POST ingest/srf/batch": Endpoint(
