@@ -17,6 +17,7 @@ from accounts.roles import Permission
 from config.errors import Fault
 from custody import objects, selectors, storage_targets, vaults
 from custody.models import Entry
+from custody.sealing import Damaged
 from custody.services.complete import Put, put
 from custody.vaults import Vault, VaultUnavailable
 
@@ -32,7 +33,7 @@ R = TypeVar("R")
 class Move(StrEnum):
     MOVED = "moved"
     UNREADABLE = "cannot be read at its old place"
-    TAKEN = "another object has its key at the new place"
+    TAKEN = "cannot be read back: something else lies in its stead at the new place"
 
 
 def not_at(target_id: str, organization_id: uuid.UUID) -> QuerySet[Entry]:
@@ -98,12 +99,22 @@ def _move(entries: Sequence[Entry], target_id: str) -> list[tuple[Entry, Move]]:
     for entry, (result, copy) in zip(readable, _each(new, put_and_read_back, readable), strict=True):
         if result is Put.UNAVAILABLE:
             raise VaultUnavailable(because="the new place does not answer")
-        if result is Put.STORED:
-            selectors.opened_from(copy, entry)
+        if result is Put.STORED and _opens(copy, entry):
             copied.append(entry)
-        results[entry.pk] = Move.MOVED if result is Put.STORED else Move.TAKEN
+            results[entry.pk] = Move.MOVED
+        else:
+            results[entry.pk] = Move.TAKEN
     _point(copied, target_id)
     return [(entry, results[entry.pk]) for entry in entries]
+
+
+def _opens(copy: bytes, entry: Entry) -> bool:
+    try:
+        selectors.opened_from(copy, entry)
+    except Damaged as error:
+        log.error("a copy is not the record", record_id=str(entry.pk), reason=str(error))
+        return False
+    return True
 
 
 def _read(entries: Sequence[Entry]) -> dict[uuid.UUID, bytes]:

@@ -129,7 +129,7 @@ def test_the_same_place_again_is_the_same_target_and_another_is_another(api, acc
     assert put(api, "aws", dict(reversed(account.config.items()))).json()["target_id"] == first
     second = put(api, "aws", {**account.config, "prefix": "other"}).json()
     assert second["target_id"] != first
-    assert [each["target_id"] for each in second["earlier"]][0] == first
+    assert second["earlier"][0]["target_id"] == first
     third = put(api, "deployment").json()
     assert (third["provider"], third["config"], third["checks"]) == ("deployment", {}, [])
     assert put(api, "aws", account.config).json()["target_id"] == first
