@@ -82,6 +82,11 @@ class Check:
     fix: str
     latency_ms: int
 
+    @property
+    def title(self) -> str:
+        """For pages."""
+        return self.id.replace("_", " ").capitalize()
+
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
