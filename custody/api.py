@@ -11,7 +11,7 @@ from config.api.responses import answer
 from config.api.times import rfc3339
 from custody import selectors, services
 from custody.models import Key, StorageTarget
-from custody.schemas import ChosenStorage, PublicKeys, StorageIn, StorageOut
+from custody.schemas import ChosenStorage, CustodyIn, CustodyTestOut, PublicKeys, StorageIn, StorageOut
 
 
 class SigningKeys(Resource):
@@ -37,6 +37,22 @@ class SigningKeys(Resource):
                 ]
             }
         )
+
+
+class CustodyTests(Resource):
+    @operation(
+        "test_custody",
+        "Prove the customer's key and storage against their real account. Changes nothing.",
+        tag="custody",
+        permission=Permission.TEST_CUSTODY,
+        body=CustodyIn,
+        answers={200: CustodyTestOut},
+        errors=[429],
+    )
+    def test(self, request: Request) -> HttpResponse:
+        body = self.body(CustodyIn)
+        tested = services.run_custody_test(caller=caller_of(request), provider=body.provider, config=body.config)
+        return answer(tested.as_json())
 
 
 class Storage(Resource):

@@ -5,4 +5,5 @@ from custody import api
 urlpatterns = [
     path("custody", api.Storage.as_view({"get": "retrieve", "put": "update"})),
     path("custody/keys", api.SigningKeys.as_view({"get": "list"})),
+    path("custody/test", api.CustodyTests.as_view({"post": "test"})),
 ]

@@ -138,10 +138,10 @@ class Amazon(Cloud):
             return failed(detail, "Check the secret that secret_ref names: ACCESS_KEY_ID:SECRET_ACCESS_KEY.")
         if code == "MethodNotAllowed" or status == 501:
             return skipped("What speaks like S3 here does not know this setting.")
-        if question.call.startswith("s3:") and code in _ELSEWHERE:
-            return _elsewhere(
-                error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("x-amz-bucket-region")
-            )
+        where = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("x-amz-bucket-region")
+        is_elsewhere = code in _ELSEWHERE or (where and where != self.configuration.region)
+        if question.call.startswith("s3:") and is_elsewhere:
+            return _elsewhere(where)
         if status == 403 or code.startswith("AccessDenied"):
             if question.id == "credentials":
                 return failed("The role cannot be assumed.", _trust(self))

@@ -10,7 +10,7 @@ import requests
 from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
 from azure.storage.blob import ContainerProperties
 
-from config.clouds.azure import STORAGE, Application
+from config.clouds.azure import STORAGE, Application, error_code
 from custody.clouds import azure
 from custody.clouds.azure import Configuration
 from custody.proving.base import (
@@ -84,7 +84,7 @@ class Azure(Cloud):
             isinstance(error, AzureError) and not isinstance(error, HttpResponseError)
         ):
             return failed("The answer makes no sense.", "Check account, endpoint and the secret that secret_ref names.")
-        code, status = str(getattr(error, "error_code", "") or ""), _status(error)
+        code, status = error_code(error), _status(error)
         if status == 404:
             return _absent(question)
         if status == 403 and question.call == "Get Key":
@@ -94,7 +94,7 @@ class Azure(Cloud):
         if code == "AuthorizationFailure":
             detail = "The storage account does not let this service in."
             return failed(detail, "Allow this service's address in the account's network rules.")
-        if status in (401, 403):
+        if status in (401, 403) or code == "InvalidAuthenticationInfo":
             return failed(
                 f"The credentials are not accepted ({code or status}).",
                 "Check account, and the secret that secret_ref names: a key, or a signature that has not expired.",

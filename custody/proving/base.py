@@ -16,6 +16,7 @@ from config.errors import DomainError
 from config.secret_references import SecretUnavailable
 from config.trials import SECONDS
 from config.vetted_http import Connections
+from custody.clouds import CloudRefusal
 
 log = structlog.get_logger("custody")
 
@@ -80,6 +81,11 @@ class Check:
     detail: str
     fix: str
     latency_ms: int
+
+    @property
+    def title(self) -> str:
+        """For pages."""
+        return self.id.replace("_", " ").capitalize()
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -185,8 +191,10 @@ def _finding(cloud: Cloud, question: Question) -> Finding:
         return question.ask(cloud)
     except cloud.errors as error:
         return cloud.refusal(error, question)
-    except DomainError as error:
-        return failed(error.sentence, _MENDS.get(type(error), "Correct the setting and test again."))
+    except CloudRefusal as error:
+        return failed(error.what, error.fix)
+    except tuple(_MENDS) as error:
+        return failed(error.sentence, _MENDS[type(error)])
     except (requests.RequestException, urllib3.exceptions.HTTPError):
         return failed("The host closed the connection, or does not speak HTTP.", "Check host and port of the endpoint.")
     except Exception as error:

@@ -74,6 +74,7 @@ ENDPOINTS = {
     "GET custody": Endpoint(EVERY_MEMBER, "custody"),
     "PUT custody": Endpoint(OWNERSHIP, "custody", b'{"provider": "deployment"}'),
     "GET custody/keys": Endpoint(EVERY_MEMBER, "custody/keys"),
+    "POST custody/test": Endpoint(ADMINISTRATION, "custody/test", b'{"provider": "aws"}'),
     "POST ingest/srf": Endpoint(INGESTION, "ingest/srf", b'{"decision_id": "new"}'),
     "POST ingest/srf/batch": Endpoint(
         INGESTION, "ingest/srf/batch", b'{"decision_id": "new"}\n', content_type="application/x-ndjson"

@@ -118,9 +118,7 @@ class AzureCloud:
         known = {
             account: {"name": ACCOUNT, "location": "germanywestcentral", "properties": self.account},
             f"{account}/blobServices/default": {"name": "default", "properties": self.blob_service},
-            f"{account}/providers/Microsoft.Authorization/permissions": {
-                "value": [{"actions": ["*"], "notActions": []}]
-            },
+            f"{account}/providers/Microsoft.Authorization/permissions": {"value": [self.roles]},
         }
         if request.path not in known:
             return json_reply({"error": {"code": "ResourceNotFound"}}, 404)
