@@ -97,6 +97,8 @@ class Amazon(Cloud):
     credentials: Credentials | None = None
     arn: str = ""
     """Who the credentials are; "" where nobody was asked."""
+    is_locked: bool = False
+    """Whether the bucket has Object Lock."""
     algorithm: str = ""
     """To sign with."""
     _clients: dict[str, Any] = field(default_factory=dict)
@@ -231,6 +233,7 @@ def _object_lock(cloud: Amazon) -> Finding:
         raise
     if found.get("ObjectLockEnabled") != "Enabled":
         return off
+    cloud.is_locked = True
     rule = found.get("Rule", {}).get("DefaultRetention", {})
     lasts = f" By default {rule.get('Mode', '')} for {rule.get('Days') or rule.get('Years')}" if rule else ""
     unit = (" days." if "Days" in rule else " years.") if rule else ""
@@ -323,8 +326,9 @@ def _sign(cloud: Amazon) -> Finding:
 def _permissions(cloud: Amazon) -> Finding:
     if not cloud.arn:
         return skipped("Nobody was asked who these credentials are.")
+    of_objects = aws.STORAGE_PERMISSIONS + (aws.LOCKED_STORAGE_PERMISSIONS if cloud.is_locked else ())
     wanted = {
-        f"{cloud.bucket_arn}/{cloud.configuration.prefix}*": aws.STORAGE_PERMISSIONS,
+        f"{cloud.bucket_arn}/{cloud.configuration.prefix}*": of_objects,
         cloud.bucket_arn: aws.BUCKET_PERMISSIONS,
     }
     missing = [action for resource, actions in wanted.items() for action in _missing(cloud, actions, resource)]
@@ -364,12 +368,14 @@ QUESTIONS = [
     Question("wrap", "kms:GenerateDataKey", "kms:GenerateDataKey", _wrap),
     Question("unwrap", "kms:Decrypt", "kms:Decrypt", _unwrap),
     Question("signing_key", "kms:DescribeKey", "kms:DescribeKey", _signing_key),
-    Question("sign", "kms:Sign", "kms:Sign", _sign, needs="signing_key"),
+    Question("sign", "kms:Sign", "kms:Sign", _sign, needs="signing_key", covers=aws.SIGNING_PERMISSIONS),
     Question(
         "permissions",
         "iam:SimulatePrincipalPolicy",
         "iam:SimulatePrincipalPolicy",
         _permissions,
+        needs="object_lock",
         if_denied="skipped",
+        covers=aws.STORAGE_PERMISSIONS + aws.LOCKED_STORAGE_PERMISSIONS + aws.BUCKET_PERMISSIONS,
     ),
 ]

@@ -101,6 +101,7 @@ class Question:
         ask: given the cloud; what it raises is for `Cloud.refusal`.
         needs: the question that must have been answered well before.
         if_denied: what it means that the permission is missing, where this is no failure.
+        covers: the permissions of vaults and keys that the answer speaks for.
     """
 
     id: str
@@ -109,6 +110,7 @@ class Question:
     ask: Callable[[Any], Finding]
     needs: str = "credentials"
     if_denied: Status = "fail"
+    covers: tuple[str, ...] = ()
 
 
 @dataclass

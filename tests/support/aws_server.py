@@ -68,7 +68,7 @@ class AwsServer(NamedTuple):
 
     def reset(self) -> None:
         """Nothing and nobody is there any more, and nothing fails."""
-        self.front.faults.clear()
+        self.front.forget()
         forward(Request("POST", "/_ministack/reset", {}, {"Host": "localhost"}, b"", "/_ministack/reset"), self.port)
 
 
