@@ -9,6 +9,7 @@ from custody import storage_targets, vaults
 from custody.models import Installation, StorageTarget
 from custody.vaults import cloud
 from tests.custody.cloud_storage import CloudStorage, amazon_bucket, azure_container, google_bucket
+from tests.custody.clouds.accounts import Account, amazon_account, google_account, microsoft_account
 from tests.support.aws_server import AwsServer, aws_server
 from tests.support.azure_cloud import AzureCloud, azure_cloud
 from tests.support.azurite import azurite
@@ -21,7 +22,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority(tmp_path_factory.mktemp("authority"))
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def trusted(authority: Authority, settings: object) -> Authority:
     """The authority of the tests, trusted, and this machine, allowed."""
     settings.TRUSTED_CA_FILE = str(authority.file)  # type: ignore[attr-defined]
@@ -102,3 +103,25 @@ def use_storage(db: None) -> Callable[[Organization, CloudStorage], StorageTarge
         return target
 
     return use
+
+
+@pytest.fixture
+def of_amazon(amazon: AwsServer, monkeypatch: pytest.MonkeyPatch) -> Account:
+    """The account of a customer of Amazon's."""
+    return amazon_account(amazon, monkeypatch)
+
+
+@pytest.fixture
+def of_google(google: GcsServer, monkeypatch: pytest.MonkeyPatch) -> Account:
+    return google_account(google, monkeypatch)
+
+
+@pytest.fixture
+def of_microsoft(microsoft: AzureCloud, monkeypatch: pytest.MonkeyPatch) -> Account:
+    return microsoft_account(microsoft, monkeypatch)
+
+
+@pytest.fixture(params=["of_amazon", "of_google", "of_microsoft"])
+def account(request: pytest.FixtureRequest) -> Account:
+    """Runs a test once with each provider."""
+    return request.getfixturevalue(request.param)

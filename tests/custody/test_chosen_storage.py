@@ -10,16 +10,11 @@ from accounts.roles import Role
 from custody import storage_targets, vaults
 from custody.models import Entry, Installation, StorageTarget
 from custody.vaults import cloud
-from tests.custody.clouds.accounts import amazon_account, google_account, microsoft_account
 from tests.threads import at_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
-MAKERS = {
-    "aws": ("amazon", amazon_account),
-    "gcp": ("google", google_account),
-    "azure": ("microsoft", microsoft_account),
-}
+OF_PROVIDER = {"aws": "of_amazon", "gcp": "of_google", "azure": "of_microsoft"}
 
 
 @pytest.fixture
@@ -27,12 +22,7 @@ def account_of(request, trusted, monkeypatch):
     """A customer's account with a provider, as it should be."""
     monkeypatch.setattr(cloud, "MARKED_SECONDS", 0.0)
     monkeypatch.setattr(cloud, "FAILING_SECONDS", 0.0)
-
-    def make(provider):
-        server, make_account = MAKERS[provider]
-        return make_account(request.getfixturevalue(server), monkeypatch)
-
-    return make
+    return lambda provider: request.getfixturevalue(OF_PROVIDER[provider])
 
 
 @pytest.fixture
@@ -54,7 +44,7 @@ def target_of(api, decision_id):
     return Entry.objects.get(pk=receipt["record_id"]).target
 
 
-@pytest.mark.parametrize("provider", MAKERS)
+@pytest.mark.parametrize("provider", OF_PROVIDER)
 def test_what_the_test_proves_takes_new_records_and_earlier_ones_stay(api, other_api, account_of, provider):
     account = account_of(provider)
     before = target_of(api, "loan-1")
@@ -125,7 +115,7 @@ def test_another_installations_place_is_not_taken(api, account):
     assert put(api, "aws", {**account.config, "prefix": "ours"}).status_code == 200
 
 
-def test_the_same_place_again_is_the_same_target_and_another_is_another(api, account, account_of):
+def test_the_same_place_again_is_the_same_target_and_another_is_another(api, account):
     first = put(api, "aws", account.config).json()["target_id"]
     assert put(api, "aws", dict(reversed(account.config.items()))).json()["target_id"] == first
     second = put(api, "aws", {**account.config, "prefix": "other"}).json()

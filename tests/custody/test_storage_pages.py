@@ -5,7 +5,6 @@ import pytest
 from accounts.roles import Role
 from custody import storage_targets
 from custody.models import Entry, Outage, StorageTarget
-from tests.custody.clouds.accounts import amazon_account
 from tests.people import add_person, sign_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
@@ -15,8 +14,8 @@ FORM = "/admin/custody/entry/clouds/aws/"
 
 
 @pytest.fixture
-def account(trusted, amazon, monkeypatch):
-    return amazon_account(amazon, monkeypatch)
+def account(trusted, of_amazon):
+    return of_amazon
 
 
 def use(browser, config):

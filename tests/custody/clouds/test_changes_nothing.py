@@ -15,33 +15,11 @@ from custody.clouds import checked, gcp
 from custody.proving import aws, azure
 from custody.proving import gcp as google
 from custody.proving.base import CallRefused
-from tests.custody.clouds.accounts import Account, amazon_account, google_account, microsoft_account
-from tests.support.aws_server import AwsServer
+from tests.custody.clouds.accounts import Account
 from tests.support.azure_cloud import AzureCloud
-from tests.support.certificates import Authority
 from tests.support.gcs_server import GcsServer
 
 pytestmark = pytest.mark.once
-
-
-@pytest.fixture(autouse=True)
-def _trusted(trusted: Authority) -> None:
-    pass
-
-
-@pytest.fixture
-def of_amazon(amazon: AwsServer, monkeypatch: pytest.MonkeyPatch) -> Account:
-    return amazon_account(amazon, monkeypatch)
-
-
-@pytest.fixture
-def of_google(google: GcsServer, monkeypatch: pytest.MonkeyPatch) -> Account:
-    return google_account(google, monkeypatch)
-
-
-@pytest.fixture
-def of_microsoft(microsoft: AzureCloud, monkeypatch: pytest.MonkeyPatch) -> Account:
-    return microsoft_account(microsoft, monkeypatch)
 
 
 def _amazon_snapshot(account: Account) -> Any:
@@ -94,16 +72,11 @@ def _microsoft_snapshot(account: Account) -> Any:
     return json.loads(json.dumps([containers, keys, server.account, server.blob_service, server.roles]))
 
 
-SNAPSHOTS = {"of_amazon": _amazon_snapshot, "of_google": _google_snapshot, "of_microsoft": _microsoft_snapshot}
-
-
-@pytest.fixture(params=SNAPSHOTS)
-def account(request: pytest.FixtureRequest) -> Account:
-    return request.getfixturevalue(request.param)
+SNAPSHOTS = {"aws": _amazon_snapshot, "gcp": _google_snapshot, "azure": _microsoft_snapshot}
 
 
 def snapshot(account: Account) -> Any:
-    return SNAPSHOTS[{"aws": "of_amazon", "gcp": "of_google", "azure": "of_microsoft"}[account.provider]](account)
+    return SNAPSHOTS[account.provider](account)
 
 
 def test_the_account_is_afterwards_what_it_was(account: Account) -> None:
