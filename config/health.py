@@ -13,11 +13,19 @@ from config.celery import app
 log = structlog.get_logger("health")
 
 _PROBES: dict[str, Callable[[], None]] = {}
+_REPORTED: set[str] = set()
 
 
-def register(name: str, probe: Callable[[], None]) -> None:
-    """Add a part that must answer before this process is ready; `probe` raises if it does not."""
+def register(name: str, probe: Callable[[], None], *, required: bool = True) -> None:
+    """Add a part that must answer before this process is ready; `probe` raises if it does not.
+
+    Args:
+        required: False for what some organizations need and others do not: it is shown, and takes no process out of
+            the balancer.
+    """
     _PROBES[name] = probe
+    if not required:
+        _REPORTED.add(name)
 
 
 def alive(request: HttpRequest) -> JsonResponse:
@@ -26,7 +34,7 @@ def alive(request: HttpRequest) -> JsonResponse:
 
 def ready(request: HttpRequest) -> JsonResponse:
     parts = {name: _answers(name, probe) for name, probe in _PROBES.items()}
-    status = 200 if all(parts.values()) else 503
+    status = 200 if all(answers for name, answers in parts.items() if name not in _REPORTED) else 503
     shown = {name: "ok" if answers else "failing" for name, answers in parts.items()}
     return JsonResponse({"status": "ok" if status == 200 else "failing", **shown}, status=status)
 

@@ -92,6 +92,8 @@ def configure(*, level: str, as_json: bool) -> None:
                 "django.security": {"level": "CRITICAL"},
                 # Every step of every PDF, each CSS property it does not know, each character without a glyph.
                 "weasyprint": {"level": "ERROR"},
+                # The address of every request.
+                "azure": {"level": "WARNING"},
             },
         }
     )

@@ -32,11 +32,15 @@ from config import addresses
 from config.addresses import Address
 from config.errors import DomainError
 
+Guard = Callable[[str, str, str], None]
+"""Sees method, host and target (path and query) of each request before anything of it is sent; raises to forbid it."""
 Stage = Callable[[str], AbstractContextManager[None]]
 """Surrounds a part of connecting, `address` or `connection`, so that a caller can show how far it came."""
 
 _CONNECT_SECONDS = 5.0
 _IDLE_SECONDS = 20.0
+_KEPT = 32
+"""Connections to a host that are kept for the next request, where several threads send them."""
 
 
 class CertificateRefused(DomainError):
@@ -73,20 +77,24 @@ class AnswerTooLarge(DomainError):
 
 @dataclass
 class Connections:
-    """Connections for one purpose, in one thread, until one deadline.
+    """Connections for one purpose: in one thread until one deadline, or kept open for all threads of a process.
 
     Args:
         deadline: by `time.monotonic()`, for everything together.
         request_seconds: for each request, from its first byte sent to the last one read.
         answer_bytes: of each answer, as they arrive.
         stage: see `Stage`.
+        guard: see `Guard`.
+        vetted_seconds: how long the addresses of a host are remembered. New connections alone ask for them.
     """
 
     deadline: float = math.inf
     request_seconds: float = 60.0
     answer_bytes: int = 64 * 2**20
     stage: Stage = lambda _: nullcontext()
-    _vetted: dict[tuple[str, int, bool], list[Address]] = field(default_factory=dict)
+    guard: Guard = lambda method, host, target: None
+    vetted_seconds: float = math.inf
+    _vetted: dict[tuple[str, int, bool], tuple[list[Address], float]] = field(default_factory=dict)
 
     def session(self) -> requests.Session:
         """A session of `requests` that connects in no other way."""
@@ -108,9 +116,11 @@ class Connections:
     def vet(self, host: str, port: int, *, encrypted: bool) -> list[Address]:
         key = (host, port, encrypted)
         with self.stage("address"):
-            if key not in self._vetted:
-                self._vetted[key] = addresses.resolve(host, port, encrypted=encrypted)
-        return self._vetted[key]
+            found, until = self._vetted.get(key, ([], -math.inf))
+            if time.monotonic() >= until:
+                found = addresses.resolve(host, port, encrypted=encrypted)
+                self._vetted[key] = found, time.monotonic() + self.vetted_seconds
+        return found
 
     def connect(self, host: str, port: int, *, encrypted: bool) -> socket.socket:
         seconds = max(min(self.deadline - time.monotonic(), _CONNECT_SECONDS), 0.1)
@@ -157,9 +167,23 @@ class _Allowance:
 
 
 class _Bounded:
-    """Mixed into sockets: what is read counts against the allowance of the request that it answers."""
+    """Mixed into sockets: what is read counts against the allowance of the request that it answers, and what is sent
+    has as long as that."""
 
     allowance: _Allowance | None = None
+
+    def sendall(self, *args: Any) -> None:
+        self._bound()
+        super().sendall(*args)  # type: ignore[misc]
+
+    def send(self, *args: Any) -> int:
+        """TLS sends piece by piece with it."""
+        self._bound()
+        return super().send(*args)  # type: ignore[misc, no-any-return]
+
+    def _bound(self) -> None:
+        if self.allowance is not None:
+            self.settimeout(self.allowance.seconds())  # type: ignore[attr-defined]
 
     def recv_into(self, *args: Any) -> int:
         if self.allowance is None:
@@ -218,11 +242,12 @@ class _Vetted:
         plain.settimeout(_IDLE_SECONDS)
         return plain
 
-    def request(self, *args: Any, **kwargs: Any) -> None:
+    def request(self, method: str, url: str, *args: Any, **kwargs: Any) -> None:
+        self._connections.guard(method, self.host, url)
         self._allowance = self._connections.allowance()
         if self.sock is not None:
             self.sock.allowance = self._allowance
-        super().request(*args, **kwargs)  # type: ignore[misc]
+        super().request(method, url, *args, **kwargs)  # type: ignore[misc]
 
     def getresponse(self) -> HTTPResponse:
         """The answer as it is stored there. A client that unpacks what is packed would have no bound for it."""
@@ -243,7 +268,7 @@ class _Pools(PoolManager):
     def __init__(self, connections: Connections) -> None:
         context = ssl.create_default_context(cafile=trusted_ca_file())
         context.sslsocket_class = _TlsSocket
-        super().__init__(ssl_context=context, retries=False)
+        super().__init__(ssl_context=context, retries=False, maxsize=_KEPT)
         self._classes = {
             "http": partial(_Http, connections=connections),
             "https": partial(_Https, connections=connections),

@@ -1,17 +1,22 @@
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils.text import Truncator
+from django.views.decorators.http import require_POST
 
 from accounts import selectors
-from accounts.back_office import ReadOnlyAdmin, TimeRange, page_of
+from accounts.back_office import ReadOnlyAdmin, TimeRange, caller, page_of, refusal
 from accounts.roles import Permission
-from custody import record_types, storage_targets
+from custody import record_types, services, storage_targets
 from custody.back_office import state_of
-from custody.models import Entry, Key
+from custody.cloud_pages import CloudPages
+from custody.models import Entry, Key, StorageTarget
+from custody.selectors import storage_of
 
 
 class State(admin.SimpleListFilter):
@@ -25,7 +30,7 @@ class State(admin.SimpleListFilter):
 
 
 @admin.register(Entry)
-class EntryAdmin(ReadOnlyAdmin):
+class EntryAdmin(CloudPages):
     needed = Permission.READ_DECISIONS
     list_display = ("record_id", "kind", "state", "vault", "received_at")
     list_select_related = ("target",)
@@ -54,6 +59,42 @@ class EntryAdmin(ReadOnlyAdmin):
             "custody": state_of(organization) if organization else None,
         }
         return super().changelist_view(request, {**custody, **(extra_context or {})})
+
+
+@admin.register(StorageTarget)
+class StorageAdmin(ReadOnlyAdmin):
+    """One page: where new records go, and where earlier ones may lie."""
+
+    needed = Permission.READ_DECISIONS
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        return [
+            path("", wrap(self.storage), name="custody_storagetarget_changelist"),
+            path("deployment/", wrap(require_POST(self.use_deployments)), name="use-deployment-storage"),
+        ]
+
+    def storage(self, request: HttpRequest) -> HttpResponse:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        organization = selectors.current_organization(request)
+        if organization is None:
+            return redirect("admin:index")
+        found = storage_of(organization.pk)
+        return self.page(
+            request,
+            "custody/storage.html",
+            "Storage",
+            current=found.current,
+            earlier=found.earlier,
+            failing_since=found.failing_since,
+            reason=refusal(request, Permission.MANAGE_STORAGE),
+        )
+
+    def use_deployments(self, request: HttpRequest) -> HttpResponse:
+        services.choose_deployments(caller=caller(request, Permission.MANAGE_STORAGE))
+        messages.success(request, "New records go to the service's own storage. Earlier ones stay where they are.")
+        return redirect("admin:custody_storagetarget_changelist")
 
 
 @admin.register(Key)

@@ -1,3 +1,6 @@
+import uuid
+from typing import Any
+
 from django.http import HttpResponse
 from rest_framework.request import Request
 
@@ -6,8 +9,9 @@ from accounts.roles import Permission
 from config.api.resources import Resource, operation
 from config.api.responses import answer
 from config.api.times import rfc3339
-from custody.models import Key
-from custody.schemas import PublicKeys
+from custody import selectors, services
+from custody.models import Key, StorageTarget
+from custody.schemas import ChosenStorage, CustodyIn, CustodyTestOut, PublicKeys, StorageIn, StorageOut
 
 
 class SigningKeys(Resource):
@@ -33,3 +37,64 @@ class SigningKeys(Resource):
                 ]
             }
         )
+
+
+class CustodyTests(Resource):
+    @operation(
+        "test_custody",
+        "Prove the customer's key and storage against their real account. Changes nothing.",
+        tag="custody",
+        permission=Permission.TEST_CUSTODY,
+        body=CustodyIn,
+        answers={200: CustodyTestOut},
+        errors=[429],
+    )
+    def test(self, request: Request) -> HttpResponse:
+        body = self.body(CustodyIn)
+        tested = services.run_custody_test(caller=caller_of(request), provider=body.provider, config=body.config)
+        return answer(tested.as_json())
+
+
+class Storage(Resource):
+    @operation(
+        "get_storage",
+        "Where new records of this organization go, and where earlier ones went.",
+        permission=Permission.READ_DECISIONS,
+        answers={200: StorageOut},
+    )
+    def retrieve(self, request: Request) -> HttpResponse:
+        return answer(_storage(caller_of(request).organization_id))
+
+    @operation(
+        "set_storage",
+        "Let new records go to the organization's own bucket, once the custody test has proven it; or to the "
+        "deployment's storage again.",
+        permission=Permission.MANAGE_STORAGE,
+        body=StorageIn,
+        answers={200: ChosenStorage},
+        errors=[429],
+    )
+    def update(self, request: Request) -> HttpResponse:
+        body, caller = self.body(StorageIn), caller_of(request)
+        if body.provider == services.DEPLOYMENT:
+            services.choose_deployments(caller=caller)
+            return answer({**_storage(caller.organization_id), "checks": []})
+        chosen = services.choose_cloud(caller=caller, provider=body.provider, config=body.config)
+        checks = [check.as_json() for check in chosen.test.checks]
+        return answer({**_storage(caller.organization_id), "checks": checks})
+
+
+def _storage(organization_id: uuid.UUID) -> dict[str, Any]:
+    found = selectors.storage_of(organization_id)
+    return {
+        **_target(found.current),
+        "failing_since": rfc3339(found.failing_since),
+        "earlier": [{**_target(each), "retired_at": rfc3339(each.retired_at)} for each in found.earlier],
+    }
+
+
+def _target(target: StorageTarget) -> dict[str, Any]:
+    """A target of the deployment is its operator's business: only that it is one is said."""
+    if target.organization_id is None:
+        return {"target_id": target.pk, "provider": services.DEPLOYMENT, "config": {}}
+    return {"target_id": target.pk, "provider": target.provider, "config": target.configuration}

@@ -21,7 +21,7 @@ def keys_are_private(**_: Any) -> list[CheckMessage]:
 
 @register()
 def vault_is_known(**_: Any) -> list[CheckMessage]:
-    known = StorageTarget.Provider.values
+    known = [str(provider) for provider in StorageTarget.DEPLOYMENTS]
     if settings.CUSTODY_VAULT in known:
         return []
     hint = f"Set CUSTODY_VAULT to one of: {', '.join(known)}."

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 
-from accounts.models import Organization
+from accounts.models import Member, Organization
 from config.leases import Leased
 from config.tenancy import TenantQuerySet
 from config.wrapped_secrets import WrappedSecret
@@ -77,6 +77,12 @@ class StorageTarget(models.Model):
     class Provider(models.TextChoices):
         DATABASE = "database", "database"
         FILESYSTEM = "filesystem", "filesystem"
+        AWS = "aws", "Amazon S3"
+        GCP = "gcp", "Google Cloud Storage"
+        AZURE = "azure", "Azure Blob Storage"
+
+    DEPLOYMENTS = (Provider.DATABASE, Provider.FILESYSTEM)
+    """What a target of everybody can be. A bucket is a customer's."""
 
     id = models.CharField(max_length=16, primary_key=True, default=new_target_id, editable=False)
     organization = models.ForeignKey(
@@ -96,10 +102,58 @@ class StorageTarget(models.Model):
                 condition=Q(retired_at=None),
                 name="one_target_for_new_records",
             ),
+            models.CheckConstraint(
+                condition=Q(organization__isnull=False) | Q(provider__in=["database", "filesystem"]),
+                name="buckets_belong_to_organizations",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.provider} {self.id}"
+
+
+class OfTargetQuerySet(TenantQuerySet["Outage"]):
+    organization_path = "target__organization"
+
+
+class Outage(models.Model):
+    """A time in which an organization's storage did not answer, or refused."""
+
+    target = models.ForeignKey(StorageTarget, on_delete=models.PROTECT, related_name="outages")
+    began_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True)
+    reason = models.CharField(max_length=200)
+
+    objects = OfTargetQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["target"], condition=Q(ended_at=None), name="one_outage_at_a_time")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.target} since {self.began_at}"
+
+
+class OutageAlertQuerySet(TenantQuerySet["OutageAlert"]):
+    organization_path = "outage__target__organization"
+
+
+class OutageAlert(Leased):
+    """A mail to a member about an outage: one, however many records wait."""
+
+    outage = models.ForeignKey(Outage, on_delete=models.CASCADE, related_name="+")
+    member = models.ForeignKey(Member, on_delete=models.CASCADE, related_name="+")
+    handled_at = models.DateTimeField(null=True)
+
+    objects = OutageAlertQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["outage", "member"], name="one_alert_an_outage")]
+        indexes = [models.Index(fields=["id"], condition=Q(handled_at=None), name="outage_alerts_waiting")]
+
+    def __str__(self) -> str:
+        return f"{self.outage} to {self.member_id}"
 
 
 class Entry(models.Model):
@@ -178,3 +232,8 @@ class SealedObject(models.Model):
 def object_key(organization_id: uuid.UUID, record_id: uuid.UUID) -> str:
     """Where the sealed object of a record lies, in every vault."""
     return f"{organization_id.hex}/records/{record_id.hex[:2]}/{record_id.hex}"
+
+
+def data_key_key(organization_id: uuid.UUID, record_id: uuid.UUID) -> str:
+    """Where the wrapped data key of a record lies, if its object may not be removed."""
+    return f"{organization_id.hex}/keys/{record_id.hex[:2]}/{record_id.hex}"

@@ -13,7 +13,7 @@ import os
 import struct
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -173,8 +173,12 @@ def derive(dek: bytes) -> Secrets:
 
 def pack(sealed: Sealed) -> bytes:
     """The vault object: `DRS1`, the header's length as 4 bytes big-endian, the header as JSON, the ciphertext."""
-    encoded = _encode_header(sealed)
-    return _HEADER.pack(MAGIC, len(encoded)) + encoded + sealed.ciphertext
+    return _pack(sealed, sealed.ciphertext)
+
+
+def _pack(header: "Sealed | SealedHeader", ciphertext: bytes) -> bytes:
+    encoded = _encode_header(header)
+    return _HEADER.pack(MAGIC, len(encoded)) + encoded + ciphertext
 
 
 def _encode_header(source: "Sealed | SealedHeader") -> bytes:
@@ -208,6 +212,18 @@ def unpack(body: bytes) -> tuple[SealedHeader, bytes]:
     if _encode_header(header) != encoded:  # base64 and JSON have several spellings; only ours was ever put
         raise Damaged(because="the sealed object's header was changed")
     return header, body[_HEADER.size + size :]
+
+
+def take_apart(body: bytes) -> tuple[bytes, bytes]:
+    """A vault object without its wrapped data key, and that key. Raises Damaged."""
+    header, ciphertext = unpack(body)
+    return _pack(replace(header, wrapped_dek=b""), ciphertext), header.wrapped_dek
+
+
+def put_together(body: bytes, wrapped_dek: bytes) -> bytes:
+    """The vault object that was taken apart. Raises Damaged."""
+    header, ciphertext = unpack(body)
+    return _pack(replace(header, wrapped_dek=wrapped_dek), ciphertext)
 
 
 def unseal(keys: Keyring, record: uuid.UUID, body: bytes) -> Opened:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db.models import QuerySet
+
 from config.api.times import rfc3339
-from custody import envelope, fields, sealing, statements, vaults
+from custody import envelope, fields, objects, sealing, statements, storage_targets, vaults
 from custody.fields import Disclosure
 from custody.keys import keyring
-from custody.models import Entry, WaitingObject, object_key
+from custody.models import Entry, Outage, StorageTarget, WaitingObject
 from custody.sealing import Damaged, Opened, Sealed
 from custody.statements import Claims
 from custody.vaults import VaultUnavailable
@@ -107,6 +109,34 @@ def identifies(identity: str, entry: Entry) -> bool:
     return sealing.record_id(sealing.reference(keyring(entry.organization_id), identity)) == entry.record_id
 
 
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Where new records of an organization go, since when that fails, and where earlier ones went."""
+
+    current: StorageTarget
+    failing_since: datetime | None
+    earlier: list[StorageTarget]
+
+
+def storage_of(organization_id: uuid.UUID) -> Storage:
+    current = storage_targets.current(organization_id)
+    failing_since = outages().filter(target=current).values_list("began_at", flat=True).first()
+    earlier = [target for target in storage_targets.all_of(organization_id) if target != current]
+    return Storage(current, failing_since, earlier)
+
+
+def outages() -> QuerySet[Outage]:
+    """The outages that last, of the storage that organizations use now."""
+    lasting = Outage.objects.unscoped("the operator of the service looks after everybody's").filter(ended_at=None)
+    return lasting.filter(target__retired_at=None)
+
+
+def require_no_outage() -> None:
+    """Raises VaultUnavailable while the storage of an organization fails. Used by /readyz."""
+    if outages().exists():
+        raise VaultUnavailable(because="the storage of an organization fails")
+
+
 def _require_committed(found: Opened, claims: Claims) -> None:
     if sealing.payload_commitment(found.secrets.payload_salt, found.payload).hex() != claims.payload_commitment:
         raise Damaged(because="the record is not the one that was signed")
@@ -137,4 +167,4 @@ def _body(entry: Entry) -> bytes:
         waiting = WaitingObject.objects.for_organization(entry.organization_id).filter(pk=entry.pk).first()
         if waiting is not None:
             return bytes(waiting.body)
-    return vaults.of(entry.target_id).get(object_key(entry.organization_id, entry.record_id))
+    return objects.get(vaults.of(entry.target_id), entry.organization_id, entry.record_id)

@@ -2,6 +2,7 @@
 
 import time
 import uuid
+from collections.abc import Mapping
 
 from django.conf import settings
 from django.db import transaction
@@ -14,6 +15,7 @@ from custody.models import StorageTarget
 _FRESH_SECONDS = 1.0
 
 _current: dict[uuid.UUID | None, tuple[StorageTarget, float]] = {}
+_earlier: dict[uuid.UUID, tuple[list[str], float]] = {}
 
 
 def current(organization_id: uuid.UUID | None = None) -> StorageTarget:
@@ -32,6 +34,19 @@ def current(organization_id: uuid.UUID | None = None) -> StorageTarget:
     return target
 
 
+def earlier(organization_id: uuid.UUID) -> list[str]:
+    """The ids of targets where records of an organization may lie although new ones go elsewhere, the last one first.
+    As fresh as `current`."""
+    known, now = _earlier.get(organization_id), time.monotonic()
+    if known and now < known[1]:
+        return known[0]
+    first = current(organization_id)
+    found = [target.pk for target in all_of(organization_id) if target != first]
+    if not db.in_transaction():
+        _earlier[organization_id] = found, now + _FRESH_SECONDS
+    return found
+
+
 def all_of(organization_id: uuid.UUID) -> list[StorageTarget]:
     """Wherever records of an organization may lie: where new ones go first, then where they went before."""
     return list(_open_to(organization_id).order_by(F("retired_at").desc(nulls_first=True), "created_at"))
@@ -40,6 +55,7 @@ def all_of(organization_id: uuid.UUID) -> list[StorageTarget]:
 def forget() -> None:
     """Have this process look again."""
     _current.clear()
+    _earlier.clear()
 
 
 def _chosen(organization_id: uuid.UUID | None) -> StorageTarget | None:
@@ -61,6 +77,31 @@ def _choose_first() -> StorageTarget:
 def lock() -> None:
     """Let nobody else choose until the transaction ends."""
     db.lock("the deployment's storage target")
+
+
+def own(organization_id: uuid.UUID) -> StorageTarget | None:
+    """The organization's own target for new records, as the database has it now."""
+    return StorageTarget.objects.for_organization(organization_id).filter(retired_at=None).first()
+
+
+def use_own(organization_id: uuid.UUID, provider: str, configuration: Mapping[str, str]) -> StorageTarget:
+    """The organization's own target of this place, all its others retired. The caller holds `lock`."""
+    known = StorageTarget.objects.for_organization(organization_id).filter(provider=provider)
+    target = next((each for each in known if each.configuration == configuration), None)
+    retire_own(organization_id, but=target)
+    if target is None:
+        return StorageTarget.objects.create(
+            organization_id=organization_id, provider=provider, configuration=dict(configuration)
+        )
+    target.retired_at = None
+    target.save(update_fields=["retired_at"])
+    return target
+
+
+def retire_own(organization_id: uuid.UUID, *, but: StorageTarget | None = None) -> None:
+    """Let new records of an organization go to the deployment's target again. The caller holds `lock`."""
+    active = StorageTarget.objects.for_organization(organization_id).filter(retired_at=None)
+    active.exclude(pk=but and but.pk).update(retired_at=timezone.now())
 
 
 def use(provider: str) -> StorageTarget:

@@ -1,6 +1,7 @@
-"""Amazon S3, and what speaks like it."""
+"""Amazon Web Services, and what speaks like its S3."""
 
 import os
+from collections.abc import Callable
 from functools import cache
 from threading import Lock
 from typing import Any, ClassVar, NamedTuple
@@ -23,6 +24,10 @@ _CONFIG: dict[str, Any] = {
     "response_checksum_validation": "when_required",
     "ignore_configured_endpoint_urls": True,
 }
+Guard = Callable[..., None]
+"""Sees every call before it is sent, as botocore's `before-call` event: `model` and `params` say what it is. It raises
+to forbid it."""
+
 _UNSET = (None, None, None, None)
 _lock = Lock()
 
@@ -41,22 +46,32 @@ class RoleIsOpen(DomainError):
     sentence = "The role can be assumed without its external id."
 
 
-def s3(connections: Connections, credentials: Credentials, *, region: str, endpoint: str = "") -> Any:
+def s3(
+    connections: Connections, credentials: Credentials, *, region: str, endpoint: str = "", guard: Guard | None = None
+) -> Any:
     """A client of S3.
 
     Args:
         endpoint: of what speaks like S3, if it is not Amazon's.
     """
     style = {"addressing_style": "path"} if endpoint else {}
-    return _client("s3", connections, credentials, region=region, endpoint=endpoint, s3=style)
+    return client("s3", connections, credentials, region=region, endpoint=endpoint, guard=guard, s3=style)
 
 
 def assume_role(
-    connections: Connections, role_arn: str, *, external_id: str, region: str, credentials: Credentials | None
+    connections: Connections,
+    role_arn: str,
+    *,
+    external_id: str,
+    region: str,
+    credentials: Credentials | None,
+    endpoint: str = "",
+    guard: Guard | None = None,
 ) -> Credentials:
     """Credentials of a role, for an hour.
 
     Args:
+        endpoint: where given credentials are handed out, if it is not Amazon's.
         credentials: whose they are that assume the role. None is this service's own identity, which is good for nothing
             else: then the role must insist on the external id, or one organization could name the role of another.
 
@@ -70,7 +85,7 @@ def assume_role(
         )
         _require_external_id(sts, role_arn)
     else:
-        sts = _client("sts", connections, credentials, region=region)
+        sts = client("sts", connections, credentials, region=region, endpoint=endpoint, guard=guard)
     found = sts.assume_role(
         RoleArn=role_arn, RoleSessionName="decision-record-service", ExternalId=external_id, DurationSeconds=3600
     )["Credentials"]
@@ -87,11 +102,19 @@ def _require_external_id(sts: Any, role_arn: str) -> None:
     raise RoleIsOpen
 
 
-def _client(
-    service: str, connections: Connections, credentials: Credentials, *, region: str, endpoint: str = "", **config: Any
+def client(
+    service: str,
+    connections: Connections,
+    credentials: Credentials,
+    *,
+    region: str,
+    endpoint: str = "",
+    guard: Guard | None = None,
+    **config: Any,
 ) -> Any:
+    """A client of any service. It is kept with its connections; several threads may use it."""
     with _lock:  # clients can be used by several threads, but not made by them
-        client = _session().create_client(
+        made = _session().create_client(
             service,
             region_name=region,
             endpoint_url=endpoint or None,
@@ -100,9 +123,11 @@ def _client(
             aws_session_token=credentials.session_token,
             config=Config(**_CONFIG, **config),
         )
-    client.meta.events.register(f"before-send.{service}", _Sender(connections).send)
-    client.meta.events.register(f"before-call.{service}", _forbid_redirects)
-    return client
+    made.meta.events.register(f"before-send.{service}", _Sender(connections).send)
+    made.meta.events.register(f"before-call.{service}", _forbid_redirects)
+    if guard:
+        made.meta.events.register(f"before-call.{service}", guard)
+    return made
 
 
 def _forbid_redirects(context: dict[str, Any], **_: Any) -> None:

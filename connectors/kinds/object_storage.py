@@ -1,11 +1,9 @@
 """What the kinds of object storage have in common: settings, a listing in the order of names, and reading in parts."""
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, ClassVar
-from urllib.parse import urlsplit
 
 from pydantic import Field
 
@@ -24,28 +22,6 @@ class ObjectConfig(KindConfig):
     """Read only objects whose names start with this."""
     endpoint: Endpoint = ""
     """The address of a compatible service, if it is not the cloud's own."""
-
-
-def endpoint_problems(endpoint: str, *, may_have_path: bool = False) -> Iterator[str]:
-    if not endpoint:
-        return
-    try:
-        parts = urlsplit(endpoint)
-        is_good = parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_good = False
-    if not is_good or parts.username is not None or parts.query or parts.fragment:
-        yield "endpoint: Write an address such as https://storage.example.org, without user and password."
-    elif parts.path.strip("/") and not may_have_path:
-        yield "endpoint: Leave out the path. The bucket has its own setting."
-
-
-_CALLED = {"region": "region", "role_arn": "role ARN"}
-
-
-def name_problems(setting: str, name: str, pattern: str) -> Iterator[str]:
-    if not re.fullmatch(pattern, name, re.ASCII):
-        yield f"{setting}: Not a valid {_CALLED.get(setting, f'{setting} name')}."
 
 
 class Objects(ABC):

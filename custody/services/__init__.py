@@ -1,31 +1,46 @@
 """Taking custody of records, and finishing what a crash or an outage left unfinished."""
 
+from custody.services.custody_test import CustodyTest, run_custody_test
 from custody.services.keys import ROTATABLE, NeverRotated, import_key_file, rotate_key
-from custody.services.reconciler import adopt_orphans, recall, reconcile
+from custody.services.moving import Move, move_records, not_at
+from custody.services.outages import send_outage_alerts, watch_targets
+from custody.services.recalling import recall
+from custody.services.reconciler import adopt_orphans, reconcile
 from custody.services.repair import Found, outside_the_database, repair_vaults
-from custody.services.storage import choose_target
+from custody.services.storage import DEPLOYMENT, StorageRefused, choose_cloud, choose_deployments, choose_target
 from custody.services.store import LEASE, Status, StoreResult, Submission, store_records
 from custody.services.vault_marker import NotThisVault, VaultNotMade, mark_vault, targets_with_a_root
 
 __all__ = [
+    "DEPLOYMENT",
     "LEASE",
     "ROTATABLE",
+    "CustodyTest",
     "Found",
+    "Move",
     "NeverRotated",
     "NotThisVault",
     "Status",
+    "StorageRefused",
     "StoreResult",
     "Submission",
     "VaultNotMade",
     "adopt_orphans",
+    "choose_cloud",
+    "choose_deployments",
     "choose_target",
     "import_key_file",
     "mark_vault",
+    "move_records",
+    "not_at",
     "outside_the_database",
     "recall",
     "reconcile",
     "repair_vaults",
     "rotate_key",
+    "run_custody_test",
+    "send_outage_alerts",
     "store_records",
     "targets_with_a_root",
+    "watch_targets",
 ]

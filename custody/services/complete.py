@@ -13,9 +13,9 @@ from config import leases
 from config.api import strict_json
 from config.api.strict_json import spelling
 from config.errors import Fault
-from custody import record_types, sealing, selectors, vaults
+from custody import objects, record_types, sealing, selectors, vaults
 from custody.keys import keyring
-from custody.models import Entry, WaitingObject, object_key
+from custody.models import Entry, WaitingObject
 from custody.record_types import Indexing
 from custody.vaults import ObjectMissing, Vault, VaultUnavailable
 
@@ -39,10 +39,6 @@ class StoredObject(NamedTuple):
     record_id: uuid.UUID
     target_id: str
 
-    @property
-    def key(self) -> str:
-        return object_key(self.organization_id, self.record_id)
-
 
 def complete(waiting: Sequence[WaitingObject]) -> set[uuid.UUID]:
     """Put waiting objects into their vaults and mark their records stored, unless somebody else has claimed them since
@@ -59,7 +55,7 @@ def complete(waiting: Sequence[WaitingObject]) -> set[uuid.UUID]:
 
     def put_into_its_vault(each: WaitingObject) -> Put:
         vault = made[each.record.target_id]
-        return put(vault, each.key, bytes(each.body)) if vault else Put.UNAVAILABLE
+        return put(vault, each.record.organization_id, each.pk, bytes(each.body)) if vault else Put.UNAVAILABLE
 
     if len(waiting) > 1:
         with ThreadPoolExecutor(_PARALLEL_PUTS) as pool:
@@ -85,15 +81,10 @@ def _vault_of(target_id: str) -> Vault | None:
         return None
 
 
-def put(vault: Vault, key: str, body: bytes) -> Put:
-    """Put one object. Touches the vault alone, for it runs in threads.
-
-    What is there is read back and compared: "exists" may be our own earlier attempt whose answer was lost, and the copy
-    in the database is given up on nobody's word.
-    """
+def put(vault: Vault, organization_id: uuid.UUID, record_id: uuid.UUID, body: bytes) -> Put:
+    """Put a record's sealed bytes. Touches the vault alone, for it runs in threads."""
     try:
-        vault.put_new(key, body)
-        return Put.STORED if vault.get(key) == body else Put.OTHER_OBJECT
+        return Put.STORED if objects.put(vault, organization_id, record_id, body) else Put.OTHER_OBJECT
     except (VaultUnavailable, ObjectMissing) as error:
         log.warning("vault unavailable", reason=str(error))
         return Put.UNAVAILABLE
@@ -137,9 +128,8 @@ def adopt(found: StoredObject, *, waiting: WaitingObject | None = None) -> bool:
         Whether it is the record now.
     """
     try:
-        opened = sealing.unseal(
-            keyring(found.organization_id), found.record_id, vaults.of(found.target_id).get(found.key)
-        )
+        body = objects.get(vaults.of(found.target_id), found.organization_id, found.record_id)
+        opened = sealing.unseal(keyring(found.organization_id), found.record_id, body)
         claims = selectors.verified_claims(found.organization_id, found.record_id, opened)
         content = strict_json.read(opened.payload, number=spelling, integer=spelling)
     except Fault as error:  # of this record's keys, object or vault: others go on

@@ -11,8 +11,7 @@ from django.db import IntegrityError
 from accounts.models import Organization
 from config import leases
 from config.leases import LeaseLost
-from custody import sealing, storage_targets, vaults
-from custody.keys import keyring
+from custody import storage_targets, vaults
 from custody.models import Entry, WaitingObject
 from custody.services.complete import StoredObject, adopt, complete
 from custody.services.store import LEASE
@@ -69,23 +68,6 @@ def adopt_orphans(organization: Organization) -> int:
             log.error("objects build on records that are not here", record_ids=[str(each.record_id) for each in early])
             break
     return adopted
-
-
-def recall(*, organization_id: uuid.UUID, identity: str) -> None:
-    """Bring one record back, if the current vault has it and the database has forgotten it.
-
-    Args:
-        identity: what its id was made from.
-
-    Raises:
-        VaultUnavailable
-    """
-    record_id = sealing.record_id(sealing.reference(keyring(organization_id), identity))
-    target_id = storage_targets.current(organization_id).pk
-    lost = StoredObject(organization_id, record_id, target_id)
-    known = Entry.objects.for_organization(organization_id).filter(pk=record_id)
-    if not known.exists() and vaults.of(target_id).has(lost.key):
-        adopt(lost)
 
 
 def _orphans(organization: Organization, target_id: str) -> Iterator[StoredObject]:

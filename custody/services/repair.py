@@ -8,10 +8,11 @@ from pathlib import Path
 import structlog
 from django.db.models import QuerySet
 
-from custody import selectors, vaults
+from custody import objects, selectors, vaults
 from custody.models import Entry, SealedObject, object_key
 from custody.sealing import Damaged
 from custody.services.complete import Put, put
+from custody.vaults import VaultUnavailable
 
 log = structlog.get_logger("custody")
 
@@ -37,25 +38,35 @@ def repair_vaults(*, stray: Path | None = None) -> Iterator[tuple[uuid.UUID, Fou
             row has too, is taken from there.
 
     Raises:
-        VaultUnavailable
+        VaultUnavailable: at the end, if a vault does not answer. Records of the others are looked for all the same.
     """
     stored = outside_the_database()
+    silent: dict[str, VaultUnavailable] = {}
     for record_id, organization_id, target_id in stored.values_list("pk", "organization_id", "target_id").iterator():
-        key = object_key(organization_id, record_id)
-        if vaults.of(target_id).has(key):
+        if target_id in silent:
+            continue
+        try:
+            is_there = objects.has(vaults.of(target_id), organization_id, record_id)
+        except VaultUnavailable as error:
+            silent[target_id] = error
+            continue
+        if is_there:
             yield record_id, Found.THERE
         else:
-            yield record_id, Found.REPAIRED if _put_back(stored.get(pk=record_id), key, stray) else Found.MISSING
+            yield record_id, Found.REPAIRED if _put_back(stored.get(pk=record_id), stray) else Found.MISSING
+    for failure in silent.values():
+        raise failure
 
 
-def _put_back(entry: Entry, key: str, stray: Path | None) -> bool:
+def _put_back(entry: Entry, stray: Path | None) -> bool:
+    key = object_key(entry.organization_id, entry.pk)
     for body in _copies(key, stray):
         try:
             selectors.opened_from(body, entry)
         except Damaged as error:
             log.error("a copy is not the record", record_id=str(entry.pk), reason=str(error))
         else:
-            if put(vaults.of(entry.target_id), key, body) is Put.STORED:
+            if put(vaults.of(entry.target_id), entry.organization_id, entry.pk, body) is Put.STORED:
                 SealedObject.objects.filter(key=key).delete()
                 return True
     return False

@@ -1,9 +1,104 @@
 """Choosing where new records go."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import cast
+
 from django.db import transaction
 
-from custody import storage_targets
-from custody.models import StorageTarget
+from accounts import audit
+from accounts.authority import requires
+from accounts.callers import Caller
+from accounts.roles import Permission
+from config.errors import Invalid
+from custody import clouds, storage_targets, vaults
+from custody.models import Installation, StorageTarget
+from custody.proving import Check
+from custody.services.custody_test import CustodyTest, run_custody_test
+from custody.vaults import VaultOfAnother, VaultUnavailable
+from custody.vaults.cloud import CloudVault
+
+DEPLOYMENT = "deployment"
+"""In the place of a provider: the storage of this service itself."""
+_NOT_OF_STORAGE = {"kms_key", "signing_key", "kms_endpoint"}
+_MARKING = {
+    "aws": ("PutObject", "s3:PutObject"),
+    "gcp": ("objects.insert", "storage.objects.create"),
+    "azure": ("Put Blob", "Storage Blob Data Contributor"),
+}
+
+
+class StorageRefused(Invalid):
+    """A check of the custody test failed, or the marker could not be put. Nothing was changed.
+
+    Attributes:
+        test: with all its checks.
+    """
+
+    code = "storage_refused"
+
+    def __init__(self, test: CustodyTest) -> None:
+        self.test = test
+        super().__init__(
+            [
+                {
+                    "type": "custody_check_failed",
+                    "loc": ["body", "config"],
+                    "msg": f"{check.id}: {check.detail} {check.fix}".strip(),
+                    "ctx": check.as_json(),
+                }
+                for check in test.checks
+                if check.status == "fail"
+            ]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Where new records of an organization go, and what the test found that led there."""
+
+    target: StorageTarget
+    test: CustodyTest
+
+
+@requires(Permission.MANAGE_STORAGE)
+def choose_cloud(*, caller: Caller, provider: str, config: Mapping[str, str]) -> Choice:
+    """Let new records of the caller's organization go to its own bucket, once the custody test has proven it and its
+    marker is there. Earlier records stay where they are. Running processes follow within a second.
+
+    Args:
+        provider: one of `custody.clouds.PROVIDERS`.
+        config: as for the test; names that it does not know are left out.
+
+    Raises:
+        StorageRefused
+        TestsBusy: two tests run in this process, or one of this organization.
+    """
+    test = run_custody_test(caller=caller, provider=provider, config=config)
+    if not test.ok:
+        raise StorageRefused(test)
+    known = clouds.of(provider).model_fields.keys() - _NOT_OF_STORAGE
+    place = {name: value for name, value in config.items() if name in known and value}
+    test = _mark(StorageTarget(organization_id=caller.organization_id, provider=provider, configuration=place), test)
+    with transaction.atomic():
+        storage_targets.lock()
+        before = storage_targets.own(caller.organization_id)
+        target = storage_targets.use_own(caller.organization_id, provider, place)
+        _record(caller, before, target)
+    storage_targets.forget()
+    return Choice(target, test)
+
+
+@requires(Permission.MANAGE_STORAGE)
+def choose_deployments(*, caller: Caller) -> StorageTarget:
+    """Let new records of the caller's organization go to the service's own storage again."""
+    with transaction.atomic():
+        storage_targets.lock()
+        before = storage_targets.own(caller.organization_id)
+        storage_targets.retire_own(caller.organization_id)
+        _record(caller, before, None)
+    storage_targets.forget()
+    return storage_targets.current(caller.organization_id)
 
 
 def choose_target(*, provider: str) -> StorageTarget:
@@ -14,3 +109,32 @@ def choose_target(*, provider: str) -> StorageTarget:
         target = storage_targets.use(provider)
     storage_targets.forget()
     return target
+
+
+def _mark(target: StorageTarget, test: CustodyTest) -> CustodyTest:
+    """Put the marker. Returns the test with that as its last check. Raises StorageRefused."""
+    call, permission = _MARKING[target.provider]
+    installation, _ = Installation.objects.get_or_create(only=True)
+    try:
+        cast(CloudVault, vaults.made_from(target)).mark(installation.uid)
+    except VaultUnavailable as error:
+        fix = f"Allow {permission}."
+        if isinstance(error, VaultOfAnother):
+            fix = "Choose another bucket or another prefix."
+        check = Check("marker", "fail", call, permission, f"The marker cannot be put: {error}.", fix, 0)
+        raise StorageRefused(replace(test, checks=[*test.checks, check])) from error
+    check = Check("marker", "pass", call, permission, "The marker is there, and cannot be replaced.", "", 0)
+    return replace(test, checks=[*test.checks, check])
+
+
+def _record(caller: Caller, before: StorageTarget | None, after: StorageTarget | None) -> None:
+    if before != after:
+        audit.record(
+            "storage.chosen",
+            actor=caller.actor,
+            organization_id=caller.organization_id,
+            object_kind="storage_target",
+            object_id=after.pk if after else DEPLOYMENT,
+            provider=after.provider if after else DEPLOYMENT,
+            before=before.pk if before else DEPLOYMENT,
+        )

@@ -22,6 +22,7 @@ from custody.record_types import Indexing
 from custody.sealing import Sealed
 from custody.selectors import Receipt
 from custody.services.complete import complete
+from custody.services.recalling import recall_earlier
 from custody.vaults import VaultUnavailable
 
 log = structlog.get_logger("custody")
@@ -86,6 +87,7 @@ def store_records(
         custody.keys.KeyMissing, config.secret_files.InsecureKeyFile: the organization's keys cannot be used.
     """
     sealed = _seal_all(keyring(organization_id), submissions)
+    recall_earlier(organization_id, {one.record_id for one in sealed})
     target_id, token = storage_targets.current(organization_id).pk, uuid.uuid4()
     records = [_new_record(one, each, target_id, token) for one, each in zip(sealed, submissions, strict=True)]
     first: dict[uuid.UUID, NewRecord] = {}  # of several submissions of one id, only the first may reach the vault

@@ -16,6 +16,9 @@ from custody.models import StorageTarget
 _PROVIDERS = {
     StorageTarget.Provider.DATABASE: "custody.vaults.database.DatabaseVault",
     StorageTarget.Provider.FILESYSTEM: "custody.vaults.filesystem.FilesystemVault",
+    StorageTarget.Provider.AWS: "custody.vaults.s3.S3Vault",
+    StorageTarget.Provider.GCP: "custody.vaults.gcs.GcsVault",
+    StorageTarget.Provider.AZURE: "custody.vaults.azure_blob.AzureBlobVault",
 }
 
 
@@ -36,8 +39,8 @@ class VaultNotMarked(VaultUnavailable):
 
     code = "vault_not_marked"
     sentence = (
-        "The vault is not in place. Nothing acknowledged is lost; an administrator must mount its disk. "
-        "Then repeat the same request."
+        "The vault is not in place. Nothing acknowledged is lost; an administrator must mount its disk, or restore the "
+        "marker in its bucket. Then repeat the same request."
     )
 
 
@@ -60,7 +63,7 @@ class ObjectMissing(Fault):
 
 class Vault(Protocol):
     """Keys are relative paths of lowercase hex digits, '/' and letters; bodies are opaque bytes. A vault is made from
-    the configuration of its storage target.
+    its storage target, and several threads use it.
 
     Every method raises VaultUnavailable when the storage does not answer or is full.
     """
@@ -68,12 +71,22 @@ class Vault(Protocol):
     transactional: bool
     """Whether objects commit together with the index, in the database's own transaction."""
 
-    def put_new(self, key: str, body: bytes, *, retain_until: datetime | None = None) -> bool:
+    compares_checksums: bool
+    """Whether what was created is what was sent: the storage compares a checksum of the whole object before it says
+    so, and nobody need read it back."""
+
+    @property
+    def immutable(self) -> bool:
+        """Whether objects may be locked, so that nobody can remove them for a while."""
+
+    def put_new(self, key: str, body: bytes, *, retain_until: datetime | None = None, lockable: bool = True) -> bool:
         """Store durably, create-only. True if created, False if an object of this key exists.
 
         Args:
             retain_until: where the storage can lock objects, until when it must let nobody remove this one. Storage
                 that has no locks keeps the object all the same, and whoever has access to it can remove it.
+            lockable: False for what must be removable although the storage locks whatever is put there, if it lets a
+                single object be exempt.
         """
 
     def get(self, key: str) -> bytes:
@@ -112,11 +125,15 @@ def of(target_id: str) -> Vault:
         target = StorageTarget.objects.unscoped("whose it is, its entry knows").filter(pk=target_id).first()
         if target is None:
             raise VaultUnavailable(because=f"there is no storage target {target_id}")
-        found = _made[target_id] = import_string(_PROVIDERS[StorageTarget.Provider(target.provider)])(
-            target.configuration
-        )
+        found = _made[target_id] = made_from(target)
     found.identify()
     return found
+
+
+def made_from(target: StorageTarget) -> Vault:
+    """A vault of a target that need not be saved. Raises VaultUnavailable: its configuration is refused."""
+    vault: Vault = import_string(_PROVIDERS[StorageTarget.Provider(target.provider)])(target)
+    return vault
 
 
 def current(organization_id: uuid.UUID | None = None) -> Vault:
@@ -126,8 +143,8 @@ def current(organization_id: uuid.UUID | None = None) -> Vault:
 
 def external() -> list[str]:
     """The ids of the storage targets whose objects do not lie in the database."""
-    ids = StorageTarget.objects.unscoped("vaults are looked after for everybody").values_list("pk", flat=True)
-    return [target_id for target_id in ids if not of(target_id).transactional]
+    targets = StorageTarget.objects.unscoped("vaults are looked after for everybody")
+    return list(targets.exclude(provider=StorageTarget.Provider.DATABASE).values_list("pk", flat=True))
 
 
 def forget() -> None:

@@ -1,12 +1,11 @@
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
 
 from django.db import DatabaseError, transaction
 
-from custody.models import SealedObject
+from custody.models import SealedObject, StorageTarget
 from custody.vaults import PROBE_BYTES, ObjectMissing, VaultUnavailable
 
 
@@ -18,11 +17,13 @@ class DatabaseVault:
     """
 
     transactional = True
+    compares_checksums = False
+    immutable = False
 
-    def __init__(self, configuration: Mapping[str, Any]) -> None:
+    def __init__(self, target: StorageTarget) -> None:
         """Nothing can be configured: it is the database of everything else."""
 
-    def put_new(self, key: str, body: bytes, *, retain_until: datetime | None = None) -> bool:
+    def put_new(self, key: str, body: bytes, *, retain_until: datetime | None = None, lockable: bool = True) -> bool:
         try:
             _, created = SealedObject.objects.get_or_create(key=key, defaults={"body": body})
         except DatabaseError as error:

@@ -3,16 +3,15 @@ import re
 import secrets
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 
 from config.secret_files import fsync_directory
-from custody.models import Installation
+from custody.models import Installation, StorageTarget
 from custody.vaults import PROBE_BYTES, ObjectMissing, VaultNotMarked, VaultOfAnother, VaultUnavailable
 
 MARKER = "MARKER"
@@ -35,9 +34,11 @@ class FilesystemVault:
     """
 
     transactional = False
+    compares_checksums = False
+    immutable = False
 
-    def __init__(self, configuration: Mapping[str, Any]) -> None:
-        self.root = Path(configuration.get("root", settings.DATA_DIR / "vault"))
+    def __init__(self, target: StorageTarget) -> None:
+        self.root = Path(target.configuration.get("root", settings.DATA_DIR / "vault"))
         self.installation: uuid.UUID | None = None
 
     def identify(self) -> None:
@@ -58,7 +59,7 @@ class FilesystemVault:
         with self._marked_root("read"):
             pass
 
-    def put_new(self, key: str, body: bytes, *, retain_until: datetime | None = None) -> bool:
+    def put_new(self, key: str, body: bytes, *, retain_until: datetime | None = None, lockable: bool = True) -> bool:
         directory, _, name = _checked(key).rpartition("/")
         draft = f"{directory}/{_DRAFT_PREFIX}{name}-{secrets.token_hex(4)}"
         with self._marked_root("write") as root:

@@ -51,6 +51,8 @@ UNGUARDED = {
         "accounts.services.codes.note_refusals",
         "accounts.services.invites.deliver_invites",
         "accounts.services.sessions.end_stale",
+        "custody.services.outages.send_outage_alerts",
+        "custody.services.outages.watch_targets",
         "custody.services.reconciler.reconcile",
         "notices.services.delivery.deliver_letters",
         "notices.services.reminders.remind",
@@ -82,7 +84,8 @@ UNGUARDED = {
         "custody.services.complete.adopt",
         "custody.services.complete.complete",
         "custody.services.complete.put",
-        "custody.services.reconciler.recall",
+        "custody.services.recalling.recall",
+        "custody.services.recalling.recall_earlier",
         "custody.services.store.store_records",
     },
     "It is a step of services that have a caller, within their transactions.": {
@@ -99,6 +102,7 @@ UNGUARDED = {
         "connectors.services.ledger.write",
     },
     "It changes nothing.": {
+        "custody.services.moving.not_at",
         "connectors.services.ledger.reader",
         "connectors.services.polling.due_count",
         "connectors.services.rows.locked",

@@ -27,7 +27,8 @@ ROWS = ["decisions/decision", "accounts/member", "accounts/apikey", "custody/key
 PAGES = ["", *(f"{path}/" for path in LISTS), "decisions/decision/?q=nothing", "decisions/decision/?action=denied",
          "decisions/decision/reports/", "accounts/invite/invite/", "accounts/apikey/create/",
          "connectors/connector/create/", "connectors/connector/create/http_json/",
-         "connectors/connector/create/postgres/"]  # fmt: skip
+         "connectors/connector/create/postgres/", "custody/entry/clouds/", "custody/entry/clouds/azure/",
+         "custody/storagetarget/"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

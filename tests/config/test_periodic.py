@@ -15,6 +15,8 @@ TASKS = {
     "connectors.tasks.note_silence": (600, "default"),
     "connectors.tasks.send_alerts": (60, "mail"),
     "custody.tasks.reconcile": (30, "custody"),
+    "custody.tasks.watch_targets": (60, "custody"),
+    "custody.tasks.send_outage_alerts": (60, "mail"),
     "notices.tasks.deliver_letters": (30, "mail"),
     "notices.tasks.remind": (600, "mail"),
     "notices.tasks.seal_approved": (60, "custody"),

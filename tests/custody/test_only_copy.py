@@ -14,6 +14,7 @@ from custody import selectors, services, vaults
 from custody.models import Entry, SealedObject, WaitingObject, object_key
 from custody.services import Submission
 from custody.services.complete import StoredObject, adopt, complete
+from custody.vaults.filesystem import MARKER
 from decisions.models import Decision
 
 pytestmark = pytest.mark.django_db
@@ -147,13 +148,16 @@ def test_one_that_contradicts_the_index_keeps_its_copy_and_stops_no_other(reserv
 
 
 def test_adopting_replaces_no_record_that_is_stored_elsewhere(api, filesystem_vault):
-    """A forgotten object lies in one vault while the same id was taken anew, and acknowledged, into another."""
+    """A forgotten object lies in one vault, which did not answer when the same id was taken anew into another."""
     api.ingest(RAW)
     forgotten = StoredObject(api.organization.id, Entry.objects.get().pk, "filesystem")
     Decision.objects.all().delete()
     Entry.objects.all().delete()
     services.choose_target(provider="database")
+    marker = filesystem_vault / MARKER
+    marker.rename(filesystem_vault / "away")
     receipt = api.ingest(RAW).json()
+    (filesystem_vault / "away").rename(marker)
     assert not adopt(forgotten)
     assert api.get("/v1/decisions/loan-1/receipt").json() == receipt
     assert SealedObject.objects.filter(key=object_key(api.organization.id, forgotten.record_id)).exists()

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 
 from custody import services, storage_targets, vaults
-from custody.models import Entry, Installation, SealedObject, WaitingObject
+from custody.models import Entry, Installation, SealedObject, StorageTarget, WaitingObject
 from custody.services import NotThisVault, VaultNotMade
 from custody.vaults import ObjectMissing, VaultNotMarked, VaultOfAnother, VaultUnavailable
 from custody.vaults.filesystem import MARKER, FilesystemVault
@@ -94,7 +94,7 @@ def test_no_use_of_the_vault_makes_its_root(filesystem_vault, away, use):
 
 
 def test_a_start_makes_no_root(tmp_path):
-    FilesystemVault({"root": tmp_path / "vault"}).identify()
+    FilesystemVault(StorageTarget(configuration={"root": str(tmp_path / "vault")})).identify()
     assert not (tmp_path / "vault").exists()
 
 

@@ -1,4 +1,4 @@
-"""What every vault promises, and what the filesystem vault adds on disk."""
+"""What every vault promises, wherever it is, and what the filesystem vault adds on disk."""
 
 import os
 import shutil
@@ -11,13 +11,31 @@ import pytest
 from custody import vaults
 from custody.models import object_key
 from custody.vaults import ObjectMissing, VaultUnavailable
+from tests.custody.cloud_storage import PROVIDERS
 from tests.threads import at_once
 
 KEY = "0a/records/ff/ff00"
 
 
-@pytest.fixture
-def vault(db, each_vault):
+IN_CLOUDS = [
+    pytest.param(f"{provider}{lock}", marks=pytest.mark.once) for provider in PROVIDERS for lock in ("", ", locked")
+]
+
+
+@pytest.fixture(params=["database", "filesystem", *IN_CLOUDS])
+def vault(request, db):
+    """Each vault in turn; those in clouds also where single objects can be locked."""
+    return made_vault(request)
+
+
+def made_vault(request):
+    provider, _, lock = request.param.partition(", ")
+    if provider in PROVIDERS:
+        storage = request.getfixturevalue("storage_of")(provider, locked=bool(lock))
+        use_storage = request.getfixturevalue("use_storage")
+        return vaults.of(use_storage(request.getfixturevalue("organization"), storage).pk)
+    if provider == "filesystem":
+        request.getfixturevalue("filesystem_vault")
     return vaults.current()
 
 
@@ -72,14 +90,21 @@ def test_a_list_has_exactly_the_keys_below_its_prefix(vault):
     assert list(vault.list(f"{uuid.uuid4().hex}/records/")) == []
 
 
-@pytest.mark.parametrize("vault_name", ["database", "filesystem"])
-def test_of_many_puts_of_one_key_exactly_one_creates(shared_database, request, vault_name):
-    if vault_name == "filesystem":
-        request.getfixturevalue("filesystem_vault")
-    vault = vaults.current()
-    created = at_once(12, lambda number: vault.put_new(KEY, b"%d" % number))
+def test_a_vault_tells_what_it_has(vault):
+    assert not vault.has(KEY)
+    vault.put_new(KEY, b"x")
+    assert vault.has(KEY)
+
+
+@pytest.fixture(params=["database", "filesystem", *IN_CLOUDS[::2]])
+def shared_vault(shared_database, request):
+    return made_vault(request)
+
+
+def test_of_many_puts_of_one_key_exactly_one_creates(shared_vault):
+    created = at_once(32, lambda number: shared_vault.put_new(KEY, b"%d" % number))
     assert created.count(True) == 1
-    assert vault.get(KEY) == b"%d" % created.index(True)
+    assert shared_vault.get(KEY) == b"%d" % created.index(True)
 
 
 @pytest.mark.parametrize(
@@ -142,4 +167,4 @@ def test_a_vault_whose_directory_is_gone_is_unavailable_not_empty(filesystem_vau
 
 
 def test_a_vault_that_answers_is_ready(vault):
-    vaults.probe()
+    vault.probe()

@@ -5,10 +5,12 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from config.clouds import names
+from config.clouds.names import endpoint_problems, name_problems
 from connectors.kinds import store
 from connectors.kinds.azure_blob.container import Container
 from connectors.kinds.base import Batch, Cursor, Source
-from connectors.kinds.object_storage import ObjectConfig, endpoint_problems, name_problems
+from connectors.kinds.object_storage import ObjectConfig
 
 
 class Config(ObjectConfig):
@@ -24,8 +26,8 @@ class AzureBlob:
 
     def check(self, config: Any) -> list[str]:
         return [
-            *name_problems("account", config.account, r"[a-z0-9]{3,24}"),
-            *name_problems("container", config.container, r"\$?[a-z0-9]+(-[a-z0-9]+)*"),
+            *name_problems("account", config.account, names.AZURE_ACCOUNT),
+            *name_problems("container", config.container, names.AZURE_CONTAINER),
             *endpoint_problems(config.endpoint, may_have_path=True),
         ]
 

@@ -5,10 +5,12 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from config.clouds import names
+from config.clouds.names import endpoint_problems, name_problems
 from connectors.kinds import store
 from connectors.kinds.base import Batch, Cursor, Source
 from connectors.kinds.gcs.bucket import Bucket
-from connectors.kinds.object_storage import ObjectConfig, endpoint_problems, name_problems
+from connectors.kinds.object_storage import ObjectConfig
 
 
 class Config(ObjectConfig):
@@ -22,7 +24,7 @@ class Gcs:
 
     def check(self, config: Any) -> list[str]:
         return [
-            *name_problems("bucket", config.bucket, r"[a-z0-9][a-z0-9._-]+[a-z0-9]"),
+            *name_problems("bucket", config.bucket, names.GCP_BUCKET),
             *endpoint_problems(config.endpoint),
         ]
 

@@ -1,9 +1,7 @@
 """The objects of a bucket."""
 
-import json
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
 
 from google.api_core.exceptions import (
     Forbidden,
@@ -35,7 +33,9 @@ class Bucket(Objects):
         secret = required_secret(self.source)
         try:
             client = google.storage_client(
-                connections(self.source), _key(secret), endpoint=self.source.config.endpoint.rstrip("/")
+                connections(self.source),
+                google.service_account_key(secret),
+                endpoint=self.source.config.endpoint.rstrip("/"),
             )
         except ValueError:
             with self.source.step("signed in", ""):
@@ -96,13 +96,6 @@ class Bucket(Objects):
         return "listed", SourceFault(
             f"The storage refuses the request (HTTP {status}).", fix="Check bucket and endpoint.", because=because
         )
-
-
-def _key(secret: str) -> dict[str, Any]:
-    key = json.loads(secret)
-    if not isinstance(key, dict):
-        raise ValueError("no object")
-    return key
 
 
 def _stored(blob: Blob) -> Stored:

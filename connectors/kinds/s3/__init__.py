@@ -5,9 +5,11 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from config.clouds import names
+from config.clouds.names import endpoint_problems, name_problems
 from connectors.kinds import store
 from connectors.kinds.base import Batch, Cursor, Source
-from connectors.kinds.object_storage import ObjectConfig, endpoint_problems, name_problems
+from connectors.kinds.object_storage import ObjectConfig
 from connectors.kinds.s3.bucket import Bucket
 
 
@@ -26,13 +28,13 @@ class S3:
 
     def check(self, config: Any) -> list[str]:
         found = [
-            *name_problems("bucket", config.bucket, r"[a-z0-9][a-z0-9.-]+[a-z0-9]"),
+            *name_problems("bucket", config.bucket, names.AWS_BUCKET),
             *endpoint_problems(config.endpoint),
         ]
         if config.region or not config.endpoint:
-            found += name_problems("region", config.region, r"[a-z]{2}(-[a-z0-9]+)+")
+            found += name_problems("region", config.region, names.AWS_REGION)
         if config.role_arn:
-            found += name_problems("role_arn", config.role_arn, r"arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]+")
+            found += name_problems("role_arn", config.role_arn, names.AWS_ROLE)
         if config.role_arn and config.endpoint:
             found.append("role_arn: Roles are Amazon's. Leave out the endpoint.")
         return found

@@ -13,7 +13,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--provider",
-            choices=StorageTarget.Provider.values,
+            choices=[str(provider) for provider in StorageTarget.DEPLOYMENTS],
             help="let new records go to this vault from now on; CUSTODY_VAULT chooses only the first time",
         )
         parser.add_argument(

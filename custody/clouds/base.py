@@ -1,0 +1,118 @@
+"""What the configurations of all clouds have in common."""
+
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from config import secret_references
+from config.clouds.names import endpoint_problems
+from config.errors import DomainError
+
+_MESSAGES = {"extra_forbidden": "There is no such setting.", "missing": "This setting is required."}
+
+
+class CloudRefusal(DomainError):
+    """What a configuration names cannot be used.
+
+    Args:
+        what: what is wrong.
+        fix: what to do about it.
+    """
+
+    code: ClassVar = "cloud_refusal"
+    status: ClassVar = 422
+
+    def __init__(self, what: str, fix: str) -> None:
+        super().__init__(f"{what} {fix}")
+        self.what, self.fix = what, fix
+
+
+class ConfigurationRefused(DomainError):
+    """Names of the configuration are missing, unknown or wrong."""
+
+    code: ClassVar = "configuration_refused"
+    status: ClassVar = 422
+
+    def __init__(self, error: ValidationError) -> None:
+        self.problems = [*_sentences(error)]
+        super().__init__(" ".join(self.problems))
+
+
+class CloudConfiguration(BaseModel):
+    """Of one provider. A setting's docstring stands beside it in the guides and in the back office."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
+    credentials: ClassVar[str] = ""
+    """What it needs beside the required names, in a sentence."""
+
+    @model_validator(mode="after")
+    def _has_credentials(self) -> Self:
+        if self.lacks_credentials():
+            raise ValueError(self.credentials)
+        return self
+
+    def lacks_credentials(self) -> bool:
+        return False
+
+    def secret(self, organization_id: uuid.UUID) -> str:
+        """What `secret_ref` names, as it is now; "" where there is none.
+
+        Raises:
+            SecretUnavailable
+        """
+        reference: str = getattr(self, "secret_ref", "")
+        return secret_references.resolve(reference, organization_id) if reference else ""
+
+
+def like(pattern: str, sentence: str) -> Any:
+    """For `Annotated`: the text must match all of the pattern."""
+
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value, re.ASCII):
+            raise ValueError(sentence)
+        return value
+
+    return AfterValidator(check)
+
+
+def _no_problems(find: Callable[[str], Iterator[str]]) -> Any:
+    def check(value: str) -> str:
+        for problem in find(value):
+            raise ValueError(problem.partition(": ")[2])
+        return value
+
+    return AfterValidator(check)
+
+
+def _reference(value: str) -> str:
+    try:
+        secret_references.require_allowed(value)
+    except secret_references.ReferenceRefused as error:
+        raise ValueError(error.sentence) from None
+    return value
+
+
+SecretRef = Annotated[str, AfterValidator(_reference)]
+Endpoint = Annotated[str, Field(max_length=1024), _no_problems(endpoint_problems)]
+EndpointWithPath = Annotated[
+    str, Field(max_length=1024), _no_problems(lambda value: endpoint_problems(value, may_have_path=True))
+]
+Prefix = Annotated[
+    str,
+    like(
+        r"([\w.=-]+/)*[\w.=-]+/?",
+        "A prefix has letters, digits, and - _ . = between slashes. It begins with none.",
+    ),
+    Field(max_length=256),
+]
+
+
+def _sentences(error: ValidationError) -> Iterator[str]:
+    """What is wrong, by name and without the values."""
+    for found in error.errors(include_url=False, include_input=False):
+        name = ".".join(str(step)[:64] for step in found["loc"])
+        message = _MESSAGES.get(found["type"]) or found["msg"].removeprefix("Value error, ").rstrip(".") + "."
+        yield f"{name}: {message}" if name else message

@@ -1,0 +1,166 @@
+"""Moving records to the storage that their organization uses now. What lies at the old place stays there."""
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from enum import StrEnum
+from typing import TypeVar
+
+import structlog
+from django.db import transaction
+from django.db.models import QuerySet
+
+from accounts import audit
+from accounts.authority import requires
+from accounts.callers import Caller
+from accounts.roles import Permission
+from config.errors import Fault
+from custody import objects, selectors, storage_targets, vaults
+from custody.models import Entry
+from custody.sealing import Damaged
+from custody.services.complete import Put, put
+from custody.vaults import Vault, VaultUnavailable
+
+log = structlog.get_logger("custody")
+
+_BATCH = 50
+_PARALLEL = 8
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Move(StrEnum):
+    MOVED = "moved"
+    UNREADABLE = "cannot be read at its old place"
+    TAKEN = "cannot be read back: something else lies in its stead at the new place"
+
+
+def not_at(target_id: str, organization_id: uuid.UUID) -> QuerySet[Entry]:
+    """The stored records of an organization that lie elsewhere."""
+    stored = Entry.objects.for_organization(organization_id).filter(state=Entry.State.STORED)
+    return stored.exclude(target=target_id)
+
+
+@requires(Permission.MANAGE_STORAGE)
+def move_records(*, caller: Caller) -> Iterator[tuple[uuid.UUID, Move]]:
+    """Copy every record to the organization's current target, read each copy back and open it, and only then point its
+    entry to it. Nothing is deleted.
+
+    It may be stopped at any moment and run again, also twice at once and beside ingest: a copy that is there is found,
+    and an entry is pointed elsewhere only while it says what it did when it was read. Records that are stored at an old
+    place meanwhile are moved too.
+
+    Raises:
+        VaultUnavailable: the new place does not answer.
+    """
+    organization_id = caller.organization_id
+    target_id = storage_targets.current(organization_id).pk
+    audit.record(
+        "custody.move",
+        actor=caller.actor,
+        organization_id=organization_id,
+        object_kind="storage_target",
+        object_id=target_id,
+    )
+    left: set[uuid.UUID] = set()
+    moved = True
+    while moved:
+        moved = False
+        for batch in _batches(not_at(target_id, organization_id)):
+            for entry, result in _move([each for each in batch if each.pk not in left], target_id):
+                if result is Move.MOVED:
+                    moved = True
+                else:
+                    left.add(entry.pk)
+                yield entry.pk, result
+
+
+def _batches(entries: QuerySet[Entry]) -> Iterator[list[Entry]]:
+    """In the order of ids, which no move changes."""
+    last = uuid.UUID(int=0)
+    while batch := list(entries.filter(pk__gt=last).order_by("pk")[:_BATCH]):
+        yield batch
+        last = batch[-1].pk
+
+
+def _move(entries: Sequence[Entry], target_id: str) -> list[tuple[Entry, Move]]:
+    """Raises VaultUnavailable."""
+    new = vaults.of(target_id)
+    bodies = _read(entries)
+
+    def put_and_read_back(entry: Entry) -> tuple[Put, bytes]:
+        result = put(new, entry.organization_id, entry.pk, bodies[entry.pk])
+        return result, objects.get(new, entry.organization_id, entry.pk) if result is Put.STORED else b""
+
+    readable = [entry for entry in entries if entry.pk in bodies]
+    results = {entry.pk: Move.UNREADABLE for entry in entries}
+    copied = []
+    for entry, (result, copy) in zip(readable, _each(new, put_and_read_back, readable), strict=True):
+        if result is Put.UNAVAILABLE:
+            raise VaultUnavailable(because="the new place does not answer")
+        if result is Put.STORED and _opens(copy, entry):
+            copied.append(entry)
+            results[entry.pk] = Move.MOVED
+        else:
+            results[entry.pk] = Move.TAKEN
+    _point(copied, target_id)
+    return [(entry, results[entry.pk]) for entry in entries]
+
+
+def _opens(copy: bytes, entry: Entry) -> bool:
+    try:
+        selectors.opened_from(copy, entry)
+    except Damaged as error:
+        log.error("a copy is not the record", record_id=str(entry.pk), reason=str(error))
+        return False
+    return True
+
+
+def _read(entries: Sequence[Entry]) -> dict[uuid.UUID, bytes]:
+    """The sealed bytes of those that can be read and opened."""
+    bodies: dict[uuid.UUID, bytes] = {}
+    for target_id in {entry.target_id for entry in entries}:
+        of_target = [entry for entry in entries if entry.target_id == target_id]
+        for entry, found in zip(of_target, _bodies(target_id, of_target), strict=True):
+            try:
+                if isinstance(found, Fault):
+                    raise found
+                selectors.opened_from(found, entry)
+            except Fault as error:
+                log.error("record cannot be moved", record_id=str(entry.pk), reason=str(error))
+            else:
+                bodies[entry.pk] = found
+    return bodies
+
+
+def _bodies(target_id: str, entries: Sequence[Entry]) -> list[bytes | Fault]:
+    try:
+        vault = vaults.of(target_id)
+    except VaultUnavailable as error:
+        return [error] * len(entries)
+
+    def body(entry: Entry) -> bytes | Fault:
+        try:
+            return objects.get(vault, entry.organization_id, entry.pk)
+        except Fault as error:
+            return error
+
+    return _each(vault, body, entries)
+
+
+def _each(vault: Vault, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    """In threads, unless the vault is the database, to which they have no connection."""
+    if vault.transactional:
+        return [work(each) for each in items]
+    with ThreadPoolExecutor(_PARALLEL) as pool:
+        return list(pool.map(work, items))
+
+
+def _point(entries: Sequence[Entry], target_id: str) -> None:
+    with transaction.atomic():
+        for entry in entries:
+            same = Entry.objects.for_organization(entry.organization_id).filter(
+                pk=entry.pk, target=entry.target_id, state=Entry.State.STORED
+            )
+            same.update(target=target_id)

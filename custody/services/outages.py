@@ -1,0 +1,109 @@
+"""Noticing that the storage of an organization fails, and mail to its owners about that."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import cast
+from uuid import UUID
+
+import structlog
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from accounts import mail, roles
+from accounts.models import Member, Organization
+from accounts.roles import Permission, Role
+from config import db, leases
+from config.celery import wake
+from custody import vaults
+from custody.models import Outage, OutageAlert, StorageTarget, WaitingObject
+from custody.vaults import Vault, VaultUnavailable
+
+log = structlog.get_logger("custody")
+
+_ABLE = [role for role in Role if roles.allows(role, Permission.MANAGE_STORAGE)]
+_PARALLEL_PROBES = 8
+_SAME_OUTAGE = timedelta(hours=1)
+"""What fails again so soon has not been away: nobody is told anew."""
+
+
+def watch_targets() -> int:
+    """Try the storage that organizations chose and still use. Returns how many targets fail."""
+    waiting = WaitingObject.objects.unscoped("the clock's sweep serves every organization")
+    targets = StorageTarget.objects.unscoped("the clock's sweep serves every organization")
+    used = targets.filter(Q(retired_at=None) | Exists(waiting.filter(record__target=OuterRef("pk"))))
+    found = list(used.exclude(organization=None).order_by("pk"))
+    made = [_vault(target) for target in found]
+    with ThreadPoolExecutor(_PARALLEL_PROBES) as pool:
+        reasons = list(pool.map(_probe, made))
+    for target, reason in zip(found, reasons, strict=True):
+        if reason:
+            _note_failure(target, reason)
+        else:
+            _note_success(target)
+    return sum(bool(reason) for reason in reasons)
+
+
+def send_outage_alerts() -> int:
+    """Mail the alerts that wait. Returns how many went out."""
+    return mail.deliver(OutageAlert.objects.unscoped("the clock's sweep serves every organization"), _send)
+
+
+def _vault(target: StorageTarget) -> Vault | VaultUnavailable:
+    try:
+        return vaults.of(target.pk)
+    except VaultUnavailable as error:
+        return error
+
+
+def _probe(vault: Vault | VaultUnavailable) -> str:
+    """Why a vault fails; "" if it does not. Touches the vault alone, for it runs in threads."""
+    if isinstance(vault, VaultUnavailable):
+        return str(vault)
+    try:
+        vault.probe()
+    except VaultUnavailable as error:
+        return str(error)
+    return ""
+
+
+def _note_failure(target: StorageTarget, reason: str) -> None:
+    with transaction.atomic():
+        db.lock(f"outages of {target.pk}")
+        last = target.outages.order_by("-began_at").first()
+        if last and (last.ended_at is None or last.ended_at > timezone.now() - _SAME_OUTAGE):
+            target.outages.filter(pk=last.pk).update(ended_at=None, reason=reason[:200])
+            return
+        outage = target.outages.create(reason=reason[:200])
+        whose = Member.objects.for_organization(cast(UUID, target.organization_id))
+        members = whose.filter(role__in=_ABLE, user__is_active=True)
+        OutageAlert.objects.bulk_create([OutageAlert(outage=outage, member=member) for member in members])
+        log.error("the storage of an organization fails", target=target.pk, reason=reason)
+        wake("custody.tasks.send_outage_alerts")
+
+
+def _note_success(target: StorageTarget) -> None:
+    if target.outages.filter(ended_at=None).update(ended_at=timezone.now()):
+        log.info("the storage of an organization answers again", target=target.pk)
+
+
+def _send(row: OutageAlert) -> mail.Outcome:
+    outages = Outage.objects.unscoped("the alert's own").select_related("target__organization")
+    outage = outages.get(pk=row.outage_id)
+    lasts = outage.ended_at is None and outage.target.retired_at is None
+    if not (lasts and row.member.role in _ABLE and row.member.user.is_active):
+        return mail.NOT_SENT
+    leases.renew(row, lasts=mail.LEASE)
+    name = cast(Organization, outage.target.organization).name
+    mail.send(
+        "outage",
+        to=row.member.user.email,
+        subject=f"The storage of {' '.join(name.split())} does not take records",
+        context={
+            "organization": name,
+            "storage": outage.target.get_provider_display(),
+            "since": outage.began_at,
+            "reason": outage.reason,
+        },
+    )
+    return mail.Outcome(sent=True)

@@ -1,0 +1,67 @@
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from google.api_core.exceptions import GoogleAPICallError, NotFound, PreconditionFailed
+from google.auth.exceptions import GoogleAuthError
+from google.cloud.storage import Blob
+from google.cloud.storage.exceptions import DataCorruption
+
+from custody.clouds import gcp
+from custody.vaults.cloud import CloudVault, Locks, Signed
+
+_ONCE: dict[str, Any] = {"retry": None, "timeout": (5, 15)}
+
+
+class GcsVault(CloudVault):
+    """A bucket of Google Cloud Storage.
+
+    What arrives is compared with its CRC32C. Where the bucket has object retention, objects are locked until the time
+    that is asked for. A retention policy of the bucket locks whatever is put, data keys too.
+    """
+
+    errors = (GoogleAPICallError, GoogleAuthError, DataCorruption)
+
+    def sign_in(self, secret: str) -> Signed:
+        key = gcp.service_account_key(self.configuration, organization_id=self.organization_id)
+        client = gcp.storage(self.configuration, self.connections, key)
+        return Signed(client.bucket(self.configuration.bucket))
+
+    def create(self, path: str, body: bytes, *, until: datetime | None, lockable: bool) -> bool:
+        blob: Blob = self.client.blob(path)
+        if lockable and until and self.locks.of_objects:
+            blob.retention.mode, blob.retention.retain_until_time = "Locked", until
+        try:
+            blob.upload_from_string(body, if_generation_match=0, checksum="crc32c", **_ONCE)
+        except PreconditionFailed:
+            return False
+        return True
+
+    def read(self, path: str) -> bytes | None:
+        try:
+            body: bytes = self.client.blob(path).download_as_bytes(raw_download=True, checksum="crc32c", **_ONCE)
+        except NotFound:
+            return None
+        return body
+
+    def exists(self, path: str) -> bool:
+        return bool(self.client.blob(path).exists(**_ONCE))
+
+    def remove(self, path: str) -> None:
+        for blob in self._blobs(path, "items(name,generation),nextPageToken", versions=True):
+            if blob.name == path:
+                self.client.blob(path, generation=blob.generation).delete(**_ONCE)
+
+    def names(self, prefix: str) -> Iterator[str]:
+        yield from (blob.name for blob in self._blobs(prefix, "items(name),nextPageToken"))
+
+    def find_locks(self) -> Locks:
+        bucket = self.client.client.bucket(self.client.name)
+        bucket.reload(**_ONCE)
+        return Locks(of_objects=bucket.object_retention_mode == "Enabled", of_all=bucket.retention_period is not None)
+
+    def reason(self, error: Exception) -> str:
+        return f"HTTP {error.code}" if isinstance(error, GoogleAPICallError) else type(error).__name__
+
+    def _blobs(self, prefix: str, fields: str, **options: Any) -> Iterator[Blob]:
+        yield from self.client.client.list_blobs(self.client, prefix=prefix, fields=fields, **options, **_ONCE)

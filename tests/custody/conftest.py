@@ -1,0 +1,127 @@
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from accounts.models import Organization
+from custody import storage_targets, vaults
+from custody.models import Installation, StorageTarget
+from custody.vaults import cloud
+from tests.custody.cloud_storage import CloudStorage, amazon_bucket, azure_container, google_bucket
+from tests.custody.clouds.accounts import Account, amazon_account, google_account, microsoft_account
+from tests.support.aws_server import AwsServer, aws_server
+from tests.support.azure_cloud import AzureCloud, azure_cloud
+from tests.support.azurite import azurite
+from tests.support.certificates import Authority
+from tests.support.gcs_server import GcsServer, gcs_server
+
+
+@pytest.fixture(scope="package")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(autouse=True)
+def trusted(authority: Authority, settings: object) -> Authority:
+    """The authority of the tests, trusted, and this machine, allowed."""
+    settings.TRUSTED_CA_FILE = str(authority.file)  # type: ignore[attr-defined]
+    settings.ALLOWED_PRIVATE_HOSTS = ["localhost"]  # type: ignore[attr-defined]
+    return authority
+
+
+@pytest.fixture(scope="package")
+def _amazon() -> Iterator[AwsServer]:
+    with aws_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="package")
+def _google(authority: Authority) -> Iterator[GcsServer]:
+    with gcs_server(authority.server_context("localhost")) as server:
+        yield server
+
+
+@pytest.fixture(scope="package")
+def _microsoft(authority: Authority) -> Iterator[AzureCloud]:
+    with ExitStack() as stack:
+        blobs = stack.enter_context(azurite(authority))
+        yield stack.enter_context(azure_cloud(authority.server_context("localhost"), blobs))
+
+
+@pytest.fixture
+def amazon(_amazon: AwsServer) -> AwsServer:
+    """An AWS in which nobody has done anything yet."""
+    _amazon.reset()
+    return _amazon
+
+
+@pytest.fixture
+def google(_google: GcsServer) -> GcsServer:
+    """A Google Cloud without buckets and keys."""
+    _google.reset()
+    return _google
+
+
+@pytest.fixture
+def microsoft(_microsoft: AzureCloud) -> AzureCloud:
+    """An Azure without containers and keys."""
+    _microsoft.reset()
+    return _microsoft
+
+
+@pytest.fixture
+def storage_of(
+    request: pytest.FixtureRequest, trusted: Authority, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., CloudStorage]:
+    """Makes an empty bucket at a provider. Whatever fails there is tried anew at once, and nothing is remembered."""
+    for name in ("MARKED_SECONDS", "FAILING_SECONDS"):
+        monkeypatch.setattr(cloud, name, 0.0)
+    makers: dict[str, tuple[str, Any]] = {
+        "aws": ("amazon", amazon_bucket),
+        "gcp": ("google", google_bucket),
+        "azure": ("microsoft", azure_container),
+    }
+
+    def make(provider: str, *, locked: bool = False) -> CloudStorage:
+        server, bucket = makers[provider]
+        made: CloudStorage = bucket(request.getfixturevalue(server), monkeypatch.setenv, locked=locked)
+        return made
+
+    return make
+
+
+@pytest.fixture
+def use_storage(db: None) -> Callable[[Organization, CloudStorage], StorageTarget]:
+    """Makes a bucket the target of an organization, with the marker in it."""
+
+    def use(organization: Organization, storage: CloudStorage) -> StorageTarget:
+        target = storage_targets.use_own(organization.pk, storage.provider, storage.config)
+        storage_targets.forget()
+        vault: Any = vaults.of(target.pk)
+        vault.mark(Installation.objects.get_or_create(only=True)[0].uid)
+        return target
+
+    return use
+
+
+@pytest.fixture
+def of_amazon(amazon: AwsServer, monkeypatch: pytest.MonkeyPatch) -> Account:
+    """The account of a customer of Amazon's."""
+    return amazon_account(amazon, monkeypatch)
+
+
+@pytest.fixture
+def of_google(google: GcsServer, monkeypatch: pytest.MonkeyPatch) -> Account:
+    return google_account(google, monkeypatch)
+
+
+@pytest.fixture
+def of_microsoft(microsoft: AzureCloud, monkeypatch: pytest.MonkeyPatch) -> Account:
+    return microsoft_account(microsoft, monkeypatch)
+
+
+@pytest.fixture(params=["of_amazon", "of_google", "of_microsoft"])
+def account(request: pytest.FixtureRequest) -> Account:
+    """Runs a test once with each provider."""
+    return request.getfixturevalue(request.param)

@@ -1,0 +1,190 @@
+"""An organization chooses its storage: only what the custody test has proven, with the marker in it, takes records."""
+
+import json
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from accounts.models import AuditEvent
+from accounts.roles import Role
+from custody import storage_targets, vaults
+from custody.models import Entry, Installation, StorageTarget
+from custody.vaults import cloud
+from tests.threads import at_once
+
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
+
+OF_PROVIDER = {"aws": "of_amazon", "gcp": "of_google", "azure": "of_microsoft"}
+
+
+@pytest.fixture
+def account_of(request, trusted, monkeypatch):
+    """A customer's account with a provider, as it should be."""
+    monkeypatch.setattr(cloud, "MARKED_SECONDS", 0.0)
+    monkeypatch.setattr(cloud, "FAILING_SECONDS", 0.0)
+    return lambda provider: request.getfixturevalue(OF_PROVIDER[provider])
+
+
+@pytest.fixture
+def account(account_of):
+    return account_of("aws")
+
+
+def put(api, provider, config=None):
+    body = {"provider": provider, **({} if config is None else {"config": config})}
+    return api.client.put("/v1/custody", json.dumps(body), content_type="application/json")
+
+
+def targets():
+    return list(StorageTarget.objects.exclude(organization=None).order_by("created_at"))
+
+
+def target_of(api, decision_id):
+    receipt = api.ingest({"decision_id": decision_id}).json()
+    return Entry.objects.get(pk=receipt["record_id"]).target
+
+
+@pytest.mark.parametrize("provider", OF_PROVIDER)
+def test_what_the_test_proves_takes_new_records_and_earlier_ones_stay(api, other_api, account_of, provider):
+    account = account_of(provider)
+    before = target_of(api, "loan-1")
+    answer = put(api, provider, account.config)
+    assert answer.status_code == 200, answer.content
+    said = answer.json()
+    assert (said["provider"], said["failing_since"]) == (provider, None)
+    assert [check["status"] for check in said["checks"] if check["id"] in ("configuration", "marker")] == ["pass"] * 2
+    assert target_of(api, "loan-2").pk == said["target_id"]
+    assert target_of(other_api, "loan-1") == before
+    assert [each["provider"] for each in said["earlier"]] == ["deployment"]
+    for decision_id in ("loan-1", "loan-2"):
+        assert api.get(f"/v1/decisions/{decision_id}/record").status_code == 200
+    shown = api.get("/v1/custody").json()
+    assert shown == {name: value for name, value in said.items() if name != "checks"}
+
+
+def test_only_what_names_the_place_is_kept(api, account):
+    put(api, "aws", {**account.config, "unknown": "canary", "prefix": ""})
+    kept = targets()[0].configuration
+    assert {"kms_key", "signing_key", "kms_endpoint", "unknown", "prefix"}.isdisjoint(kept)
+    assert kept["bucket"] == "records"
+
+
+@pytest.mark.parametrize(
+    ("change", "check"),
+    [
+        ({"bucket": "absent"}, "bucket"),
+        ({"bucket": ""}, "configuration"),
+        ({"secret_ref": "env:DRS_SECRET_NOBODY"}, "credentials"),
+        ({"region": "eu-north-1"}, "bucket"),
+    ],
+)
+def test_a_failed_test_names_each_check_and_changes_nothing(api, account, change, check):
+    put(api, "aws", account.config)
+    before, events, objects = targets(), AuditEvent.objects.count(), account.server.client("s3").list_objects_v2
+    names = [found["Key"] for found in objects(Bucket="records")["Contents"]]
+    answer = put(api, "aws", {**account.config, **change})
+    assert answer.status_code == 422
+    problems = answer.json()["detail"]
+    assert check in {problem["ctx"]["id"] for problem in problems}, problems
+    for problem in problems:
+        assert (problem["type"], problem["loc"]) == ("custody_check_failed", ["body", "config"])
+        assert problem["msg"].startswith(f"{problem['ctx']['id']}: ")
+        assert problem["ctx"]["status"] == "fail"
+        assert "input" not in problem
+    assert targets() == before
+    assert AuditEvent.objects.count() == events
+    assert [found["Key"] for found in objects(Bucket="records")["Contents"]] == names
+    assert target_of(api, "loan-1") == before[0]
+
+
+def test_a_marker_that_cannot_be_put_is_one_more_failed_check(api, account):
+    account.server.front.faults.add(403, method="PUT")
+    answer = put(api, "aws", account.config)
+    assert answer.status_code == 422
+    (problem,) = answer.json()["detail"]
+    assert (problem["ctx"]["id"], problem["ctx"]["permission"]) == ("marker", "s3:PutObject")
+    assert targets() == []
+
+
+def test_another_installations_place_is_not_taken(api, account):
+    account.server.client("s3").put_object(Bucket="records", Key="MARKER", Body=b"somebody else's")
+    answer = put(api, "aws", account.config)
+    (problem,) = answer.json()["detail"]
+    assert (answer.status_code, problem["ctx"]["id"]) == (422, "marker")
+    assert "another prefix" in problem["ctx"]["fix"]
+    assert put(api, "aws", {**account.config, "prefix": "ours"}).status_code == 200
+
+
+def test_the_same_place_again_is_the_same_target_and_another_is_another(api, account):
+    first = put(api, "aws", account.config).json()["target_id"]
+    assert put(api, "aws", dict(reversed(account.config.items()))).json()["target_id"] == first
+    second = put(api, "aws", {**account.config, "prefix": "other"}).json()
+    assert second["target_id"] != first
+    assert second["earlier"][0]["target_id"] == first
+    third = put(api, "deployment").json()
+    assert (third["provider"], third["config"], third["checks"]) == ("deployment", {}, [])
+    assert put(api, "aws", account.config).json()["target_id"] == first
+    assert len(targets()) == 2
+    assert [each.configuration.get("prefix") for each in targets()] == [None, "other"]
+
+
+def test_each_change_is_in_the_audit_trail_once_and_names_no_secret(api, account):
+    for _ in range(2):
+        put(api, "aws", account.config)
+    put(api, "deployment")
+    put(api, "deployment")
+    events = AuditEvent.objects.filter(verb="storage.chosen").order_by("pk")
+    target = targets()[0]
+    assert [(event.object_id, event.detail) for event in events] == [
+        (target.pk, {"provider": "aws", "before": "deployment"}),
+        ("deployment", {"provider": "deployment", "before": target.pk}),
+    ]
+
+
+@pytest.mark.parametrize("role", [role for role in Role if role not in (Role.OWNER, Role.SENDER)])
+def test_every_member_may_look_and_owners_alone_choose(organization, api_for, account, role):
+    other, asked = api_for(organization, role), len(account.server.front.requests)
+    assert other.get("/v1/custody").status_code == 200
+    assert put(other, "aws", account.config).status_code == 403
+    assert len(account.server.front.requests) == asked
+    assert targets() == []
+
+
+def test_another_processs_choice_is_followed_within_a_second(api, account, monkeypatch):
+    target_of(api, "loan-1")
+    known = dict(storage_targets._current)
+    put(api, "aws", account.config)
+    storage_targets._current.update(known)
+    assert target_of(api, "loan-2").provider == "database"
+    monkeypatch.setattr(storage_targets.time, "monotonic", lambda: max(until for _, until in known.values()))
+    assert target_of(api, "loan-3") == targets()[0]
+
+
+def test_a_bucket_belongs_to_an_organization(db):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        StorageTarget.objects.create(provider="aws")
+
+
+@pytest.mark.parametrize("body", [{"provider": "s3"}, {}, {"provider": "aws", "config": {"bucket": 5}}])
+def test_another_provider_or_a_value_that_is_no_text_is_a_422_of_its_field(api, body):
+    answer = api.client.put("/v1/custody", json.dumps(body), content_type="application/json")
+    assert answer.status_code == 422
+    assert answer.json()["detail"][0]["loc"][:2] in (["body", "provider"], ["body", "config"])
+    assert "input" not in answer.json()["detail"][0] or body.get("provider") == "s3"
+
+
+def test_choices_at_once_leave_one_target_in_use(shared_database, organization, api_for, account):
+    api = api_for(organization)
+    put(api, "aws", account.config)
+
+    def choose(number):
+        place = {name: value for name, value in account.config.items() if "key" not in name and "kms" not in name}
+        with transaction.atomic():
+            storage_targets.lock()
+            storage_targets.use_own(organization.pk, "aws", {**place, "prefix": str(number % 3)})
+
+    at_once(6, choose)
+    assert len([each for each in targets() if each.retired_at is None]) == 1
+    assert len(targets()) == 4
+    assert Installation.objects.count() == 1
+    vaults.forget()

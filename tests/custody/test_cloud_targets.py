@@ -1,0 +1,177 @@
+"""Records in a cloud: taken, kept through its outages, and brought back from it after the restore of a database."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+
+from custody import services, storage_targets, vaults
+from custody.models import Entry, SealedObject, WaitingObject, object_key
+from custody.vaults import VaultUnavailable
+from decisions.models import Decision
+from tests.custody.cloud_storage import PROVIDERS
+
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
+
+RAW = b'{"decision_id": "loan-1",  "amount": 1.50}'
+PATH = "/v1/decisions/loan-1"
+
+
+@pytest.fixture(params=PROVIDERS)
+def storage(request, storage_of):
+    return storage_of(request.param)
+
+
+@pytest.fixture
+def target(storage, use_storage, organization):
+    return use_storage(organization, storage)
+
+
+def an_older_database_is_restored():
+    Decision.objects.all().delete()
+    WaitingObject.objects.all().delete()
+    Entry.objects.all().delete()
+
+
+def outage(storage):
+    storage.faults.add(503, times=10_000)
+
+
+def test_a_record_is_taken_into_the_cloud_and_read_from_there(api, storage, target):
+    first = api.ingest(RAW)
+    assert (first.status_code, api.get(PATH).json()["custody"]) == (201, "stored")
+    entry = Entry.objects.get()
+    assert entry.target == target
+    key = object_key(entry.organization_id, entry.pk)
+    assert sorted(storage.names()) == sorted([storage.marker, f"{storage.config['prefix']}/{key}"])
+    assert not SealedObject.objects.exists()
+    assert api.get(PATH + "/record").content == RAW
+    assert (api.ingest(RAW).status_code, api.ingest(RAW).json()) == (200, first.json())
+    assert api.ingest(RAW.replace(b"1.50", b"2.50")).status_code == 409
+    assert len(storage.names()) == 2
+
+
+def test_an_outage_means_503_and_the_reconciler_finishes_when_it_is_over(api, other_api, storage, target):
+    outage(storage)
+    refused = api.ingest(RAW)
+    assert (refused.status_code, refused["Retry-After"]) == (503, "5")
+    assert other_api.ingest(RAW).status_code == 201, "others have storage of their own"
+    assert api.get(PATH + "/record").content == RAW
+    with time_machine.travel(datetime.now(UTC) + services.LEASE + timedelta(seconds=1)):
+        assert services.reconcile() == (0, 1)
+        storage.faults.clear()
+        assert services.reconcile(retry_now=True) == (1, 0)
+    assert api.get(PATH).json()["custody"] == "stored"
+    assert api.ingest(RAW).status_code == 200
+    assert len(storage.names()) == 2
+
+
+def test_one_who_sends_again_finishes_the_record_and_so_does_bulk(api, storage, target):
+    outage(storage)
+    lines = b"".join(b'{"decision_id": "loan-%d"}\n' % number for number in range(12))
+    assert api.post("/v1/ingest/srf/batch", lines, "application/x-ndjson").getvalue().count(b'"unavailable"') == 12
+    storage.faults.clear()
+    assert api.post("/v1/ingest/srf/batch", lines, "application/x-ndjson").getvalue().count(b'"replayed"') == 12
+    assert len(storage.names()) == 13
+    assert not WaitingObject.objects.exists()
+
+
+def test_what_the_database_forgot_comes_back_with_its_first_receipt(api, organization, storage, target):
+    receipt = api.ingest(RAW).json()
+    an_older_database_is_restored()
+    again = api.ingest(RAW)
+    assert (again.status_code, again.json()) == (200, receipt)
+    an_older_database_is_restored()
+    assert services.adopt_orphans(organization) == 1
+    assert api.get(PATH + "/receipt").json() == receipt
+    assert len(storage.names()) == 2
+
+
+# ── a second target ──
+
+
+@pytest.fixture
+def second(target, use_storage, storage_of, storage, organization):
+    """What new records go to, after the first: the next provider's bucket."""
+    provider = PROVIDERS[(PROVIDERS.index(storage.provider) + 1) % len(PROVIDERS)]
+    return lambda: use_storage(organization, storage_of(provider))
+
+
+@pytest.mark.parametrize("spelling", [RAW, RAW.replace(b"  ", b" ")])
+def test_a_record_of_an_earlier_target_is_not_made_a_second_time(api, target, second, spelling):
+    receipt = api.ingest(RAW).json()
+    an_older_database_is_restored()
+    new = second()
+    again = api.ingest(spelling)
+    assert (again.status_code, again.json()) == (200, receipt)
+    assert Entry.objects.get().target == target
+    assert list(vaults.of(new.pk).list(f"{api.organization.id.hex}/")) == []
+    assert api.ingest(RAW.replace(b"1.50", b"2.50")).status_code == 409
+
+
+def test_in_bulk_too(api, target, second):
+    lines = [b'{"decision_id": "loan-%d"}' % number for number in range(8)]
+    receipts = [api.ingest(line).json() for line in lines[:5]]
+    an_older_database_is_restored()
+    second()
+    told = api.post("/v1/ingest/srf/batch", b"\n".join(lines), "application/x-ndjson").getvalue()
+    assert (told.count(b'"replayed"'), told.count(b'"created"')) == (5, 3)
+    for number, receipt in enumerate(receipts):
+        assert api.get(f"/v1/decisions/loan-{number}/receipt").json() == receipt
+
+
+def test_recall_looks_in_every_target(api, organization, target, second):
+    receipt = api.ingest(RAW).json()
+    an_older_database_is_restored()
+    second()
+    services.recall(organization_id=organization.pk, identity="loan-1")
+    assert api.get(PATH + "/receipt").json() == receipt
+    services.recall(organization_id=organization.pk, identity="loan-2")
+    assert Entry.objects.count() == 1
+
+
+def test_what_the_deployments_database_holds_is_found_too(api, storage, use_storage, organization):
+    receipt = api.ingest(RAW).json()
+    an_older_database_is_restored()
+    use_storage(organization, storage)
+    assert api.ingest(RAW).json() == receipt
+    assert Entry.objects.get().target.provider == "database"
+
+
+def test_an_earlier_target_that_is_gone_stops_nothing_and_is_asked_once_a_minute(api, storage, target, second):
+    api.ingest(RAW)
+    outage(storage)
+    second()
+    asked = len(storage.front.requests)
+    assert api.ingest({"decision_id": "loan-2"}).status_code == 201
+    asked_once = len(storage.front.requests)
+    assert asked_once > asked
+    assert api.ingest({"decision_id": "loan-3"}).status_code == 201
+    assert len(storage.front.requests) == asked_once
+    assert api.get(PATH + "/record").status_code == 503, "what lies there alone is not served"
+
+
+def test_earlier_records_are_read_where_they_are(api, target, second):
+    api.ingest(RAW)
+    new = second()
+    api.ingest({"decision_id": "loan-2"})
+    assert [entry.target for entry in Entry.objects.order_by("received_at")] == [target, new]
+    assert api.get(PATH + "/record").content == RAW
+    assert api.get("/v1/decisions/loan-2/record").status_code == 200
+
+
+def test_one_targets_outage_hides_no_missing_record_of_another(api, other_api, storage, target, second, use_storage):
+    api.ingest(RAW)
+    new = second()
+    api.ingest({"decision_id": "loan-2"})
+    lost = Entry.objects.get(target=new)
+    vaults.of(new.pk).delete(object_key(lost.organization_id, lost.pk))
+    outage(storage)
+    found = services.repair_vaults()
+    assert next(found) == (lost.pk, services.Found.MISSING)
+    with pytest.raises(VaultUnavailable):
+        next(found)
+
+
+def test_other_organizations_are_asked_for_nowhere_else(other_api, target):
+    assert storage_targets.earlier(other_api.organization.pk) == []

@@ -1,0 +1,66 @@
+"""A move that is killed at any request goes on where it was; a record is readable at every moment, and exists once."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+
+from custody.models import Entry
+from tests.databases import CHECKOUT
+
+pytestmark = [pytest.mark.once, pytest.mark.slow]
+
+COUNT = 20
+
+
+def test_kill_9_in_the_middle_of_a_move_loses_and_doubles_nothing(
+    shared_database, organization, api_for, storage_of, use_storage, capsys
+):
+    api = api_for(organization)
+    receipts = {number: api.ingest({"decision_id": f"loan-{number}"}).json() for number in range(COUNT)}
+    storage = storage_of("gcp")
+    use_storage(organization, storage)
+    environment = {
+        **os.environ,
+        "DATABASE_URL": shared_database,
+        "DATA_DIR": str(settings.DATA_DIR),
+        "ALLOWED_PRIVATE_HOSTS": "localhost",
+        "TRUSTED_CA_FILE": settings.TRUSTED_CA_FILE,
+    }
+    answer, moved = storage.front.answer, 0
+    # After its fifth put took effect, and when it reads back what the first run had copied.
+    for method, count in (("POST", 5), ("GET", 9)):
+        running = subprocess.Popen(
+            [sys.executable, "manage.py", "custody_move", "--organization", organization.slug],
+            cwd=CHECKOUT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        seen = []
+
+        def kill(request, running=running, method=method, count=count, seen=seen):
+            reply = answer(request)
+            if request.method == method and "/b/records/" in request.path:
+                seen.append(request)
+                if len(seen) == count:
+                    os.kill(running.pid, signal.SIGKILL)
+            return reply
+
+        storage.front.answer = kill
+        _, printed = running.communicate(timeout=60)
+        assert running.returncode == -signal.SIGKILL, printed
+        storage.front.answer = answer
+        for number, receipt in receipts.items():
+            assert api.get(f"/v1/decisions/loan-{number}/receipt").json() == receipt
+        assert len(set(storage.names())) == len(storage.names())
+        moved = Entry.objects.filter(target__provider="gcp").count()
+        assert moved < COUNT
+    assert len(storage.names()) > 1, "it had begun"
+    call_command("custody_move", organization=organization.slug)
+    assert f"{COUNT - moved} moved" in capsys.readouterr().out
+    assert set(Entry.objects.values_list("target__provider", flat=True)) == {"gcp"}
+    assert len(storage.names()) == 1 + COUNT
+    for number, receipt in receipts.items():
+        assert api.get(f"/v1/decisions/loan-{number}/receipt").json() == receipt

@@ -1,0 +1,213 @@
+"""Where objects are locked, what destroys a record is not: the wrapped data key is an object of its own, put first."""
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from custody import objects, sealing, services, vaults
+from custody.models import Entry, WaitingObject, data_key_key, object_key
+from custody.services.complete import Put, put
+from custody.vaults import ObjectMissing, VaultUnavailable
+from decisions.models import Decision
+from tests.custody.cloud_storage import PROVIDERS
+
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
+
+RAW = b'{"decision_id": "loan-1",  "amount": 1.50}'
+LATER = datetime(2036, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture(params=PROVIDERS)
+def storage(request, storage_of):
+    return storage_of(request.param, locked=True)
+
+
+@pytest.fixture
+def vault(storage, use_storage, organization):
+    return vaults.of(use_storage(organization, storage).pk)
+
+
+@pytest.fixture
+def entry(api, vault):
+    assert api.ingest(RAW).status_code == 201
+    return Entry.objects.get()
+
+
+def keys_of(entry):
+    ids = entry.organization_id, entry.pk
+    return object_key(*ids), data_key_key(*ids)
+
+
+def forget_records():
+    Decision.objects.all().delete()
+    WaitingObject.objects.all().delete()
+    Entry.objects.all().delete()
+
+
+def test_the_data_key_lies_apart_was_put_first_and_opens_the_record(api, entry, vault, storage):
+    key, key_of_dek = keys_of(entry)
+    header, _ = sealing.unpack(vault.get(key))
+    assert (header.wrapped_dek, len(vault.get(key_of_dek))) == (b"", 40)
+    puts = [request for request in storage.front.requests if request.method == storage.put_method]
+    places = [b"/keys/" in request.body or "/keys/" in request.target for request in puts[-2:]]
+    assert places == [True, False]
+    assert api.get("/v1/decisions/loan-1/record").content == RAW
+
+
+def test_without_its_data_key_a_record_cannot_be_read_and_is_named_as_missing(api, entry, vault):
+    vault.delete(keys_of(entry)[1])
+    assert api.get("/v1/decisions/loan-1/record").status_code == 500
+    with pytest.raises(ObjectMissing, match="/keys/"):
+        objects.get(vault, entry.organization_id, entry.pk)
+    assert [found for _, found in services.repair_vaults()] == [services.Found.MISSING]
+
+
+def test_the_same_record_again_is_compared_with_both_objects(entry, vault):
+    body = objects.get(vault, entry.organization_id, entry.pk)
+    assert objects.put(vault, entry.organization_id, entry.pk, body)
+    other = sealing.put_together(body, bytes(40))
+    assert not objects.put(vault, entry.organization_id, entry.pk, other)
+    assert objects.get(vault, entry.organization_id, entry.pk) == body
+
+
+@pytest.mark.parametrize("lost", ["the first put's answer", "the second put's answer", "the second put"])
+def test_whichever_put_is_lost_a_retry_finds_the_record_or_stores_it(api, vault, storage, lost):
+    api.ingest({"decision_id": "warm-up"})
+    skip = 0 if "first" in lost else 1
+    take, seen = storage.faults.take, []
+
+    def fail_one(request):
+        if request.method == storage.put_method and not request.path.endswith("/token"):
+            seen.append(request)
+            if len(seen) == skip + 1:
+                storage.faults.add(503, after="answer" in lost)
+        return take(request)
+
+    storage.faults.take = fail_one
+    assert api.ingest(RAW).status_code == 503
+    del storage.faults.take
+    assert api.ingest(RAW).status_code == 200
+    assert api.get("/v1/decisions/loan-1/record").content == RAW
+    assert len(storage.names()) == 5
+
+
+def test_a_data_key_whose_record_never_came_makes_way_for_the_record_that_comes(api, entry, vault):
+    """The first attempt was cut off between the two, and its database is no more."""
+    key, key_of_dek = keys_of(entry)
+    first = vault.get(key_of_dek)
+    forget_records()
+    vault.delete(key)
+    assert api.ingest(RAW).status_code == 201
+    assert api.get("/v1/decisions/loan-1/record").content == RAW
+    assert vault.get(key_of_dek) != first
+
+
+def test_what_was_forgotten_is_adopted_with_its_data_key(api, entry, organization):
+    receipt = api.get("/v1/decisions/loan-1/receipt").json()
+    forget_records()
+    assert services.adopt_orphans(organization) == 1
+    assert api.get("/v1/decisions/loan-1/receipt").json() == receipt
+    forget_records()
+    again = api.ingest(RAW)
+    assert (again.status_code, again.json()) == (200, receipt)
+
+
+def test_no_new_data_key_is_left_beside_a_record_whose_own_was_destroyed(api, entry, vault):
+    key, key_of_dek = keys_of(entry)
+    vault.delete(key_of_dek)
+    forget_records()
+    assert api.ingest(RAW).status_code == 503
+    assert not vault.has(key_of_dek)
+    assert vault.has(key)
+
+
+def test_a_record_from_before_the_lock_is_found_as_it_was_put(vault, organization, api):
+    record_id = uuid.uuid4()
+    api.ingest(RAW)
+    stored = Entry.objects.get()
+    body = objects.get(vault, organization.pk, stored.pk)
+    assert vault.put_new(object_key(organization.pk, record_id), body)
+    assert objects.put(vault, organization.pk, record_id, body)
+    assert objects.get(vault, organization.pk, record_id) == body
+    assert objects.has(vault, organization.pk, record_id)
+    assert not vault.has(data_key_key(organization.pk, record_id))
+
+
+def test_a_damaged_object_is_no_reason_to_fail_for_others(entry, vault, organization):
+    record_id = uuid.uuid4()
+    vault.put_new(object_key(organization.pk, record_id), b"x")
+    body = objects.get(vault, organization.pk, entry.pk)
+    assert put(vault, organization.pk, record_id, body) is Put.OTHER_OBJECT
+    assert objects.has(vault, organization.pk, record_id)
+
+
+# ── locks of each cloud ──
+
+
+@pytest.mark.parametrize("default", [False, True])
+def test_s3_locks_the_record_and_not_its_data_key(storage_of, use_storage, organization, amazon, default):
+    storage = storage_of("aws", locked=True)
+    s3 = amazon.client("s3")
+    if default:
+        rule = {"DefaultRetention": {"Mode": "GOVERNANCE", "Days": 30}}
+        s3.put_object_lock_configuration(
+            Bucket="records", ObjectLockConfiguration={"ObjectLockEnabled": "Enabled", "Rule": rule}
+        )
+    vault = vaults.of(use_storage(organization, storage).pk)
+    assert vault.immutable
+    vault.put_new("0a/records/00/00", b"x", retain_until=LATER)
+    vault.put_new("0a/keys/00/00", b"x", lockable=False)
+
+    def lock(key):
+        try:
+            found = s3.get_object_retention(Bucket="records", Key=f"kept/here/{key}")["Retention"]
+        except s3.exceptions.ClientError:
+            return None, None
+        return found["Mode"], found["RetainUntilDate"]
+
+    assert lock("0a/records/00/00") == ("COMPLIANCE", LATER)
+    mode, until = lock("0a/keys/00/00")
+    if default:
+        assert mode == "GOVERNANCE"
+        assert until < datetime.now(UTC) + timedelta(minutes=2)
+    else:
+        assert mode is None
+    with pytest.raises(VaultUnavailable, match="cannot delete"):
+        vault.delete("0a/records/00/00")
+    assert vault.get("0a/records/00/00") == b"x"
+
+
+def test_cloud_storage_locks_the_record_and_not_its_data_key(storage_of, use_storage, organization, google):
+    vault = vaults.of(use_storage(organization, storage_of("gcp", locked=True)).pk)
+    vault.put_new("0a/records/00/00", b"x", retain_until=LATER)
+    vault.put_new("0a/keys/00/00", b"x", lockable=False)
+    found = google.buckets["records"]
+    assert found["kept/here/0a/records/00/00"].retention["mode"] == "Locked"
+    assert datetime.fromisoformat(found["kept/here/0a/records/00/00"].retention["retainUntilTime"]) == LATER
+    assert found["kept/here/0a/keys/00/00"].retention is None
+    with pytest.raises(VaultUnavailable, match="cannot delete"):
+        vault.delete("0a/records/00/00")
+
+
+def test_azure_locks_the_record_and_not_its_data_key(storage_of, use_storage, organization, microsoft):
+    storage = storage_of("azure", locked=True)
+    vault = vaults.of(use_storage(organization, storage).pk)
+    vault.put_new("0a/records/00/00", b"x", retain_until=LATER)
+    vault.put_new("0a/keys/00/00", b"x", lockable=False)
+
+    def lock(key):
+        (put,) = [each for each in storage.front.requests if each.method == "PUT" and each.path.endswith(key)]
+        return put.headers.get("x-ms-immutability-policy-mode"), put.headers.get("x-ms-immutability-policy-until-date")
+
+    assert lock("0a/records/00/00") == ("Locked", "Tue, 01 Jan 2036 00:00:00 GMT")
+    assert lock("0a/keys/00/00") == (None, None)
+
+
+def test_a_bucket_that_does_not_say_whether_it_locks_takes_nothing(storage, use_storage, organization, api):
+    """What would be put as one object could never be destroyed, if it does."""
+    use_storage(organization, storage)
+    place = {"aws": "object-lock", "gcp": "projection", "azure": "restype=container"}[storage.provider]
+    storage.faults.add(403, method="GET", path=place)
+    assert api.ingest(RAW).status_code == 503
+    assert api.ingest(RAW).status_code == 200
