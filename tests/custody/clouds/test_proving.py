@@ -138,6 +138,7 @@ AMAZON: list[Case] = [
     ("unreachable keys", lambda a: {"kms_endpoint": "http://localhost:1"}, "wrap", "fail", "firewall"),
     ("private address", lambda a: {"endpoint": "https://10.0.0.1"}, "bucket", "fail", "ALLOWED_PRIVATE_HOSTS"),
     ("no such host", lambda a: {"endpoint": "https://storage.invalid"}, "bucket", "fail", "endpoint"),
+    ("root", lambda a: a.use_secret("test:test"), "permissions", "warn", "Use a role"),
     ("storage alone", lambda a: {"sts_endpoint": ""}, "credentials", "skipped", ""),
 ]
 
