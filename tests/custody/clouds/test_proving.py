@@ -13,7 +13,7 @@ from tests.custody.clouds.accounts import OF_BUCKET, OF_KEYS, Account
 from tests.support.azurite import ACCOUNT as STORAGE_ACCOUNT
 from tests.support.web_server import Reply
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.boots]
 
 Spoil = Callable[[Account], dict[str, str] | None]
 """Makes one thing wrong: in the account, or by what it returns, in the configuration."""
