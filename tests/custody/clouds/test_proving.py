@@ -3,14 +3,17 @@
 import json
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from azure.storage.blob import generate_container_sas
 
 from tests.custody.clouds.accounts import OF_BUCKET, OF_KEYS, Account
+from tests.support.azurite import ACCOUNT as STORAGE_ACCOUNT
 from tests.support.web_server import Reply
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.boots]
 
 Spoil = Callable[[Account], dict[str, str] | None]
 """Makes one thing wrong: in the account, or by what it returns, in the configuration."""
@@ -138,6 +141,7 @@ AMAZON: list[Case] = [
     ("unreachable keys", lambda a: {"kms_endpoint": "http://localhost:1"}, "wrap", "fail", "firewall"),
     ("private address", lambda a: {"endpoint": "https://10.0.0.1"}, "bucket", "fail", "ALLOWED_PRIVATE_HOSTS"),
     ("no such host", lambda a: {"endpoint": "https://storage.invalid"}, "bucket", "fail", "endpoint"),
+    ("root", lambda a: a.use_secret("test:test"), "permissions", "warn", "Use a role"),
     ("storage alone", lambda a: {"sts_endpoint": ""}, "credentials", "skipped", ""),
 ]
 
@@ -271,6 +275,16 @@ def _wrong_account_key(account: Account) -> dict[str, str]:
     return {"tenant_id": "", "client_id": ""}
 
 
+def _expired_signature(account: Account) -> dict[str, str]:
+    past = datetime.now(UTC) - timedelta(hours=1)
+    account.use_secret(
+        generate_container_sas(
+            STORAGE_ACCOUNT, "records", account_key=account.server.blobs.key, permission="rl", expiry=past
+        )
+    )
+    return {"tenant_id": "", "client_id": ""}
+
+
 def _public_container(account: Account) -> None:
     account.server.blobs.client.get_container_client("records").set_container_access_policy({}, public_access="blob")
 
@@ -318,6 +332,7 @@ MICROSOFT: list[Case] = [
     ),
     ("bad credentials", lambda a: a.use_secret("hunter2"), "credentials", "fail", "client secret"),
     ("bad account key", _wrong_account_key, "container", "fail", "secret_ref"),
+    ("expired signature", _expired_signature, "container", "fail", "a signature that has not expired"),
     ("account key", _account_key, "credentials", "skipped", ""),
     ("account key for a vault", _account_key, "wrapping_key", "fail", "tenant_id and client_id"),
     ("another tenant", lambda a: {"tenant_id": "other.example"}, "credentials", "fail", "Check tenant_id"),
