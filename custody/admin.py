@@ -18,7 +18,11 @@ class State(admin.SimpleListFilter):
     title = parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(Entry.State.RESERVED, "Not yet finalised"), (Entry.State.STORED, "In the vault")]
+        return [
+            (Entry.State.QUEUED, "Not yet signed"),
+            (Entry.State.RESERVED, "Not yet finalised"),
+            (Entry.State.STORED, "In the vault"),
+        ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Entry]) -> QuerySet[Entry]:
         return queryset.filter(state=self.value()) if self.value() else queryset
@@ -60,9 +64,9 @@ class EntryAdmin(ReadOnlyAdmin):
 class KeyAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
     nothing = "No key yet. They are made when the first record comes in."
-    list_display = ("purpose", "algorithm", "short_id", "created_at", "retired_at")
-    labels = {"created_at": "created", "retired_at": "retired"}
-    fields = ("purpose", "algorithm", "key_id", "created_at", "retired_at")
+    list_display = ("purpose", "algorithm", "provider", "short_id", "created_at", "retired_at")
+    labels = {"provider": "held by", "created_at": "created", "retired_at": "retired"}
+    fields = ("purpose", "algorithm", "provider", "key_id", "created_at", "retired_at")
     row_template = "custody/key.html"
 
     @admin.display(description="key id")

@@ -19,19 +19,20 @@ _LATE = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The records of an organization: how many wait for their vault and since when, and how many lie in it."""
+    """The records of an organization: how many wait for their signature or their vault and since when, and how many lie
+    in it."""
 
+    queued: int
+    queued_since: datetime | None
     waiting: int
     since: datetime | None
     stored: int
 
 
 def state_of(organization: Organization) -> State:
-    """Three queries, none of which counts further than lists do."""
-    waiting = _waiting(organization)
-    oldest = waiting.order_by("received_at").values_list("received_at", flat=True).first()
-    stored = Entry.objects.for_organization(organization).filter(state=Entry.State.STORED)
-    return State(capped_count(waiting), oldest, capped_count(stored))
+    """Five queries, none of which counts further than lists do."""
+    queued, waiting, stored = (_in_state(organization, state) for state in Entry.State)
+    return State(capped_count(queued), _oldest(queued), capped_count(waiting), _oldest(waiting), capped_count(stored))
 
 
 def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
@@ -40,11 +41,26 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
         yield Need(
             text="records sealed, but not in their vault after a minute",
             one="record sealed, but not in its vault after a minute",
-            count=capped_count(_waiting(organization).filter(received_at__lt=timezone.now() - _LATE)),
+            count=capped_count(_late(organization, Entry.State.RESERVED)),
             url=reverse("admin:custody_entry_changelist") + f"?state={Entry.State.RESERVED}",
+            urgent=True,
+        )
+        yield Need(
+            text="records that wait for their signature for more than a minute",
+            one="record that waits for its signature for more than a minute",
+            count=capped_count(_late(organization, Entry.State.QUEUED)),
+            url=reverse("admin:custody_entry_changelist") + f"?state={Entry.State.QUEUED}",
             urgent=True,
         )
 
 
-def _waiting(organization: Organization) -> QuerySet[Entry]:
-    return Entry.objects.for_organization(organization).filter(state=Entry.State.RESERVED)
+def _late(organization: Organization, state: Entry.State) -> QuerySet[Entry]:
+    return _in_state(organization, state).filter(received_at__lt=timezone.now() - _LATE)
+
+
+def _in_state(organization: Organization, state: Entry.State) -> QuerySet[Entry]:
+    return Entry.objects.for_organization(organization).filter(state=state)
+
+
+def _oldest(entries: QuerySet[Entry]) -> datetime | None:
+    return entries.order_by("received_at").values_list("received_at", flat=True).first()

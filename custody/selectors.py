@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils import timezone
+
 from config.api.times import rfc3339
+from config.errors import DomainError
 from custody import envelope, fields, sealing, statements, vaults
 from custody.fields import Disclosure
 from custody.keys import keyring
@@ -15,6 +18,13 @@ from custody.models import Entry, WaitingObject, object_key
 from custody.sealing import Damaged, Opened, Sealed
 from custody.statements import Claims
 from custody.vaults import VaultUnavailable
+
+
+class NotSigned(DomainError):
+    """The record is queued: it is here for good, and gets its signature later."""
+
+    code = "not_signed"
+    sentence = "The record is here and waits for its signature. Its receipt follows."
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +73,13 @@ def receipt(entry: Entry) -> Receipt:
     """The receipt of a stored record.
 
     Raises:
+        NotSigned
         VaultUnavailable: the vault does not answer, or the record has not reached it yet.
+        KmsUnavailable: its data key cannot be unwrapped now.
         ObjectMissing, Damaged: custody itself is harmed.
     """
+    if entry.state == Entry.State.QUEUED:
+        raise NotSigned
     if entry.state == Entry.State.RESERVED:
         raise VaultUnavailable(because="the record has not reached its vault yet")
     return receipt_of(entry, opened(entry).secrets.payload_salt)
@@ -75,8 +89,13 @@ def opened(entry: Entry) -> Opened:
     """The record decrypted, byte for byte as it was received, under a statement whose signature verifies and which says
     what the row's columns say.
 
-    Raises: as `receipt`; a reserved record is readable all the same.
+    Raises: as `receipt`; a queued or reserved record is readable all the same.
     """
+    if entry.state == Entry.State.QUEUED:  # a worker may sign it meanwhile, which changes row and object together
+        waiting = _waiting(entry)
+        if waiting is not None:
+            return opened_from(bytes(waiting.body), waiting.record)
+        entry = Entry.objects.for_organization(entry.organization_id).get(pk=entry.pk)
     return opened_from(_body(entry), entry)
 
 
@@ -100,6 +119,13 @@ def statement_digest(entry: Entry) -> bytes:
     """
     statements.verified_row(entry)
     return hashlib.sha256(bytes(entry.statement)).digest()
+
+
+def queue_lag_seconds() -> int:
+    """For how long the oldest queued record waits for its signature; 0 if none does."""
+    queued = Entry.objects.unscoped("operators watch one queue").filter(state=Entry.State.QUEUED)
+    oldest = queued.order_by("received_at").values_list("received_at", flat=True).first()
+    return max(0, round((timezone.now() - oldest).total_seconds())) if oldest else 0
 
 
 def identifies(identity: str, entry: Entry) -> bool:
@@ -134,7 +160,12 @@ def verified_claims(organization_id: uuid.UUID, record_id: uuid.UUID, found: Ope
 
 def _body(entry: Entry) -> bytes:
     if entry.state == Entry.State.RESERVED:
-        waiting = WaitingObject.objects.for_organization(entry.organization_id).filter(pk=entry.pk).first()
+        waiting = _waiting(entry)
         if waiting is not None:
             return bytes(waiting.body)
     return vaults.of(entry.target_id).get(object_key(entry.organization_id, entry.record_id))
+
+
+def _waiting(entry: Entry) -> WaitingObject | None:
+    waiting = WaitingObject.objects.for_organization(entry.organization_id).select_related("record")
+    return waiting.filter(pk=entry.pk).first()

@@ -1,8 +1,28 @@
+import time
+
 from config.periodic import periodic
 from custody import services
+
+_SECONDS = 25
+"""The clock asks again after thirty."""
 
 
 @periodic(30, queue="custody")
 def reconcile() -> None:
-    """Finish reserved records."""
-    services.reconcile()
+    """Finish queued and reserved records until none is due or the time is over. Woken by what was queued, and by the
+    clock."""
+    ends = time.monotonic() + _SECONDS
+    while services.reconcile()[0] and time.monotonic() < ends:
+        pass
+
+
+@periodic(60)
+def note_key_outages() -> None:
+    """Notice keys that cannot be used for a while."""
+    services.note_key_outages()
+
+
+@periodic(60, queue="mail")
+def send_key_alerts() -> None:
+    """Mail what owners should know of their keys. Woken by what happened, and by the clock."""
+    services.send_key_alerts()

@@ -1,6 +1,7 @@
 """Taking custody of records, and finishing what a crash or an outage left unfinished."""
 
-from custody.services.keys import ROTATABLE, NeverRotated, import_key_file, rotate_key
+from custody.services.key_alerts import note_key_outages, send_key_alerts
+from custody.services.keys import ROTATABLE, KeyNotProven, NeverRotated, import_key_file, rotate_key
 from custody.services.reconciler import adopt_orphans, recall, reconcile
 from custody.services.repair import Found, outside_the_database, repair_vaults
 from custody.services.storage import choose_target
@@ -11,6 +12,7 @@ __all__ = [
     "LEASE",
     "ROTATABLE",
     "Found",
+    "KeyNotProven",
     "NeverRotated",
     "NotThisVault",
     "Status",
@@ -21,11 +23,13 @@ __all__ = [
     "choose_target",
     "import_key_file",
     "mark_vault",
+    "note_key_outages",
     "outside_the_database",
     "recall",
     "reconcile",
     "repair_vaults",
     "rotate_key",
+    "send_key_alerts",
     "store_records",
     "targets_with_a_root",
 ]

@@ -1,5 +1,6 @@
 """Putting what is reserved into its vault, and letting what a vault holds already be the record."""
 
+import time
 import uuid
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,8 @@ from custody.vaults import ObjectMissing, Vault, VaultUnavailable
 log = structlog.get_logger("custody")
 
 _PARALLEL_PUTS = 8
+_SECONDS = 20
+"""After so long no put begins any more, so that the last ones end within the lease."""
 
 
 class Put(StrEnum):
@@ -56,17 +59,20 @@ def complete(waiting: Sequence[WaitingObject]) -> set[uuid.UUID]:
         already held another object under the key, were settled by that object.
     """
     made = {target_id: _vault_of(target_id) for target_id in {each.record.target_id for each in waiting}}
+    ends = time.monotonic() + _SECONDS
 
     def put_into_its_vault(each: WaitingObject) -> Put:
         vault = made[each.record.target_id]
-        return put(vault, each.key, bytes(each.body)) if vault else Put.UNAVAILABLE
+        return put(vault, each.key, bytes(each.body)) if vault and time.monotonic() < ends else Put.UNAVAILABLE
 
-    if len(waiting) > 1:
+    here, elsewhere = [], []  # threads have no connection to our own database
+    for each in waiting:
+        vault = made[each.record.target_id]
+        (here if len(waiting) == 1 or (vault and vault.transactional) else elsewhere).append(each)
+    outcomes = [(each, put_into_its_vault(each)) for each in here]
+    if elsewhere:
         with ThreadPoolExecutor(_PARALLEL_PUTS) as pool:
-            results = list(pool.map(put_into_its_vault, waiting))
-    else:
-        results = [put_into_its_vault(each) for each in waiting]
-    outcomes = list(zip(waiting, results, strict=True))
+            outcomes += zip(elsewhere, pool.map(put_into_its_vault, elsewhere), strict=True)
     stored = _mark_stored([each for each, result in outcomes if result is Put.STORED])
     for each in (each for each, result in outcomes if result is Put.OTHER_OBJECT):
         try:

@@ -1,5 +1,7 @@
 """Changing an organization's keys, and taking in those that lay in files before."""
 
+import uuid
+from collections.abc import Mapping
 from pathlib import Path
 
 from cryptography.hazmat.primitives import serialization
@@ -15,8 +17,9 @@ from accounts.roles import Permission
 from config import db
 from config.errors import DomainError
 from config.secret_files import read
-from custody import keys
+from custody import key_outages, key_proofs, keys
 from custody.keys import KeyMissing, Purpose
+from custody.kms import KmsRefused, KmsUnavailable
 from custody.models import Key
 
 ROTATABLE = (Purpose.SIGNING, Purpose.WRAPPING)
@@ -30,27 +33,45 @@ class NeverRotated(DomainError):
     sentence = "The index key is never replaced: record ids rest on it."
 
 
+class KeyNotProven(DomainError):
+    """The key management service does not let us use the key as it will be used. Nothing was changed."""
+
+    code = "key_not_proven"
+    status = 422
+
+
 @requires(Permission.ROTATE_KEYS)
-def rotate_key(*, caller: Caller, purpose: Purpose) -> Key:
+def rotate_key(
+    *,
+    caller: Caller,
+    purpose: Purpose,
+    provider: str = Key.Provider.LOCAL,
+    config: Mapping[str, str] | None = None,
+) -> Key:
     """Give the organization another key for new records. Old ones open and verify under theirs.
 
-    Running processes follow within a second.
+    Running processes follow within a second. What is queued is signed with the new key.
+
+    Args:
+        provider: who holds the key: this service, which makes one, or a key management service, whose key is used once
+            to prove that it can be. One that was in use before is taken up again.
+        config: as `custody.clouds` has it, with `kms_key` or `signing_key`.
 
     Raises:
-        NeverRotated
+        NeverRotated, ConfigurationRefused, KeyNotProven
         KeyMissing, MasterKeyWrong: the present keys do not open.
     """
     if purpose not in ROTATABLE:
         raise NeverRotated
     organization_id = caller.organization_id
     keys.keyring(organization_id)
+    if provider == Key.Provider.LOCAL:
+        made = keys.new_key(organization_id, purpose)
+    else:
+        made = _proven(organization_id, purpose, Key.Provider(provider), config or {})
     with transaction.atomic():
         db.lock(f"custody keys of {organization_id}")  # a row lock would wait for a row that is retired by then
-        active = Key.objects.for_organization(organization_id).get(purpose=purpose, retired_at=None)
-        active.retired_at = timezone.now()
-        active.save(update_fields=["retired_at"])
-        made = keys.new_key(organization_id, purpose)
-        made.save()
+        retired = _replace_active(made)
         audit.record(
             "custody_key.rotated",
             actor=caller.actor,
@@ -58,10 +79,43 @@ def rotate_key(*, caller: Caller, purpose: Purpose) -> Key:
             object_kind="custody_key",
             object_id=made.key_id,
             purpose=purpose,
-            retired=active.key_id,
+            provider=provider,
+            retired=retired,
         )
     keys.forget()
     return made
+
+
+def _replace_active(made: Key) -> str:
+    """Retire the active key of a purpose in favour of another, or of itself with another configuration. Returns its id.
+    """
+    own = Key.objects.for_organization(made.organization_id).filter(purpose=made.purpose)
+    active = own.get(retired_at=None)
+    own.filter(retired_at=None).update(retired_at=timezone.now())
+    known = own.filter(key_id=made.key_id).first()
+    if known:
+        made.pk, made.created_at = known.pk, known.created_at
+    made.save()
+    key_outages.forget(made)
+    return active.key_id
+
+
+def _proven(organization_id: uuid.UUID, purpose: Purpose, provider: Key.Provider, config: Mapping[str, str]) -> Key:
+    """An unsaved row of a key that was used just now as it will be used.
+
+    Raises:
+        ConfigurationRefused, KeyNotProven
+    """
+    try:
+        return key_proofs.prove(organization_id, purpose, provider, config)
+    except KmsRefused as error:
+        raise KeyNotProven(
+            f"{error.reason}. Check that the key is enabled and that the credentials may do this. Nothing was changed."
+        ) from error
+    except KmsUnavailable as error:
+        raise KeyNotProven(f"{error.reason.rstrip('.')}. Nothing was changed; try again.") from error
+    except ValueError as error:
+        raise KeyNotProven(f"{error}. Nothing was changed.") from error
 
 
 def import_key_file(row: Key, folder: Path) -> bool:
