@@ -65,3 +65,4 @@ services:
 lock:
 	.venv/bin/uv pip compile -q pyproject.toml --upgrade --universal --generate-hashes --no-emit-index-url --no-header -o requirements.lock
 	.venv/bin/uv pip compile -q pyproject.toml -c requirements.lock --group dev --universal --generate-hashes --no-emit-index-url --no-header -o requirements-dev.lock
+	.venv/bin/uv pip compile -q tests/ministack.in --upgrade --universal --generate-hashes --no-emit-index-url --no-header -o tests/ministack.lock

@@ -39,6 +39,8 @@ Stage = Callable[[str], AbstractContextManager[None]]
 
 _CONNECT_SECONDS = 5.0
 _IDLE_SECONDS = 20.0
+_KEPT = 32
+"""Connections to a host that are kept for the next request, where several threads send them."""
 
 
 class CertificateRefused(DomainError):
@@ -248,7 +250,7 @@ class _Pools(PoolManager):
     def __init__(self, connections: Connections) -> None:
         context = ssl.create_default_context(cafile=trusted_ca_file())
         context.sslsocket_class = _TlsSocket
-        super().__init__(ssl_context=context, retries=False)
+        super().__init__(ssl_context=context, retries=False, maxsize=_KEPT)
         self._classes = {
             "http": partial(_Http, connections=connections),
             "https": partial(_Https, connections=connections),

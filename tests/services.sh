@@ -50,3 +50,11 @@ if [ "${1:-}" != paper ] && [ ! -e .cache/azurite/$AZURITE ]; then
     npm install --silent --no-audit --no-fund --prefix .cache/azurite azurite@$AZURITE
     touch .cache/azurite/$AZURITE
 fi
+
+# An AWS to test against, in an environment of its own: it wants other versions of some libraries.
+if [ "${1:-}" != paper ] && ! cmp -s tests/ministack.lock .cache/ministack/installed; then
+    echo "Installing ministack"
+    python3 -m venv --clear .cache/ministack
+    .cache/ministack/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement tests/ministack.lock
+    cp tests/ministack.lock .cache/ministack/installed
+fi

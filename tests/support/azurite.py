@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from azure.storage.blob import BlobServiceClient
 
+from tests.support.certificates import Authority
 from tests.throwaway import free_port, wait_for_port
 
 _PROGRAM = Path(__file__).parent.parent.parent / ".cache/azurite/node_modules/.bin/azurite-blob"
@@ -18,17 +19,22 @@ ACCOUNT = "drstests"
 
 
 class Azurite(NamedTuple):
+    port: int
     endpoint: str
     key: str
     client: BlobServiceClient
 
 
 @contextmanager
-def azurite() -> Iterator[Azurite]:
+def azurite(authority: Authority | None = None) -> Iterator[Azurite]:
+    """Args: authority: with a certificate of its, azurite speaks TLS and takes tokens of Entra ID."""
     if not _PROGRAM.exists():
         raise SystemExit("azurite is missing: run `make services`.")
     port, key = free_port(), base64.b64encode(secrets.token_bytes(64)).decode()
     arguments = f"--blobHost 127.0.0.1 --blobPort {port} --inMemoryPersistence --silent --disableTelemetry"
+    if authority:
+        certificate, private = authority.issue("127.0.0.1", "localhost")
+        arguments += f" --cert {certificate} --key {private} --oauth basic"
     # It ends when its standard input does, that is with this process.
     server = subprocess.Popen(
         ["sh", "-c", f'"{_PROGRAM}" {arguments} & cat; kill $!'],
@@ -39,12 +45,15 @@ def azurite() -> Iterator[Azurite]:
     )
     try:
         wait_for_port(port)
-        endpoint = f"http://localhost:{port}/{ACCOUNT}"
+        scheme = "https" if authority else "http"
         credential = {"account_name": ACCOUNT, "account_key": key}
         with BlobServiceClient(
-            f"http://127.0.0.1:{port}/{ACCOUNT}", credential=credential, api_version="2021-12-02"
+            f"{scheme}://127.0.0.1:{port}/{ACCOUNT}",
+            credential=credential,
+            api_version="2021-12-02",
+            connection_verify=str(authority.file) if authority else True,
         ) as client:
-            yield Azurite(endpoint, key, client)
+            yield Azurite(port, f"{scheme}://localhost:{port}/{ACCOUNT}", key, client)
     finally:
         server.stdin.close()  # type: ignore[union-attr]
         server.wait()

@@ -9,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
+from tests.support.faults import Fault, Faults, reset
+
 
 class Request(NamedTuple):
     method: str
@@ -18,6 +20,11 @@ class Request(NamedTuple):
     headers: Any
     body: bytes
     target: str
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The query, with names that come more than once."""
+        return parse_qsl(urlsplit(self.target).query, keep_blank_values=True)
 
 
 class Reply(NamedTuple):
@@ -43,6 +50,7 @@ class WebServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.answer, self._context = answer, context
         self.requests: list[Request] = []
+        self.faults = Faults()
         self.port: int = self.server_address[1]
         self.url = f"{'https' if context else 'http'}://localhost:{self.port}"
 
@@ -73,7 +81,23 @@ class _Handler(BaseHTTPRequestHandler):
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
         request = Request(self.command, parts.path, query, self.headers, body, self.path)
         self.server.requests.append(request)
-        self._send(self.server.answer(request))
+        fault = self.server.faults.take(request)
+        if fault is None:
+            self._send(self.server.answer(request))
+            return
+        if fault.is_after:
+            self.server.answer(request)
+        self._fail(fault)
+
+    def _fail(self, fault: Fault) -> None:
+        if isinstance(fault.kind, int):
+            self._send(Reply(b"", fault.kind, {"Retry-After": "1"}))
+            return
+        self.close_connection = True
+        if fault.kind == "timeout":
+            self.rfile.read(1)
+        else:
+            reset(self.connection)
 
     def _send(self, reply: Reply) -> None:
         whole = reply.body if isinstance(reply.body, bytes) else None
@@ -92,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(piece)  # type: ignore[arg-type]
             self.wfile.flush()
 
-    do_GET = do_POST = do_PUT = do_HEAD = do_DELETE = _handle
+    do_GET = do_POST = do_PUT = do_HEAD = do_DELETE = do_PATCH = _handle
 
     def log_message(self, *_: Any) -> None:
         pass

@@ -134,7 +134,7 @@ def world(trusted: Authority, resolver: dict[str, list[list[str]]], settings: An
             return {"port": database.port}, "…"
 
         def s3(config: dict[str, Any]) -> tuple[dict[str, Any], str]:
-            cloud = s3_cloud(stack.enter_context(s3_server()))
+            cloud = s3_cloud(stack.enter_context(s3_server(config["region"])))
             return stored(cloud, config)
 
         def gcs(config: dict[str, Any]) -> tuple[dict[str, Any], str]:

@@ -13,7 +13,7 @@ from connectors import kinds
 from connectors.kinds import object_storage, store
 from tests.support.azurite import ACCOUNT, Azurite, azurite
 from tests.support.certificates import Authority
-from tests.support.gcs_server import GcsServer, gcs_server
+from tests.support.gcs_server import Bucket, GcsServer, gcs_server
 from tests.support.reader import Reader
 from tests.support.s3_server import S3Server, s3_server
 from tests.support.web_server import Reply, WebServer, json_reply
@@ -76,9 +76,9 @@ def s3_cloud(server: S3Server) -> Cloud:
 
 
 def gcs_cloud(server: GcsServer) -> Cloud:
-    server.buckets = {"decisions": {}}
-    key, powerless, stranger = (server.service_account(name) for name in ("reader", "powerless", "stranger"))
-    server.readers = {key["client_email"]}
+    server.buckets = {"decisions": Bucket()}
+    powerless, stranger = server.service_account("powerless"), server.service_account("stranger")
+    key = server.reader("reader")
     stranger["client_email"] = key["client_email"]
     return Cloud(
         "gcs",

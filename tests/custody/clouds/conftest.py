@@ -1,0 +1,63 @@
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from tests.support.aws_server import AwsServer, aws_server
+from tests.support.azure_cloud import AzureCloud, azure_cloud
+from tests.support.azurite import azurite
+from tests.support.certificates import Authority
+from tests.support.gcs_server import GcsServer, gcs_server
+
+
+@pytest.fixture(scope="package")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture
+def trusted(authority: Authority, settings: object) -> Authority:
+    """The authority of the tests, trusted, and this machine, allowed."""
+    settings.TRUSTED_CA_FILE = str(authority.file)  # type: ignore[attr-defined]
+    settings.ALLOWED_PRIVATE_HOSTS = ["localhost"]  # type: ignore[attr-defined]
+    return authority
+
+
+@pytest.fixture(scope="package")
+def _amazon() -> Iterator[AwsServer]:
+    with aws_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="package")
+def _google(authority: Authority) -> Iterator[GcsServer]:
+    with gcs_server(authority.server_context("localhost")) as server:
+        yield server
+
+
+@pytest.fixture(scope="package")
+def _microsoft(authority: Authority) -> Iterator[AzureCloud]:
+    with ExitStack() as stack:
+        blobs = stack.enter_context(azurite(authority))
+        yield stack.enter_context(azure_cloud(authority.server_context("localhost"), blobs))
+
+
+@pytest.fixture
+def amazon(_amazon: AwsServer) -> AwsServer:
+    """An AWS in which nobody has done anything yet."""
+    _amazon.reset()
+    return _amazon
+
+
+@pytest.fixture
+def google(_google: GcsServer) -> GcsServer:
+    """A Google Cloud without buckets and keys."""
+    _google.reset()
+    return _google
+
+
+@pytest.fixture
+def microsoft(_microsoft: AzureCloud) -> AzureCloud:
+    """An Azure without containers and keys."""
+    _microsoft.reset()
+    return _microsoft

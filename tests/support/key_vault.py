@@ -1,0 +1,130 @@
+"""An Azure Key Vault with real keys: RSA to wrap, EC P-256 to sign, with raw r‖s as Azure has it."""
+
+import base64
+import json
+import secrets
+import time
+from functools import cache
+from typing import Any
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from cryptography.hazmat.primitives.asymmetric.utils import Prehashed, decode_dss_signature, encode_dss_signature
+
+from tests.support.web_server import Reply, Request, json_reply
+
+_OAEP = padding.OAEP(padding.MGF1(hashes.SHA256()), hashes.SHA256(), None)
+_OPS = {"RSA": ["wrapKey", "unwrapKey"], "EC": ["sign", "verify"]}
+_PERMISSIONS = {"wrapkey": "wrapKey", "unwrapkey": "unwrapKey"}
+
+
+@cache
+def _rsa_key(name: str) -> rsa.RSAPrivateKey:
+    """Each name has one in a process: making it takes a while."""
+    return rsa.generate_private_key(65537, 2048)
+
+
+class VaultKey:
+    def __init__(self, kid: str, kind: str) -> None:
+        self.kid, self.kind = kid, kind
+        self.attributes: dict[str, Any] = {"enabled": True, "recoveryLevel": "Recoverable+Purgeable"}
+        self.operations = list(_OPS[kind])
+        self.material: Any = _rsa_key(kid) if kind == "RSA" else ec.generate_private_key(ec.SECP256R1())
+
+    def as_json(self) -> dict[str, Any]:
+        numbers = self.material.public_key().public_numbers()
+        public = (
+            {"n": _number(numbers.n, 256), "e": _number(numbers.e, 3)}
+            if self.kind == "RSA"
+            else {"crv": "P-256", "x": _number(numbers.x, 32), "y": _number(numbers.y, 32)}
+        )
+        return {
+            "key": {"kid": self.kid, "kty": self.kind, "key_ops": self.operations, **public},
+            "attributes": self.attributes,
+        }
+
+    @property
+    def refusal(self) -> str:
+        """Why it cannot be used now, in Azure's word."""
+        now = time.time()
+        if not self.attributes["enabled"]:
+            return "KeyDisabled"
+        if now < self.attributes.get("nbf", now):
+            return "KeyNotYetValid"
+        return "KeyExpired" if now > self.attributes.get("exp", now) else ""
+
+
+class KeyVault:
+    """Keys by name, each with one version after another."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.keys: dict[str, list[VaultKey]] = {}
+        self.deleted: dict[str, list[VaultKey]] = {}
+        """Which can still be recovered."""
+
+    def key(self, name: str, kind: str = "RSA") -> str:
+        """Makes a key, or its next version. Returns its address, without the version."""
+        url = f"{self.url}/keys/{name}"
+        self.keys.setdefault(name, []).append(VaultKey(f"{url}/{secrets.token_hex(16)}", kind))
+        return url
+
+    def delete(self, name: str) -> None:
+        """Softly, as Azure does."""
+        self.deleted[name] = self.keys.pop(name)
+
+    def answer(self, request: Request, permissions: set[str]) -> Reply:
+        """What somebody with these permissions is told; they are those of an access policy: get, sign, wrapKey …"""
+        _, name, *rest = request.path.strip("/").split("/")
+        version = rest[0] if len(rest) > (request.method == "POST") else ""
+        verb = rest[-1] if request.method == "POST" else ""
+        needed = _PERMISSIONS.get(verb, verb) or "get"
+        if needed not in permissions:
+            return _error(
+                403, "Forbidden", "The user, group or application does not have permission.", "ForbiddenByRbac"
+            )
+        found = next((key for key in reversed(self.keys.get(name, ())) if key.kid.endswith(version)), None)
+        if found is None:
+            return _error(404, "KeyNotFound", f"A key with (name/id) {name} was not found in this key vault.")
+        if not verb:
+            return json_reply(found.as_json())
+        if found.refusal:
+            return _error(403, "Forbidden", "Operation is not allowed on this key.", found.refusal)
+        if needed not in found.operations:
+            return _error(403, "Forbidden", f"Operation {verb} is not permitted on this key.", "KeyOperationForbidden")
+        body = json.loads(request.body)
+        return json_reply({"kid": found.kid, "value": _encoded(_done(found, verb, body))})
+
+
+def _done(key: VaultKey, verb: str, body: dict[str, str]) -> bytes:
+    value = _decoded(body["value"])
+    if verb in ("wrapkey", "unwrapkey"):
+        assert body["alg"] == "RSA-OAEP-256"
+        return (
+            key.material.public_key().encrypt(value, _OAEP) if verb == "wrapkey" else key.material.decrypt(value, _OAEP)
+        )
+    assert (verb, body["alg"], len(value)) == ("sign", "ES256", 32)
+    r, s = decode_dss_signature(key.material.sign(value, ec.ECDSA(Prehashed(hashes.SHA256()))))
+    return r.to_bytes(32, "big") + s.to_bytes(32, "big")
+
+
+def as_der(signature: bytes) -> bytes:
+    """A signature of Key Vault as others write it."""
+    return encode_dss_signature(int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:], "big"))
+
+
+def _error(status: int, code: str, message: str, inner: str = "") -> Reply:
+    more = {"innererror": {"code": inner}} if inner else {}
+    return json_reply({"error": {"code": code, "message": message, **more}}, status)
+
+
+def _number(value: int, size: int) -> str:
+    return _encoded(value.to_bytes(size, "big"))
+
+
+def _encoded(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
+
+
+def _decoded(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
