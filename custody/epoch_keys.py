@@ -1,7 +1,7 @@
 """Epoch keys stand between a customer's wrapping key and the data keys of records.
 
-An epoch key is 32 random bytes in the memory of one process, wrapped once by the wrapping key. It wraps the data keys of
-the next few minutes, so that an outage or a quota of the key management service does not stop ingest at once.
+An epoch key is 32 random bytes in the memory of one process, wrapped once by the wrapping key. It wraps the data keys
+of the next few minutes, so that an outage or a quota of the key management service does not stop ingest at once.
 
 What is kept of a wrapped data key is enough to open it with the key management service alone:
 

@@ -1,5 +1,5 @@
-"""An organization's keys: made on first use, kept as rows, their secret halves wrapped under the master key or held by a
-key management service of the customer's.
+"""An organization's keys: made on first use and kept as rows. Their secret halves are wrapped under the master key, or
+held by a key management service of the customer's.
 
 signing     Ed25519, or ECDSA on P-256: signs statements
 wrapping    the key-encryption key, 32 bytes or the service's own: wraps the data key of each record

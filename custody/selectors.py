@@ -1,10 +1,12 @@
 """Reading what is in custody: records, receipts, public keys, and proofs of single fields."""
 
 import hashlib
+import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from threading import BoundedSemaphore
 from typing import Any
 
 from django.utils import timezone
@@ -18,6 +20,9 @@ from custody.models import Entry, WaitingObject, object_key
 from custody.sealing import Damaged, Opened, Sealed
 from custody.statements import Claims
 from custody.vaults import VaultUnavailable
+
+_LOOK_SECONDS = 0.2
+_waiters = BoundedSemaphore(3)
 
 
 class NotSigned(DomainError):
@@ -83,6 +88,28 @@ def receipt(entry: Entry) -> Receipt:
     if entry.state == Entry.State.RESERVED:
         raise VaultUnavailable(because="the record has not reached its vault yet")
     return receipt_of(entry, opened(entry).secrets.payload_salt)
+
+
+def awaited_receipt(entry: Entry, *, seconds: float) -> Receipt:
+    """The receipt of a record, for which the caller waits if it is queued. Raises as `receipt`.
+
+    Who waits holds a thread of the web server, so only some wait at a time. The others get the answer of this moment.
+    """
+    if entry.state == Entry.State.QUEUED and seconds and _waiters.acquire(blocking=False):
+        try:
+            entry = _signed(entry, time.monotonic() + seconds)
+        finally:
+            _waiters.release()
+    return receipt(entry)
+
+
+def _signed(entry: Entry, until: float) -> Entry:
+    """The row once it is stored, or as it is by then."""
+    rows = Entry.objects.for_organization(entry.organization_id)
+    while entry.state != Entry.State.STORED and time.monotonic() < until:
+        time.sleep(_LOOK_SECONDS)
+        entry = rows.get(pk=entry.pk)
+    return entry
 
 
 def opened(entry: Entry) -> Opened:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 from custody.clouds import aws
@@ -71,7 +71,7 @@ class Service:
 
 @contextmanager
 def _calling(call: str) -> Iterator[None]:
-    with calling(call):
+    with calling(call, BotoCoreError):
         try:
             yield
         except ClientError as error:

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from azure.core.exceptions import AzureError
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePublicNumbers
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 
@@ -26,7 +27,7 @@ class Service:
     def __init__(self, configuration: Configuration, organization_id: uuid.UUID) -> None:
         self._configuration = configuration
         net, key = connections(), configuration.kms_key or configuration.signing_key
-        with calling("signing in"):
+        with calling("signing in", AzureError):
             application = azure.application(configuration, net, organization_id=organization_id)
             self._session = azure.key_session(net, application, key)
 
@@ -43,7 +44,7 @@ class Service:
         return octets(answer, "value")
 
     def public_key(self) -> PublicKey:
-        with calling("keys/get"):
+        with calling("keys/get", AzureError):
             found = answered("keys/get", self._session.get(azure.key_url(self._configuration.signing_key)))["key"]
         if (found.get("kty"), found.get("crv")) not in (("EC", "P-256"), ("EC-HSM", "P-256")):
             raise ValueError("The key is not of the type EC on P-256")
@@ -60,7 +61,7 @@ class Service:
 
     def _call(self, verb: str, key: str, sent: Mapping[str, str], *, damaged: str = "") -> dict[str, Any]:
         call = f"keys/{verb}"
-        with calling(call):
+        with calling(call, AzureError):
             return answered(call, self._session.post(azure.key_url(key, verb.lower()), json=sent), damaged=damaged)
 
 

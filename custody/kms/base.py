@@ -6,10 +6,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 import requests
-from azure.core.exceptions import AzureError
-from botocore.exceptions import BotoCoreError
 from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
-from google.auth.exceptions import GoogleAuthError
 from urllib3.exceptions import HTTPError
 
 from config.errors import DomainError, Fault
@@ -17,7 +14,6 @@ from config.vetted_http import Connections
 
 _REQUEST_SECONDS = 5
 _ANSWER_BYTES = 2**16
-_TROUBLES = (requests.RequestException, HTTPError, BotoCoreError, GoogleAuthError, AzureError)
 
 
 class KmsUnavailable(Fault):
@@ -87,11 +83,12 @@ def connections() -> Connections:
 
 
 @contextmanager
-def calling(call: str) -> Iterator[None]:
+def calling(call: str, trouble: type[Exception]) -> Iterator[None]:
     """Turns whatever goes wrong on the way to a service into KmsUnavailable.
 
     Args:
         call: what is asked for, as permissions name it.
+        trouble: what its library raises.
     """
     try:
         yield
@@ -99,7 +96,7 @@ def calling(call: str) -> Iterator[None]:
         raise
     except DomainError as error:
         raise KmsUnavailable(f"{call}: {error.sentence}") from error
-    except _TROUBLES as error:
+    except (trouble, requests.RequestException, HTTPError) as error:
         raise KmsUnavailable(f"{call}: {type(error).__name__}") from error
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
+from google.auth.exceptions import GoogleAuthError
 from google_crc32c import value as crc32c
 
 from custody.clouds import gcp
@@ -24,7 +25,7 @@ class Service:
     def __init__(self, configuration: Configuration, organization_id: uuid.UUID) -> None:
         self._configuration = configuration
         self._context = organization_id.bytes
-        with calling("signing in"):
+        with calling("signing in", GoogleAuthError):
             key = gcp.service_account_key(configuration, organization_id=organization_id)
             self._session = gcp.session(connections(), key)
 
@@ -42,7 +43,7 @@ class Service:
 
     def public_key(self) -> PublicKey:
         version, call = self._configuration.signing_key, "cloudkms.cryptoKeyVersions.viewPublicKey"
-        with calling(call):
+        with calling(call, GoogleAuthError):
             answer = answered(call, self._session.get(gcp.kms_url(self._configuration, f"{version}/publicKey")))
         pem = text(answer, "pem").encode()
         _compare(answer, "pemCrc32c", pem)
@@ -60,7 +61,7 @@ class Service:
         for name, value in sent.items():
             encoded = base64.b64encode(value).decode()
             body |= {name: {"sha256": encoded} if name == "digest" else encoded, f"{name}Crc32c": str(crc32c(value))}
-        with calling(call):
+        with calling(call, GoogleAuthError):
             answer = self._session.post(gcp.kms_url(self._configuration, resource), json=body)
             return answered(call, answer, damaged=damaged)
 

@@ -5,12 +5,13 @@ from custody.services.keys import ROTATABLE, KeyNotProven, NeverRotated, import_
 from custody.services.reconciler import adopt_orphans, recall, reconcile
 from custody.services.repair import Found, outside_the_database, repair_vaults
 from custody.services.storage import choose_target
-from custody.services.store import LEASE, Status, StoreResult, Submission, store_records
+from custody.services.store import LEASE, TAKEN, Status, StoreResult, Submission, store_records
 from custody.services.vault_marker import NotThisVault, VaultNotMade, mark_vault, targets_with_a_root
 
 __all__ = [
     "LEASE",
     "ROTATABLE",
+    "TAKEN",
     "Found",
     "KeyNotProven",
     "NeverRotated",

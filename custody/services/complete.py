@@ -65,10 +65,12 @@ def complete(waiting: Sequence[WaitingObject]) -> set[uuid.UUID]:
         vault = made[each.record.target_id]
         return put(vault, each.key, bytes(each.body)) if vault and time.monotonic() < ends else Put.UNAVAILABLE
 
-    here, elsewhere = [], []  # threads have no connection to our own database
-    for each in waiting:
+    def is_ours(each: WaitingObject) -> bool:  # threads have no connection to our own database
         vault = made[each.record.target_id]
-        (here if len(waiting) == 1 or (vault and vault.transactional) else elsewhere).append(each)
+        return len(waiting) == 1 or (vault is not None and vault.transactional)
+
+    here = [each for each in waiting if is_ours(each)]
+    elsewhere = [each for each in waiting if not is_ours(each)]
     outcomes = [(each, put_into_its_vault(each)) for each in here]
     if elsewhere:
         with ThreadPoolExecutor(_PARALLEL_PUTS) as pool:

@@ -87,7 +87,9 @@ def rotate_key(
 
 
 def _replace_active(made: Key) -> str:
-    """Retire the active key of a purpose in favour of another, or of itself with another configuration. Returns its id.
+    """Retire the active key of a purpose in favour of another, or of itself in another configuration. Returns its id.
+
+    The caller holds the lock.
     """
     own = Key.objects.for_organization(made.organization_id).filter(purpose=made.purpose)
     active = own.get(retired_at=None)

@@ -40,6 +40,10 @@ class Status(StrEnum):
     UNAVAILABLE = "unavailable"
 
 
+TAKEN = frozenset({Status.CREATED, Status.QUEUED, Status.REPLAYED})
+"""What is here for good."""
+
+
 @dataclass(frozen=True, slots=True)
 class Submission:
     """One record to store: its exact bytes, and what `strict_json.read` made of them, numbers as their spelling.

@@ -1,10 +1,12 @@
+from argparse import ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
 from accounts import callers, selectors
-from custody import services
+from custody import clouds, services
 from custody.keys import Purpose
+from custody.models import Key
 
 
 class Command(BaseCommand):
@@ -16,8 +18,34 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--organization", required=True, metavar="SLUG")
         parser.add_argument("--purpose", required=True, choices=[purpose.value for purpose in services.ROTATABLE])
+        parser.add_argument(
+            "--provider",
+            choices=[Key.Provider.LOCAL.value, *clouds.PROVIDERS],
+            default=Key.Provider.LOCAL.value,
+            help="who holds the key; without it, this service makes one",
+        )
+        parser.add_argument(
+            "--config",
+            nargs="+",
+            type=_setting,
+            default=[],
+            metavar="NAME=VALUE",
+            help="how to reach the key management service, with kms_key to wrap or signing_key to sign",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         organization = selectors.organization(options["organization"])
-        made = services.rotate_key(caller=callers.command_line(organization.pk), purpose=Purpose(options["purpose"]))
+        made = services.rotate_key(
+            caller=callers.command_line(organization.pk),
+            purpose=Purpose(options["purpose"]),
+            provider=options["provider"],
+            config=dict(options["config"]),
+        )
         self.stdout.write(f"{made.purpose} key {made.key_id}")
+
+
+def _setting(argument: str) -> tuple[str, str]:
+    name, sign, value = argument.partition("=")
+    if not (name and sign):
+        raise ArgumentTypeError(f"{argument!r} is not NAME=VALUE")
+    return name, value
