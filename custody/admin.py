@@ -10,7 +10,7 @@ from accounts import selectors
 from accounts.back_office import ReadOnlyAdmin, TimeRange, page_of
 from accounts.roles import Permission
 from custody import record_types, storage_targets
-from custody.back_office import state_of
+from custody.back_office import state_of, waiting
 from custody.models import Entry, Key
 
 
@@ -19,12 +19,15 @@ class State(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [
+            ("waiting", "Not yet in the vault"),
             (Entry.State.QUEUED, "Not yet signed"),
             (Entry.State.RESERVED, "Not yet finalised"),
             (Entry.State.STORED, "In the vault"),
         ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Entry]) -> QuerySet[Entry]:
+        if self.value() == "waiting":
+            return waiting(queryset)
         return queryset.filter(state=self.value()) if self.value() else queryset
 
 
