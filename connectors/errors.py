@@ -26,10 +26,3 @@ class NotPolled(DomainError):
     """The connector is disabled, or its settings are wrong."""
 
     code = "not_polled"
-
-
-class TestsBusy(DomainError):
-    """As many sources are being tested as may be at once."""
-
-    code, status, retry_after = "tests_busy", 429, 10
-    sentence = "Another connector is being tested. Try again in a few seconds."

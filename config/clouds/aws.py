@@ -66,6 +66,7 @@ def assume_role(
     region: str,
     credentials: Credentials | None,
     endpoint: str = "",
+    guard: Guard | None = None,
 ) -> Credentials:
     """Credentials of a role, for an hour.
 
@@ -84,7 +85,7 @@ def assume_role(
         )
         _require_external_id(sts, role_arn)
     else:
-        sts = client("sts", connections, credentials, region=region, endpoint=endpoint)
+        sts = client("sts", connections, credentials, region=region, endpoint=endpoint, guard=guard)
     found = sts.assume_role(
         RoleArn=role_arn, RoleSessionName="decision-record-service", ExternalId=external_id, DurationSeconds=3600
     )["Credentials"]

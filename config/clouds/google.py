@@ -35,12 +35,12 @@ def session(connections: Connections, key: dict[str, Any], *, scope: str) -> Aut
     """A session of `requests` that signs in as a service account.
 
     Args:
-        scope: what its tokens are good for, however much the account may do.
+        scope: what its tokens are good for, however much the account may do; several with spaces between them.
 
     Raises:
         ValueError: the key is incomplete.
     """
-    credentials = service_account.Credentials.from_service_account_info(key, scopes=[scope])
+    credentials = service_account.Credentials.from_service_account_info(key, scopes=scope.split())
     made = _Session(credentials, refresh_status_codes=(), auth_request=Request(session=connections.session()))
     connections.mount(made)
     return made

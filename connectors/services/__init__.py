@@ -1,6 +1,6 @@
 """Every change of state of connectors: managing them, polling them, and what waits in quarantine."""
 
-from connectors.errors import NoConnector, NotPolled, TestsBusy
+from connectors.errors import NoConnector, NotPolled
 from connectors.services.alerts import note_silence, send_alerts
 from connectors.services.clock_skew import repair_times
 from connectors.services.connectors import (
@@ -19,7 +19,6 @@ __all__ = [
     "NoConnector",
     "NotPolled",
     "Tested",
-    "TestsBusy",
     "change_connector",
     "create_connector",
     "delete_connector",

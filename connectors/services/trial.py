@@ -1,36 +1,24 @@
 """Trying a source out: what a poll does, on one item, in ten seconds, and nothing of it is kept."""
 
-import fcntl
-import threading
-import uuid
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import Any
 
 import structlog
-from django.conf import settings as service
-from django.core.cache import cache
-from redis.exceptions import RedisError
 
 from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
 from config import secret_references
+from config.trials import SECONDS, Trials
 from connectors import kinds, sources
-from connectors.errors import TestsBusy
 from connectors.formats import Item
 from connectors.kinds.base import KindConfig, Source, SourceFault, Step
 from connectors.maps import FieldMap
 
 log = structlog.get_logger("connectors")
 
-SECONDS = 10
-_AT_ONCE = 2
-_slots = threading.BoundedSemaphore(_AT_ONCE)
-_threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="connector-test")
+_trials = Trials("connector-test")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,64 +58,13 @@ def try_source(*, caller: Caller, kind: str, config: dict[str, Any], secret_ref:
 
 
 def _in_time(source: Source[Any], kind: str, settings: KindConfig) -> list[Step]:
-    """The steps of reading. A library that does not come back keeps its thread, and with it the slot."""
-    release = _slot(source.organization_id)
-    attempt: Future[Step] = _threads.submit(_sample, source, kind, settings)
-    attempt.add_done_callback(lambda _: release())
+    """The steps of reading."""
     try:
-        last = attempt.result(timeout=SECONDS)
+        last = _trials.run(source.organization_id, lambda: _sample(source, kind, settings), seconds=SECONDS)
     except TooLate:
         last = Step("time", False, f"The source took longer than {SECONDS} seconds.", "Check that it answers.")
     steps = list(source.steps)
     return steps if any(not step.ok for step in steps) else [*steps, last]
-
-
-def _slot(organization_id: uuid.UUID) -> Callable[[], None]:
-    """Take one of the process's slots, and the organization's only one. Returns what gives them back.
-
-    Raises:
-        TestsBusy
-    """
-    key, token = f"connector-test-{organization_id}", uuid.uuid4().hex
-    if not _slots.acquire(blocking=False):
-        raise TestsBusy
-    lock = _lock(key)
-    if lock is None or not _is_free_elsewhere(key, token):
-        if lock:
-            lock.close()
-        _slots.release()
-        raise TestsBusy
-
-    def release() -> None:
-        with suppress(RedisError):
-            if cache.get(key) == token:  # else it took so long that another test has begun
-                cache.delete(key)
-        lock.close()
-        _slots.release()
-
-    return release
-
-
-def _lock(name: str) -> TextIO | None:
-    """A lock that the processes of this machine share, until it is closed; None if another holds it."""
-    folder = service.DATA_DIR / "locks"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    file = (folder / name).open("w")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        return None
-    return file
-
-
-def _is_free_elsewhere(key: str, token: str) -> bool:
-    """Whether no other machine tests for the organization. While Redis is away, machines do not know of each other."""
-    try:
-        return bool(cache.add(key, token, SECONDS + 5))
-    except RedisError as error:
-        log.warning("tests of connectors are not counted together", exc_info=error)
-        return True
 
 
 def _sample(source: Source[Any], kind: str, settings: KindConfig) -> Step:

@@ -25,6 +25,19 @@ Key = Annotated[
     ),
 ]
 
+STORAGE_PERMISSIONS = (
+    "s3:PutObject",
+    "s3:GetObject",
+    "s3:DeleteObject",
+    "s3:DeleteObjectVersion",
+)
+"""What a vault needs on its objects."""
+LOCKED_STORAGE_PERMISSIONS = ("s3:PutObjectRetention",)
+"""And where they are locked."""
+BUCKET_PERMISSIONS = ("s3:ListBucket", "s3:ListBucketVersions")
+WRAPPING_PERMISSIONS = ("kms:GenerateDataKey", "kms:Decrypt")
+SIGNING_PERMISSIONS = ("kms:Sign", "kms:GetPublicKey")
+
 
 class NoCredentials(DomainError):
     """The configuration names no credentials that could be used, or the secret behind it is of another shape."""
@@ -42,6 +55,7 @@ class NotYourExternalId(DomainError):
 
 
 class Configuration(CloudConfiguration):
+    credentials: ClassVar = "Set secret_ref, or role_arn, or both."
     bucket: Annotated[str, like(names.AWS_BUCKET, "Not a valid bucket name.")]
     """The bucket that holds the records."""
     region: Annotated[str, like(names.AWS_REGION, "Not a valid region, such as eu-central-1.")]
@@ -65,12 +79,17 @@ class Configuration(CloudConfiguration):
     kms_endpoint: Endpoint = ""
     sts_endpoint: Endpoint = ""
 
+    def lacks_credentials(self) -> bool:
+        return not (self.secret_ref or self.role_arn)
+
     def endpoint_of(self, service: str) -> str:
         """Where a service is; "" for Amazon's. Who somebody is (STS) and what they may do (IAM) have one place."""
         return {"s3": self.endpoint, "kms": self.kms_endpoint}.get(service, self.sts_endpoint)
 
 
-def credentials(configuration: Configuration, connections: Connections, *, organization_id: uuid.UUID) -> Credentials:
+def credentials(
+    configuration: Configuration, connections: Connections, *, organization_id: uuid.UUID, guard: Guard | None = None
+) -> Credentials:
     """The credentials that a configuration names; those of a role are good for an hour.
 
     Raises:
@@ -89,6 +108,7 @@ def credentials(configuration: Configuration, connections: Connections, *, organ
             region=configuration.region,
             credentials=own,
             endpoint=configuration.sts_endpoint,
+            guard=guard,
         )
     if own is None:
         raise NoCredentials

@@ -15,6 +15,7 @@ from config.vetted_http import Connections
 from custody.clouds.base import CloudConfiguration, Endpoint, EndpointWithPath, Prefix, SecretRef, like
 
 _API_VERSION = "7.4"
+_ARM = "https://management.azure.com"
 _VAULT = "vault.azure.net"
 _UUID = r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
@@ -26,6 +27,14 @@ Key = Annotated[
         "Write https://VAULT.vault.azure.net/keys/NAME, and /VERSION if only one version is meant.",
     ),
 ]
+
+_BLOBS = "Microsoft.Storage/storageAccounts/blobServices/containers"
+STORAGE_PERMISSIONS = (f"{_BLOBS}/blobs/read", f"{_BLOBS}/blobs/write", f"{_BLOBS}/blobs/delete")
+"""What a vault needs on its blobs: data actions."""
+CONTAINER_PERMISSIONS = (f"{_BLOBS}/read",)
+"""And on the container: an action."""
+WRAPPING_PERMISSIONS = ("Microsoft.KeyVault/vaults/keys/wrap/action", "Microsoft.KeyVault/vaults/keys/unwrap/action")
+SIGNING_PERMISSIONS = ("Microsoft.KeyVault/vaults/keys/sign/action",)
 
 
 class NoApplication(DomainError):
@@ -39,6 +48,7 @@ class NoApplication(DomainError):
 
 
 class Configuration(CloudConfiguration):
+    credentials: ClassVar = "Set tenant_id and client_id together."
     account: Annotated[str, like(names.AZURE_ACCOUNT, "Not a valid account name.")]
     """The storage account."""
     container: Annotated[str, Field(max_length=63), like(names.AZURE_CONTAINER, "Not a valid container name.")]
@@ -62,6 +72,9 @@ class Configuration(CloudConfiguration):
     """The address of Blob Storage, if it is not Azure's."""
     login_endpoint: Endpoint = ""
     arm_endpoint: Endpoint = ""
+
+    def lacks_credentials(self) -> bool:
+        return bool(self.tenant_id) != bool(self.client_id)
 
 
 def application(
@@ -120,3 +133,16 @@ def key_session(connections: Connections, application: Application | None, key: 
 def key_url(key: str, verb: str = "") -> str:
     """The address of a key, or of a verb of it, such as `sign`."""
     return f"{key}/{verb}?api-version={_API_VERSION}" if verb else f"{key}?api-version={_API_VERSION}"
+
+
+def account_session(connections: Connections, application: Application) -> requests.Session:
+    """A session that speaks JSON to Resource Manager, at addresses from `account_url`."""
+    return azure.session(connections, application, scope=azure.RESOURCE_MANAGER)
+
+
+def account_url(configuration: Configuration, path: str, version: str) -> str:
+    """The address of the storage account in Resource Manager, or of something below it."""
+    host = (configuration.arm_endpoint or _ARM).rstrip("/")
+    group = f"/subscriptions/{configuration.subscription_id}/resourceGroups/{configuration.resource_group}"
+    account = f"/providers/Microsoft.Storage/storageAccounts/{configuration.account}"
+    return f"{host}{group}{account}{path}?api-version={version}"

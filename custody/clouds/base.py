@@ -3,9 +3,9 @@
 import re
 import uuid
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from config import secret_references
 from config.clouds.names import endpoint_problems
@@ -29,6 +29,17 @@ class CloudConfiguration(BaseModel):
     """Of one provider. A setting's docstring stands beside it in the guides and in the back office."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
+    credentials: ClassVar[str] = ""
+    """What it needs beside the required names, in a sentence."""
+
+    @model_validator(mode="after")
+    def _has_credentials(self) -> Self:
+        if self.lacks_credentials():
+            raise ValueError(self.credentials)
+        return self
+
+    def lacks_credentials(self) -> bool:
+        return False
 
     def secret(self, organization_id: uuid.UUID) -> str:
         """What `secret_ref` names, as it is now; "" where there is none.

@@ -12,7 +12,20 @@ from config.vetted_http import Connections
 from custody.clouds.base import CloudConfiguration, Endpoint, Prefix, SecretRef, like
 
 _KMS = "https://cloudkms.googleapis.com"
+_STORAGE = "https://storage.googleapis.com"
 _KEY = r"projects/[a-z][a-z0-9.:-]{1,127}/locations/[a-z0-9-]{1,63}/keyRings/[\w-]{1,63}/cryptoKeys/[\w-]{1,63}"
+
+STORAGE_PERMISSIONS = (
+    "storage.objects.create",
+    "storage.objects.get",
+    "storage.objects.list",
+    "storage.objects.delete",
+)
+"""What a vault needs on its objects."""
+LOCKED_STORAGE_PERMISSIONS = ("storage.objects.setRetention", "storage.objects.update")
+"""And where each has a retention of its own."""
+WRAPPING_PERMISSIONS = ("cloudkms.cryptoKeyVersions.useToEncrypt", "cloudkms.cryptoKeyVersions.useToDecrypt")
+SIGNING_PERMISSIONS = ("cloudkms.cryptoKeyVersions.useToSign", "cloudkms.cryptoKeyVersions.viewPublicKey")
 
 
 class NoServiceAccount(DomainError):
@@ -78,6 +91,11 @@ def session(connections: Connections, key: dict[str, Any], *, scope: str = googl
         return google.session(connections, key, scope=scope)
     except ValueError:
         raise NoServiceAccount from None
+
+
+def storage_url(configuration: Configuration, path: str = "") -> str:
+    """The address of the bucket, or of something in it, in the JSON API."""
+    return f"{(configuration.endpoint or _STORAGE).rstrip('/')}/storage/v1/b/{configuration.bucket}{path}"
 
 
 def kms_url(configuration: Configuration, resource: str) -> str:

@@ -1,5 +1,6 @@
 """Taking custody of records, and finishing what a crash or an outage left unfinished."""
 
+from custody.services.custody_test import CustodyTest, run_custody_test
 from custody.services.key_alerts import note_key_outages, send_key_alerts
 from custody.services.keys import ROTATABLE, KeyNotProven, NeverRotated, import_key_file, rotate_key
 from custody.services.reconciler import adopt_orphans, recall, reconcile
@@ -12,6 +13,7 @@ __all__ = [
     "LEASE",
     "ROTATABLE",
     "TAKEN",
+    "CustodyTest",
     "Found",
     "KeyNotProven",
     "NeverRotated",
@@ -30,6 +32,7 @@ __all__ = [
     "reconcile",
     "repair_vaults",
     "rotate_key",
+    "run_custody_test",
     "send_key_alerts",
     "store_records",
     "targets_with_a_root",

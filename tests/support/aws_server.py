@@ -100,7 +100,7 @@ def _answer(request: Request, port: int) -> Reply:
     if owner not in (None, ACCOUNT):
         return Reply(b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>", 403)
     reply = forward(request, port)
-    if reply.status == 200 and _is_dry(request):
+    if _is_dry(request) and (reply.status == 200 or b"InvalidCiphertextException" in reply.body):
         return json_reply({"__type": "DryRunOperationException", "message": "The DryRun parameter was specified."}, 412)
     return reply
 

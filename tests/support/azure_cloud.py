@@ -34,6 +34,7 @@ class AzureCloud:
         """What Azure would say of the container beside azurite's own words, such as a legal hold."""
         self.account: dict[str, Any] = {}
         self.blob_service: dict[str, Any] = {}
+        self.roles: dict[str, list[str]] = {}
         self.permissions: dict[str, set[str]] = {}
         """By application, what it may do in the vault (get, sign …), with blobs (blobs) and in general (arm)."""
         self._secrets: dict[str, str] = {}
@@ -61,6 +62,7 @@ class AzureCloud:
             "encryption": {"keySource": "Microsoft.Keyvault"},
         }
         self.blob_service = {"isVersioningEnabled": True}
+        self.roles = {"actions": ["*"], "notActions": [], "dataActions": ["*"], "notDataActions": []}
 
     def application(self, *permissions: str) -> tuple[str, str]:
         """The id of a new application with these permissions, and its secret."""

@@ -8,7 +8,7 @@ from custody import clouds
 from custody.clouds import ConfigurationRefused
 
 SMALLEST = {
-    "aws": {"bucket": "records", "region": "eu-central-1"},
+    "aws": {"bucket": "records", "region": "eu-central-1", "secret_ref": "env:DRS_SECRET_AWS"},
     "gcp": {"bucket": "records", "secret_ref": "env:DRS_SECRET_GCP"},
     "azure": {"account": "bankrecords", "container": "records", "secret_ref": "env:DRS_SECRET_AZURE"},
 }
@@ -36,7 +36,7 @@ def test_each_missing_unknown_or_wrong_name_has_its_sentence_without_the_value(p
     assert "pasword: There is no such setting." in found
     assert any(problem.startswith("endpoint: ") for problem in found)
     assert {problem for problem in found if "required" in problem} == {
-        f"{name}: This setting is required." for name in SMALLEST[provider]
+        f"{name}: This setting is required." for name in SMALLEST[provider] if (provider, name) != ("aws", "secret_ref")
     }
     assert "hunter2" not in str(found)
 
@@ -56,6 +56,16 @@ def test_a_key_that_amazon_manages_is_refused_because_looking_at_it_can_make_it(
 
 
 KEY_OF_GCP = "projects/bank-1/locations/europe-west3/keyRings/ring/cryptoKeys/records"
+
+
+def test_credentials_are_named_in_one_way_at_least_and_completely() -> None:
+    without = {"bucket": "records", "region": "eu-central-1"}
+    with pytest.raises(ConfigurationRefused, match="Set secret_ref, or role_arn"):
+        clouds.checked("aws", without)
+    clouds.checked("aws", {**without, "role_arn": "arn:aws:iam::123456789012:role/records"})
+    assert problems("azure", tenant_id="bank.example") == ["Set tenant_id and client_id together."]
+
+
 BAD: list[tuple[str, dict[str, str]]] = [
     ("aws", {"prefix": "/records"}),
     ("aws", {"prefix": "a//b"}),

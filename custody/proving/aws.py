@@ -1,0 +1,375 @@
+"""What is asked of Amazon Web Services."""
+
+import json
+import re
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, ClassVar
+
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+
+from config.clouds.aws import Credentials, RoleIsOpen
+from custody.clouds import aws
+from custody.clouds.aws import Configuration
+from custody.proving.base import (
+    CallRefused,
+    Cloud,
+    Finding,
+    Question,
+    busy,
+    denied,
+    failed,
+    passed,
+    skipped,
+    warned,
+)
+
+ALLOWED = frozenset(
+    {
+        "sts:AssumeRole",
+        "sts:GetCallerIdentity",
+        "s3:HeadBucket",
+        "s3:GetBucketVersioning",
+        "s3:GetObjectLockConfiguration",
+        "s3:GetBucketEncryption",
+        "s3:GetPublicAccessBlock",
+        "kms:DescribeKey",
+        "kms:GenerateDataKey",
+        "kms:Decrypt",
+        "kms:Sign",
+        "iam:SimulatePrincipalPolicy",
+    }
+)
+"""Whatever a test may send. These change nothing, with two provisos that `guard` holds."""
+DRY = frozenset({"kms:GenerateDataKey", "kms:Decrypt", "kms:Sign"})
+"""Sent with DryRun only: then KMS says whether it would do it."""
+
+_NOT_SIGNED_IN = {
+    "AuthFailure",
+    "IncompleteSignature",
+    "InvalidAccessKeyId",
+    "InvalidClientTokenId",
+    "InvalidToken",
+    "SignatureDoesNotMatch",
+    "UnrecognizedClientException",
+}
+_EXPIRED = {"ExpiredToken", "ExpiredTokenException", "RequestExpired"}
+_ELSEWHERE = {
+    "301",
+    "307",
+    "400",
+    "AuthorizationHeaderMalformed",
+    "IllegalLocationConstraintException",
+    "PermanentRedirect",
+}
+_USAGE = {"wrapping_key": "ENCRYPT_DECRYPT", "signing_key": "SIGN_VERIFY"}
+_SPECS = {
+    "wrapping_key": {"SYMMETRIC_DEFAULT": ""},
+    "signing_key": {"ECC_NIST_P256": "ECDSA_SHA_256", "ECC_NIST_EDWARDS25519": "ED25519_SHA_512"},
+}
+"""Of which kinds a key may be, and how the algorithm to sign with is called."""
+_UNUSABLE = {
+    "Disabled": "Enable the key again: kms:EnableKey.",
+    "PendingDeletion": "Cancel its deletion and enable it: kms:CancelKeyDeletion, kms:EnableKey.",
+    "PendingImport": "Import its key material: kms:ImportKeyMaterial.",
+    "Unavailable": "Bring its custom key store back.",
+}
+_BLOCKS = ("BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets")
+
+
+def guard(model: Any, params: dict[str, Any], **_: Any) -> None:
+    """Below the client, at botocore's `before-call`. Raises CallRefused."""
+    call = f"{model.service_model.service_name}:{model.name}"
+    if call not in ALLOWED:
+        raise CallRefused(call)
+    if call.startswith("kms:"):
+        sent = json.loads(params["body"])
+        if call in DRY and sent.get("DryRun") is not True:
+            raise CallRefused(f"{call} without DryRun")
+        if re.search("alias/aws/", str(sent.get("KeyId")), re.IGNORECASE):  # which DescribeKey can create
+            raise CallRefused(f"{call} of a key that Amazon manages")
+
+
+@dataclass
+class Amazon(Cloud):
+    configuration: Configuration
+    errors: ClassVar = (ClientError, BotoCoreError, RoleIsOpen)
+    credentials: Credentials | None = None
+    arn: str = ""
+    """Who the credentials are; "" where nobody was asked."""
+    algorithm: str = ""
+    """To sign with."""
+    _clients: dict[str, Any] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def client(self, service: str) -> Any:
+        with self._lock:
+            if service not in self._clients:
+                assert self.credentials is not None  # noqa: S101 - nothing is asked before they are known
+                self._clients[service] = aws.client(
+                    service, self.configuration, self.connections, self.credentials, guard=guard
+                )
+            return self._clients[service]
+
+    @property
+    def of_bucket(self) -> dict[str, str]:
+        """The parameters of every call about the bucket: another account's is refused there."""
+        owner = self.configuration.account_id
+        return {"Bucket": self.configuration.bucket, **({"ExpectedBucketOwner": owner} if owner else {})}
+
+    @property
+    def bucket_arn(self) -> str:
+        return f"arn:{_partition(self.configuration.region)}:s3:::{self.configuration.bucket}"
+
+    def refusal(self, error: Exception, question: Question) -> Finding:
+        if isinstance(error, RoleIsOpen):
+            return failed(error.sentence, _trust(self))
+        if isinstance(error, NoCredentialsError):
+            detail = "This service has no identity of its own at Amazon that could assume the role."
+            return failed(detail, "Set secret_ref, or ask the operator of this service to give it one.")
+        if not isinstance(error, ClientError):
+            return failed("The endpoint gives no sensible answer.", "Check region and endpoints.")
+        code = str(error.response.get("Error", {}).get("Code", ""))
+        status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+        if code in _EXPIRED:
+            return failed("The credentials have expired.", "Replace the secret that secret_ref names.")
+        if code in _NOT_SIGNED_IN:
+            detail = f"The credentials are not accepted ({code})."
+            return failed(detail, "Check the secret that secret_ref names: ACCESS_KEY_ID:SECRET_ACCESS_KEY.")
+        if code == "MethodNotAllowed" or status == 501:
+            return skipped("What speaks like S3 here does not know this setting.")
+        if question.call.startswith("s3:") and code in _ELSEWHERE:
+            return _elsewhere(
+                error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("x-amz-bucket-region")
+            )
+        if status == 403 or code.startswith("AccessDenied"):
+            if question.id == "credentials":
+                return failed("The role cannot be assumed.", _trust(self))
+            return denied(
+                question, self.bucket_arn if question.call.startswith("s3:") else "this key, in its key policy too"
+            )
+        return _known(code) or (busy(code or str(status)) if status == 429 or status >= 500 else _unknown(code, status))
+
+
+def _known(code: str) -> Finding | None:
+    return {
+        "NoSuchBucket": failed("There is no bucket of this name.", "Check bucket and endpoint."),
+        "404": failed("There is no bucket of this name.", "Check bucket and endpoint."),
+        "NotFoundException": failed("There is no such key in this region and account.", "Check the key, and region."),
+        "InvalidArnException": failed("The key's ARN is not one of this region.", "Check the key, and region."),
+        "DisabledException": failed("The key is disabled.", _UNUSABLE["Disabled"]),
+        "KMSInvalidStateException": failed("The key's state forbids this.", _UNUSABLE["PendingDeletion"]),
+        "KeyUnavailableException": failed("The key cannot be used at the moment.", "Try again later."),
+        "InvalidKeyUsageException": failed("The key is made for something else.", "Name a key of the right usage."),
+        "ThrottlingException": busy(code),
+        "SlowDown": busy(code),
+    }.get(code)
+
+
+def _unknown(code: str, status: int) -> Finding:
+    return failed(f"The request is refused ({code or status}).", "Check region and endpoints.")
+
+
+def _trust(cloud: Cloud) -> str:
+    return (
+        "Let the role's trust policy allow sts:AssumeRole to this service, on the condition that sts:ExternalId is "
+        f"{cloud.organization_id}."
+    )
+
+
+def _partition(region: str) -> str:
+    return {"cn": "aws-cn", "us-gov": "aws-us-gov"}.get(region.rpartition("-")[0].rpartition("-")[0], "aws")
+
+
+def _elsewhere(region: str | None) -> Finding:
+    where = f"The bucket is in {region}." if region else "The bucket is in another region."
+    return failed(where, f"Set region to {region}." if region else "Set region to that of the bucket.")
+
+
+def _credentials(cloud: Amazon) -> Finding:
+    cloud.credentials = aws.credentials(
+        cloud.configuration, cloud.connections, organization_id=cloud.organization_id, guard=guard
+    )
+    if cloud.configuration.endpoint and not cloud.configuration.sts_endpoint:
+        return skipped("What speaks like S3 is asked for storage alone. Set sts_endpoint to ask it for this too.")
+    cloud.arn = cloud.client("sts").get_caller_identity()["Arn"]
+    return passed(f"Signed in as {cloud.arn}.")
+
+
+def _bucket(cloud: Amazon) -> Finding:
+    try:
+        found = cloud.client("s3").head_bucket(**cloud.of_bucket).get("BucketRegion")
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "403" and cloud.configuration.account_id:
+            cloud.client("s3").head_bucket(Bucket=cloud.configuration.bucket)
+            return failed("The bucket belongs to another account than account_id.", "Check bucket and account_id.")
+        raise
+    if found and found != cloud.configuration.region:
+        return _elsewhere(found)
+    return passed(f"The bucket is there{f', in {found}' if found else ''}.")
+
+
+def _versioning(cloud: Amazon) -> Finding:
+    if cloud.client("s3").get_bucket_versioning(**cloud.of_bucket).get("Status") == "Enabled":
+        return passed("Versioning is on.")
+    return warned(
+        "Versioning is off: what others overwrite in this bucket is lost.",
+        "Turn versioning on: s3:PutBucketVersioning with Status=Enabled.",
+    )
+
+
+def _object_lock(cloud: Amazon) -> Finding:
+    off = warned(
+        "Object Lock is off: whoever may delete objects can delete records.",
+        "Create the bucket with Object Lock, or turn it on: s3:PutObjectLockConfiguration.",
+    )
+    try:
+        found = cloud.client("s3").get_object_lock_configuration(**cloud.of_bucket)["ObjectLockConfiguration"]
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "ObjectLockConfigurationNotFoundError":
+            return off
+        raise
+    if found.get("ObjectLockEnabled") != "Enabled":
+        return off
+    rule = found.get("Rule", {}).get("DefaultRetention", {})
+    lasts = f" By default {rule.get('Mode', '')} for {rule.get('Days') or rule.get('Years')}" if rule else ""
+    unit = (" days." if "Days" in rule else " years.") if rule else ""
+    return passed(f"Object Lock is on.{lasts}{unit}")
+
+
+def _encryption(cloud: Amazon) -> Finding:
+    fix = (
+        "Turn default encryption on: s3:PutEncryptionConfiguration, with aws:kms and a key of your own if you want one."
+    )
+    try:
+        found = cloud.client("s3").get_bucket_encryption(**cloud.of_bucket)["ServerSideEncryptionConfiguration"]
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "ServerSideEncryptionConfigurationNotFoundError":
+            return warned("The bucket does not encrypt by itself. Records are sealed all the same.", fix)
+        raise
+    kinds = {rule.get("ApplyServerSideEncryptionByDefault", {}).get("SSEAlgorithm", "") for rule in found["Rules"]}
+    return passed(f"The bucket encrypts with {', '.join(sorted(kinds))}. Records are sealed besides.")
+
+
+def _public_access(cloud: Amazon) -> Finding:
+    fix = "Turn all four settings of Block Public Access on: s3:PutBucketPublicAccessBlock."
+    try:
+        found = cloud.client("s3").get_public_access_block(**cloud.of_bucket)["PublicAccessBlockConfiguration"]
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "NoSuchPublicAccessBlockConfiguration":
+            return failed("Nothing keeps the bucket from being public.", fix)
+        raise
+    open_ = [name for name in _BLOCKS if not found.get(name)]
+    if open_:
+        return failed(f"The bucket can be made public: {', '.join(open_)} is off.", fix)
+    return passed("Public access is blocked.")
+
+
+def _described(cloud: Amazon, which: str, key: str) -> Finding:
+    named = re.match(r"arn:[^:]+:kms:([^:]+):", key)
+    if named and named[1] != cloud.configuration.region:
+        return failed(
+            f"The key is in {named[1]}, the bucket in {cloud.configuration.region}.", "Name a key of this region."
+        )
+    found = cloud.client("kms").describe_key(KeyId=key)["KeyMetadata"]
+    state, usage, spec = found["KeyState"], found["KeyUsage"], found.get("KeySpec", "SYMMETRIC_DEFAULT")
+    if state != "Enabled":
+        return failed(f"The key is not enabled: its state is {state}.", _UNUSABLE.get(state, "Enable the key."))
+    if usage != _USAGE[which] or spec not in _SPECS[which]:
+        fix = f"Name a key with the usage {_USAGE[which]} and one of the specs {', '.join(_SPECS[which])}."
+        return failed(f"The key cannot be used for this: it is {usage}, {spec}.", fix)
+    if found.get("KeyManager") == "AWS":
+        return failed("Amazon manages this key.", "Name a customer managed key.")
+    cloud.algorithm = _SPECS[which][spec] or cloud.algorithm
+    return passed(f"The key is enabled: {usage}, {spec}.")
+
+
+def _wrapping_key(cloud: Amazon) -> Finding:
+    key = cloud.configuration.kms_key
+    return _described(cloud, "wrapping_key", key) if key else skipped("No kms_key is named.")
+
+
+def _signing_key(cloud: Amazon) -> Finding:
+    key = cloud.configuration.signing_key
+    return _described(cloud, "signing_key", key) if key else skipped("No signing_key is named.")
+
+
+def _dry(cloud: Amazon, key: str, operation: str, does: str, **sent: Any) -> Finding:
+    """Success of a dry run is an error of its own."""
+    if not key:
+        return skipped("No key for this is named.")
+    try:
+        getattr(cloud.client("kms"), operation)(KeyId=key, DryRun=True, **sent)
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "DryRunOperationException":
+            return passed(f"The key would {does}. Nothing was done with it.")
+        raise
+    return failed("The service ignored DryRun.", "Check kms_endpoint: this is not Amazon's KMS.")
+
+
+def _wrap(cloud: Amazon) -> Finding:
+    return _dry(cloud, cloud.configuration.kms_key, "generate_data_key", "wrap", KeySpec="AES_256")
+
+
+def _unwrap(cloud: Amazon) -> Finding:
+    return _dry(cloud, cloud.configuration.kms_key, "decrypt", "unwrap", DryRunModifiers=["IGNORE_CIPHERTEXT"])
+
+
+def _sign(cloud: Amazon) -> Finding:
+    key, message = cloud.configuration.signing_key, b"decision-record-service custody test"
+    return _dry(cloud, key, "sign", "sign", Message=message, MessageType="RAW", SigningAlgorithm=cloud.algorithm or "-")
+
+
+def _permissions(cloud: Amazon) -> Finding:
+    if not cloud.arn:
+        return skipped("Nobody was asked who these credentials are.")
+    wanted = {
+        f"{cloud.bucket_arn}/{cloud.configuration.prefix}*": aws.STORAGE_PERMISSIONS,
+        cloud.bucket_arn: aws.BUCKET_PERMISSIONS,
+    }
+    missing = [action for resource, actions in wanted.items() for action in _missing(cloud, actions, resource)]
+    if missing:
+        return failed(
+            f"The identity's policies do not allow {', '.join(missing)}.",
+            f"Allow {', '.join(missing)} on {cloud.bucket_arn} and its objects.",
+        )
+    return passed("The identity's policies allow everything that is needed of the bucket.")
+
+
+def _missing(cloud: Amazon, actions: tuple[str, ...], resource: str) -> list[str]:
+    source = re.sub(r":sts:(.*):assumed-role/([^/]+)/.*", r":iam:\1:role/\2", cloud.arn)
+    found = cloud.client("iam").simulate_principal_policy(
+        PolicySourceArn=cloud.configuration.role_arn or source, ActionNames=[*actions], ResourceArns=[resource]
+    )
+    return [each["EvalActionName"] for each in found["EvaluationResults"] if each["EvalDecision"] != "allowed"]
+
+
+CLOUD = Amazon
+QUESTIONS = [
+    Question("credentials", "sts:GetCallerIdentity", "", _credentials, needs=""),
+    Question("bucket", "s3:HeadBucket", "s3:ListBucket", _bucket),
+    Question("versioning", "s3:GetBucketVersioning", "s3:GetBucketVersioning", _versioning, if_denied="warn"),
+    Question(
+        "object_lock",
+        "s3:GetObjectLockConfiguration",
+        "s3:GetBucketObjectLockConfiguration",
+        _object_lock,
+        if_denied="warn",
+    ),
+    Question("encryption", "s3:GetBucketEncryption", "s3:GetEncryptionConfiguration", _encryption, if_denied="warn"),
+    Question(
+        "public_access", "s3:GetPublicAccessBlock", "s3:GetBucketPublicAccessBlock", _public_access, if_denied="warn"
+    ),
+    Question("wrapping_key", "kms:DescribeKey", "kms:DescribeKey", _wrapping_key),
+    Question("wrap", "kms:GenerateDataKey", "kms:GenerateDataKey", _wrap),
+    Question("unwrap", "kms:Decrypt", "kms:Decrypt", _unwrap),
+    Question("signing_key", "kms:DescribeKey", "kms:DescribeKey", _signing_key),
+    Question("sign", "kms:Sign", "kms:Sign", _sign, needs="signing_key"),
+    Question(
+        "permissions",
+        "iam:SimulatePrincipalPolicy",
+        "iam:SimulatePrincipalPolicy",
+        _permissions,
+        if_denied="skipped",
+    ),
+]

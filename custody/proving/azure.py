@@ -1,0 +1,300 @@
+"""What is asked of Azure."""
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import requests
+from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
+from azure.storage.blob import ContainerProperties
+
+from config.clouds.azure import STORAGE, Application
+from custody.clouds import azure
+from custody.clouds.azure import Configuration
+from custody.proving.base import (
+    CallRefused,
+    Cloud,
+    Finding,
+    Question,
+    busy,
+    denied,
+    failed,
+    passed,
+    skipped,
+    warned,
+)
+
+_ACCOUNT = r"/subscriptions/[^/?]+/resourceGroups/[^/?]+/providers/Microsoft\.Storage/storageAccounts/[^/?]+"
+_VERSION = r"\?api-version=[\w.-]+"
+ALLOWED = [
+    ("POST", r"/[^/?]+/oauth2/v2\.0/token"),
+    ("GET", r"(/[^/?]+){1,2}\?(?!(.*&)?comp=)(.*&)?restype=container(&.*)?"),
+    ("GET", _ACCOUNT + _VERSION),
+    ("GET", _ACCOUNT + "/blobServices/default" + _VERSION),
+    ("GET", _ACCOUNT + r"/providers/Microsoft\.Authorization/permissions" + _VERSION),
+    ("GET", r"/keys/[0-9a-zA-Z-]+(/[0-9a-f]+)?" + _VERSION),
+]
+"""Whatever a test may send. A user delegation key, which outlives the test, is not among them."""
+_SOON = 30 * 86400
+_OPERATIONS = {"wrapping_key": {"wrapKey", "unwrapKey"}, "signing_key": {"sign"}}
+_KINDS = {"wrapping_key": ("RSA", "RSA-HSM", "oct-HSM"), "signing_key": ("EC", "EC-HSM")}
+_NOT_PERMITTED = {
+    "AuthorizationPermissionMismatch",
+    "AuthorizationResourceTypeMismatch",
+    "AuthorizationServiceMismatch",
+    "AuthorizationFailed",
+}
+
+
+class _Refused(Exception):
+    """Azure answers with an error to what is asked in JSON."""
+
+    def __init__(self, answer: requests.Response) -> None:
+        super().__init__(f"HTTP {answer.status_code}")
+        self.status = answer.status_code
+
+
+@dataclass
+class Azure(Cloud):
+    configuration: Configuration
+    errors: ClassVar = (_Refused, AzureError, ValueError)
+    application: Application | None = None
+    container: ContainerProperties | None = None
+
+    def guard(self, method: str, host: str, target: str) -> None:
+        if not any(method == known and re.fullmatch(pattern, target) for known, pattern in ALLOWED):
+            raise CallRefused(f"{method} {target.partition('?')[0]}")
+
+    def read(self, session: requests.Session, url: str) -> Any:
+        """An answer as JSON. Raises _Refused."""
+        answer = session.get(url)
+        if answer.status_code != 200:
+            raise _Refused(answer)
+        return answer.json()
+
+    def refusal(self, error: Exception, question: Question) -> Finding:
+        if isinstance(error, ClientAuthenticationError) and error.reason and not error.response:
+            return failed(
+                f"Entra ID does not accept the application ({error.reason}): its secret is wrong or has expired.",
+                "Check tenant_id and client_id, and put a valid client secret where secret_ref points.",
+            )
+        if isinstance(error, ValueError) or (
+            isinstance(error, AzureError) and not isinstance(error, HttpResponseError)
+        ):
+            return failed("The answer makes no sense.", "Check account, endpoint and the secret that secret_ref names.")
+        code, status = str(getattr(error, "error_code", "") or ""), _status(error)
+        if status == 404:
+            return _absent(question)
+        if status == 403 and question.call == "Get Key":
+            return denied(question, "the key, with the role Key Vault Crypto User or an access policy")
+        if code in _NOT_PERMITTED or (status == 403 and not code):
+            return denied(question, "the container" if question.id == "container" else "the storage account")
+        if code == "AuthorizationFailure":
+            detail = "The storage account does not let this service in."
+            return failed(detail, "Allow this service's address in the account's network rules.")
+        if status in (401, 403):
+            return failed(
+                f"The credentials are not accepted ({code or status}).",
+                "Check account, and the secret that secret_ref names: a key, or a signature that has not expired.",
+            )
+        if status == 429 or status >= 500:
+            return busy(code or str(status))
+        return failed(f"The request is refused ({code or status}).", "Check account, container and endpoints.")
+
+
+def _status(error: Exception) -> int:
+    return int(getattr(error, "status", None) or getattr(error, "status_code", None) or 0)
+
+
+def _absent(question: Question) -> Finding:
+    if question.call == "Get Key":
+        fix = "Check the key. If it was deleted, recover it: az keyvault key recover."
+        return failed("There is no such key in the vault, or it was deleted.", fix)
+    if question.id == "container":
+        return failed("There is no container of this name.", "Check account and container.")
+    return failed("There is no such storage account.", "Check account, subscription_id and resource_group.")
+
+
+def _credentials(cloud: Azure) -> Finding:
+    cloud.application = azure.application(cloud.configuration, cloud.connections, organization_id=cloud.organization_id)
+    if cloud.application is None:
+        return skipped("A key or a signature of the account signs each request: there is nobody to sign in.")
+    cloud.application.get_token(STORAGE)
+    return passed(f"The application {cloud.configuration.client_id} signed in.")
+
+
+def _container(cloud: Azure) -> Finding:
+    client = azure.container(
+        cloud.configuration, cloud.connections, cloud.application, organization_id=cloud.organization_id
+    )
+    cloud.container = client.get_container_properties()
+    return passed("The container is there.")
+
+
+def _object_lock(cloud: Azure) -> Finding:
+    found: Any = cloud.container
+    if found.has_immutability_policy or getattr(found, "immutable_storage_with_versioning_enabled", False):
+        return passed("The container has an immutability policy.")
+    if found.has_legal_hold:
+        return passed("The container is under a legal hold.")
+    return warned(
+        "The container is not immutable: whoever may delete blobs can delete records.",
+        "Set a policy: az storage container immutability-policy create.",
+    )
+
+
+def _encryption(cloud: Azure) -> Finding:
+    found: Any = cloud.container
+    scope = getattr(found.encryption_scope, "default_encryption_scope", None) if found.encryption_scope else None
+    if scope and scope != "$account-encryption-key":
+        return passed(f"The container encrypts with the scope {scope}. Records are sealed besides.")
+    return passed("The container encrypts with the account's key. Records are sealed besides.")
+
+
+def _public_access(cloud: Azure) -> Finding:
+    found: Any = cloud.container
+    if found.public_access:
+        return failed(
+            f"The container is public: {found.public_access}.",
+            "Make it private: az storage container set-permission --public-access off.",
+        )
+    return passed("The container is private.")
+
+
+def _of_account(cloud: Azure, path: str, version: str) -> Any:
+    """What Resource Manager says; None where the configuration does not name enough."""
+    named = cloud.configuration.subscription_id and cloud.configuration.resource_group
+    if not named or cloud.application is None:
+        return None
+    session = azure.account_session(cloud.connections, cloud.application)
+    return cloud.read(session, azure.account_url(cloud.configuration, path, version))
+
+
+_UNNAMED = skipped(
+    "Resource Manager was not asked.",
+    "Set subscription_id and resource_group, and sign in as an application, to have this looked at.",
+)
+
+
+def _account(cloud: Azure) -> Finding:
+    found = _of_account(cloud, "", "2023-05-01")
+    if found is None:
+        return _UNNAMED
+    settings = found.get("properties", {})
+    if settings.get("allowBlobPublicAccess"):
+        return warned(
+            "The storage account lets its containers be made public.",
+            "Forbid it: az storage account update --allow-blob-public-access false.",
+        )
+    source = settings.get("encryption", {}).get("keySource", "")
+    whose = "a key of yours" if source.lower() == "microsoft.keyvault" else "keys of Microsoft's"
+    return passed(f"The storage account encrypts with {whose}, and no container of it can be public.")
+
+
+def _versioning(cloud: Azure) -> Finding:
+    found = _of_account(cloud, "/blobServices/default", "2023-05-01")
+    if found is None:
+        return _UNNAMED
+    if found.get("properties", {}).get("isVersioningEnabled"):
+        return passed("Versioning is on.")
+    return warned(
+        "Versioning is off: what others overwrite in this container is lost.",
+        "Turn it on: az storage account blob-service-properties update --enable-versioning.",
+    )
+
+
+def _permissions(cloud: Azure) -> Finding:
+    found = _of_account(cloud, "/providers/Microsoft.Authorization/permissions", "2022-04-01")
+    if found is None:
+        return _UNNAMED
+    given = found.get("value", [])
+    missing = [
+        *(each for each in azure.CONTAINER_PERMISSIONS if not _is_given(each, given, "actions", "notActions")),
+        *(each for each in azure.STORAGE_PERMISSIONS if not _is_given(each, given, "dataActions", "notDataActions")),
+    ]
+    if missing:
+        return failed(
+            f"The application lacks {', '.join(missing)}.",
+            f"Grant {', '.join(missing)}, such as with the role Storage Blob Data Contributor on the container.",
+        )
+    return passed("The application has everything that is needed of the container.")
+
+
+def _is_given(permission: str, given: Sequence[dict[str, Any]], allows: str, excepts: str) -> bool:
+    return any(
+        _matches(permission, each.get(allows) or ()) and not _matches(permission, each.get(excepts) or ())
+        for each in given
+    )
+
+
+def _matches(permission: str, patterns: Sequence[str]) -> bool:
+    return any(re.fullmatch(re.escape(pattern).replace(r"\*", ".*"), permission, re.IGNORECASE) for pattern in patterns)
+
+
+def _key(cloud: Azure, which: str, key: str) -> Finding:
+    if not key:
+        return skipped(f"No {'kms_key' if which == 'wrapping_key' else which} is named.")
+    found = cloud.read(azure.key_session(cloud.connections, cloud.application, key), azure.key_url(key))
+    attributes, described, now = found.get("attributes", {}), found.get("key", {}), time.time()
+    if not attributes.get("enabled"):
+        return failed("The key is disabled.", "Enable it: az keyvault key set-attributes --enabled true.")
+    if now < attributes.get("nbf", 0):
+        return failed(
+            "The key is not valid yet.", "Change its activation date: az keyvault key set-attributes --not-before."
+        )
+    expires = attributes.get("exp")
+    if expires is not None and now >= expires:
+        return failed("The key has expired.", "Change its expiry date: az keyvault key set-attributes --expires.")
+    kind, operations = described.get("kty"), set(described.get("key_ops", ()))
+    is_fit = kind in _KINDS[which] and (which != "signing_key" or described.get("crv") == "P-256")
+    if not is_fit:
+        fix = "Name an EC key on P-256." if which == "signing_key" else f"Name a key of the type {_KINDS[which][0]}."
+        return failed(f"The key cannot be used for this: it is of the type {kind}.", fix)
+    if lacking := sorted(_OPERATIONS[which] - operations):
+        return failed(
+            f"The key does not permit {', '.join(lacking)}.",
+            f"Permit it: az keyvault key set-attributes --ops {' '.join(sorted(operations | _OPERATIONS[which]))}.",
+        )
+    if expires is not None and expires - now < _SOON:
+        return warned(
+            "The key expires within 30 days.", "Change its expiry date: az keyvault key set-attributes --expires."
+        )
+    return passed(f"The key is enabled: {kind}, {', '.join(sorted(operations))}.")
+
+
+def _wrapping_key(cloud: Azure) -> Finding:
+    return _key(cloud, "wrapping_key", cloud.configuration.kms_key)
+
+
+def _signing_key(cloud: Azure) -> Finding:
+    return _key(cloud, "signing_key", cloud.configuration.signing_key)
+
+
+_READ_ACCOUNT = "Microsoft.Storage/storageAccounts/read"
+CLOUD = Azure
+QUESTIONS = [
+    Question("credentials", "token", "", _credentials, needs=""),
+    Question("container", "Get Container Properties", azure.CONTAINER_PERMISSIONS[0], _container),
+    Question("object_lock", "", azure.CONTAINER_PERMISSIONS[0], _object_lock, needs="container"),
+    Question("encryption", "", azure.CONTAINER_PERMISSIONS[0], _encryption, needs="container"),
+    Question("public_access", "", azure.CONTAINER_PERMISSIONS[0], _public_access, needs="container"),
+    Question("account", "Storage Accounts - Get Properties", _READ_ACCOUNT, _account, if_denied="skipped"),
+    Question(
+        "versioning",
+        "Blob Services - Get Service Properties",
+        "Microsoft.Storage/storageAccounts/blobServices/read",
+        _versioning,
+        if_denied="skipped",
+    ),
+    Question(
+        "permissions",
+        "Permissions - List For Resource",
+        "Microsoft.Authorization/permissions/read",
+        _permissions,
+        if_denied="skipped",
+    ),
+    Question("wrapping_key", "Get Key", "Microsoft.KeyVault/vaults/keys/read", _wrapping_key),
+    Question("signing_key", "Get Key", "Microsoft.KeyVault/vaults/keys/read", _signing_key),
+]

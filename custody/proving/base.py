@@ -1,0 +1,209 @@
+"""Asking the questions of a provider: in parallel, each for three seconds and once."""
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import requests
+import structlog
+import urllib3
+
+from config import addresses, vetted_http
+from config.errors import DomainError
+from config.secret_references import SecretUnavailable
+from config.trials import SECONDS
+from config.vetted_http import Connections
+
+log = structlog.get_logger("custody")
+
+CALL_SECONDS = 3.0
+Status = Literal["pass", "warn", "fail", "skipped"]
+_LATER = "Try again later. If it persists, ask the provider."
+_MENDS: dict[type[DomainError], str] = {
+    addresses.HostNotFound: "Check the name of the account, the vault or the endpoint.",
+    addresses.AddressRefused: (
+        "Use a public address, or ask the operator of this service to add the host to ALLOWED_PRIVATE_HOSTS."
+    ),
+    addresses.PlaintextRefused: (
+        "Use https://, or ask the operator of this service to add the host to ALLOWED_PRIVATE_HOSTS."
+    ),
+    vetted_http.CertificateRefused: (
+        "Check how the host is spelled. If your own authority issued its certificate, ask the operator of this service "
+        "to add that to TRUSTED_CA_FILE."
+    ),
+    vetted_http.ConnectionFailed: "Check host and port, and that no firewall is in the way.",
+    vetted_http.TooSlow: _LATER,
+    vetted_http.AnswerTooLarge: "Check the endpoint: this is not what it should be.",
+    SecretUnavailable: "Ask the operator of this service to put the secret where secret_ref points.",
+}
+
+
+class CallRefused(Exception):
+    """A call that is not on the list of what a test may send. It was not sent."""
+
+
+class Finding(NamedTuple):
+    """What an answer means. `fix` names the permission to grant or the setting to change."""
+
+    status: Status
+    detail: str
+    fix: str = ""
+
+
+def passed(detail: str) -> Finding:
+    return Finding("pass", detail)
+
+
+def warned(detail: str, fix: str) -> Finding:
+    return Finding("warn", detail, fix)
+
+
+def failed(detail: str, fix: str) -> Finding:
+    return Finding("fail", detail, fix)
+
+
+def skipped(detail: str, fix: str = "") -> Finding:
+    return Finding("skipped", detail, fix)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of the result."""
+
+    id: str
+    status: Status
+    call: str
+    permission: str
+    detail: str
+    fix: str
+    latency_ms: int
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something to ask of a cloud.
+
+    Attributes:
+        call: the operation, as its provider calls it; "" where an earlier answer tells.
+        permission: what that needs; "" where anybody may.
+        ask: given the cloud; what it raises is for `Cloud.refusal`.
+        needs: the question that must have been answered well before.
+        if_denied: what it means that the permission is missing, where this is no failure.
+    """
+
+    id: str
+    call: str
+    permission: str
+    ask: Callable[[Any], Finding]
+    needs: str = "credentials"
+    if_denied: Status = "fail"
+
+
+@dataclass
+class Cloud:
+    """A configuration and what has been learned with it. Its questions are asked in several threads."""
+
+    configuration: Any
+    organization_id: uuid.UUID
+    connections: Connections = field(init=False)
+    errors: ClassVar[tuple[type[Exception], ...]]
+    """What the cloud's library raises."""
+
+    def __post_init__(self) -> None:
+        self.connections = Connections(
+            deadline=time.monotonic() + SECONDS,
+            request_seconds=CALL_SECONDS,
+            answer_bytes=2**20,
+            guard=self.guard,
+        )
+
+    def guard(self, method: str, host: str, target: str) -> None:
+        """Below every client. Raises CallRefused."""
+
+    def refusal(self, error: Exception, question: Question) -> Finding:
+        """What one of `errors` means."""
+        raise NotImplementedError
+
+
+def ask_all(cloud: Cloud, questions: Sequence[Question], *, done: Callable[[int], object]) -> list[Check]:
+    """Ask in rounds: whatever needs nothing more, together. Nothing is asked twice."""
+    checks: dict[str, Check] = {}
+    threads = ThreadPoolExecutor(len(questions), thread_name_prefix="custody-test")
+    try:
+        while len(checks) < len(questions):
+            left = [each for each in questions if each.id not in checks]
+            ready = [each for each in left if not each.needs or each.needs in checks]
+            found = dict(_round(cloud, ready, checks, threads))
+            checks.update(found)
+            done(len(found))
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
+    return [checks[each.id] for each in questions]
+
+
+def not_asked(questions: Sequence[Question], because: str = "configuration") -> list[Check]:
+    return [_check(each, skipped(f"Not asked, because the check {because!r} did not pass.")) for each in questions]
+
+
+def _round(
+    cloud: Cloud, questions: Sequence[Question], checks: dict[str, Check], threads: ThreadPoolExecutor
+) -> Iterator[tuple[str, Check]]:
+    asked: dict[str, Future[Check]] = {}
+    for each in questions:
+        if each.needs and _is_blocked(checks[each.needs]):
+            yield each.id, not_asked([each], each.needs)[0]
+        else:
+            asked[each.id] = threads.submit(_ask, cloud, each)
+    wait(asked.values(), timeout=CALL_SECONDS)
+    for each in questions:
+        if each.id in asked:
+            attempt = asked[each.id]
+            yield each.id, attempt.result() if attempt.done() else _check(each, _TOO_SLOW, CALL_SECONDS)
+
+
+_TOO_SLOW = failed(f"There was no answer within {CALL_SECONDS:.0f} seconds.", _LATER)
+
+
+def _is_blocked(check: Check) -> bool:
+    return check.status == "fail" or (check.status == "skipped" and check.detail.startswith("Not asked"))
+
+
+def _ask(cloud: Cloud, question: Question) -> Check:
+    began = time.monotonic()
+    finding = _finding(cloud, question)
+    return _check(question, finding, time.monotonic() - began)
+
+
+def _finding(cloud: Cloud, question: Question) -> Finding:
+    try:
+        return question.ask(cloud)
+    except cloud.errors as error:
+        return cloud.refusal(error, question)
+    except DomainError as error:
+        return failed(error.sentence, _MENDS.get(type(error), "Correct the setting and test again."))
+    except (requests.RequestException, urllib3.exceptions.HTTPError):
+        return failed("The host closed the connection, or does not speak HTTP.", "Check host and port of the endpoint.")
+    except Exception as error:
+        log.error("a custody test failed", question=question.id, exc_info=error)
+        return failed("The service failed at this.", "Ask the operator of this service to look at its log.")
+
+
+def _check(question: Question, finding: Finding, seconds: float = 0.0) -> Check:
+    took = round(seconds * 1000) if question.call else 0
+    return Check(question.id, finding.status, question.call, question.permission, finding.detail, finding.fix, took)
+
+
+def denied(question: Question, on: str) -> Finding:
+    """The permission is missing."""
+    detail = f"The credentials may not do this: {question.permission} is not allowed."
+    return Finding(question.if_denied, detail, f"Allow {question.permission} on {on}.")
+
+
+def busy(what: str) -> Finding:
+    return failed(f"The provider has an error of its own, or wants to be left alone ({what}).", _LATER)

@@ -1,0 +1,59 @@
+"""The custody test: a customer's key and storage, proven against their account before they are used."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import TimeoutError as TooLate
+from dataclasses import dataclass
+from typing import Any
+
+from accounts.authority import requires
+from accounts.callers import Caller
+from accounts.roles import Permission
+from config.trials import SECONDS, Trials
+from custody import proving
+from custody.proving import Check
+
+_trials = Trials("custody-test")
+
+
+@dataclass(frozen=True, slots=True)
+class CustodyTest:
+    """What a test found."""
+
+    provider: str
+    checks: list[Check]
+
+    @property
+    def ok(self) -> bool:
+        return all(check.status != "fail" for check in self.checks)
+
+    def as_json(self) -> dict[str, Any]:
+        checks = [check.as_json() for check in self.checks]
+        return {"provider": self.provider, "ok": self.ok, "changed": False, "checks": checks}
+
+
+@requires(Permission.TEST_CUSTODY)
+def run_custody_test(
+    *,
+    caller: Caller,
+    provider: str,
+    config: Mapping[str, str],
+    done: Callable[[int], object] = lambda _: None,
+) -> CustodyTest:
+    """Ask a cloud about what a configuration names, and change nothing there.
+
+    Args:
+        provider: one of `custody.clouds.PROVIDERS`.
+        done: is called with the number of checks that have come to an end since the last call.
+
+    Raises:
+        TestsBusy: two tests run in this process, or one of this organization.
+    """
+
+    def prove() -> list[Check]:
+        return proving.prove(provider, config, organization_id=caller.organization_id, done=done)
+
+    try:
+        return CustodyTest(provider, _trials.run(caller.organization_id, prove, seconds=SECONDS))
+    except TooLate:
+        detail = f"The test took longer than {SECONDS} seconds."
+        return CustodyTest(provider, [Check("time", "fail", "", "", detail, "Try again later.", SECONDS * 1000)])
