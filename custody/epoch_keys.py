@@ -156,8 +156,8 @@ class EpochKeyWrapper:
         return last
 
     def _made(self) -> _EpochKey:
-        secret = os.urandom(32)
-        return _EpochKey(secret, self._asked(lambda service: service.wrap(secret)), monotonic())
+        secret, wrapped = self._asked(lambda service: service.new_secret())
+        return _EpochKey(secret, wrapped, monotonic())
 
     def _open(self, wrapped: Wrapped) -> bytes:
         own = self._state.own

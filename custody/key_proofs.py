@@ -34,8 +34,8 @@ def prove(organization_id: uuid.UUID, purpose: Purpose, provider: str, config: M
 
 
 def _wrapping_key(row: Key, config: Mapping[str, str]) -> Key:
-    typed, secret = kms.checked(row.provider, config, "kms_key"), os.urandom(32)
-    wrapped = kms.service(row.provider, typed, row.organization_id).wrap(secret)
+    typed = kms.checked(row.provider, config, "kms_key")
+    secret, wrapped = kms.service(row.provider, typed, row.organization_id).new_secret()
     # An alias may lead to another key one day; a version may have been named.
     name = typed["kms_key"] if typed["kms_key"].startswith(wrapped.key) else wrapped.key
     row.configuration = typed | {"kms_key": name}

@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 from custody.clouds import aws
-from custody.kms.base import KmsRefused, KmsUnavailable, PublicKey, Wrapped, calling, connections
+from custody.kms.base import SECRET_BYTES, KmsRefused, KmsUnavailable, PublicKey, Wrapped, calling, connections
 from custody.signers import ED25519
 
 _NOT_WRAPPED_BY_IT = ("InvalidCiphertextException", "IncorrectKeyException")
@@ -33,12 +33,12 @@ class Service:
             credentials = aws.credentials(configuration, net, organization_id=organization_id)
         self._client = aws.client("kms", configuration, net, credentials)
 
-    def wrap(self, secret: bytes) -> Wrapped:
-        with _calling("kms:Encrypt"):
-            answer = self._client.encrypt(
-                KeyId=self._configuration.kms_key, Plaintext=secret, EncryptionContext=self._context
+    def new_secret(self) -> tuple[bytes, Wrapped]:
+        with _calling("kms:GenerateDataKey"):
+            answer = self._client.generate_data_key(
+                KeyId=self._configuration.kms_key, NumberOfBytes=SECRET_BYTES, EncryptionContext=self._context
             )
-        return Wrapped(answer["KeyId"], "", answer["CiphertextBlob"])
+        return answer["Plaintext"], Wrapped(answer["KeyId"], "", answer["CiphertextBlob"])
 
     def unwrap(self, wrapped: Wrapped) -> bytes:
         with _calling("kms:Decrypt"):

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import os
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +12,17 @@ from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurv
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 
 from custody.clouds import azure
-from custody.kms.base import KmsUnavailable, PublicKey, Wrapped, answered, calling, connections, octets, text
+from custody.kms.base import (
+    SECRET_BYTES,
+    KmsUnavailable,
+    PublicKey,
+    Wrapped,
+    answered,
+    calling,
+    connections,
+    octets,
+    text,
+)
 
 _COORDINATE = 32  # bytes, of r and s on P-256 as of x and y
 
@@ -31,9 +42,10 @@ class Service:
             application = azure.application(configuration, net, organization_id=organization_id)
             self._session = azure.key_session(net, application, key)
 
-    def wrap(self, secret: bytes) -> Wrapped:
+    def new_secret(self) -> tuple[bytes, Wrapped]:
+        secret = os.urandom(SECRET_BYTES)
         answer = self._call("wrapKey", self._configuration.kms_key, {"alg": "RSA-OAEP-256", "value": _encoded(secret)})
-        return Wrapped(*_key_and_version(text(answer, "kid")), octets(answer, "value"))
+        return secret, Wrapped(*_key_and_version(text(answer, "kid")), octets(answer, "value"))
 
     def unwrap(self, wrapped: Wrapped) -> bytes:
         key, _ = _key_and_version(self._configuration.kms_key)

@@ -14,6 +14,7 @@ from config.vetted_http import Connections
 
 _REQUEST_SECONDS = 5
 _ANSWER_BYTES = 2**16
+SECRET_BYTES = 32
 
 
 class KmsUnavailable(Fault):
@@ -62,7 +63,8 @@ class PublicKey(NamedTuple):
 class KeyService(Protocol):
     """The keys of one configuration. Every method raises KmsUnavailable, KmsRefused."""
 
-    def wrap(self, secret: bytes) -> Wrapped: ...
+    def new_secret(self) -> tuple[bytes, Wrapped]:
+        """32 random bytes, and the same as `kms_key` wraps them for this organization."""
 
     def unwrap(self, wrapped: Wrapped) -> bytes:
         """Raises ValueError: it is not what this key wrapped for this organization."""

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import os
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +12,17 @@ from google.auth.exceptions import GoogleAuthError
 from google_crc32c import value as crc32c
 
 from custody.clouds import gcp
-from custody.kms.base import KmsUnavailable, PublicKey, Wrapped, answered, calling, connections, octets, text
+from custody.kms.base import (
+    SECRET_BYTES,
+    KmsUnavailable,
+    PublicKey,
+    Wrapped,
+    answered,
+    calling,
+    connections,
+    octets,
+    text,
+)
 from custody.signers import ED25519
 
 
@@ -29,12 +40,12 @@ class Service:
             key = gcp.service_account_key(configuration, organization_id=organization_id)
             self._session = gcp.session(connections(), key)
 
-    def wrap(self, secret: bytes) -> Wrapped:
-        key = self._configuration.kms_key
+    def new_secret(self) -> tuple[bytes, Wrapped]:
+        secret, key = os.urandom(SECRET_BYTES), self._configuration.kms_key
         sent = {"plaintext": secret, "additionalAuthenticatedData": self._context}
         answer = self._call("cloudkms.cryptoKeyVersions.useToEncrypt", f"{key}:encrypt", sent)
         _require(answer, "verifiedPlaintextCrc32c", "verifiedAdditionalAuthenticatedDataCrc32c")
-        return Wrapped(key, "", _checked(answer, "ciphertext"))
+        return secret, Wrapped(key, "", _checked(answer, "ciphertext"))
 
     def unwrap(self, wrapped: Wrapped) -> bytes:
         sent = {"ciphertext": wrapped.blob, "additionalAuthenticatedData": self._context}
