@@ -117,15 +117,14 @@ def test_what_is_not_its_own_is_damaged_and_no_outage(account):
         service(account, row).unwrap(wrapped._replace(blob=flipped))
 
 
+@pytest.mark.parametrize("account", ["of_google", "of_microsoft"], indirect=True)
 def test_a_version_that_is_no_longer_the_newest_still_unwraps(account):
     row = proven(account, Purpose.WRAPPING)
     secret, wrapped = service(account, row).new_secret()
     if account.provider == "gcp":
         account.server.kms.keys[account.config["kms_key"]].rotate()
-    elif account.provider == "azure":
-        account.server.vault.key("wrapping")
     else:
-        account.server.client("kms").rotate_key_on_demand(KeyId=account.config["kms_key"])
+        account.server.vault.key("wrapping")
     newer, wrapped_newer = service(account, row).new_secret()
     assert service(account, row).unwrap(wrapped) == secret
     assert service(account, row).unwrap(wrapped_newer) == newer
