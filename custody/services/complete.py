@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import structlog
 from django.db import IntegrityError, transaction
 
+from accounts import audit
 from config import leases
 from config.api import strict_json
 from config.api.strict_json import spelling
@@ -18,6 +19,7 @@ from custody import record_types, sealing, selectors, vaults
 from custody.keys import keyring
 from custody.models import Entry, WaitingObject, object_key
 from custody.record_types import Indexing
+from custody.sealing import Damaged, Opened
 from custody.vaults import ObjectMissing, Vault, VaultUnavailable
 
 log = structlog.get_logger("custody")
@@ -150,6 +152,7 @@ def adopt(found: StoredObject, *, waiting: WaitingObject | None = None) -> bool:
         )
         claims = selectors.verified_claims(found.organization_id, found.record_id, opened)
         content = strict_json.read(opened.payload, number=spelling, integer=spelling)
+        conflicts = waiting is not None and _says_other(waiting, opened)
     except Fault as error:  # of this record's keys, object or vault: others go on
         log.error("object in the vault cannot be adopted", record_id=str(found.record_id), reason=str(error))
         return False
@@ -168,8 +171,31 @@ def adopt(found: StoredObject, *, waiting: WaitingObject | None = None) -> bool:
         index.save()
         if waiting:
             WaitingObject.objects.for_organization(found.organization_id).filter(pk=waiting.pk).delete()
+        if conflicts:
+            _record_conflict(found)
     log.info("adopted from the vault", record_id=str(found.record_id))
     return True
+
+
+def _says_other(waiting: WaitingObject, opened: Opened) -> bool:
+    """Whether what was reserved has other content than the object in the vault. Raises KmsUnavailable."""
+    try:
+        payload = sealing.unseal(keyring(waiting.record.organization_id), waiting.pk, bytes(waiting.body)).payload
+    except Damaged:
+        return True
+    return payload != opened.payload and strict_json.content(payload) != strict_json.content(opened.payload)
+
+
+def _record_conflict(found: StoredObject) -> None:
+    """Whoever sent the other content may have been told that it is queued: the audit trail says what became of it."""
+    audit.record(
+        "record.conflict",
+        actor=audit.SYSTEM,
+        organization_id=found.organization_id,
+        object_kind="record",
+        object_id=found.record_id,
+        source="vault",
+    )
 
 
 def _is_unknown(found: StoredObject) -> bool:

@@ -174,6 +174,24 @@ def test_rotating_back_to_a_local_key_signs_what_is_queued_with_it_and_queues_no
     assert verifies(api, api.get(f"{PATH}/receipt").json())
 
 
+@pytest.mark.parametrize(("content", "conflicts"), [(1, 0), (2, 1)])
+def test_what_the_vault_holds_already_is_the_record_and_other_content_that_was_queued_is_in_the_audit_trail(
+    api, filesystem_vault, queueing, content, conflicts
+):
+    """An older database was restored, and has forgotten a record that was acknowledged with its receipt."""
+    api.ingest({"decision_id": "loan-1", "content": 1})
+    reconcile()
+    receipt = api.get(f"{PATH}/receipt").json()
+    Decision.objects.all().delete()
+    Entry.objects.all().delete()
+    assert api.ingest({"decision_id": "loan-1", "content": content}).status_code == 202
+    reconcile()
+    assert api.get(f"{PATH}/receipt").json() == receipt
+    assert AuditEvent.objects.filter(verb="record.conflict").count() == conflicts
+    assert api.ingest({"decision_id": "loan-1", "content": content}).status_code == (409 if conflicts else 200)
+    assert AuditEvent.objects.filter(verb="record.conflict").count() == 2 * conflicts
+
+
 # ── what is queued is believed only if we have queued it ──
 
 
