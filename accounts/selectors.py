@@ -154,3 +154,19 @@ def organization(slug: str) -> Organization:
     if found is None:
         raise UnknownSlug(f"There is no organization with the slug {slug}.")
     return found
+
+
+def organization_meant(slug: str | None) -> Organization:
+    """The organization of a slug, which may be left out while there is only one.
+
+    Raises:
+        UnknownSlug: there is none of this slug, or it is not clear which one is meant.
+    """
+    if slug:
+        return organization(slug)
+    found = list(Organization.objects.all()[:2])
+    if len(found) > 1:
+        raise UnknownSlug("There are several organizations: name one with --organization SLUG.")
+    if not found:
+        raise UnknownSlug("There is no organization yet.")
+    return found[0]

@@ -11,6 +11,7 @@ from accounts.back_office import ReadOnlyAdmin, TimeRange, page_of
 from accounts.roles import Permission
 from custody import record_types, storage_targets
 from custody.back_office import state_of, waiting
+from custody.cloud_pages import CloudPages
 from custody.models import Entry, Key
 
 
@@ -32,7 +33,7 @@ class State(admin.SimpleListFilter):
 
 
 @admin.register(Entry)
-class EntryAdmin(ReadOnlyAdmin):
+class EntryAdmin(CloudPages):
     needed = Permission.READ_DECISIONS
     list_display = ("record_id", "kind", "state", "vault", "received_at")
     list_select_related = ("target",)

@@ -6,8 +6,9 @@ from accounts.roles import Permission
 from config.api.resources import Resource, operation
 from config.api.responses import answer
 from config.api.times import rfc3339
+from custody import services
 from custody.models import Key
-from custody.schemas import PublicKeys
+from custody.schemas import CustodyIn, CustodyTestOut, PublicKeys
 
 
 class SigningKeys(Resource):
@@ -33,3 +34,19 @@ class SigningKeys(Resource):
                 ]
             }
         )
+
+
+class CustodyTests(Resource):
+    @operation(
+        "test_custody",
+        "Prove the customer's key and storage against their real account. Changes nothing.",
+        tag="custody",
+        permission=Permission.TEST_CUSTODY,
+        body=CustodyIn,
+        answers={200: CustodyTestOut},
+        errors=[429],
+    )
+    def test(self, request: Request) -> HttpResponse:
+        body = self.body(CustodyIn)
+        tested = services.run_custody_test(caller=caller_of(request), provider=body.provider, config=body.config)
+        return answer(tested.as_json())

@@ -104,6 +104,12 @@ def _credential(account: str, secret: str) -> AzureSasCredential | AzureNamedKey
     return AzureSasCredential(secret) if is_signature else AzureNamedKeyCredential(account, secret)
 
 
+def error_code(error: Exception) -> str:
+    """What Azure calls an error, such as `ContainerNotFound`; "" where it did not say."""
+    code = getattr(error, "error_code", None) or ""
+    return str(getattr(code, "value", code))  # the library has members of an enumeration for some
+
+
 @dataclass(frozen=True)
 class _Bearer(requests.auth.AuthBase):
     application: Application

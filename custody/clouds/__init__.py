@@ -11,9 +11,9 @@ from importlib import import_module
 
 from pydantic import ValidationError
 
-from custody.clouds.base import CloudConfiguration, ConfigurationRefused
+from custody.clouds.base import CloudConfiguration, CloudRefusal, ConfigurationRefused
 
-__all__ = ["PROVIDERS", "CloudConfiguration", "ConfigurationRefused", "checked", "of"]
+__all__ = ["PROVIDERS", "CloudConfiguration", "CloudRefusal", "ConfigurationRefused", "checked", "of"]
 
 PROVIDERS = ("aws", "gcp", "azure")
 

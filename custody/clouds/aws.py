@@ -7,9 +7,8 @@ from pydantic import Field
 
 from config.clouds import aws, names
 from config.clouds.aws import Credentials, Guard
-from config.errors import DomainError
 from config.vetted_http import Connections
-from custody.clouds.base import CloudConfiguration, Endpoint, Prefix, SecretRef, like
+from custody.clouds.base import CloudConfiguration, CloudRefusal, Endpoint, Prefix, SecretRef, like
 
 _ID = r"(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})"
 _ARN = r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}"
@@ -39,19 +38,21 @@ WRAPPING_PERMISSIONS = ("kms:GenerateDataKey", "kms:Decrypt")
 SIGNING_PERMISSIONS = ("kms:Sign", "kms:GetPublicKey")
 
 
-class NoCredentials(DomainError):
+class NoCredentials(CloudRefusal):
     """The configuration names no credentials that could be used, or the secret behind it is of another shape."""
 
-    code: ClassVar = "no_credentials"
-    status: ClassVar = 422
-    sentence = "Set secret_ref to a secret of the form ACCESS_KEY_ID:SECRET_ACCESS_KEY, or set role_arn."
+    def __init__(self) -> None:
+        super().__init__(
+            "There is no access key.",
+            "Let secret_ref name a secret of the form ACCESS_KEY_ID:SECRET_ACCESS_KEY, or set role_arn.",
+        )
 
 
-class NotYourExternalId(DomainError):
+class NotYourExternalId(CloudRefusal):
     """The external id is another organization's."""
 
-    code: ClassVar = "not_your_external_id"
-    status: ClassVar = 422
+    def __init__(self, organization_id: uuid.UUID) -> None:
+        super().__init__("The external id is not yours.", f"It is always your organization's id, {organization_id}.")
 
 
 class Configuration(CloudConfiguration):
@@ -98,7 +99,7 @@ def credentials(
         botocore.exceptions.ClientError, botocore.exceptions.BotoCoreError
     """
     if configuration.external_id not in ("", str(organization_id)):
-        raise NotYourExternalId(f"The external id is always your organization's id, {organization_id}. Leave it out.")
+        raise NotYourExternalId(organization_id)
     own = _access_key(configuration.secret(organization_id))
     if configuration.role_arn:
         return aws.assume_role(

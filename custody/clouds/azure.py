@@ -10,9 +10,8 @@ from pydantic import Field
 
 from config.clouds import azure, names
 from config.clouds.azure import Application
-from config.errors import DomainError
 from config.vetted_http import Connections
-from custody.clouds.base import CloudConfiguration, Endpoint, EndpointWithPath, Prefix, SecretRef, like
+from custody.clouds.base import CloudConfiguration, CloudRefusal, Endpoint, EndpointWithPath, Prefix, SecretRef, like
 
 _API_VERSION = "7.4"
 _ARM = "https://management.azure.com"
@@ -37,14 +36,14 @@ WRAPPING_PERMISSIONS = ("Microsoft.KeyVault/vaults/keys/wrap/action", "Microsoft
 SIGNING_PERMISSIONS = ("Microsoft.KeyVault/vaults/keys/sign/action",)
 
 
-class NoApplication(DomainError):
+class NoApplication(CloudRefusal):
     """Key Vault takes applications only, and the configuration names none."""
 
-    code: ClassVar = "no_application"
-    status: ClassVar = 422
-    sentence = (
-        "Key Vault takes no account key: set tenant_id and client_id, and secret_ref to the secret of that application."
-    )
+    def __init__(self) -> None:
+        super().__init__(
+            "Key Vault takes no key of a storage account.",
+            "Set tenant_id and client_id, and let secret_ref name the secret of that application.",
+        )
 
 
 class Configuration(CloudConfiguration):

@@ -14,6 +14,22 @@ from config.errors import DomainError
 _MESSAGES = {"extra_forbidden": "There is no such setting.", "missing": "This setting is required."}
 
 
+class CloudRefusal(DomainError):
+    """What a configuration names cannot be used.
+
+    Args:
+        what: what is wrong.
+        fix: what to do about it.
+    """
+
+    code: ClassVar = "cloud_refusal"
+    status: ClassVar = 422
+
+    def __init__(self, what: str, fix: str) -> None:
+        super().__init__(f"{what} {fix}")
+        self.what, self.fix = what, fix
+
+
 class ConfigurationRefused(DomainError):
     """Names of the configuration are missing, unknown or wrong."""
 

@@ -1,15 +1,14 @@
 """Google Cloud: Cloud Storage for records, Cloud KMS for keys."""
 
 import uuid
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from google.auth.transport.requests import AuthorizedSession
 from google.cloud.storage import Client
 
 from config.clouds import google, names
-from config.errors import DomainError
 from config.vetted_http import Connections
-from custody.clouds.base import CloudConfiguration, Endpoint, Prefix, SecretRef, like
+from custody.clouds.base import CloudConfiguration, CloudRefusal, Endpoint, Prefix, SecretRef, like
 
 _KMS = "https://cloudkms.googleapis.com"
 _STORAGE = "https://storage.googleapis.com"
@@ -28,12 +27,14 @@ WRAPPING_PERMISSIONS = ("cloudkms.cryptoKeyVersions.useToEncrypt", "cloudkms.cry
 SIGNING_PERMISSIONS = ("cloudkms.cryptoKeyVersions.useToSign", "cloudkms.cryptoKeyVersions.viewPublicKey")
 
 
-class NoServiceAccount(DomainError):
+class NoServiceAccount(CloudRefusal):
     """The secret is not the key of a service account."""
 
-    code: ClassVar = "no_service_account"
-    status: ClassVar = 422
-    sentence = "Store the complete JSON file that Google created for the service account behind secret_ref."
+    def __init__(self) -> None:
+        super().__init__(
+            "The secret is not the key of a service account.",
+            "Store the complete JSON file that Google created for the account where secret_ref points.",
+        )
 
 
 class Configuration(CloudConfiguration):

@@ -97,6 +97,8 @@ class Amazon(Cloud):
     credentials: Credentials | None = None
     arn: str = ""
     """Who the credentials are; "" where nobody was asked."""
+    is_locked: bool = False
+    """Whether the bucket has Object Lock."""
     algorithm: str = ""
     """To sign with."""
     _clients: dict[str, Any] = field(default_factory=dict)
@@ -136,12 +138,14 @@ class Amazon(Cloud):
         if code in _NOT_SIGNED_IN:
             detail = f"The credentials are not accepted ({code})."
             return failed(detail, "Check the secret that secret_ref names: ACCESS_KEY_ID:SECRET_ACCESS_KEY.")
+        if question.id == "permissions" and code in ("InvalidInput", "NoSuchEntity"):  # a federated user, or a path
+            return skipped("The policies of this identity cannot be simulated.", "Set role_arn, or use a user's key.")
         if code == "MethodNotAllowed" or status == 501:
             return skipped("What speaks like S3 here does not know this setting.")
-        if question.call.startswith("s3:") and code in _ELSEWHERE:
-            return _elsewhere(
-                error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("x-amz-bucket-region")
-            )
+        where = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("x-amz-bucket-region")
+        is_elsewhere = code in _ELSEWHERE or (where and where != self.configuration.region)
+        if question.call.startswith("s3:") and is_elsewhere:
+            return _elsewhere(where)
         if status == 403 or code.startswith("AccessDenied"):
             if question.id == "credentials":
                 return failed("The role cannot be assumed.", _trust(self))
@@ -231,6 +235,7 @@ def _object_lock(cloud: Amazon) -> Finding:
         raise
     if found.get("ObjectLockEnabled") != "Enabled":
         return off
+    cloud.is_locked = True
     rule = found.get("Rule", {}).get("DefaultRetention", {})
     lasts = f" By default {rule.get('Mode', '')} for {rule.get('Days') or rule.get('Years')}" if rule else ""
     unit = (" days." if "Days" in rule else " years.") if rule else ""
@@ -323,8 +328,13 @@ def _sign(cloud: Amazon) -> Finding:
 def _permissions(cloud: Amazon) -> Finding:
     if not cloud.arn:
         return skipped("Nobody was asked who these credentials are.")
+    if cloud.arn.endswith(":root"):
+        return warned(
+            "These are credentials of the account's root user.", "Use a role or a user with less permissions."
+        )
+    of_objects = aws.STORAGE_PERMISSIONS + (aws.LOCKED_STORAGE_PERMISSIONS if cloud.is_locked else ())
     wanted = {
-        f"{cloud.bucket_arn}/{cloud.configuration.prefix}*": aws.STORAGE_PERMISSIONS,
+        f"{cloud.bucket_arn}/{cloud.configuration.prefix}*": of_objects,
         cloud.bucket_arn: aws.BUCKET_PERMISSIONS,
     }
     missing = [action for resource, actions in wanted.items() for action in _missing(cloud, actions, resource)]
@@ -364,12 +374,14 @@ QUESTIONS = [
     Question("wrap", "kms:GenerateDataKey", "kms:GenerateDataKey", _wrap),
     Question("unwrap", "kms:Decrypt", "kms:Decrypt", _unwrap),
     Question("signing_key", "kms:DescribeKey", "kms:DescribeKey", _signing_key),
-    Question("sign", "kms:Sign", "kms:Sign", _sign, needs="signing_key"),
+    Question("sign", "kms:Sign", "kms:Sign", _sign, needs="signing_key", covers=aws.SIGNING_PERMISSIONS),
     Question(
         "permissions",
         "iam:SimulatePrincipalPolicy",
         "iam:SimulatePrincipalPolicy",
         _permissions,
+        needs="object_lock",
         if_denied="skipped",
+        covers=aws.STORAGE_PERMISSIONS + aws.LOCKED_STORAGE_PERMISSIONS + aws.BUCKET_PERMISSIONS,
     ),
 ]

@@ -10,7 +10,7 @@ import requests
 from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
 from azure.storage.blob import ContainerProperties
 
-from config.clouds.azure import STORAGE, Application
+from config.clouds.azure import STORAGE, Application, error_code
 from custody.clouds import azure
 from custody.clouds.azure import Configuration
 from custody.proving.base import (
@@ -33,7 +33,10 @@ ALLOWED = [
     ("GET", r"(/[^/?]+){1,2}\?(?!(.*&)?comp=)(.*&)?restype=container(&.*)?"),
     ("GET", _ACCOUNT + _VERSION),
     ("GET", _ACCOUNT + "/blobServices/default" + _VERSION),
-    ("GET", _ACCOUNT + r"/providers/Microsoft\.Authorization/permissions" + _VERSION),
+    (
+        "GET",
+        _ACCOUNT + r"/blobServices/default/containers/[^/?]+/providers/Microsoft\.Authorization/permissions" + _VERSION,
+    ),
     ("GET", r"/keys/[0-9a-zA-Z-]+(/[0-9a-f]+)?" + _VERSION),
 ]
 """Whatever a test may send. A user delegation key, which outlives the test, is not among them."""
@@ -84,7 +87,7 @@ class Azure(Cloud):
             isinstance(error, AzureError) and not isinstance(error, HttpResponseError)
         ):
             return failed("The answer makes no sense.", "Check account, endpoint and the secret that secret_ref names.")
-        code, status = str(getattr(error, "error_code", "") or ""), _status(error)
+        code, status = error_code(error), _status(error)
         if status == 404:
             return _absent(question)
         if status == 403 and question.call == "Get Key":
@@ -94,7 +97,7 @@ class Azure(Cloud):
         if code == "AuthorizationFailure":
             detail = "The storage account does not let this service in."
             return failed(detail, "Allow this service's address in the account's network rules.")
-        if status in (401, 403):
+        if status in (401, 403) or code == "InvalidAuthenticationInfo":
             return failed(
                 f"The credentials are not accepted ({code or status}).",
                 "Check account, and the secret that secret_ref names: a key, or a signature that has not expired.",
@@ -206,7 +209,8 @@ def _versioning(cloud: Azure) -> Finding:
 
 
 def _permissions(cloud: Azure) -> Finding:
-    found = _of_account(cloud, "/providers/Microsoft.Authorization/permissions", "2022-04-01")
+    container = f"/blobServices/default/containers/{cloud.configuration.container}"
+    found = _of_account(cloud, f"{container}/providers/Microsoft.Authorization/permissions", "2022-04-01")
     if found is None:
         return _UNNAMED
     given = found.get("value", [])
@@ -272,6 +276,7 @@ def _signing_key(cloud: Azure) -> Finding:
     return _key(cloud, "signing_key", cloud.configuration.signing_key)
 
 
+_READ_KEY = "Microsoft.KeyVault/vaults/keys/read"
 _READ_ACCOUNT = "Microsoft.Storage/storageAccounts/read"
 CLOUD = Azure
 QUESTIONS = [
@@ -294,7 +299,8 @@ QUESTIONS = [
         "Microsoft.Authorization/permissions/read",
         _permissions,
         if_denied="skipped",
+        covers=azure.CONTAINER_PERMISSIONS + azure.STORAGE_PERMISSIONS,
     ),
-    Question("wrapping_key", "Get Key", "Microsoft.KeyVault/vaults/keys/read", _wrapping_key),
-    Question("signing_key", "Get Key", "Microsoft.KeyVault/vaults/keys/read", _signing_key),
+    Question("wrapping_key", "Get Key", _READ_KEY, _wrapping_key, covers=azure.WRAPPING_PERMISSIONS),
+    Question("signing_key", "Get Key", _READ_KEY, _signing_key, covers=azure.SIGNING_PERMISSIONS),
 ]

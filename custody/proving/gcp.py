@@ -120,8 +120,10 @@ def _bucket(cloud: Google) -> Finding:
 
 def _bucket_permissions(cloud: Google) -> Finding:
     url = gcp.storage_url(cloud.configuration, "/iam/testPermissions")
-    given = cloud.read(url, permissions=list(gcp.STORAGE_PERMISSIONS)).get("permissions", ())
-    return _all_given(gcp.STORAGE_PERMISSIONS, given, "the bucket", "")
+    is_locked = cloud.bucket.get("objectRetention", {}).get("mode") == "Enabled"
+    wanted = gcp.STORAGE_PERMISSIONS + (gcp.LOCKED_STORAGE_PERMISSIONS if is_locked else ())
+    given = cloud.read(url, permissions=list(wanted)).get("permissions", ())
+    return _all_given(wanted, given, "the bucket", "")
 
 
 def _all_given(wanted: Sequence[str], given: Sequence[str], on: str, claimed: str) -> Finding:
@@ -242,15 +244,22 @@ CLOUD = Google
 QUESTIONS = [
     Question("credentials", "token", "", _credentials, needs=""),
     Question("bucket", "buckets.get", "storage.buckets.get", _bucket),
-    Question("bucket_permissions", "buckets.testIamPermissions", "", _bucket_permissions),
+    Question(
+        "bucket_permissions",
+        "buckets.testIamPermissions",
+        "",
+        _bucket_permissions,
+        needs="bucket",
+        covers=gcp.STORAGE_PERMISSIONS + gcp.LOCKED_STORAGE_PERMISSIONS,
+    ),
     Question("versioning", "", "storage.buckets.get", _versioning, needs="bucket"),
     Question("object_lock", "", "storage.buckets.get", _object_lock, needs="bucket"),
     Question("encryption", "", "storage.buckets.get", _encryption, needs="bucket"),
     Question("public_access", "", "storage.buckets.get", _public_access, needs="bucket"),
     Question("wrapping_key", "cryptoKeys.get", "cloudkms.cryptoKeys.get", _wrapping_key),
-    Question("wrap", "cryptoKeys.testIamPermissions", "", _wrap),
+    Question("wrap", "cryptoKeys.testIamPermissions", "", _wrap, covers=gcp.WRAPPING_PERMISSIONS),
     Question("signing_key", "cryptoKeyVersions.get", "cloudkms.cryptoKeyVersions.get", _signing_key),
-    Question("sign", "cryptoKeys.testIamPermissions", "", _sign),
+    Question("sign", "cryptoKeys.testIamPermissions", "", _sign, covers=gcp.SIGNING_PERMISSIONS),
     Question(
         "storage_agent",
         "cryptoKeys.getIamPolicy",

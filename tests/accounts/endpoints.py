@@ -72,6 +72,7 @@ ENDPOINTS = {
     "GET audit": Endpoint(INSPECTION, "audit"),
     "GET audit/export": Endpoint(INSPECTION, "audit/export"),
     "GET custody/keys": Endpoint(EVERY_MEMBER, "custody/keys"),
+    "POST custody/test": Endpoint(ADMINISTRATION, "custody/test", b'{"provider": "aws"}'),
     "POST ingest/srf": Endpoint(INGESTION, "ingest/srf", b'{"decision_id": "new"}'),
     "POST ingest/srf/batch": Endpoint(
         INGESTION, "ingest/srf/batch", b'{"decision_id": "new"}\n', content_type="application/x-ndjson"

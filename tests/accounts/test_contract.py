@@ -40,6 +40,7 @@ FIELDS = {
         "name": "string?", "config": "object?", "secret_ref": "string?", "enabled": "boolean?",
         "reset_cursor": "boolean",
     },
+    "POST custody/test": {"provider": "choice!", "config": "object"},
     "POST ingest/srf": {"decision_id": "string!"},
 }  # fmt: skip
 CONTENT = {
@@ -141,6 +142,17 @@ def test_required_fields_that_are_missing_are_named_and_no_others(name, ask):
 def test_a_value_out_of_bounds_is_refused_at_its_field(ask, name, field, value, kind):
     (problem,) = ask(name, dumped(name, **{field: value}))
     assert (problem["loc"], problem["type"]) == (["body", field], kind)
+
+
+def test_each_value_of_a_custody_configuration_is_a_text_and_its_names_are_free(ask, api):
+    name = "POST custody/test"
+    for value in wrong("string"):
+        (problem,) = ask(name, dumped(name, config={"any name": value}))
+        assert (problem["loc"], problem["type"]) == (["body", "config", "any name"], "string_type")
+    for provider in ("aws", "gcp", "azure"):
+        body = json.dumps({"provider": provider, "config": {"any name": "x"}}).encode()
+        answer = api.post("/v1/custody/test", body).json()
+        assert (answer["provider"], answer["ok"], answer["changed"]) == (provider, False, False)
 
 
 @pytest.mark.parametrize("name", BODIES)

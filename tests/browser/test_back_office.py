@@ -27,7 +27,7 @@ ROWS = ["decisions/decision", "accounts/member", "accounts/apikey", "custody/key
 PAGES = ["", *(f"{path}/" for path in LISTS), "decisions/decision/?q=nothing", "decisions/decision/?action=denied",
          "decisions/decision/reports/", "accounts/invite/invite/", "accounts/apikey/create/",
          "connectors/connector/create/", "connectors/connector/create/http_json/",
-         "connectors/connector/create/postgres/"]  # fmt: skip
+         "connectors/connector/create/postgres/", "custody/entry/clouds/", "custody/entry/clouds/azure/"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

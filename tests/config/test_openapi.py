@@ -26,6 +26,7 @@ CONTRACT = {
     ("post", "/v1/connectors"): "ConnectorIn",
     ("patch", "/v1/connectors/{source_id}"): "ConnectorPatch",
     ("post", "/v1/connectors/test"): "ConnectorIn",
+    ("post", "/v1/custody/test"): "CustodyIn",
 }
 REQUIRED = {
     "ReconsiderationIn": ["requested_by", "reviewer", "reviewer_authority", "outcome", "rationale"],
@@ -33,6 +34,7 @@ REQUIRED = {
     "InviteIn": ["email", "role"],
     "KeyIn": ["name"],
     "ConnectorIn": ["kind", "name"],
+    "CustodyIn": ["provider"],
 }
 METHODS = ("get", "post", "put", "patch", "delete")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
-_FOLDERS = [CHECKOUT / "docs", CHECKOUT / "docs/connectors"]
+_FOLDERS = [CHECKOUT / "docs", CHECKOUT / "docs/connectors", CHECKOUT / "docs/custody"]
 DOCUMENTS = [CHECKOUT / "README.md", CHECKOUT / "THREAT_MODEL.md"]
 DOCUMENTS += [path for folder in _FOLDERS for path in sorted(folder.glob("*.md"))]
 

@@ -51,7 +51,7 @@ class AzureCloud:
             self.blobs.client.delete_container(container.name)  # type: ignore[union-attr]
         self.vault.keys.clear()
         self.vault.deleted.clear()
-        self.faults.clear()
+        self.front.forget()
         self._tidy()
 
     def _tidy(self) -> None:
@@ -118,8 +118,8 @@ class AzureCloud:
         known = {
             account: {"name": ACCOUNT, "location": "germanywestcentral", "properties": self.account},
             f"{account}/blobServices/default": {"name": "default", "properties": self.blob_service},
-            f"{account}/providers/Microsoft.Authorization/permissions": {
-                "value": [{"actions": ["*"], "notActions": []}]
+            f"{account}/blobServices/default/containers/records/providers/Microsoft.Authorization/permissions": {
+                "value": [self.roles]
             },
         }
         if request.path not in known:

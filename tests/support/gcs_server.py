@@ -105,7 +105,7 @@ class GcsServer(Accounts):
         """No buckets, no keys, and nothing fails."""
         self.buckets.clear()
         self.kms.keys.clear()
-        self.faults.clear()
+        self.front.forget()
 
     def reader(self, name: str) -> dict[str, Any]:
         """The key of a service account that may read every bucket."""

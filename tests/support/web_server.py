@@ -54,6 +54,11 @@ class WebServer(ThreadingHTTPServer):
         self.port: int = self.server_address[1]
         self.url = f"{'https' if context else 'http'}://localhost:{self.port}"
 
+    def forget(self) -> None:
+        """Nothing was asked yet, and nothing is to fail."""
+        self.requests.clear()
+        self.faults.clear()
+
     def finish_request(self, request: Any, client_address: Any) -> None:
         """In its own thread: a client that refuses the certificate holds up nobody."""
         if self._context:

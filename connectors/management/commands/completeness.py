@@ -8,7 +8,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from pydantic import TypeAdapter, ValidationError
 
 from accounts import selectors
-from accounts.models import Organization
 from config.api import strict_json
 from config.api.strict_json import InvalidJSON
 from config.api.times import Moment
@@ -33,7 +32,7 @@ class Command(BaseCommand):
         parser.add_argument("--organization", metavar="SLUG", help="may be left out while there is only one")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        organization = _organization(options["organization"])
+        organization = selectors.organization_meant(options["organization"])
         begin, end = _moment(options["begin"]), _moment(options["end"])
         path = options["ids"]
         try:
@@ -95,12 +94,3 @@ def _moment(text: str) -> datetime:
         return _MOMENT.validate_python(text)
     except ValidationError:
         raise CommandError(f"{text} is not a time: write it as 2026-01-31T00:00:00Z.") from None
-
-
-def _organization(slug: str | None) -> Organization:
-    try:
-        return selectors.organization(slug) if slug else Organization.objects.get()
-    except Organization.DoesNotExist:
-        raise CommandError("There is no such organization.") from None
-    except Organization.MultipleObjectsReturned:
-        raise CommandError("There are several organizations: name one with --organization SLUG.") from None

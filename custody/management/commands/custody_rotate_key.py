@@ -1,4 +1,3 @@
-from argparse import ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
@@ -6,6 +5,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from accounts import callers, selectors
 from custody import clouds, services
 from custody.keys import Purpose
+from custody.management import config_argument
 from custody.models import Key
 
 
@@ -24,14 +24,7 @@ class Command(BaseCommand):
             default=Key.Provider.LOCAL.value,
             help="who holds the key; without it, this service makes one",
         )
-        parser.add_argument(
-            "--config",
-            nargs="+",
-            type=_setting,
-            default=[],
-            metavar="NAME=VALUE",
-            help="how to reach the key management service, with kms_key to wrap or signing_key to sign",
-        )
+        config_argument.add(parser, help="how to reach the key, with kms_key to wrap or signing_key to sign")
 
     def handle(self, *args: Any, **options: Any) -> None:
         organization = selectors.organization(options["organization"])
@@ -39,13 +32,6 @@ class Command(BaseCommand):
             caller=callers.command_line(organization.pk),
             purpose=Purpose(options["purpose"]),
             provider=options["provider"],
-            config=dict(options["config"]),
+            config=config_argument.given(options),
         )
         self.stdout.write(f"{made.purpose} key {made.key_id}")
-
-
-def _setting(argument: str) -> tuple[str, str]:
-    name, sign, value = argument.partition("=")
-    if not (name and sign):
-        raise ArgumentTypeError(f"{argument!r} is not NAME=VALUE")
-    return name, value

@@ -3,6 +3,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from tests.custody.clouds.accounts import Account, amazon_account, google_account, microsoft_account
 from tests.support.aws_server import AwsServer, aws_server
 from tests.support.azure_cloud import AzureCloud, azure_cloud
 from tests.support.azurite import azurite
@@ -15,7 +16,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority(tmp_path_factory.mktemp("authority"))
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def trusted(authority: Authority, settings: object) -> Authority:
     """The authority of the tests, trusted, and this machine, allowed."""
     settings.TRUSTED_CA_FILE = str(authority.file)  # type: ignore[attr-defined]
@@ -61,3 +62,25 @@ def microsoft(_microsoft: AzureCloud) -> AzureCloud:
     """An Azure without containers and keys."""
     _microsoft.reset()
     return _microsoft
+
+
+@pytest.fixture
+def of_amazon(amazon: AwsServer, monkeypatch: pytest.MonkeyPatch) -> Account:
+    """The account of a customer of Amazon's."""
+    return amazon_account(amazon, monkeypatch)
+
+
+@pytest.fixture
+def of_google(google: GcsServer, monkeypatch: pytest.MonkeyPatch) -> Account:
+    return google_account(google, monkeypatch)
+
+
+@pytest.fixture
+def of_microsoft(microsoft: AzureCloud, monkeypatch: pytest.MonkeyPatch) -> Account:
+    return microsoft_account(microsoft, monkeypatch)
+
+
+@pytest.fixture(params=["of_amazon", "of_google", "of_microsoft"])
+def account(request: pytest.FixtureRequest) -> Account:
+    """Runs a test once with each provider."""
+    return request.getfixturevalue(request.param)

@@ -22,18 +22,12 @@ from custody.clouds import aws, azure, gcp
 from tests.support.aws_server import REGION, AwsServer
 from tests.support.azure_cloud import TENANT, AzureCloud
 from tests.support.azurite import ACCOUNT
-from tests.support.certificates import Authority
 from tests.support.gcs_server import Bucket, GcsServer
 from tests.support.key_vault import as_der
 
 pytestmark = pytest.mark.once
 SOMEBODY = uuid.uuid4()
 DIGEST = hashlib.sha256(b"statement").digest()
-
-
-@pytest.fixture(autouse=True)
-def _trusted(trusted: Authority) -> None:
-    pass
 
 
 def amazon_client(server: AwsServer, service: str, monkeypatch: Any, secret: str = "test:test") -> Any:
@@ -125,7 +119,8 @@ def test_aws_kms_wraps_under_a_context_and_not_with_a_key_that_is_off(
 
 
 def google_config(server: GcsServer, *permissions: str, monkeypatch: Any) -> Any:
-    monkeypatch.setenv("DRS_SECRET_GCP", json.dumps(server.service_account(f"p{len(server.granted)}", *permissions)))
+    server.granted.pop("tester@tests.iam.gserviceaccount.com", None)
+    monkeypatch.setenv("DRS_SECRET_GCP", json.dumps(server.service_account("tester", *permissions)))
     config = {"bucket": "records", "secret_ref": "env:DRS_SECRET_GCP"}
     return clouds.checked("gcp", {**config, "endpoint": server.url, "kms_endpoint": server.url})
 

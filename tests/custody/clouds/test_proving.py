@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.custody.clouds.accounts import OF_BUCKET, OF_KEYS, Account, amazon_account, google_account, microsoft_account
-from tests.support.aws_server import AwsServer
-from tests.support.azure_cloud import AzureCloud
-from tests.support.certificates import Authority
-from tests.support.gcs_server import GcsServer
+from tests.custody.clouds.accounts import OF_BUCKET, OF_KEYS, Account
+from tests.support.web_server import Reply
 
 pytestmark = pytest.mark.once
 
@@ -19,31 +16,6 @@ Spoil = Callable[[Account], dict[str, str] | None]
 """Makes one thing wrong: in the account, or by what it returns, in the configuration."""
 Case = tuple[str, Spoil, str, str, str]
 """What is wrong, how, and which check then says what, with which words in its `fix`."""
-
-
-@pytest.fixture(autouse=True)
-def _trusted(trusted: Authority) -> None:
-    pass
-
-
-@pytest.fixture
-def of_amazon(amazon: AwsServer, monkeypatch: pytest.MonkeyPatch) -> Account:
-    return amazon_account(amazon, monkeypatch)
-
-
-@pytest.fixture
-def of_google(google: GcsServer, monkeypatch: pytest.MonkeyPatch) -> Account:
-    return google_account(google, monkeypatch)
-
-
-@pytest.fixture
-def of_microsoft(microsoft: AzureCloud, monkeypatch: pytest.MonkeyPatch) -> Account:
-    return microsoft_account(microsoft, monkeypatch)
-
-
-@pytest.fixture(params=["of_amazon", "of_google", "of_microsoft"])
-def account(request: pytest.FixtureRequest) -> Account:
-    return request.getfixturevalue(request.param)
 
 
 def s3(account: Account) -> Any:
@@ -116,8 +88,6 @@ def _expired(account: Account) -> None:
 
 
 def _answering(account: Account, meant: Callable[[Any], bool], body: bytes, status: int) -> None:
-    from tests.support.web_server import Reply
-
     front = account.server.front
     real = front.answer
     account.environment.setattr(
@@ -168,6 +138,7 @@ AMAZON: list[Case] = [
     ("unreachable keys", lambda a: {"kms_endpoint": "http://localhost:1"}, "wrap", "fail", "firewall"),
     ("private address", lambda a: {"endpoint": "https://10.0.0.1"}, "bucket", "fail", "ALLOWED_PRIVATE_HOSTS"),
     ("no such host", lambda a: {"endpoint": "https://storage.invalid"}, "bucket", "fail", "endpoint"),
+    ("root", lambda a: a.use_secret("test:test"), "permissions", "warn", "Use a role"),
     ("storage alone", lambda a: {"sts_endpoint": ""}, "credentials", "skipped", ""),
 ]
 
