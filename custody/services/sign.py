@@ -74,6 +74,10 @@ class _Calls:
         except KmsUnavailable as error:
             self.failed[signer.key_pk] = error.reason
             return None
+        except Exception as error:  # of this key alone: others in the batch go on
+            log.error("a signing key cannot be asked", key=signer.key_pk, exc_info=error)
+            self.failed[signer.key_pk] = "We could not ask for it."
+            return None
         self.used.add(signer.key_pk)
         return signature
 

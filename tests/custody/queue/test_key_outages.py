@@ -8,9 +8,9 @@ from django.utils import timezone
 from accounts import callers
 from accounts.models import Member
 from accounts.roles import Role
-from custody import key_outages, services, tasks
+from custody import key_outages, keys, services, tasks
 from custody.keys import Purpose
-from custody.models import Entry, KeyAlert, KeyOutage, WaitingObject
+from custody.models import Entry, Key, KeyAlert, KeyOutage, WaitingObject
 from custody.services import note_key_outages, reconcile, send_key_alerts
 from custody.services import sign as signing
 from tests.people import add_person
@@ -241,3 +241,16 @@ def test_the_back_office_shows_what_waits_for_its_signature(api, queueing, signe
     for state, count in (("queued", 1), ("waiting", 1), ("reserved", 0)):
         shown = browser.get("/admin/custody/entry/", {"state": state}).context["cl"].result_list
         assert len(shown) == count
+
+
+def test_a_key_that_cannot_even_be_asked_for_holds_up_no_other(api, other_api, organization, customer):
+    """As where a later version does not understand its configuration any more."""
+    (broken,) = customer.holds(organization, Purpose.SIGNING)
+    customer.holds(other_api.organization, Purpose.SIGNING, name="other")
+    api.ingest({"decision_id": "a"})
+    other_api.ingest({"decision_id": "b"})
+    Key.objects.filter(pk=broken.pk).update(configuration={"nonsense": "x"})
+    keys.forget()
+    assert reconcile()[0] == 1
+    assert KeyOutage.objects.get().key_id == broken.pk
+    assert Entry.objects.get(state="stored").organization_id == other_api.organization.pk
