@@ -1,7 +1,6 @@
 """What is ingested: one organization's key, and a record that each request sends under a new decision id."""
 
 import json
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,10 +8,9 @@ from django.core.management import call_command
 
 from accounts import audit, callers, services
 from accounts.roles import Role
-from custody import storage_targets
 from custody.bulk_insert import NewRecord
 from custody.keys import keyring
-from custody.services.store import _new_record, _seal_all
+from custody.services.store import _new_record, _Place, _seal_all
 from decisions.services.records import _submission
 
 PLACEHOLDER = "DECISION_ID"
@@ -52,10 +50,11 @@ class Subject:
         body = record()
         (directory / "record.json").write_bytes(body)
         submission = _submission(body, "api")
-        (sealed,) = _seal_all(keyring(organization.id), [submission])
+        keys = keyring(organization.id)
+        (sealed,) = _seal_all(keys, [submission])
         return cls(
             token,
             body,
             directory / "record.json",
-            _new_record(sealed, submission, storage_targets.current().pk, uuid.uuid4()),
+            _new_record(sealed, submission, _Place.of_new_records(keys)),
         )

@@ -14,6 +14,7 @@ log = structlog.get_logger("health")
 
 _PROBES: dict[str, Callable[[], None]] = {}
 _REPORTED: set[str] = set()
+_FIGURES: dict[str, Callable[[], float]] = {}
 
 
 def register(name: str, probe: Callable[[], None], *, required: bool = True) -> None:
@@ -28,6 +29,11 @@ def register(name: str, probe: Callable[[], None], *, required: bool = True) -> 
         _REPORTED.add(name)
 
 
+def register_figure(name: str, figure: Callable[[], float]) -> None:
+    """Add a number that operators watch. Whatever it is, the process is ready."""
+    _FIGURES[name] = figure
+
+
 def alive(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "ok"})
 
@@ -36,7 +42,8 @@ def ready(request: HttpRequest) -> JsonResponse:
     parts = {name: _answers(name, probe) for name, probe in _PROBES.items()}
     status = 200 if all(answers for name, answers in parts.items() if name not in _REPORTED) else 503
     shown = {name: "ok" if answers else "failing" for name, answers in parts.items()}
-    return JsonResponse({"status": "ok" if status == 200 else "failing", **shown}, status=status)
+    figures = {name: _figure(name, figure) for name, figure in _FIGURES.items()}
+    return JsonResponse({"status": "ok" if status == 200 else "failing", **shown, **figures}, status=status)
 
 
 def _answers(name: str, probe: Callable[[], None]) -> bool:
@@ -46,6 +53,14 @@ def _answers(name: str, probe: Callable[[], None]) -> bool:
         log.error("not ready", part=name, exc_info=error)
         return False
     return True
+
+
+def _figure(name: str, figure: Callable[[], float]) -> float | None:
+    try:
+        return figure()
+    except Exception as error:  # a part that it needs fails, and is shown as failing
+        log.error("no figure", part=name, exc_info=error)
+        return None
 
 
 def _database() -> None:

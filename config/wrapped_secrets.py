@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -44,6 +44,11 @@ class WrappedSecret(models.Model):
     class Meta:
         abstract = True
 
+    @classmethod
+    def with_secret(cls) -> models.QuerySet[Any]:
+        """The rows that have a secret; a model may have others too."""
+        return cls._base_manager.all()
+
     @property
     def context(self) -> str:
         """What the row is, in words that never change. They are authenticated with the secret, so that no row's secret
@@ -80,7 +85,7 @@ def probe() -> None:
         NotImported: a secret of an earlier version lies in a file still.
     """
     for model in kinds():
-        closed = model._base_manager.exclude(wrapped_by__in=_known()).order_by("-wrapped_by").first()
+        closed = model.with_secret().exclude(wrapped_by__in=_known()).order_by("-wrapped_by").first()
         if closed:
             raise _refusal(closed)
 
@@ -88,7 +93,7 @@ def probe() -> None:
 def require_master_key() -> None:
     """Raises MasterKeyWrong as `probe`, which minds secrets in files too."""
     for model in kinds():
-        closed = model._base_manager.exclude(wrapped_by__in=[*_known(), ""]).first()
+        closed = model.with_secret().exclude(wrapped_by__in=[*_known(), ""]).first()
         if closed:
             raise _refusal(closed)
 

@@ -13,7 +13,7 @@ from accounts import selectors
 from accounts.back_office import ReadOnlyAdmin, TimeRange, caller, page_of, refusal
 from accounts.roles import Permission
 from custody import record_types, services, storage_targets
-from custody.back_office import state_of
+from custody.back_office import state_of, waiting
 from custody.cloud_pages import CloudPages
 from custody.models import Entry, Key, StorageTarget
 from custody.selectors import storage_of
@@ -23,9 +23,16 @@ class State(admin.SimpleListFilter):
     title = parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(Entry.State.RESERVED, "Not yet finalised"), (Entry.State.STORED, "In the vault")]
+        return [
+            ("waiting", "Not yet in the vault"),
+            (Entry.State.QUEUED, "Not yet signed"),
+            (Entry.State.RESERVED, "Not yet finalised"),
+            (Entry.State.STORED, "In the vault"),
+        ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Entry]) -> QuerySet[Entry]:
+        if self.value() == "waiting":
+            return waiting(queryset)
         return queryset.filter(state=self.value()) if self.value() else queryset
 
 
@@ -101,9 +108,9 @@ class StorageAdmin(ReadOnlyAdmin):
 class KeyAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
     nothing = "No key yet. They are made when the first record comes in."
-    list_display = ("purpose", "algorithm", "short_id", "created_at", "retired_at")
-    labels = {"created_at": "created", "retired_at": "retired"}
-    fields = ("purpose", "algorithm", "key_id", "created_at", "retired_at")
+    list_display = ("purpose", "algorithm", "provider", "short_id", "created_at", "retired_at")
+    labels = {"provider": "held by", "created_at": "created", "retired_at": "retired"}
+    fields = ("purpose", "algorithm", "provider", "key_id", "created_at", "retired_at")
     row_template = "custody/key.html"
 
     @admin.display(description="key id")

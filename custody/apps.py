@@ -13,4 +13,5 @@ class CustodyConfig(AppConfig):
         health.register("vault", vaults.probe)
         health.register("keys", wrapped_secrets.probe)
         health.register("targets", selectors.require_no_outage, required=False)
+        health.register_figure("queue_lag_seconds", selectors.queue_lag_seconds)
         back_office.register_needs(needs)

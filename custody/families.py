@@ -34,7 +34,7 @@ def obstacles(family: Family) -> list[str]:
     """Sentences that say why it cannot be disposed of now; none if it can."""
     found = [sentence for each in record_types.registered() for sentence in each.obstacles(family)]
     entries = Entry.objects.for_organization(family.organization_id)
-    if entries.filter(pk__in=members(family), state=Entry.State.RESERVED).exists():
+    if entries.filter(pk__in=members(family)).exclude(state=Entry.State.STORED).exists():
         found.append("A record is still on its way into its vault.")
     return found
 

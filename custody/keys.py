@@ -1,8 +1,9 @@
-"""An organization's keys: made on first use, kept as rows, their secret halves wrapped under the master key.
+"""An organization's keys: made on first use and kept as rows. Their secret halves are wrapped under the master key, or
+held by a key management service of the customer's.
 
-signing     Ed25519: signs statements
-wrapping    the key-encryption key, 32 bytes: wraps the data key of each record
-index       32 bytes: makes record ids from decision ids, and is never replaced
+signing     Ed25519, or ECDSA on P-256: signs statements
+wrapping    the key-encryption key, 32 bytes or the service's own: wraps the data key of each record
+index       32 bytes: makes record ids from decision ids, and is never replaced or held by anybody else
 """
 
 import hmac
@@ -10,19 +11,21 @@ import os
 import time
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from config import db, wrapped_secrets
 from config.errors import Fault
+from custody.epoch_keys import EpochKeyWrapper
 from custody.key_wrappers import AES_KEY_WRAP, AesKeyWrapper, KeyWrapper, secret_key_id
+from custody.kms_signer import KmsSigner
 from custody.models import Key
-from custody.signers import ED25519, Ed25519Signer, Signer
+from custody.signers import ED25519, HMAC_SHA256, Ed25519Signer, QueueSigner, Signer
 
 Purpose = Key.Purpose
-HMAC_SHA256 = "hmac-sha256"
 _SECRET_BYTES = 32
 _FRESH_SECONDS = 1.0
+_LOOKED_AT = ("pk", "retired_at", "configuration")
 
 
 class KeyMissing(Fault):
@@ -42,14 +45,18 @@ class Keyring:
 
     Attributes:
         signer, wrapper: for new records.
+        queue_signer: for new records until `signer` signs them, where they are queued.
+        is_queueing: whether new records are queued, for a key of theirs lies in a key management service.
         wrappers: all of them by key id, retired ones too: each opens what it wrapped.
     """
 
     organization_id: uuid.UUID
     signer: Signer
+    queue_signer: QueueSigner
+    is_queueing: bool
     wrapper: KeyWrapper
     wrappers: Mapping[str, KeyWrapper]
-    index_key: bytes
+    index_key: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +82,7 @@ def keyring(organization_id: uuid.UUID) -> Keyring:
     known, now = _known.get(organization_id), time.monotonic()
     if known and now < known.fresh_until:
         return known.keyring
-    rows = list(Key.objects.for_organization(organization_id).order_by("pk").values_list("pk", "retired_at"))
+    rows = list(Key.objects.for_organization(organization_id).order_by("pk").values_list(*_LOOKED_AT))
     found = known.keyring if known and known.rows == rows else _load(organization_id)
     if rows and not db.in_transaction():
         _known[organization_id] = _Known(found, rows, now + _FRESH_SECONDS)
@@ -94,8 +101,11 @@ def forget() -> None:
     _known.clear()
 
 
+os.register_at_fork(after_in_child=forget)
+
+
 def new_key(organization_id: uuid.UUID, purpose: Purpose, secret: bytes = b"") -> Key:
-    """An unsaved row.
+    """An unsaved row of a local key.
 
     Args:
         secret: of a key that exists already; else one is made.
@@ -112,17 +122,29 @@ def new_key(organization_id: uuid.UUID, purpose: Purpose, secret: bytes = b"") -
 
 def _load(organization_id: uuid.UUID) -> Keyring:
     rows = _rows(organization_id) or _make_first(organization_id)
-    wrappers = {row.key_id: AesKeyWrapper(_secret(row)) for row in rows if row.purpose == Purpose.WRAPPING}
+    wrappers = {row.key_id: _wrapper(row) for row in rows if row.purpose == Purpose.WRAPPING}
     active = {row.purpose: row for row in rows if row.retired_at is None}
     if set(active) != set(Purpose):
         raise KeyMissing(because=f"organization {organization_id} has {sorted(active)} alone")
+    index, signing = active[Purpose.INDEX], active[Purpose.SIGNING]
+    index_key = _secret(index)
     return Keyring(
         organization_id=organization_id,
-        signer=Ed25519Signer(_secret(active[Purpose.SIGNING])),
+        signer=Ed25519Signer(_secret(signing)) if _is_local(signing) else KmsSigner(signing),
+        queue_signer=QueueSigner(index_key, index.key_id),
+        is_queueing=not all(map(_is_local, active.values())),
         wrapper=wrappers[active[Purpose.WRAPPING].key_id],
         wrappers=wrappers,
-        index_key=_secret(active[Purpose.INDEX]),
+        index_key=index_key,
     )
+
+
+def _wrapper(row: Key) -> KeyWrapper:
+    return AesKeyWrapper(_secret(row)) if _is_local(row) else EpochKeyWrapper(row)
+
+
+def _is_local(row: Key) -> bool:
+    return row.provider == Key.Provider.LOCAL
 
 
 def _rows(organization_id: uuid.UUID) -> list[Key]:

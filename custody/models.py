@@ -26,9 +26,11 @@ class Installation(models.Model):
 
 
 class Key(WrappedSecret):
-    """A key of an organization: its secret wrapped under the master key and, of a signing key, the public half.
+    """A key of an organization: who holds its secret and, of a signing key, the public half.
 
-    The newest of a purpose is used; a retired one still opens and verifies what was made with it.
+    A local key's secret lies here, wrapped under the master key. Any other never leaves the customer's key management
+    service, and `configuration` says how to reach it. The active one of a purpose is used for new records; a retired
+    one still opens and verifies what was made with it.
     """
 
     class Purpose(models.TextChoices):
@@ -36,11 +38,19 @@ class Key(WrappedSecret):
         WRAPPING = "wrapping"
         INDEX = "index"
 
+    class Provider(models.TextChoices):
+        LOCAL = "local", "this service"
+        AWS = "aws", "AWS KMS"
+        GCP = "gcp", "Google Cloud KMS"
+        AZURE = "azure", "Azure Key Vault"
+
     organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="custody_keys")
     purpose = models.CharField(max_length=16, choices=Purpose.choices)
     key_id = models.CharField(max_length=64)
     algorithm = models.CharField(max_length=32)
     public_pem = models.TextField(blank=True)
+    provider = models.CharField(max_length=8, choices=Provider.choices, default=Provider.LOCAL)
+    configuration = models.JSONField(default=dict, blank=True, help_text="Texts; of secrets only where they are kept.")
     created_at = models.DateTimeField(auto_now_add=True)
     retired_at = models.DateTimeField(null=True, blank=True)
 
@@ -48,6 +58,10 @@ class Key(WrappedSecret):
 
     class Meta:
         constraints = [
+            models.CheckConstraint(
+                condition=Q(provider="local") | (Q(wrapped_by="") & ~Q(purpose="index")),
+                name="secrets_of_others_are_not_here",
+            ),
             models.UniqueConstraint(
                 fields=["organization", "purpose"],
                 condition=Q(retired_at=None),
@@ -59,9 +73,52 @@ class Key(WrappedSecret):
     def __str__(self) -> str:
         return f"{self.purpose} {self.key_id[:16]}"
 
+    @classmethod
+    def with_secret(cls) -> models.QuerySet["Key"]:
+        return super().with_secret().filter(provider=cls.Provider.LOCAL)
+
     @property
     def context(self) -> str:
         return f"custody.Key {self.organization_id} {self.purpose} {self.key_id}"
+
+
+class OfKeyQuerySet(TenantQuerySet["KeyOutage"]):
+    organization_path = "key__organization"
+
+
+class KeyOutage(models.Model):
+    """A key that its key management service does not let us use. The row is there for as long as that lasts."""
+
+    key = models.OneToOneField(Key, on_delete=models.CASCADE, primary_key=True, related_name="outage")
+    since = models.DateTimeField()
+    failures = models.PositiveIntegerField(default=1)
+    next_try_at = models.DateTimeField(help_text="Until then the queue leaves it alone.")
+    reason = models.CharField(max_length=500, blank=True)
+
+    objects = OfKeyQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.key_id} since {self.since:%Y-%m-%d %H:%M}"
+
+
+class OfOutageQuerySet(TenantQuerySet["KeyAlert"]):
+    organization_path = "outage__key__organization"
+
+
+class KeyAlert(Leased):
+    """A mail to a member about an outage: one each, and none once it is over."""
+
+    outage = models.ForeignKey(KeyOutage, on_delete=models.CASCADE, related_name="alerts")
+    member = models.ForeignKey(Member, on_delete=models.CASCADE, related_name="+")
+    handled_at = models.DateTimeField(null=True)
+
+    objects = OfOutageQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["outage", "member"], name="one_alert_a_key_outage")]
+
+    def __str__(self) -> str:
+        return f"{self.outage_id} to {self.member_id}"
 
 
 def new_target_id() -> str:
@@ -112,11 +169,11 @@ class StorageTarget(models.Model):
         return f"{self.provider} {self.id}"
 
 
-class OfTargetQuerySet(TenantQuerySet["Outage"]):
+class OfTargetQuerySet(TenantQuerySet["StorageOutage"]):
     organization_path = "target__organization"
 
 
-class Outage(models.Model):
+class StorageOutage(models.Model):
     """A time in which an organization's storage did not answer, or refused."""
 
     target = models.ForeignKey(StorageTarget, on_delete=models.PROTECT, related_name="outages")
@@ -128,39 +185,43 @@ class Outage(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["target"], condition=Q(ended_at=None), name="one_outage_at_a_time")
+            models.UniqueConstraint(fields=["target"], condition=Q(ended_at=None), name="one_storage_outage_at_a_time")
         ]
 
     def __str__(self) -> str:
         return f"{self.target} since {self.began_at}"
 
 
-class OutageAlertQuerySet(TenantQuerySet["OutageAlert"]):
+class OfStorageOutageQuerySet(TenantQuerySet["StorageAlert"]):
     organization_path = "outage__target__organization"
 
 
-class OutageAlert(Leased):
+class StorageAlert(Leased):
     """A mail to a member about an outage: one, however many records wait."""
 
-    outage = models.ForeignKey(Outage, on_delete=models.CASCADE, related_name="+")
+    outage = models.ForeignKey(StorageOutage, on_delete=models.CASCADE, related_name="+")
     member = models.ForeignKey(Member, on_delete=models.CASCADE, related_name="+")
     handled_at = models.DateTimeField(null=True)
 
-    objects = OutageAlertQuerySet.as_manager()
+    objects = OfStorageOutageQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["outage", "member"], name="one_alert_an_outage")]
-        indexes = [models.Index(fields=["id"], condition=Q(handled_at=None), name="outage_alerts_waiting")]
+        constraints = [models.UniqueConstraint(fields=["outage", "member"], name="one_alert_a_storage_outage")]
+        indexes = [models.Index(fields=["id"], condition=Q(handled_at=None), name="storage_alerts_waiting")]
 
     def __str__(self) -> str:
         return f"{self.outage} to {self.member_id}"
 
 
 class Entry(models.Model):
-    """Custody of one record: what was signed about it, and where its sealed bytes are."""
+    """Custody of one record: what was signed about it, and where its sealed bytes are.
+
+    While it is queued, `signature` and `key_id` are those of `signers.QueueSigner`, which nobody else is shown.
+    """
 
     class State(models.TextChoices):
-        RESERVED = "reserved", "sealed here, not yet in the vault"
+        QUEUED = "queued", "sealed here, not yet signed"
+        RESERVED = "reserved", "signed, not yet in the vault"
         STORED = "stored", "in the vault"
 
     record_id = models.UUIDField(primary_key=True, editable=False)
@@ -191,6 +252,7 @@ class Entry(models.Model):
             models.Index(
                 fields=["organization", "received_at"], condition=Q(state="reserved"), name="entries_reserved"
             ),
+            models.Index(fields=["received_at"], condition=Q(state="queued"), name="entries_queued"),
         ]
 
     def __str__(self) -> str:
@@ -202,8 +264,8 @@ class WaitingObjectQuerySet(TenantQuerySet["WaitingObject"]):
 
 
 class WaitingObject(Leased):
-    """The sealed object of a reserved entry, which waits here until it is in its vault. Who puts it there holds the
-    lease: at first the request that brought it, later the reconciler."""
+    """The sealed object of a queued or reserved entry, which waits here until it is in its vault. Who puts it there
+    holds the lease: the request that brought it, or the reconciler, which signs it first if it is queued."""
 
     record = models.OneToOneField(Entry, on_delete=models.PROTECT, primary_key=True, related_name="+")
     body = models.BinaryField()

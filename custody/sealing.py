@@ -112,7 +112,7 @@ def seal(
     received_at: datetime,
     parents: Sequence[bytes] = (),
 ) -> Sealed:
-    """Seal one record in memory.
+    """Seal one record in memory. Where the organization's keys are queueing, what signs it for now is the queue's.
 
     Args:
         identity: as `record_types.identity` spells it; of a decision or reconsideration its `decision_id`.
@@ -120,7 +120,11 @@ def seal(
         content: what it returned for them, numbers as their spelling.
         received_at: aware, UTC.
         parents: SHA-256 of each statement this record builds on.
+
+    Raises:
+        KmsUnavailable: its data key cannot be wrapped now.
     """
+    signer = keys.queue_signer if keys.is_queueing else keys.signer
     ref = reference(keys, identity)
     identifier = record_id(ref)
     dek = os.urandom(32)
@@ -151,8 +155,8 @@ def seal(
         kind=kind,
         received_at=received_at,
         statement=statement,
-        signature=keys.signer.sign(envelope.pre_authentication_encoding(statement)),
-        key_id=keys.signer.key_id,
+        signature=signer.sign(envelope.pre_authentication_encoding(statement)),
+        key_id=signer.key_id,
         kek_id=keys.wrapper.key_id,
         wrapped_dek=keys.wrapper.wrap(dek),
         ciphertext=ciphertext,
@@ -173,11 +177,23 @@ def derive(dek: bytes) -> Secrets:
 
 def pack(sealed: Sealed) -> bytes:
     """The vault object: `DRS1`, the header's length as 4 bytes big-endian, the header as JSON, the ciphertext."""
-    return _pack(sealed, sealed.ciphertext)
+    return _packed(sealed, sealed.ciphertext)
 
 
-def _pack(header: "Sealed | SealedHeader", ciphertext: bytes) -> bytes:
-    encoded = _encode_header(header)
+def signed(body: bytes, *, statement: bytes, signature: bytes, key_id: str) -> bytes:
+    """The vault object of a record that was queued, with its signature.
+
+    Raises:
+        Damaged: it cannot be parsed, or another statement was signed.
+    """
+    header, ciphertext = unpack(body)
+    if header.statement != statement:
+        raise Damaged(because="the custody row and the sealed object do not hold the same statement")
+    return _packed(replace(header, signature=signature, key_id=key_id), ciphertext)
+
+
+def _packed(source: "Sealed | SealedHeader", ciphertext: bytes) -> bytes:
+    encoded = _encode_header(source)
     return _HEADER.pack(MAGIC, len(encoded)) + encoded + ciphertext
 
 
@@ -217,17 +233,17 @@ def unpack(body: bytes) -> tuple[SealedHeader, bytes]:
 def take_apart(body: bytes) -> tuple[bytes, bytes]:
     """A vault object without its wrapped data key, and that key. Raises Damaged."""
     header, ciphertext = unpack(body)
-    return _pack(replace(header, wrapped_dek=b""), ciphertext), header.wrapped_dek
+    return _packed(replace(header, wrapped_dek=b""), ciphertext), header.wrapped_dek
 
 
 def put_together(body: bytes, wrapped_dek: bytes) -> bytes:
     """The vault object that was taken apart. Raises Damaged."""
     header, ciphertext = unpack(body)
-    return _pack(replace(header, wrapped_dek=wrapped_dek), ciphertext)
+    return _packed(replace(header, wrapped_dek=wrapped_dek), ciphertext)
 
 
 def unseal(keys: Keyring, record: uuid.UUID, body: bytes) -> Opened:
-    """Decrypt a vault object. Raises Damaged."""
+    """Decrypt a vault object. Raises Damaged, KmsUnavailable."""
     header, ciphertext = unpack(body)
     wrapper = keys.wrappers.get(header.kek_id) or refreshed(keys.organization_id).wrappers.get(header.kek_id)
     if wrapper is None:

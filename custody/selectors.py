@@ -1,22 +1,36 @@
 """Reading what is in custody: records, receipts, public keys, and proofs of single fields."""
 
 import hashlib
+import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from threading import BoundedSemaphore
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from config.api.times import rfc3339
+from config.errors import DomainError
 from custody import envelope, fields, objects, sealing, statements, storage_targets, vaults
 from custody.fields import Disclosure
 from custody.keys import keyring
-from custody.models import Entry, Outage, StorageTarget, WaitingObject
+from custody.models import Entry, StorageOutage, StorageTarget, WaitingObject
 from custody.sealing import Damaged, Opened, Sealed
 from custody.statements import Claims
 from custody.vaults import VaultUnavailable
+
+_LOOK_SECONDS = 0.2
+_waiters = BoundedSemaphore(3)
+
+
+class NotSigned(DomainError):
+    """The record is queued: it is here for good, and gets its signature later."""
+
+    code = "not_signed"
+    sentence = "The record is here and waits for its signature. Its receipt follows."
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +79,51 @@ def receipt(entry: Entry) -> Receipt:
     """The receipt of a stored record.
 
     Raises:
+        NotSigned
         VaultUnavailable: the vault does not answer, or the record has not reached it yet.
+        KmsUnavailable: its data key cannot be unwrapped now.
         ObjectMissing, Damaged: custody itself is harmed.
     """
+    if entry.state == Entry.State.QUEUED:
+        raise NotSigned
     if entry.state == Entry.State.RESERVED:
         raise VaultUnavailable(because="the record has not reached its vault yet")
     return receipt_of(entry, opened(entry).secrets.payload_salt)
+
+
+def awaited_receipt(entry: Entry, *, seconds: float) -> Receipt:
+    """The receipt of a record, for which the caller waits if it is queued. Raises as `receipt`.
+
+    Who waits holds a thread of the web server, so only some wait at a time. The others get the answer of this moment.
+    """
+    if entry.state == Entry.State.QUEUED and seconds and _waiters.acquire(blocking=False):
+        try:
+            entry = _signed(entry, time.monotonic() + seconds)
+        finally:
+            _waiters.release()
+    return receipt(entry)
+
+
+def _signed(entry: Entry, until: float) -> Entry:
+    """The row once it is stored, or as it is by then."""
+    rows = Entry.objects.for_organization(entry.organization_id)
+    while entry.state != Entry.State.STORED and time.monotonic() < until:
+        time.sleep(_LOOK_SECONDS)
+        entry = rows.get(pk=entry.pk)
+    return entry
 
 
 def opened(entry: Entry) -> Opened:
     """The record decrypted, byte for byte as it was received, under a statement whose signature verifies and which says
     what the row's columns say.
 
-    Raises: as `receipt`; a reserved record is readable all the same.
+    Raises: as `receipt`; a queued or reserved record is readable all the same.
     """
+    if entry.state == Entry.State.QUEUED:  # a worker may sign it meanwhile, which changes row and object together
+        waiting = _waiting(entry)
+        if waiting is not None:
+            return opened_from(bytes(waiting.body), waiting.record)
+        entry = Entry.objects.for_organization(entry.organization_id).get(pk=entry.pk)
     return opened_from(_body(entry), entry)
 
 
@@ -104,6 +149,13 @@ def statement_digest(entry: Entry) -> bytes:
     return hashlib.sha256(bytes(entry.statement)).digest()
 
 
+def queue_lag_seconds() -> int:
+    """For how long the oldest queued record waits for its signature; 0 if none does."""
+    queued = Entry.objects.unscoped("operators watch one queue").filter(state=Entry.State.QUEUED)
+    oldest = queued.order_by("received_at").values_list("received_at", flat=True).first()
+    return max(0, round((timezone.now() - oldest).total_seconds())) if oldest else 0
+
+
 def identifies(identity: str, entry: Entry) -> bool:
     """Whether a record's id comes from this identity, as `record_types.identity` spells it."""
     return sealing.record_id(sealing.reference(keyring(entry.organization_id), identity)) == entry.record_id
@@ -125,9 +177,11 @@ def storage_of(organization_id: uuid.UUID) -> Storage:
     return Storage(current, failing_since, earlier)
 
 
-def outages() -> QuerySet[Outage]:
+def outages() -> QuerySet[StorageOutage]:
     """The outages that last, of the storage that organizations use now."""
-    lasting = Outage.objects.unscoped("the operator of the service looks after everybody's").filter(ended_at=None)
+    lasting = StorageOutage.objects.unscoped("the operator of the service looks after everybody's").filter(
+        ended_at=None
+    )
     return lasting.filter(target__retired_at=None)
 
 
@@ -164,7 +218,12 @@ def verified_claims(organization_id: uuid.UUID, record_id: uuid.UUID, found: Ope
 
 def _body(entry: Entry) -> bytes:
     if entry.state == Entry.State.RESERVED:
-        waiting = WaitingObject.objects.for_organization(entry.organization_id).filter(pk=entry.pk).first()
+        waiting = _waiting(entry)
         if waiting is not None:
             return bytes(waiting.body)
     return objects.get(vaults.of(entry.target_id), entry.organization_id, entry.record_id)
+
+
+def _waiting(entry: Entry) -> WaitingObject | None:
+    waiting = WaitingObject.objects.for_organization(entry.organization_id).select_related("record")
+    return waiting.filter(pk=entry.pk).first()

@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from custody import envelope, signers
+from custody.keys import keyring
 from custody.models import Entry, Key
 from custody.sealing import Damaged, SealedHeader
 
@@ -26,14 +27,17 @@ def verified(organization_id: uuid.UUID, record_id: uuid.UUID, signed: Entry | S
     Raises:
         Damaged: none has, or it is about another organization or another record.
     """
-    statement = bytes(signed.statement)
     try:
         algorithm, public_pem = _public_key(organization_id, signed.key_id)
     except Key.DoesNotExist:
         raise Damaged(because="the statement names a signing key that is not the organization's") from None
-    message = envelope.pre_authentication_encoding(statement)
+    message = envelope.pre_authentication_encoding(bytes(signed.statement))
     if not signers.verifies(algorithm, public_pem, bytes(signed.signature), message):
         raise Damaged(because="the statement's signature does not verify")
+    return _claims(organization_id, record_id, bytes(signed.statement))
+
+
+def _claims(organization_id: uuid.UUID, record_id: uuid.UUID, statement: bytes) -> Claims:
     said = json.loads(statement)
     (subject,), predicate = said["subject"], said["predicate"]
     if (predicate["organization"], subject["name"]) != (str(organization_id), record_id.urn):
@@ -43,11 +47,20 @@ def verified(organization_id: uuid.UUID, record_id: uuid.UUID, signed: Entry | S
 
 
 def verified_row(entry: Entry) -> Claims:
-    """The claims of a custody row's statement, once its columns say the same. Raises Damaged."""
-    claims = verified(entry.organization_id, entry.record_id, entry)
+    """The claims of a custody row's statement, once its columns say the same; a queued one's, if we have queued it.
+    Raises Damaged."""
+    read = _recognised if entry.state == Entry.State.QUEUED else verified
+    claims = read(entry.organization_id, entry.record_id, entry)
     if (claims.kind, claims.received_at) != (entry.kind, entry.received_at):
         raise Damaged(because="the custody row says something else than its statement")
     return claims
+
+
+def _recognised(organization_id: uuid.UUID, record_id: uuid.UUID, queued: Entry | SealedHeader) -> Claims:
+    message = envelope.pre_authentication_encoding(bytes(queued.statement))
+    if not keyring(organization_id).queue_signer.recognises(bytes(queued.signature), message):
+        raise Damaged(because="the queued statement is not one that was queued here")
+    return _claims(organization_id, record_id, bytes(queued.statement))
 
 
 @lru_cache(maxsize=1024)

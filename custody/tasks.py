@@ -1,11 +1,19 @@
+import time
+
 from config.periodic import periodic
 from custody import services
+
+_SECONDS = 25
+"""The clock asks again after thirty."""
 
 
 @periodic(30, queue="custody")
 def reconcile() -> None:
-    """Finish reserved records."""
-    services.reconcile()
+    """Finish queued and reserved records until none is due or the time is over. Woken by what was queued, and by the
+    clock."""
+    ends = time.monotonic() + _SECONDS
+    while services.reconcile()[0] and time.monotonic() < ends:
+        pass
 
 
 @periodic(60, queue="custody")
@@ -15,6 +23,18 @@ def watch_targets() -> None:
 
 
 @periodic(60, queue="mail")
-def send_outage_alerts() -> None:
+def send_storage_alerts() -> None:
     """Mail owners that their storage fails. Woken by what was noticed, and by the clock."""
-    services.send_outage_alerts()
+    services.send_storage_alerts()
+
+
+@periodic(60)
+def note_key_outages() -> None:
+    """Notice keys that cannot be used for a while."""
+    services.note_key_outages()
+
+
+@periodic(60, queue="mail")
+def send_key_alerts() -> None:
+    """Mail what owners should know of their keys. Woken by what happened, and by the clock."""
+    services.send_key_alerts()

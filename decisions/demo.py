@@ -6,6 +6,7 @@ from accounts import callers
 from accounts.models import Organization
 from config.errors import Fault
 from config.progress import progress
+from custody.services import TAKEN
 from decisions import samples
 from decisions.models import Decision
 from decisions.services import ingest_lines
@@ -30,5 +31,5 @@ def take_samples(organization: Organization) -> None:
         for line in ingest_lines(caller=callers.command_line(organization.id), lines=records, source=SOURCE):
             statuses[line.status] += 1
             advance(1)
-    if set(statuses) - {"created", "replayed"}:
+    if set(statuses) - TAKEN:
         raise SamplesRefused(f"Not every sample was taken: {dict(statuses)}.")

@@ -1,8 +1,10 @@
 """Decisions and what belongs to them as the API shows them."""
 
+import uuid
 from typing import Any
 
 from config.api.times import rfc3339
+from custody.models import Entry
 from custody.selectors import Receipt
 from decisions import selectors
 from decisions.models import Decision
@@ -53,6 +55,11 @@ def _reconsideration(row: Decision) -> dict[str, Any]:
 
 def receipt(decision_id: str, receipt: Receipt) -> dict[str, Any]:
     return {"decision_id": decision_id, **receipt.as_json()}
+
+
+def queued(decision_id: str, record_id: uuid.UUID) -> dict[str, Any]:
+    """A record that is taken and waits for its signature."""
+    return {"decision_id": decision_id, "record_id": str(record_id), "custody": Entry.State.QUEUED}
 
 
 def line(line: Line) -> dict[str, Any]:

@@ -3,7 +3,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from config.api.pagination import Page
-from config.api.schemas import Answer, RequestBody, Text
+from config.api.schemas import Answer, QueryString, RequestBody, Text
 from config.api.times import Moment
 
 
@@ -93,6 +93,21 @@ class ReceiptOut(Answer):
     log: str
 
 
+class Queued(Answer):
+    """The record is taken, sealed and kept, and waits for its signature: the receipt follows at
+    `/v1/decisions/{decision_id}/receipt`."""
+
+    decision_id: str
+    record_id: str
+    custody: str
+
+
+class ReceiptQuery(QueryString):
+    """`wait`: seconds to wait for the receipt of a record that is queued."""
+
+    wait: Annotated[int, Field(ge=0, le=20)] = 0
+
+
 class ReconsiderationIn(RequestBody):
     private: ClassVar = frozenset({"rationale", "evidence_considered", "requested_by", "reviewer"})
 
@@ -123,7 +138,8 @@ class Commitment(Answer):
 
 
 class ReconsiderationWaiting(Answer):
-    """Recorded and sealed, but not in its vault yet: the receipt follows at `/v1/decisions/{decision_id}/receipt`."""
+    """Recorded and sealed, but not signed or not in its vault yet: the receipt follows at
+    `/v1/decisions/{decision_id}/receipt`."""
 
     decision_id: str
     reconsiders: str

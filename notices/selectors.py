@@ -12,6 +12,7 @@ from accounts.models import Organization
 from config.api import strict_json
 from config.errors import NotFound
 from custody import selectors as custody
+from custody.models import Entry
 from custody.sealing import Damaged
 from custody.vaults import VaultUnavailable
 from decisions.models import Decision
@@ -277,7 +278,7 @@ def letter(notice: Notice) -> Letter:
     """
     if notice.state in (Notice.State.DRAFT, Notice.State.IN_REVIEW) or not hasattr(notice, "approval"):
         return _draft_letter(notice)
-    if not hasattr(notice, "sealed"):
+    if not hasattr(notice, "sealed") or notice.sealed.record.state == Entry.State.QUEUED:
         raise VaultUnavailable(because="the approved notice is on its way into custody")
     sealed = sealed_content(notice)
     if sealed["revision"]["digest"] != notice.approval.revision.digest:

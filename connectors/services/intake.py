@@ -10,7 +10,7 @@ from config.errors import Fault
 from connectors.formats import Item
 from connectors.maps import FieldMap, Unmapped, record_of
 from connectors.models import Connector, Quarantined
-from custody.services import Status
+from custody.services import TAKEN, Status
 from decisions import services as decisions
 
 _LONGEST_REASON = 1000
@@ -72,10 +72,9 @@ def take(connector: Connector, items: Sequence[Item], field_map: FieldMap | None
     waits = False
     for line in _ingest(connector.organization_id, [raw for _, raw in good], f"connector:{connector.source_id}"):
         item = good[line.number - 1][0]
-        if line.status == Status.CREATED:
-            taken.new += 1
-        elif line.status == Status.REPLAYED:
-            taken.repeated += 1
+        if line.status in TAKEN:
+            taken.new += line.is_new
+            taken.repeated += not line.is_new
         elif line.status == Status.CONFLICT:
             taken.bad.append(Bad(item, Quarantined.Cause.CONFLICT, str(line.detail)))
         elif line.status == decisions.INVALID:

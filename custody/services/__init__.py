@@ -1,22 +1,25 @@
 """Taking custody of records, and finishing what a crash or an outage left unfinished."""
 
 from custody.services.custody_test import CustodyTest, run_custody_test
-from custody.services.keys import ROTATABLE, NeverRotated, import_key_file, rotate_key
+from custody.services.key_alerts import note_key_outages, send_key_alerts
+from custody.services.keys import ROTATABLE, KeyNotProven, NeverRotated, import_key_file, rotate_key
 from custody.services.moving import Move, move_records, not_at
-from custody.services.outages import send_outage_alerts, watch_targets
 from custody.services.recalling import recall
 from custody.services.reconciler import adopt_orphans, reconcile
 from custody.services.repair import Found, outside_the_database, repair_vaults
 from custody.services.storage import DEPLOYMENT, StorageRefused, choose_cloud, choose_deployments, choose_target
-from custody.services.store import LEASE, Status, StoreResult, Submission, store_records
+from custody.services.storage_alerts import send_storage_alerts, watch_targets
+from custody.services.store import LEASE, TAKEN, Status, StoreResult, Submission, store_records
 from custody.services.vault_marker import NotThisVault, VaultNotMade, mark_vault, targets_with_a_root
 
 __all__ = [
     "DEPLOYMENT",
     "LEASE",
     "ROTATABLE",
+    "TAKEN",
     "CustodyTest",
     "Found",
+    "KeyNotProven",
     "Move",
     "NeverRotated",
     "NotThisVault",
@@ -33,13 +36,15 @@ __all__ = [
     "mark_vault",
     "move_records",
     "not_at",
+    "note_key_outages",
     "outside_the_database",
     "recall",
     "reconcile",
     "repair_vaults",
     "rotate_key",
     "run_custody_test",
-    "send_outage_alerts",
+    "send_key_alerts",
+    "send_storage_alerts",
     "store_records",
     "targets_with_a_root",
     "watch_targets",

@@ -1,5 +1,6 @@
 """Putting what is reserved into its vault, and letting what a vault holds already be the record."""
 
+import time
 import uuid
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 import structlog
 from django.db import IntegrityError, transaction
 
+from accounts import audit
 from config import leases
 from config.api import strict_json
 from config.api.strict_json import spelling
@@ -17,11 +19,14 @@ from custody import objects, record_types, sealing, selectors, vaults
 from custody.keys import keyring
 from custody.models import Entry, WaitingObject
 from custody.record_types import Indexing
+from custody.sealing import Damaged, Opened
 from custody.vaults import ObjectMissing, Vault, VaultUnavailable
 
 log = structlog.get_logger("custody")
 
 _PARALLEL_PUTS = 8
+_SECONDS = 20
+"""After so long no put begins any more, so that the last ones end within the lease."""
 
 
 class Put(StrEnum):
@@ -52,17 +57,24 @@ def complete(waiting: Sequence[WaitingObject]) -> set[uuid.UUID]:
         already held another object under the key, were settled by that object.
     """
     made = {target_id: _vault_of(target_id) for target_id in {each.record.target_id for each in waiting}}
+    ends = time.monotonic() + _SECONDS
 
     def put_into_its_vault(each: WaitingObject) -> Put:
         vault = made[each.record.target_id]
-        return put(vault, each.record.organization_id, each.pk, bytes(each.body)) if vault else Put.UNAVAILABLE
+        if vault is None or time.monotonic() >= ends:
+            return Put.UNAVAILABLE
+        return put(vault, each.record.organization_id, each.pk, bytes(each.body))
 
-    if len(waiting) > 1:
+    def is_ours(each: WaitingObject) -> bool:  # threads have no connection to our own database
+        vault = made[each.record.target_id]
+        return len(waiting) == 1 or (vault is not None and vault.transactional)
+
+    here = [each for each in waiting if is_ours(each)]
+    elsewhere = [each for each in waiting if not is_ours(each)]
+    outcomes = [(each, put_into_its_vault(each)) for each in here]
+    if elsewhere:
         with ThreadPoolExecutor(_PARALLEL_PUTS) as pool:
-            results = list(pool.map(put_into_its_vault, waiting))
-    else:
-        results = [put_into_its_vault(each) for each in waiting]
-    outcomes = list(zip(waiting, results, strict=True))
+            outcomes += zip(elsewhere, pool.map(put_into_its_vault, elsewhere), strict=True)
     stored = _mark_stored([each for each, result in outcomes if result is Put.STORED])
     for each in (each for each, result in outcomes if result is Put.OTHER_OBJECT):
         try:
@@ -132,6 +144,7 @@ def adopt(found: StoredObject, *, waiting: WaitingObject | None = None) -> bool:
         opened = sealing.unseal(keyring(found.organization_id), found.record_id, body)
         claims = selectors.verified_claims(found.organization_id, found.record_id, opened)
         content = strict_json.read(opened.payload, number=spelling, integer=spelling)
+        conflicts = waiting is not None and _says_other(waiting, opened)
     except Fault as error:  # of this record's keys, object or vault: others go on
         log.error("object in the vault cannot be adopted", record_id=str(found.record_id), reason=str(error))
         return False
@@ -150,8 +163,31 @@ def adopt(found: StoredObject, *, waiting: WaitingObject | None = None) -> bool:
         index.save()
         if waiting:
             WaitingObject.objects.for_organization(found.organization_id).filter(pk=waiting.pk).delete()
+        if conflicts:
+            _record_conflict(found)
     log.info("adopted from the vault", record_id=str(found.record_id))
     return True
+
+
+def _says_other(waiting: WaitingObject, opened: Opened) -> bool:
+    """Whether what was reserved has other content than the object in the vault. Raises KmsUnavailable."""
+    try:
+        payload = sealing.unseal(keyring(waiting.record.organization_id), waiting.pk, bytes(waiting.body)).payload
+    except Damaged:
+        return True
+    return payload != opened.payload and strict_json.content(payload) != strict_json.content(opened.payload)
+
+
+def _record_conflict(found: StoredObject) -> None:
+    """Whoever sent the other content may have been told that it is queued: the audit trail says what became of it."""
+    audit.record(
+        "record.conflict",
+        actor=audit.SYSTEM,
+        organization_id=found.organization_id,
+        object_kind="record",
+        object_id=found.record_id,
+        source="vault",
+    )
 
 
 def _is_unknown(found: StoredObject) -> bool:

@@ -1,5 +1,7 @@
 """Changing an organization's keys, and taking in those that lay in files before."""
 
+import uuid
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cryptography.hazmat.primitives import serialization
@@ -15,8 +17,9 @@ from accounts.roles import Permission
 from config import db
 from config.errors import DomainError
 from config.secret_files import read
-from custody import keys
+from custody import key_outages, key_proofs, keys
 from custody.keys import KeyMissing, Purpose
+from custody.kms import KmsRefused, KmsUnavailable
 from custody.models import Key
 
 ROTATABLE = (Purpose.SIGNING, Purpose.WRAPPING)
@@ -30,38 +33,113 @@ class NeverRotated(DomainError):
     sentence = "The index key is never replaced: record ids rest on it."
 
 
+class KeyNotProven(DomainError):
+    """The key management service does not let us use the key as it will be used. Nothing was changed."""
+
+    code = "key_not_proven"
+    status = 422
+
+
 @requires(Permission.ROTATE_KEYS)
-def rotate_key(*, caller: Caller, purpose: Purpose) -> Key:
+def rotate_key(
+    *,
+    caller: Caller,
+    purpose: Purpose,
+    provider: str = Key.Provider.LOCAL,
+    config: Mapping[str, str] | None = None,
+) -> Key:
     """Give the organization another key for new records. Old ones open and verify under theirs.
 
-    Running processes follow within a second.
+    Running processes follow within a second. What is queued is signed with the new key.
+
+    Args:
+        provider: who holds the key: this service, which makes one, or a key management service, whose key is used once
+            to prove that it can be. One that was in use before is taken up again.
+        config: as `custody.clouds` has it, with `kms_key` or `signing_key`.
 
     Raises:
-        NeverRotated
+        NeverRotated, ConfigurationRefused, KeyNotProven
         KeyMissing, MasterKeyWrong: the present keys do not open.
     """
     if purpose not in ROTATABLE:
         raise NeverRotated
     organization_id = caller.organization_id
     keys.keyring(organization_id)
-    with transaction.atomic():
-        db.lock(f"custody keys of {organization_id}")  # a row lock would wait for a row that is retired by then
-        active = Key.objects.for_organization(organization_id).get(purpose=purpose, retired_at=None)
-        active.retired_at = timezone.now()
-        active.save(update_fields=["retired_at"])
+    if provider == Key.Provider.LOCAL:
         made = keys.new_key(organization_id, purpose)
-        made.save()
-        audit.record(
-            "custody_key.rotated",
-            actor=caller.actor,
-            organization_id=organization_id,
-            object_kind="custody_key",
-            object_id=made.key_id,
-            purpose=purpose,
-            retired=active.key_id,
-        )
-    keys.forget()
+    else:
+        made = _proven(organization_id, purpose, Key.Provider(provider), config or {})
+    take_up_keys(caller=caller, made=[made])
     return made
+
+
+@requires(Permission.ROTATE_KEYS)
+def prove_keys(*, caller: Caller, provider: str, config: Mapping[str, str]) -> list[Key]:
+    """The keys that a configuration names and that are not in use, as unsaved rows, each used once as it will be.
+
+    Raises:
+        ConfigurationRefused, KeyNotProven
+        KeyMissing, MasterKeyWrong: the present keys do not open.
+    """
+    keys.keyring(caller.organization_id)
+    named = [purpose for purpose in ROTATABLE if config.get(key_proofs.SETTING[purpose])]
+    found = [_proven(caller.organization_id, purpose, Key.Provider(provider), config) for purpose in named]
+    active = Key.objects.for_organization(caller.organization_id).filter(retired_at=None)
+    in_use = [(key.key_id, key.configuration) for key in active]
+    return [key for key in found if (key.key_id, key.configuration) not in in_use]
+
+
+@requires(Permission.ROTATE_KEYS)
+def take_up_keys(*, caller: Caller, made: Sequence[Key]) -> None:
+    """Make new records with these keys from now on."""
+    with transaction.atomic():
+        db.lock(f"custody keys of {caller.organization_id}")  # a row lock would wait for a row that is retired by then
+        for key in made:
+            audit.record(
+                "custody_key.rotated",
+                actor=caller.actor,
+                organization_id=caller.organization_id,
+                object_kind="custody_key",
+                object_id=key.key_id,
+                purpose=key.purpose,
+                provider=key.provider,
+                retired=_replace_active(key),
+            )
+    keys.forget()
+
+
+def _replace_active(made: Key) -> str:
+    """Retire the active key of a purpose in favour of another, or of itself in another configuration. Returns its id.
+
+    The caller holds the lock.
+    """
+    own = Key.objects.for_organization(made.organization_id).filter(purpose=made.purpose)
+    active = own.get(retired_at=None)
+    own.filter(retired_at=None).update(retired_at=timezone.now())
+    known = own.filter(key_id=made.key_id).first()
+    if known:
+        made.pk, made.created_at = known.pk, known.created_at
+    made.save()
+    key_outages.forget(made)
+    return active.key_id
+
+
+def _proven(organization_id: uuid.UUID, purpose: Purpose, provider: Key.Provider, config: Mapping[str, str]) -> Key:
+    """An unsaved row of a key that was used just now as it will be used.
+
+    Raises:
+        ConfigurationRefused, KeyNotProven
+    """
+    try:
+        return key_proofs.prove(organization_id, purpose, provider, config)
+    except KmsRefused as error:
+        raise KeyNotProven(
+            f"{error.reason}. Check that the key is enabled and that the credentials may do this. Nothing was changed."
+        ) from error
+    except KmsUnavailable as error:
+        raise KeyNotProven(f"{error.reason.rstrip('.')}. Nothing was changed; try again.") from error
+    except ValueError as error:
+        raise KeyNotProven(f"{error}. Nothing was changed.") from error
 
 
 def import_key_file(row: Key, folder: Path) -> bool:

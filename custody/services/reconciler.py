@@ -7,13 +7,15 @@ from datetime import timedelta
 
 import structlog
 from django.db import IntegrityError
+from django.db.models import QuerySet
 
 from accounts.models import Organization
 from config import leases
 from config.leases import LeaseLost
-from custody import storage_targets, vaults
+from custody import key_outages, storage_targets, vaults
 from custody.models import Entry, WaitingObject
 from custody.services.complete import StoredObject, adopt, complete
+from custody.services.sign import sign_queued
 from custody.services.store import LEASE
 
 log = structlog.get_logger("custody")
@@ -23,23 +25,25 @@ _LONGEST_PAUSE = timedelta(minutes=10)  # an outage is over for all records at o
 
 
 def reconcile(limit: int = 500, *, retry_now: bool = False) -> tuple[int, int]:
-    """Finish reserved records that nobody is at work on. Several may run at once. What cannot be finished is tried
-    again later, after a pause that grows to ten minutes.
+    """Finish queued and reserved records that nobody is at work on. Several may run at once. What cannot be finished is
+    tried again later, after a pause that grows to ten minutes, or once its signing key can be used.
 
     Args:
-        retry_now: do not wait for these pauses to end, as when an administrator has just mended the vault.
+        retry_now: do not wait for these pauses to end, as when an administrator has just mended the vault or the key.
 
     Returns:
-        How many were finished, and how many could not be because their vault does not answer.
+        How many were finished, and how many could not be because their vault or signing key does not answer.
     """
     waiting = WaitingObject.objects.unscoped("the reconciler serves every organization")
     if retry_now:
         waiting.exclude(next_try_at=None).update(next_try_at=None)
+        key_outages.retry_now()
     finished = remaining = 0
     while claimed := leases.claim(
-        waiting.select_related("record"), lasts=LEASE, most=min(_CHUNK, limit - finished - remaining)
+        _of_usable_keys(waiting).select_related("record"), lasts=LEASE, most=min(_CHUNK, limit - finished - remaining)
     ):
-        complete(claimed)
+        if ready := sign_queued(claimed, lease=LEASE):
+            complete(ready)
         left = set(waiting.filter(pk__in=[each.pk for each in claimed]).values_list("pk", flat=True))
         for each in (each for each in claimed if each.pk in left):
             with suppress(LeaseLost):
@@ -48,6 +52,14 @@ def reconcile(limit: int = 500, *, retry_now: bool = False) -> tuple[int, int]:
     if finished or remaining:
         log.info("reconciled", finished=finished, remaining=remaining)
     return finished, remaining
+
+
+def _of_usable_keys(waiting: QuerySet[WaitingObject]) -> QuerySet[WaitingObject]:
+    """All but what is queued for a key that is left alone for now."""
+    left_alone = list(key_outages.paused_signing().values_list("key__organization", flat=True))
+    if not left_alone:
+        return waiting
+    return waiting.exclude(record__state=Entry.State.QUEUED, record__organization__in=left_alone)
 
 
 def adopt_orphans(organization: Organization) -> int:

@@ -15,6 +15,7 @@ from custody import clouds, storage_targets, vaults
 from custody.models import Installation, StorageTarget
 from custody.proving import Check
 from custody.services.custody_test import CustodyTest, run_custody_test
+from custody.services.keys import prove_keys, take_up_keys
 from custody.vaults import VaultOfAnother, VaultUnavailable
 from custody.vaults.cloud import CloudVault
 
@@ -64,19 +65,21 @@ class Choice:
 @requires(Permission.MANAGE_STORAGE)
 def choose_cloud(*, caller: Caller, provider: str, config: Mapping[str, str]) -> Choice:
     """Let new records of the caller's organization go to its own bucket, once the custody test has proven it and its
-    marker is there. Earlier records stay where they are. Running processes follow within a second.
+    marker is there; and let them be made with the keys that are named, once each was used. Earlier records stay where
+    they are, under their keys. Running processes follow within a second.
 
     Args:
         provider: one of `custody.clouds.PROVIDERS`.
         config: as for the test; names that it does not know are left out.
 
     Raises:
-        StorageRefused
+        StorageRefused, KeyNotProven: nothing was changed.
         TestsBusy: two tests run in this process, or one of this organization.
     """
     test = run_custody_test(caller=caller, provider=provider, config=config)
     if not test.ok:
         raise StorageRefused(test)
+    made = prove_keys(caller=caller, provider=provider, config=config)
     known = clouds.of(provider).model_fields.keys() - _NOT_OF_STORAGE
     place = {name: value for name, value in config.items() if name in known and value}
     test = _mark(StorageTarget(organization_id=caller.organization_id, provider=provider, configuration=place), test)
@@ -85,6 +88,7 @@ def choose_cloud(*, caller: Caller, provider: str, config: Mapping[str, str]) ->
         before = storage_targets.own(caller.organization_id)
         target = storage_targets.use_own(caller.organization_id, provider, place)
         _record(caller, before, target)
+        take_up_keys(caller=caller, made=made)
     storage_targets.forget()
     return Choice(target, test)
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
 from django.db import transaction
 from django.utils import timezone
 
 from config.api import strict_json
+from config.celery import wake
 from config.errors import Fault
 from custody import record_types, sealing, selectors, storage_targets, vaults
 from custody.bulk_insert import NewRecord, insert
@@ -29,13 +30,19 @@ log = structlog.get_logger("custody")
 
 # How long a request may need to finish its own record before the reconciler takes over.
 LEASE = timedelta(seconds=60)
+_TASK = "custody.tasks.reconcile"
 
 
 class Status(StrEnum):
     CREATED = "created"
+    QUEUED = "queued"
     REPLAYED = "replayed"
     CONFLICT = "conflict"
     UNAVAILABLE = "unavailable"
+
+
+TAKEN = frozenset({Status.CREATED, Status.QUEUED, Status.REPLAYED})
+"""What is here for good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +60,17 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class StoreResult:
-    """What became of a submission: with a receipt if it is in custody, with a fault if that is not known now."""
+    """What became of a submission: with a receipt if it is in custody, with a fault if that is not known now.
+
+    A queued one is taken as well and has its receipt once it is signed; `is_new` tells it from one that was queued
+    before.
+    """
 
     status: Status
     record_id: uuid.UUID
     receipt: Receipt | None = None
     fault: Fault | None = None
+    is_new: bool = False
 
 
 def store_records(
@@ -72,6 +84,8 @@ def store_records(
     A transactional vault commits everything in one statement. For the others the record is first reserved, sealed,
     in our own database; then its object is put, outside any transaction; then one conditional update says so. What
     is interrupted between these steps is finished by `reconcile`, or by whoever submits the same record again.
+    Where a key lies in a key management service, the record is queued, sealed, in our own database, and `reconcile`
+    does all the rest.
 
     Args:
         submissions: not empty, all of one kind.
@@ -84,24 +98,27 @@ def store_records(
 
     Raises:
         django.db.OperationalError: the database does not store; nothing was taken.
-        custody.keys.KeyMissing, config.secret_files.InsecureKeyFile: the organization's keys cannot be used.
+        custody.keys.KeyMissing, custody.kms.KmsUnavailable: the organization's keys cannot be used.
     """
-    sealed = _seal_all(keyring(organization_id), submissions)
+    keys = keyring(organization_id)
+    sealed = _seal_all(keys, submissions)
     recall_earlier(organization_id, {one.record_id for one in sealed})
-    target_id, token = storage_targets.current(organization_id).pk, uuid.uuid4()
-    records = [_new_record(one, each, target_id, token) for one, each in zip(sealed, submissions, strict=True)]
+    place = _Place.of_new_records(keys)
+    records = [_new_record(one, each, place) for one, each in zip(sealed, submissions, strict=True)]
     first: dict[uuid.UUID, NewRecord] = {}  # of several submissions of one id, only the first may reach the vault
     for record in records:
         first.setdefault(record.entry.record_id, record)
     created = _insert(list(first.values()), on_insert)
     objects = [each.sealed for pk, each in first.items() if pk in created]
     waiting = [each for each in objects if isinstance(each, WaitingObject)]
-    stored = complete(waiting) if waiting else set(created)
+    if keys.is_queueing:
+        wake(_TASK)
+    stored = complete(waiting) if waiting and not keys.is_queueing else set(created)
     outcomes: dict[int, StoreResult] = {}
     for position, one in enumerate(sealed):
         if one.record_id in stored:  # a second submission of this id in the same call is a replay or a conflict
             stored.discard(one.record_id)
-            outcomes[position] = StoreResult(Status.CREATED, one.record_id, selectors.receipt_of(one, one.payload_salt))
+            outcomes[position] = _taken(one, is_queued=keys.is_queueing)
     rest = {position: one.record_id for position, one in enumerate(sealed) if position not in outcomes}
     if rest:
         existing = _existing(organization_id, set(rest.values()), created)
@@ -137,30 +154,56 @@ def _seal_all(keys: Keyring, submissions: Sequence[Submission]) -> list[Sealed]:
     ]
 
 
-def _new_record(sealed: Sealed, submission: Submission, target_id: str, lease_token: uuid.UUID) -> NewRecord:
+def _taken(sealed: Sealed, *, is_queued: bool) -> StoreResult:
+    if is_queued:
+        return StoreResult(Status.QUEUED, sealed.record_id, is_new=True)
+    receipt = selectors.receipt_of(sealed, sealed.payload_salt)
+    return StoreResult(Status.CREATED, sealed.record_id, receipt, is_new=True)
+
+
+class _Place(NamedTuple):
+    """Where new records go, and how.
+
+    Attributes:
+        state: in which they begin.
+        lease_token: of the lease under which the caller puts objects that are only reserved.
     """
-    Args:
-        lease_token: of the lease under which the caller puts the object, where that is not the database's own work.
-    """
-    transactional = vaults.of(target_id).transactional
+
+    target_id: str
+    state: Entry.State
+    lease_token: uuid.UUID
+
+    @classmethod
+    def of_new_records(cls, keys: Keyring) -> "_Place":
+        target_id = storage_targets.current(keys.organization_id).pk
+        if keys.is_queueing:
+            state = Entry.State.QUEUED
+        else:
+            state = Entry.State.STORED if vaults.of(target_id).transactional else Entry.State.RESERVED
+        return cls(target_id, state, uuid.uuid4())
+
+
+def _new_record(sealed: Sealed, submission: Submission, place: _Place) -> NewRecord:
     entry = Entry(
         record_id=sealed.record_id,
         organization_id=sealed.organization_id,
         kind=sealed.kind,
         received_at=sealed.received_at,
-        target_id=target_id,
-        state=Entry.State.STORED if transactional else Entry.State.RESERVED,
+        target_id=place.target_id,
+        state=place.state,
         statement=sealed.statement,
         signature=sealed.signature,
         key_id=sealed.key_id,
     )
     body = sealing.pack(sealed)
     stored: SealedObject | WaitingObject
-    if transactional:
+    if place.state == Entry.State.STORED:
         stored = SealedObject(key=object_key(sealed.organization_id, sealed.record_id), body=body)
-    else:
-        lease = {"lease_token": lease_token, "lease_until": sealed.received_at + LEASE}
+    elif place.state == Entry.State.RESERVED:
+        lease = {"lease_token": place.lease_token, "lease_until": sealed.received_at + LEASE}
         stored = WaitingObject(record=entry, body=body, **lease)
+    else:
+        stored = WaitingObject(record=entry, body=body)
     return NewRecord(
         entry,
         stored,
@@ -202,6 +245,8 @@ def _judge(submissions: Mapping[int, Submission], entry: Entry) -> dict[int, Sto
     same = StoreResult(Status.REPLAYED, entry.pk, selectors.receipt_of(entry, found.secrets.payload_salt))
     if entry.state == Entry.State.RESERVED:
         same = StoreResult(Status.UNAVAILABLE, entry.pk, fault=VaultUnavailable())
+    if entry.state == Entry.State.QUEUED:
+        same = StoreResult(Status.QUEUED, entry.pk)
     other = StoreResult(Status.CONFLICT, entry.pk)
     content = cache(strict_json.content)
     return {

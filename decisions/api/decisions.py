@@ -7,10 +7,12 @@ from config.api import openapi
 from config.api.pagination import paginate
 from config.api.resources import Resource, operation
 from config.api.responses import JSON, answer
+from config.errors import RETRY_AFTER_SECONDS
 from custody import selectors as custody
+from custody.selectors import NotSigned
 from decisions import presenters, selectors
 from decisions.api.common import decision_of
-from decisions.schemas import DecisionDetail, DecisionPage, DecisionQuery, ReceiptOut
+from decisions.schemas import DecisionDetail, DecisionPage, DecisionQuery, Queued, ReceiptOut, ReceiptQuery
 
 
 class Decisions(Resource):
@@ -54,9 +56,15 @@ class Decisions(Resource):
         "The signed receipt of a record, as it was answered at ingest.",
         permission=Permission.READ_DECISIONS,
         parameters=[openapi.DECISION_ID],
-        answers={200: ReceiptOut},
+        query=ReceiptQuery,
+        answers={200: ReceiptOut, 202: Queued},
         errors=[404, 503],
     )
     def receipt(self, request: Request, decision_id: str) -> HttpResponse:
-        decision = decision_of(request, decision_id)
-        return answer(presenters.receipt(decision.decision_id, custody.receipt(selectors.record_of(decision))))
+        query, decision = self.query(ReceiptQuery), decision_of(request, decision_id)
+        try:
+            receipt = custody.awaited_receipt(selectors.record_of(decision), seconds=query.wait)
+        except NotSigned:
+            shown = presenters.queued(decision.decision_id, decision.pk)
+            return answer(shown, 202, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
+        return answer(presenters.receipt(decision.decision_id, receipt))

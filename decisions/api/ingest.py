@@ -15,7 +15,7 @@ from config.api.responses import JSON, answer, dump
 from config.errors import DomainError
 from custody.services import Status
 from decisions import presenters, services
-from decisions.schemas import BatchLine, ReceiptOut
+from decisions.schemas import BatchLine, Queued, ReceiptOut
 
 log = structlog.get_logger("decisions")
 
@@ -37,11 +37,13 @@ class Ingest(Resource):
         tag="ingest",
         permission=Permission.INGEST_RECORDS,
         body={JSON: {"type": "object", "additionalProperties": True}},
-        answers={201: ReceiptOut, 200: ReceiptOut},
+        answers={201: ReceiptOut, 200: ReceiptOut, 202: Queued},
         errors=[409, 503],
     )
     def one(self, request: Request) -> HttpResponse:
         acceptance = services.ingest(caller=caller_of(request), raw=body.read(request), source="api")
+        if acceptance.receipt is None:
+            return answer(presenters.queued(acceptance.decision_id, acceptance.record_id), 202)
         shown = presenters.receipt(acceptance.decision_id, acceptance.receipt)
         return answer(shown, 201 if acceptance.is_new else 200)
 

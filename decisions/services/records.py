@@ -40,23 +40,25 @@ class RecordConflict(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """A record that is in custody. `is_new` if this call brought it there."""
+    """A record that is in custody. `is_new` if this call brought it there. It has no receipt while it is queued."""
 
     decision_id: str
-    receipt: Receipt
+    record_id: uuid.UUID
+    receipt: Receipt | None
     is_new: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """What became of one line of a bulk ingest. Lines count from 1; `detail` says why a line was not taken, for an
-    invalid one as in a validation error."""
+    invalid one as in a validation error. `is_new` if this call brought the record into custody."""
 
     number: int
     status: Status | str
     decision_id: str | None = None
     record_id: uuid.UUID | None = None
     detail: str | list[Mapping[str, Any]] | None = None
+    is_new: bool = False
 
 
 @requires(Permission.INGEST_RECORDS)
@@ -76,10 +78,10 @@ def ingest(*, caller: Caller, raw: bytes, source: str) -> Acceptance:
     (result,) = store_records(organization_id=caller.organization_id, submissions=[submission])
     if result.fault:
         raise result.fault
-    if result.receipt is None:
+    if result.status is Status.CONFLICT:
         _record_conflict(caller, result, source)
         raise RecordConflict
-    return Acceptance(submission.identity, result.receipt, result.status is Status.CREATED)
+    return Acceptance(submission.identity, result.record_id, result.receipt, result.is_new)
 
 
 @requires(Permission.INGEST_RECORDS)
@@ -89,7 +91,7 @@ def ingest_lines(*, caller: Caller, lines: Iterable[bytes], source: str) -> Iter
     A bad line is answered as such and never stops the good ones.
 
     Yields:
-        One `Line` for each line, in order: created, replayed, conflict, unavailable or invalid.
+        One `Line` for each line, in order: created, queued, replayed, conflict, unavailable or invalid.
     """
     numbered = ((number, line.rstrip(b"\r\n")) for number, line in enumerate(lines, start=1))
     present = ((number, line) for number, line in numbered if line.strip())
@@ -124,7 +126,9 @@ def _ingest_chunk(caller: Caller, chunk: list[tuple[int, bytes]], source: str) -
     for (number, submission), outcome in zip(good, results, strict=True):
         if outcome.status is Status.CONFLICT:
             _record_conflict(caller, outcome, source)
-        answers[number] = Line(number, outcome.status, submission.identity, outcome.record_id, _detail(outcome))
+        answers[number] = Line(
+            number, outcome.status, submission.identity, outcome.record_id, _detail(outcome), outcome.is_new
+        )
     return (answers[number] for number, _ in chunk)
 
 

@@ -18,6 +18,7 @@ from config.errors import Fault
 from config.leases import LeaseLost
 from custody import selectors as custody
 from custody.envelope import envelope
+from custody.models import Entry
 from custody.record_types import Indexing
 from custody.services import Status, Submission, recall, store_records
 from decisions.selectors import record_of
@@ -33,9 +34,10 @@ _LEASE = timedelta(minutes=1)
 
 def seal_approved(*, notice_id: uuid.UUID | None = None) -> int:
     """Put approved notices into custody that are not there yet: one that was just approved, or, swept by the clock, any
-    that a crash left out. Returns how many were sealed; one whose record cannot be read is logged and waits on."""
+    that a crash left out or whose decision had no signature yet. Returns how many were sealed; one whose record cannot
+    be read is logged and waits on."""
     approvals = Approval.objects.unscoped("the clock seals the notices of every organization")
-    waiting = approvals.filter(notice__sealed=None)
+    waiting = approvals.filter(notice__sealed=None).exclude(notice__decision__record__state=Entry.State.QUEUED)
     if notice_id:
         waiting = waiting.filter(notice=notice_id)
     sealed = 0

@@ -25,6 +25,7 @@ def unready(answer) -> set[str]:
     """The parts that the answer says are failing."""
     parts = answer.json()
     assert answer.status_code == (200 if parts.pop("status") == "ok" else 503)
+    assert parts.pop("queue_lag_seconds") == 0
     assert set(parts) == PARTS
     assert set(parts.values()) <= {"ok", "failing"}
     return {name for name, state in parts.items() if state == "failing"}

@@ -4,7 +4,7 @@ import pytest
 
 from accounts.roles import Role
 from custody import storage_targets
-from custody.models import Entry, Outage, StorageTarget
+from custody.models import Entry, StorageOutage, StorageTarget
 from tests.people import add_person, sign_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
@@ -67,7 +67,7 @@ def test_only_owners_have_the_button_and_the_power(account, signed_in, organizat
 def test_the_page_says_since_when_storage_fails(account, signed_in, organization):
     browser = signed_in(Role.OWNER)
     use(browser, account.config)
-    Outage.objects.create(target=targets()[0], reason="gone")
+    StorageOutage.objects.create(target=targets()[0], reason="gone")
     assert "this storage does not take records" in browser.get(STORAGE).content.decode()
 
 

@@ -92,8 +92,11 @@ class KeyVault:
             return _error(403, "Forbidden", "Operation is not allowed on this key.", found.refusal)
         if needed not in found.operations:
             return _error(403, "Forbidden", f"Operation {verb} is not permitted on this key.", "KeyOperationForbidden")
-        body = json.loads(request.body)
-        return json_reply({"kid": found.kid, "value": _encoded(_done(found, verb, body))})
+        try:
+            value = _done(found, verb, json.loads(request.body))
+        except ValueError:  # not wrapped by this key
+            return _error(400, "BadParameter", "The parameter is incorrect.")
+        return json_reply({"kid": found.kid, "value": _encoded(value)})
 
 
 def _done(key: VaultKey, verb: str, body: dict[str, str]) -> bytes:

@@ -30,11 +30,9 @@ class Workers:
         self._forking, self._schedule = forking, live.directory / "schedule"
         self._numbers = itertools.count(1)
 
-    def worker(self) -> int:
+    def worker(self, queues: str = "dispatch,poll") -> int:
         quiet = ["--without-mingle", "--without-gossip", "--without-heartbeat", "--loglevel", "WARNING"]
-        return self._start(
-            "celery", ["worker", "-n", f"{next(self._numbers)}@%h", "-c", "1", "-Q", "dispatch,poll", *quiet]
-        )
+        return self._start("celery", ["worker", "-n", f"{next(self._numbers)}@%h", "-c", "1", "-Q", queues, *quiet])
 
     def clock(self) -> int:
         """A clock that dispatches every second, and asks for nothing else."""
@@ -52,6 +50,14 @@ class Workers:
                 It claims nothing after that.
         """
         return self._start("poll", options)
+
+    def reconcile(self, kill_at: str = "") -> int:
+        """A worker that finishes what waits for custody, and ends.
+
+        Args:
+            kill_at: the path of a function; when it is called, the worker is killed.
+        """
+        return self._start("reconcile", {"kill_at": kill_at})
 
     def _start(self, *command: Any) -> int:
         assert self._forking.stdin is not None
@@ -130,10 +136,23 @@ def _run(what: str, options: Any) -> None:
             from config.celery import app
 
             app.start(options)
+        elif what == "reconcile":
+            _reconcile(**options)
         else:
             _poll(**options)
     finally:
         os._exit(0)
+
+
+def _reconcile(kill_at: str) -> None:
+    from importlib import import_module
+
+    from custody import tasks
+
+    if kill_at:
+        module, _, name = kill_at.rpartition(".")
+        setattr(import_module(module), name, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+    tasks.reconcile()
 
 
 def _poll(seconds: float = 200, ahead: float = 0, stop_at: int = 0) -> None:

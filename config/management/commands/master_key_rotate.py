@@ -30,7 +30,7 @@ class Command(BaseCommand):
             if master_key.load("", "", folder)[0] != settings.MASTER_KEYS[0]:  # this process read the file before that
                 raise CommandError("A new master key was made just now. Run this once more.")
         newest = master_key.key_id(settings.MASTER_KEYS[0])
-        waiting = [row for model in wrapped_secrets.kinds() for row in model._base_manager.exclude(wrapped_by=newest)]
+        waiting = [row for model in wrapped_secrets.kinds() for row in model.with_secret().exclude(wrapped_by=newest)]
         with progress("Wrapping secrets", len(waiting)) as advance:
             for row in waiting:
                 _wrap_anew(row)

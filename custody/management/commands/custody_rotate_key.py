@@ -3,8 +3,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from accounts import callers, selectors
-from custody import services
+from custody import clouds, services
 from custody.keys import Purpose
+from custody.management import config_argument
+from custody.models import Key
 
 
 class Command(BaseCommand):
@@ -16,8 +18,20 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--organization", required=True, metavar="SLUG")
         parser.add_argument("--purpose", required=True, choices=[purpose.value for purpose in services.ROTATABLE])
+        parser.add_argument(
+            "--provider",
+            choices=[Key.Provider.LOCAL.value, *clouds.PROVIDERS],
+            default=Key.Provider.LOCAL.value,
+            help="who holds the key; without it, this service makes one",
+        )
+        config_argument.add(parser, help="how to reach the key, with kms_key to wrap or signing_key to sign")
 
     def handle(self, *args: Any, **options: Any) -> None:
         organization = selectors.organization(options["organization"])
-        made = services.rotate_key(caller=callers.command_line(organization.pk), purpose=Purpose(options["purpose"]))
+        made = services.rotate_key(
+            caller=callers.command_line(organization.pk),
+            purpose=Purpose(options["purpose"]),
+            provider=options["provider"],
+            config=config_argument.given(options),
+        )
         self.stdout.write(f"{made.purpose} key {made.key_id}")

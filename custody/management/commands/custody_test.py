@@ -5,6 +5,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from accounts import callers, selectors
 from config.progress import progress
 from custody import clouds, proving, services
+from custody.management import config_argument
 
 
 class Command(BaseCommand):
@@ -12,9 +13,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--provider", required=True, choices=clouds.PROVIDERS)
-        parser.add_argument(
-            "--config", nargs="*", action="extend", default=[], metavar="NAME=VALUE", help="such as bucket=records"
-        )
+        config_argument.add(parser, help="such as bucket=records")
         parser.add_argument("--organization", metavar="SLUG", help="may be left out while there is only one")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -23,7 +22,7 @@ class Command(BaseCommand):
             tested = services.run_custody_test(
                 caller=callers.command_line(organization.pk),
                 provider=provider,
-                config=dict(_pair(each) for each in options["config"]),
+                config=config_argument.given(options),
                 done=advance,
             )
         for check in tested.checks:
@@ -34,10 +33,3 @@ class Command(BaseCommand):
         if not tested.ok:
             raise CommandError("The test failed. Nothing was changed.")
         self.stdout.write("The test succeeded. Nothing was changed.")
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise CommandError("--config takes NAME=VALUE, such as bucket=records.")
-    return name, value

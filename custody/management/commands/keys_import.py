@@ -20,7 +20,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         wrapped_secrets.require_master_key()  # what is imported under a wrong master key would open nowhere else
         folder = settings.DATA_DIR / "keys"
-        rows = Key.objects.unscoped("an administrator imports everybody's").filter(wrapped_by="")
+        rows = Key.with_secret().filter(wrapped_by="")
         imports = [
             partial(token_hashing.import_pepper, folder),
             *(partial(services.import_key_file, row, folder) for row in rows.order_by("organization_id", "pk")),

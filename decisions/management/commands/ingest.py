@@ -8,6 +8,7 @@ from accounts import callers, selectors
 from accounts.models import Organization
 from config.api.responses import dump
 from config.progress import progress
+from custody.services import TAKEN
 from decisions import presenters, services
 
 
@@ -34,7 +35,7 @@ class Command(BaseCommand):
             except OSError as error:
                 raise CommandError(f"Cannot read {options['file']}: {error.strerror}.") from None
         self.stdout.write(", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "no records")
-        if set(counts) - {"created", "replayed"}:
+        if set(counts) - TAKEN:
             raise CommandError("Some lines were not taken; they are listed above. Mend them and run this again.")
 
     def _ingest(self, organization: Organization, file: IO[bytes], total: int | None) -> Counter[str]:
@@ -44,7 +45,7 @@ class Command(BaseCommand):
             for line in services.ingest_lines(caller=caller, lines=file, source="command"):
                 counts[line.status] += 1
                 advance(1)
-                if line.status not in ("created", "replayed"):
+                if line.status not in TAKEN:
                     self.stderr.write(dump(presenters.line(line)).decode())
         return counts
 

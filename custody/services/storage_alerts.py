@@ -16,7 +16,7 @@ from accounts.roles import Permission, Role
 from config import db, leases
 from config.celery import wake
 from custody import vaults
-from custody.models import Outage, OutageAlert, StorageTarget, WaitingObject
+from custody.models import StorageAlert, StorageOutage, StorageTarget, WaitingObject
 from custody.vaults import Vault, VaultUnavailable
 
 log = structlog.get_logger("custody")
@@ -44,9 +44,9 @@ def watch_targets() -> int:
     return sum(bool(reason) for reason in reasons)
 
 
-def send_outage_alerts() -> int:
+def send_storage_alerts() -> int:
     """Mail the alerts that wait. Returns how many went out."""
-    return mail.deliver(OutageAlert.objects.unscoped("the clock's sweep serves every organization"), _send)
+    return mail.deliver(StorageAlert.objects.unscoped("the clock's sweep serves every organization"), _send)
 
 
 def _vault(target: StorageTarget) -> Vault | VaultUnavailable:
@@ -77,9 +77,9 @@ def _note_failure(target: StorageTarget, reason: str) -> None:
         outage = target.outages.create(reason=reason[:200])
         whose = Member.objects.for_organization(cast(UUID, target.organization_id))
         members = whose.filter(role__in=_ABLE, user__is_active=True)
-        OutageAlert.objects.bulk_create([OutageAlert(outage=outage, member=member) for member in members])
+        StorageAlert.objects.bulk_create([StorageAlert(outage=outage, member=member) for member in members])
         log.error("the storage of an organization fails", target=target.pk, reason=reason)
-        wake("custody.tasks.send_outage_alerts")
+        wake("custody.tasks.send_storage_alerts")
 
 
 def _note_success(target: StorageTarget) -> None:
@@ -87,8 +87,8 @@ def _note_success(target: StorageTarget) -> None:
         log.info("the storage of an organization answers again", target=target.pk)
 
 
-def _send(row: OutageAlert) -> mail.Outcome:
-    outages = Outage.objects.unscoped("the alert's own").select_related("target__organization")
+def _send(row: StorageAlert) -> mail.Outcome:
+    outages = StorageOutage.objects.unscoped("the alert's own").select_related("target__organization")
     outage = outages.get(pk=row.outage_id)
     lasts = outage.ended_at is None and outage.target.retired_at is None
     if not (lasts and row.member.role in _ABLE and row.member.user.is_active):
@@ -96,7 +96,7 @@ def _send(row: OutageAlert) -> mail.Outcome:
     leases.renew(row, lasts=mail.LEASE)
     name = cast(Organization, outage.target.organization).name
     mail.send(
-        "outage",
+        "storage_outage",
         to=row.member.user.email,
         subject=f"The storage of {' '.join(name.split())} does not take records",
         context={

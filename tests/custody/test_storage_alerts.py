@@ -8,7 +8,7 @@ import time_machine
 from accounts import callers
 from accounts.roles import MEMBER_ROLES, Role
 from custody import services
-from custody.models import Outage, OutageAlert, WaitingObject
+from custody.models import StorageAlert, StorageOutage, WaitingObject
 from tests.custody.cloud_storage import PROVIDERS
 from tests.people import add_person
 
@@ -28,7 +28,7 @@ def outage(storage):
 
 def watch_and_mail():
     failing = services.watch_targets()
-    services.send_outage_alerts()
+    services.send_storage_alerts()
     return failing
 
 
@@ -64,17 +64,17 @@ def test_an_outage_ends_and_the_next_one_is_told_again_unless_it_comes_at_once(s
         with time_machine.travel(now + timedelta(minutes=minutes), tick=False):
             assert watch_and_mail() == int(failing)
         assert len(mailoutbox) == mails, minutes
-        assert Outage.objects.filter(ended_at=None).exists() == failing
-    assert Outage.objects.count() == 2
+        assert StorageOutage.objects.filter(ended_at=None).exists() == failing
+    assert StorageOutage.objects.count() == 2
 
 
 def test_no_mail_goes_out_for_what_is_over_or_not_used_any_more(storage, organization, mailoutbox):
     outage(storage)
     services.watch_targets()
     services.choose_deployments(caller=callers.command_line(organization.pk))
-    assert services.send_outage_alerts() == 0
+    assert services.send_storage_alerts() == 0
     assert mailoutbox == []
-    assert OutageAlert.objects.exclude(handled_at=None).count() == 1
+    assert StorageAlert.objects.exclude(handled_at=None).count() == 1
 
 
 def test_readyz_shows_it_and_stays_ready_for_the_other_organizations(api, other_api, storage, client):

@@ -1,0 +1,53 @@
+"""Keys that cannot be used: since when, and when to try again."""
+
+import random
+from datetime import timedelta
+
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from custody.models import Key, KeyOutage
+
+_FIRST_PAUSE = timedelta(seconds=5)
+_LONGEST_PAUSE = timedelta(minutes=2)
+
+
+def note(key_pk: int, reason: str) -> None:
+    """A key could not be used. The longer that lasts, the longer the queue leaves it alone, up to two minutes."""
+    now = timezone.now()
+    outages = _of(key_pk)
+    begun = {"since": now, "next_try_at": now + _FIRST_PAUSE, "reason": reason[:500]}
+    outage, is_new = outages.get_or_create(key_id=key_pk, defaults=begun)
+    if not is_new:
+        pause = min(_FIRST_PAUSE * 2 ** min(outage.failures, 10), _LONGEST_PAUSE) * random.uniform(0.75, 1)  # noqa: S311
+        outages.update(failures=F("failures") + 1, next_try_at=now + pause, reason=reason[:500])
+
+
+def over(key_pk: int) -> None:
+    """A key can be used."""
+    _of(key_pk).delete()
+
+
+def forget(made: Key) -> None:
+    """Another key is used, or the same one in another way: earlier ones of the purpose need nobody's attention."""
+    outages = KeyOutage.objects.for_organization(made.organization_id)
+    outages.filter(key__purpose=made.purpose).delete()
+
+
+def retry_now() -> None:
+    """Leave no key alone any longer."""
+    _all().update(next_try_at=timezone.now())
+
+
+def paused_signing() -> QuerySet[KeyOutage]:
+    """Of keys that new signatures need and that are left alone for now."""
+    active = _all().filter(key__purpose=Key.Purpose.SIGNING, key__retired_at=None)
+    return active.filter(next_try_at__gt=timezone.now())
+
+
+def _of(key_pk: int) -> QuerySet[KeyOutage]:
+    return _all().filter(key=key_pk)
+
+
+def _all() -> QuerySet[KeyOutage]:
+    return KeyOutage.objects.unscoped("whose a key is, is not asked here")

@@ -1,0 +1,51 @@
+"""Mail to owners about a key that their key management service does not let us use: one for each outage."""
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import mail, roles
+from accounts.models import Member
+from accounts.roles import Permission, Role
+from config import leases
+from config.celery import wake
+from custody.models import KeyAlert, KeyOutage
+
+_ABLE = [role for role in Role if roles.allows(role, Permission.ROTATE_KEYS)]
+_LASTING = timedelta(minutes=5)
+"""What is over sooner nobody need mend."""
+
+
+def note_key_outages() -> int:
+    """Have whoever may rotate keys told of the outages that last. Returns how many were new."""
+    outages = KeyOutage.objects.unscoped("the clock's sweep serves every organization").select_related("key")
+    untold = list(outages.filter(since__lte=timezone.now() - _LASTING, alerts=None))
+    for outage in untold:
+        members = Member.objects.for_organization(outage.key.organization_id)
+        able = members.filter(role__in=_ABLE, user__is_active=True)
+        with transaction.atomic():
+            rows = [KeyAlert(outage=outage, member=member) for member in able]
+            KeyAlert.objects.bulk_create(rows, ignore_conflicts=True)
+            wake("custody.tasks.send_key_alerts")
+    return len(untold)
+
+
+def send_key_alerts() -> int:
+    """Mail the alerts that wait. Returns how many went out."""
+    return mail.deliver(KeyAlert.objects.unscoped("the clock's sweep serves every organization"), _send)
+
+
+def _send(row: KeyAlert) -> mail.Outcome:
+    if not (row.member.role in _ABLE and row.member.user.is_active):
+        return mail.NOT_SENT
+    key = row.outage.key
+    leases.renew(row, lasts=mail.LEASE)
+    organization = key.organization.name
+    mail.send(
+        "key_outage",
+        to=row.member.user.email,
+        subject=f"The {key.purpose} key of {' '.join(organization.split())} cannot be used",
+        context={"key": key, "outage": row.outage, "organization": organization},
+    )
+    return mail.Outcome(sent=True)

@@ -1,0 +1,120 @@
+"""A customer whose keys lie at (the tests') Google, and a clock that can be moved."""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+
+from accounts import callers
+from accounts.models import Organization
+from custody import epoch_keys, keys, kms, services
+from custody.clouds import gcp
+from custody.keys import Purpose
+from custody.models import Key
+from tests.support.certificates import Authority
+from tests.support.gcs_server import GcsServer, gcs_server
+from tests.support.web_server import Reply
+
+_SECRET = "DRS_SECRET_CUSTOMER"
+
+
+class Customer:
+    """Keys that an organization has made at its key management service, and what it does with them there."""
+
+    def __init__(self, google: GcsServer) -> None:
+        self.google = google
+        self.kms = google.kms
+        self.status = 200
+        """What every call is answered with; 200 is what the service itself answers."""
+        self.calls: list[str] = []
+        """What was asked of keys, verb by verb."""
+        self._answer = google.kms.answer
+
+    def answer(self, request: Any) -> Reply:
+        self.calls.append(request.path.rpartition(":")[2])
+        return self._answer(request) if self.status == 200 else Reply(b"", self.status)
+
+    def key(self, purpose: Purpose, name: str = "", algorithm: str = "EC_SIGN_P256_SHA256") -> dict[str, str]:
+        """A new key, as a configuration names it."""
+        setting = {"secret_ref": f"env:{_SECRET}", "kms_endpoint": self.google.url}
+        if purpose is Purpose.SIGNING:
+            return setting | {"signing_key": self.kms.key(name or "signing", algorithm).version}
+        return setting | {"kms_key": self.kms.key(name or "wrapping").name}
+
+    def holds(self, organization: Organization, *purposes: Purpose, name: str = "") -> list[Key]:
+        """Has an organization use keys that lie here from now on."""
+        caller = callers.system(organization.pk)
+        return [
+            services.rotate_key(caller=caller, purpose=purpose, provider="gcp", config=self.key(purpose, name))
+            for purpose in purposes
+        ]
+
+
+@pytest.fixture(scope="session")
+def _google(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GcsServer, Authority]]:
+    authority = Authority(tmp_path_factory.mktemp("authority"))
+    with gcs_server(authority.server_context("localhost")) as server:
+        yield server, authority
+
+
+@pytest.fixture
+def customer(_google: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Customer:
+    google, authority = _google
+    google.reset()
+    settings.TRUSTED_CA_FILE = str(authority.file)
+    settings.ALLOWED_PRIVATE_HOSTS = ["localhost"]
+    granted = (*gcp.WRAPPING_PERMISSIONS, *gcp.SIGNING_PERMISSIONS)
+    monkeypatch.setenv(_SECRET, json.dumps(google.service_account("custody", *granted)))
+    made = Customer(google)
+    monkeypatch.setattr(google.kms, "answer", made.answer)
+    kms.forget()
+    epoch_keys.forget()
+    return made
+
+
+@pytest.fixture
+def queueing(organization: Organization, customer: Customer) -> Organization:
+    """An organization that holds both of its keys, so that its records are queued."""
+    customer.holds(organization, Purpose.SIGNING, Purpose.WRAPPING)
+    return organization
+
+
+@pytest.fixture(params=[(Purpose.SIGNING,), (Purpose.WRAPPING,), (Purpose.SIGNING, Purpose.WRAPPING)])
+def queueing_for_each(request: pytest.FixtureRequest, organization: Organization, customer: Customer) -> Organization:
+    """Runs a test once for each reason why records are queued."""
+    customer.holds(organization, *request.param)
+    return organization
+
+
+class Clock:
+    """Moves what this process takes for the time: the date, and for how long it runs."""
+
+    def __init__(self, traveller: Any) -> None:
+        self._traveller, self.ahead = traveller, 0.0
+
+    def pass_by(self, span: timedelta) -> None:
+        self.ahead += span.total_seconds()
+        self._traveller.shift(span)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    with time_machine.travel(datetime.now(UTC)) as traveller:
+        moved, running = Clock(traveller), epoch_keys.monotonic
+        monkeypatch.setattr(epoch_keys, "monotonic", lambda: running() + moved.ahead)
+        yield moved
+
+
+@pytest.fixture
+def another_process(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """From here on this process knows no more than one that starts now."""
+
+    def begin() -> None:
+        keys.forget()
+        epoch_keys.forget()
+        kms.forget()
+
+    return begin

@@ -1,0 +1,256 @@
+"""An hour without the key management service loses and doubles nothing, and owners hear of it once."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from accounts import callers
+from accounts.models import Member
+from accounts.roles import Role
+from custody import key_outages, keys, services, tasks
+from custody.keys import Purpose
+from custody.models import Entry, Key, KeyAlert, KeyOutage, WaitingObject
+from custody.services import note_key_outages, reconcile, send_key_alerts
+from custody.services import sign as signing
+from tests.people import add_person
+
+pytestmark = pytest.mark.django_db
+
+MINUTE = timedelta(minutes=1)
+
+
+def ids(prefix, count):
+    return [f"{prefix}-{number}" for number in range(count)]
+
+
+def test_an_hour_of_outage_loses_and_doubles_nothing(api, queueing, customer, clock):
+    acknowledged, refused = [], []
+    assert api.ingest({"decision_id": "before"}).status_code == 202
+    customer.status = 503
+    for minute in range(60):
+        clock.pass_by(MINUTE)
+        decision_id = f"during-{minute}"
+        status = api.ingest({"decision_id": decision_id}).status_code
+        assert status in (202, 503)
+        (acknowledged if status == 202 else refused).append(decision_id)
+        tasks.reconcile()
+    assert len(acknowledged) == 29, "for so long the last epoch key serves"
+    assert Entry.objects.filter(state="queued").count() == WaitingObject.objects.count() == 30
+    customer.status = 200
+    clock.pass_by(3 * MINUTE)
+    tasks.reconcile()
+    for decision_id in refused:  # as they were told to
+        assert api.ingest({"decision_id": decision_id}).status_code == 202
+    tasks.reconcile()
+    assert Entry.objects.filter(state="stored").count() == 61
+    assert not WaitingObject.objects.exists()
+    for decision_id in ("before", *acknowledged, *refused):
+        assert api.get(f"/v1/decisions/{decision_id}/receipt").status_code == 200
+
+
+def test_what_is_queued_is_taken_for_ever_where_only_the_signing_key_is_away(api, organization, customer, clock):
+    customer.holds(organization, Purpose.SIGNING)
+    customer.status = 503
+    for hour in range(3):
+        clock.pass_by(timedelta(hours=1))
+        assert api.ingest({"decision_id": f"loan-{hour}"}).status_code == 202
+        tasks.reconcile()
+        assert api.get(f"/v1/decisions/loan-{hour}/record").status_code == 200
+    customer.status = 200
+    clock.pass_by(3 * MINUTE)
+    assert reconcile() == (3, 0)
+
+
+def test_a_key_that_fails_is_left_alone_for_ever_longer_and_all_is_due_once_it_answers(
+    api, organization, customer, clock
+):
+    customer.holds(organization, Purpose.SIGNING)
+    for decision_id in ids("loan", 20):
+        api.ingest({"decision_id": decision_id})
+    customer.status = 503
+    customer.calls.clear()
+    reconcile()
+    asked = len(customer.calls)
+    assert asked <= signing._PARALLEL_CALLS
+    assert reconcile() == (0, 0)
+    assert len(customer.calls) == asked, "it is left alone"
+    pauses = []
+    for _ in range(8):
+        pauses.append(KeyOutage.objects.get().next_try_at - timezone.now())
+        clock.pass_by(pauses[-1])
+        reconcile()
+    assert pauses == sorted(pauses) or max(pauses) >= timedelta(seconds=90)
+    assert max(pauses) <= timedelta(minutes=2)
+    customer.status = 200
+    clock.pass_by(timedelta(minutes=2))
+    assert reconcile() == (20, 0)
+    assert not KeyOutage.objects.exists()
+
+
+def test_one_organization_s_outage_holds_up_no_other(api, other_api, organization, customer):
+    customer.holds(organization, Purpose.SIGNING)
+    customer.holds(other_api.organization, Purpose.WRAPPING)
+    for number in range(60):
+        api.ingest({"decision_id": f"a-{number}"})
+        other_api.ingest({"decision_id": f"b-{number}"})
+    (signing_key,) = (key for key in customer.kms.keys.values() if key.algorithm.startswith("EC"))
+    signing_key.set_state("DISABLED")
+    assert reconcile()[0] == 60
+    assert set(Entry.objects.filter(state="stored").values_list("organization", flat=True)) == {
+        other_api.organization.pk
+    }
+
+
+def test_an_administrator_s_reconcile_waits_for_no_pause(api, organization, customer):
+    customer.holds(organization, Purpose.SIGNING)
+    api.ingest({"decision_id": "loan-1"})
+    customer.status = 503
+    reconcile()
+    customer.status = 200
+    assert reconcile() == (0, 0)
+    assert reconcile(retry_now=True) == (1, 0)
+
+
+def test_no_call_begins_when_the_time_of_a_batch_is_over(api, organization, customer, monkeypatch):
+    """They would end after the lease. Nobody's fault: they are due at once."""
+    customer.holds(organization, Purpose.SIGNING)
+    for decision_id in ids("loan", 3):
+        api.ingest({"decision_id": decision_id})
+    customer.calls.clear()
+    monkeypatch.setattr(signing, "_SECONDS", -1)
+    assert reconcile(limit=3) == (0, 3)
+    assert customer.calls == []
+    assert not KeyOutage.objects.exists()
+    monkeypatch.undo()
+    assert WaitingObject.objects.filter(lease_until=None, next_try_at=None, attempts=0).count() == 3
+
+
+# ── mail ──
+
+
+@pytest.fixture
+def people(organization, other_api):
+    return {role: add_person(organization, role).user.email for role in (Role.ADMIN, Role.AUDITOR, Role.OWNER)}
+
+
+@pytest.fixture
+def failing(api, organization, customer, people, clock):
+    """The signing key of an organization fails, and its queue is looked after each minute."""
+    customer.holds(organization, Purpose.SIGNING)
+    api.ingest({"decision_id": "loan-1"})
+    customer.status = 403
+
+    def minutes(count):
+        for _ in range(count):
+            clock.pass_by(MINUTE)
+            tasks.reconcile()
+            tasks.note_key_outages()
+            tasks.send_key_alerts()
+
+    return minutes
+
+
+def test_owners_are_told_once_of_an_outage_that_lasts_and_again_of_the_next(failing, customer, people, mailoutbox, api):
+    failing(4)
+    assert mailoutbox == [], "what is over soon nobody need mend"
+    failing(30)
+    owners = {"owner@bank.example", people[Role.OWNER]}
+    assert sorted(address for mail in mailoutbox for address in mail.to) == sorted(owners)
+    customer.status = 200
+    failing(3)
+    assert not KeyOutage.objects.exists()
+    api.ingest({"decision_id": "loan-2"})
+    customer.status = 403
+    failing(30)
+    assert len(mailoutbox) == 4
+
+
+def test_the_mail_says_which_key_since_when_and_why_and_nothing_secret(failing, mailoutbox, organization):
+    failing(10)
+    outage = KeyOutage.objects.get()
+    mail = mailoutbox[0]
+    assert mail.subject == "The signing key of Example Bank cannot be used"
+    for text in (mail.body, str(mail.alternatives[0][0])):
+        assert f"{outage.since:%Y-%m-%d %H:%M}" in text
+        assert "Google Cloud KMS" in text
+        assert "useToSign: HTTP 403" in text
+        assert "DRS_SECRET" not in text
+        assert "loan-1" not in text
+        assert f"/admin/custody/key/{outage.key_id}/change/" in text
+
+
+def test_a_mail_that_waits_is_not_sent_once_the_outage_is_over(failing, customer, mailoutbox, clock):
+    for _ in range(10):
+        clock.pass_by(MINUTE)
+        tasks.reconcile()
+    assert note_key_outages() == 1
+    assert KeyAlert.objects.exists()
+    customer.status = 200
+    clock.pass_by(3 * MINUTE)
+    tasks.reconcile()
+    assert (send_key_alerts(), mailoutbox) == (0, [])
+
+
+def test_who_is_no_owner_any_more_is_not_told(failing, mailoutbox, clock):
+    for _ in range(10):
+        clock.pass_by(MINUTE)
+        tasks.reconcile()
+    note_key_outages()
+    Member.objects.all().update(role=Role.ADMIN)
+    assert send_key_alerts() == 0
+    assert mailoutbox == []
+
+
+def test_another_key_ends_the_matter(failing, organization, mailoutbox):
+    failing(3)
+    services.rotate_key(caller=callers.system(organization.pk), purpose=Purpose.SIGNING)
+    assert not KeyOutage.objects.exists()
+    failing(30)
+    assert mailoutbox == []
+    assert Entry.objects.get().state == "stored"
+
+
+def test_an_outage_of_a_key_that_was_retired_holds_up_nothing(api, organization, customer, clock):
+    (key,) = customer.holds(organization, Purpose.SIGNING)
+    services.rotate_key(caller=callers.system(organization.pk), purpose=Purpose.SIGNING)
+    customer.holds(organization, Purpose.WRAPPING)
+    key_outages.note(key.pk, "HTTP 403")
+    api.ingest({"decision_id": "loan-1"})
+    assert reconcile() == (1, 0)
+
+
+# ── for operators ──
+
+
+def test_readyz_says_for_how_long_the_oldest_record_waits_and_stays_ready(client, api, queueing, customer, clock):
+    assert client.get("/readyz").json()["queue_lag_seconds"] == 0
+    api.ingest({"decision_id": "loan-1"})
+    customer.status = 503
+    clock.pass_by(timedelta(minutes=20))
+    api.ingest({"decision_id": "loan-2"})
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.json()["status"]) == (200, "ok")
+    assert 1200 <= answer.json()["queue_lag_seconds"] < 1260
+
+
+def test_the_back_office_shows_what_waits_for_its_signature(api, queueing, signed_in):
+    api.ingest({"decision_id": "loan-1"})
+    browser = signed_in(Role.AUDITOR)
+    assert "Not yet signed" in browser.get("/admin/custody/entry/").content.decode()
+    for state, count in (("queued", 1), ("waiting", 1), ("reserved", 0)):
+        shown = browser.get("/admin/custody/entry/", {"state": state}).context["cl"].result_list
+        assert len(shown) == count
+
+
+def test_a_key_that_cannot_even_be_asked_for_holds_up_no_other(api, other_api, organization, customer):
+    """As where a later version does not understand its configuration any more."""
+    (broken,) = customer.holds(organization, Purpose.SIGNING)
+    customer.holds(other_api.organization, Purpose.SIGNING, name="other")
+    api.ingest({"decision_id": "a"})
+    other_api.ingest({"decision_id": "b"})
+    Key.objects.filter(pk=broken.pk).update(configuration={"nonsense": "x"})
+    keys.forget()
+    assert reconcile()[0] == 1
+    assert KeyOutage.objects.get().key_id == broken.pk
+    assert Entry.objects.get(state="stored").organization_id == other_api.organization.pk

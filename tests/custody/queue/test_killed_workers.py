@@ -1,0 +1,110 @@
+"""Workers are killed while they sign and store: every acknowledged record is in custody once, and none is missing."""
+
+import itertools
+import json
+import os
+import threading
+from collections import Counter
+
+import pytest
+
+from custody.keys import Purpose
+from tests.support.broker import Broker
+from tests.support.workers import has_ended, kill, workers
+from tests.system.live import server, wait_until
+
+STEPS = [
+    "custody.services.sign._keep",
+    "custody.services.complete.put",
+    "custody.services.complete._mark_stored",
+]
+RUN_OUT = "UPDATE custody_waitingobject SET lease_until = '2000-01-01 00:00:00+00:00' WHERE lease_token IS NOT NULL"
+STORED = "SELECT count(*) FROM custody_entry WHERE state = 'stored'"
+RECORDS = 120
+
+
+@pytest.fixture
+def environment(customer, monkeypatch, settings):
+    """What the processes of a service need to reach the key management service of these tests."""
+    return {
+        "DRS_SECRET_CUSTOMER": os.environ["DRS_SECRET_CUSTOMER"],
+        "TRUSTED_CA_FILE": settings.TRUSTED_CA_FILE,
+        "ALLOWED_PRIVATE_HOSTS": "localhost",
+    }
+
+
+def use_keys_of(live, customer):
+    ((slug,),) = live.sql("SELECT slug FROM accounts_organization")
+    config = [f"{name}={value}" for name, value in customer.key(Purpose.SIGNING).items()]
+    live.manage(
+        "custody_rotate_key", "--organization", slug, "--purpose", "signing", "--provider", "gcp", "--config", *config
+    )
+
+
+def count(live, statement):
+    return live.sql(statement)[0][0]
+
+
+def assert_in_custody_once(live, decision_ids):
+    assert count(live, STORED) == count(live, "SELECT count(*) FROM decisions_decision") == len(decision_ids)
+    assert count(live, "SELECT count(*) FROM custody_waitingobject") == 0
+    assert count(live, "SELECT count(*) FROM custody_sealedobject") == len(decision_ids)
+    with live.client() as client:
+        for decision_id in decision_ids:
+            receipt = client.get(f"/v1/decisions/{decision_id}/receipt")
+            assert (receipt.status, receipt.json()["decision_id"]) == (200, decision_id)
+            assert client.get(f"/v1/decisions/{decision_id}/record").json() == {"decision_id": decision_id}
+
+
+@pytest.mark.boots
+def test_whichever_step_a_worker_is_killed_at_the_next_one_finishes_its_records(customer, environment):
+    taken = []
+    with server(**environment) as live, workers(live) as working:
+        use_keys_of(live, customer)
+        for number, step in enumerate([*STEPS, ""]):
+            with live.client() as client:
+                for letter in "abcde":
+                    taken.append(f"{number}-{letter}")
+                    assert client.ingest(b'{"decision_id": "%b"}' % taken[-1].encode()).status == 202
+            worker = working.reconcile(kill_at=step)
+            wait_until(lambda: has_ended(worker), "the worker is killed or has ended")  # noqa: B023
+            assert (count(live, STORED) == len(taken)) == (not step), step
+            live.sql(RUN_OUT)
+        assert_in_custody_once(live, taken)
+
+
+@pytest.mark.boots
+def test_workers_killed_under_load_and_messages_that_come_again_lose_and_double_nothing(customer, environment):
+    broker = Broker()
+    broker.start()
+    answers: Counter[int] = Counter()
+    try:
+        with server(REDIS_URL=broker.url, **environment) as live, workers(live) as working:
+            use_keys_of(live, customer)
+
+            def send(sender: int) -> None:
+                with live.client() as client:
+                    for number in range(RECORDS // 4):
+                        record = json.dumps({"decision_id": f"{sender}-{number}"}).encode()
+                        answers[client.ingest(record).status] += 1
+
+            senders = [threading.Thread(target=send, args=(sender,)) for sender in range(4)]
+            running = [working.worker("custody") for _ in range(2)]
+            for each in senders:
+                each.start()
+            for goal in range(RECORDS // 6, RECORDS // 2 + 1, RECORDS // 6):
+                wait_until(lambda: count(live, STORED) >= goal, "records are stored")  # noqa: B023
+                kill(running.pop(0))
+                live.sql(RUN_OUT)
+                running.append(working.worker("custody"))
+            for each in senders:
+                each.join()
+            live.sql(RUN_OUT)
+            working.reconcile()
+            wait_until(lambda: count(live, STORED) == RECORDS, "what the killed ones held is stored too")
+            assert answers == {202: RECORDS}
+            assert_in_custody_once(live, [f"{s}-{n}" for s, n in itertools.product(range(4), range(RECORDS // 4))])
+            for pid in running:
+                kill(pid)
+    finally:
+        broker.kill()

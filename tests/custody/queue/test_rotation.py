@@ -1,0 +1,246 @@
+"""A customer's key takes a local one's place, another key its place, and a local one the place of that."""
+
+from dataclasses import replace
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
+
+from accounts import callers
+from accounts.models import AuditEvent
+from accounts.roles import Role
+from config import wrapped_secrets
+from config.errors import NotAllowed
+from custody import keys, kms, services
+from custody.clouds import ConfigurationRefused
+from custody.keys import Purpose, keyring
+from custody.models import Entry, Key, WaitingObject
+from custody.services import KeyNotProven, reconcile
+from tests.threads import at_once
+
+pytestmark = pytest.mark.django_db
+
+BOTH = (Purpose.SIGNING, Purpose.WRAPPING)
+
+
+def rotate(organization, purpose, provider="local", config=None):
+    return services.rotate_key(
+        caller=callers.system(organization.pk), purpose=purpose, provider=provider, config=config
+    )
+
+
+def assert_all_read(api, *decision_ids):
+    for decision_id in decision_ids:
+        for part in ("record", "receipt"):
+            assert api.get(f"/v1/decisions/{decision_id}/{part}").status_code == 200, (decision_id, part)
+        assert api.ingest({"decision_id": decision_id}).status_code == 200
+        assert api.ingest({"decision_id": decision_id, "more": 1}).status_code == 409
+
+
+@pytest.mark.parametrize("purpose", BOTH)
+def test_records_of_every_key_that_there_was_open_and_verify_under_theirs(
+    api, organization, customer, purpose, another_process
+):
+    api.ingest({"decision_id": "local"})
+    customer.holds(organization, purpose, name="one")
+    api.ingest({"decision_id": "one"})
+    reconcile()
+    customer.holds(organization, purpose, name="two")
+    api.ingest({"decision_id": "two"})
+    reconcile()
+    rotate(organization, purpose)
+    assert api.ingest({"decision_id": "local-again"}).status_code == 201
+    another_process()
+    assert_all_read(api, "local", "one", "two", "local-again")
+    providers = Key.objects.filter(purpose=purpose).order_by("pk").values_list("provider", flat=True)
+    assert list(providers) == ["local", "gcp", "gcp", "local"]
+
+
+def test_the_command_takes_a_provider_and_its_settings(api, organization, customer, capsys):
+    config = customer.key(Purpose.SIGNING)
+    arguments = [f"{name}={value}" for name, value in config.items()]
+    call_command(
+        "custody_rotate_key", "--organization", organization.slug, "--purpose", "signing", "--provider", "gcp",
+        "--config", *arguments,
+    )  # fmt: skip
+    key = Key.objects.get(purpose="signing", retired_at=None)
+    assert capsys.readouterr().out == f"signing key {key.key_id}\n"
+    assert (key.provider, key.configuration, bytes(key.wrapped)) == ("gcp", config, b"")
+    assert api.ingest({"decision_id": "a"}).status_code == 202
+    call_command("custody_rotate_key", "--organization", organization.slug, "--purpose", "signing")
+    assert api.ingest({"decision_id": "b"}).status_code == 201
+
+
+@pytest.mark.parametrize("config", [["kms_key"], ["=x"]])
+def test_the_command_refuses_what_is_no_setting(organization, config):
+    with pytest.raises(CommandError, match="NAME=VALUE"):
+        call_command(
+            "custody_rotate_key", "--organization", organization.slug, "--purpose", "wrapping", "--provider", "gcp",
+            "--config", *config,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("purpose", BOTH)
+@pytest.mark.parametrize("spoil", ["disabled", "denied", "away"])
+def test_a_key_that_cannot_be_used_is_not_taken(api, organization, customer, purpose, spoil):
+    api.ingest({"decision_id": "before"})
+    rows, config = list(Key.objects.values()), customer.key(purpose)
+    if spoil == "disabled":
+        for key in customer.kms.keys.values():
+            key.set_state("DISABLED")
+    elif spoil == "denied":
+        customer.google.granted["custody@tests.iam.gserviceaccount.com"].clear()
+    else:
+        customer.status = 503
+    with pytest.raises(KeyNotProven) as refused:
+        rotate(organization, purpose, "gcp", config)
+    assert "cloudkms." in refused.value.sentence
+    assert "Nothing was changed" in refused.value.sentence
+    assert ("Check that the key is enabled" in refused.value.sentence) == (spoil != "away")
+    assert list(Key.objects.values()) == rows
+    assert not AuditEvent.objects.filter(verb="custody_key.rotated").exists()
+    assert api.ingest({"decision_id": "after"}).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"kms_key": ""}, "kms_key"),
+        ({"kms_key": "alias/x"}, "kms_key"),
+        ({"secret_ref": ""}, "secret_ref"),
+        ({"password": "x"}, "password"),
+        ({"secret_ref": "hunter2"}, "secret_ref"),
+    ],
+)
+def test_a_wrong_setting_is_named_and_nothing_is_asked(organization, customer, changes, says):
+    with pytest.raises(ConfigurationRefused) as refused:
+        rotate(organization, Purpose.WRAPPING, "gcp", customer.key(Purpose.WRAPPING) | changes)
+    assert says in refused.value.sentence or says in str(refused.value)
+    assert "hunter2" not in str(refused.value)
+    assert customer.calls == []
+
+
+def test_what_of_a_configuration_is_about_storage_is_not_kept(organization, customer):
+    config = customer.key(Purpose.WRAPPING) | {"bucket": "records", "prefix": "a/", "endpoint": "https://localhost"}
+    key = rotate(organization, Purpose.WRAPPING, "gcp", config)
+    assert set(key.configuration) == {"kms_key", "secret_ref", "kms_endpoint"}
+
+
+def test_the_audit_trail_says_who_holds_the_new_key(organization, customer):
+    (key,) = customer.holds(organization, Purpose.WRAPPING)
+    event = AuditEvent.objects.get(verb="custody_key.rotated")
+    assert (event.object_id, event.detail["provider"]) == (key.key_id, "gcp")
+    assert "secret" not in str(event.detail)
+
+
+@pytest.mark.parametrize("role", [role for role in Role if role is not Role.OWNER])
+def test_only_an_owner_brings_a_key(organization, customer, role):
+    caller = replace(callers.system(organization.id), role=role)
+    with pytest.raises(NotAllowed):
+        services.rotate_key(caller=caller, purpose=Purpose.SIGNING, provider="gcp", config={})
+    assert customer.calls == []
+
+
+@pytest.mark.parametrize("purpose", BOTH)
+def test_a_key_that_was_in_use_before_is_taken_up_again(api, organization, customer, purpose):
+    config = customer.key(purpose)
+    first = rotate(organization, purpose, "gcp", config)
+    api.ingest({"decision_id": "a"})
+    reconcile()
+    rotate(organization, purpose)
+    again = rotate(organization, purpose, "gcp", config)
+    assert (again.pk, again.key_id) == (first.pk, first.key_id)
+    api.ingest({"decision_id": "b"})
+    reconcile()
+    assert_all_read(api, "a", "b")
+    assert Key.objects.filter(purpose=purpose, retired_at=None).get().pk == first.pk
+
+
+def test_other_credentials_for_the_same_key_take_effect_in_every_process(
+    api, organization, customer, monkeypatch, another_process
+):
+    config = customer.key(Purpose.SIGNING)
+    (key,) = [rotate(organization, Purpose.SIGNING, "gcp", config)]
+    monkeypatch.setattr(keys, "_FRESH_SECONDS", 0)
+    known = keyring(organization.id)
+    monkeypatch.setenv("DRS_SECRET_OTHER", __import__("os").environ["DRS_SECRET_CUSTOMER"])
+    remembered = dict(keys._known)
+    again = rotate(organization, Purpose.SIGNING, "gcp", config | {"secret_ref": "env:DRS_SECRET_OTHER"})
+    assert again.pk == key.pk
+    keys._known.update(remembered)  # as in a process that has not heard of it
+    assert keyring(organization.id) is not known
+    monkeypatch.delenv("DRS_SECRET_CUSTOMER")
+    another_process()
+    api.ingest({"decision_id": "a"})
+    assert reconcile() == (1, 0)
+
+
+def test_a_running_process_queues_and_stops_queueing_as_another_one_says(api, organization, customer, monkeypatch):
+    monkeypatch.setattr(keys, "_FRESH_SECONDS", 0)
+    api.ingest({"decision_id": "a"})
+    before = dict(keys._known)
+    customer.holds(organization, Purpose.SIGNING)
+    keys._known.update(before)
+    assert api.ingest({"decision_id": "b"}).status_code == 202
+    before = dict(keys._known)
+    rotate(organization, Purpose.SIGNING)
+    keys._known.update(before)
+    assert api.ingest({"decision_id": "c"}).status_code == 201
+
+
+def test_records_taken_while_keys_rotate_between_here_and_there_are_all_there_once(
+    shared_database, organization, customer, api_for
+):
+    senders = [api_for(organization) for _ in range(3)]
+
+    def work(number):
+        if number == 3:
+            for turn in range(3):
+                for purpose in BOTH:
+                    customer.holds(organization, purpose, name=f"{purpose}-{turn}")
+                    rotate(organization, purpose)
+            return []
+        if number == 4:
+            for _ in range(15):
+                reconcile()
+            return []
+        return [senders[number].ingest({"decision_id": f"{number}-{i}"}).status_code for i in range(15)]
+
+    statuses = [status for each in at_once(5, work) for status in each]
+    assert set(statuses) <= {201, 202}
+    reconcile()
+    keys.forget()
+    kms.forget()
+    assert Entry.objects.filter(state="stored").count() == len(statuses) == 45
+    assert not WaitingObject.objects.exists()
+    for number in range(3):
+        for i in range(15):
+            assert senders[number].get(f"/v1/decisions/{number}-{i}/record").status_code == 200
+            assert senders[number].get(f"/v1/decisions/{number}-{i}/receipt").status_code == 200
+
+
+def test_two_who_bring_the_same_key_at_once_leave_one_row_in_use(shared_database, organization, customer):
+    keyring(organization.id)
+    config = customer.key(Purpose.WRAPPING)
+    at_once(4, lambda _: rotate(organization, Purpose.WRAPPING, "gcp", config))
+    assert Key.objects.filter(purpose="wrapping", provider="gcp").count() == 1
+    assert Key.objects.filter(purpose="wrapping", retired_at=None).get().provider == "gcp"
+
+
+# ── the rows ──
+
+
+def test_a_key_that_is_held_elsewhere_has_no_secret_here_and_asks_for_no_master_key(organization, customer, capsys):
+    customer.holds(organization, *BOTH)
+    wrapped_secrets.probe()
+    call_command("keys_import")
+    assert "missing" not in capsys.readouterr().out
+    Key.objects.exclude(purpose="index").filter(provider="local").delete()
+    assert keyring(organization.id).is_queueing
+
+
+@pytest.mark.parametrize("columns", [{"purpose": "index"}, {"wrapped_by": "x"}])
+def test_the_database_keeps_no_secret_of_others_and_gives_no_index_key_away(organization, columns):
+    row = {"organization": organization, "purpose": "signing", "provider": "aws", "key_id": "a", **columns}
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Key.objects.create(**row)
