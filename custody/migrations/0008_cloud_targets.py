@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("began_at", models.DateTimeField(auto_now_add=True)),
                 ("ended_at", models.DateTimeField(null=True)),
-                ("reason", models.CharField(max_length=200)),
+                ("reason", models.CharField(max_length=500)),
             ],
         ),
         migrations.CreateModel(
