@@ -90,6 +90,8 @@ def configure(*, level: str, as_json: bool) -> None:
                 "django.db.backends": {"level": "INFO"},
                 "django.request": {"level": "CRITICAL"},
                 "django.security": {"level": "CRITICAL"},
+                # Every request to Azure, with names of accounts and containers.
+                "azure.core.pipeline.policies.http_logging_policy": {"level": "WARNING"},
                 # Every step of every PDF, each CSS property it does not know, each character without a glyph.
                 "weasyprint": {"level": "ERROR"},
                 # The address of every request.

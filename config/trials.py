@@ -4,7 +4,7 @@ import fcntl
 import threading
 import uuid
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import ClassVar, TextIO, TypeVar
 
@@ -49,9 +49,14 @@ class Trials:
             concurrent.futures.TimeoutError: it did not come back in time.
         """
         release = self._slot(organization_id, seconds)
-        attempted: Future[T] = self._threads.submit(attempt)
-        attempted.add_done_callback(lambda _: release())
-        return attempted.result(timeout=seconds)
+
+        def attempt_and_release() -> T:
+            try:
+                return attempt()
+            finally:  # before anybody has the result, and with it may come again
+                release()
+
+        return self._threads.submit(attempt_and_release).result(timeout=seconds)
 
     def _slot(self, organization_id: uuid.UUID, seconds: float) -> Callable[[], None]:
         """Take one of the process's slots, and the organization's only one. Returns what gives them back."""

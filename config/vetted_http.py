@@ -77,7 +77,7 @@ class AnswerTooLarge(DomainError):
 
 @dataclass
 class Connections:
-    """Connections for one purpose: in one thread until one deadline, or kept open for all threads of a process.
+    """Connections for one purpose, until one deadline if there is one. Several threads may use them.
 
     Args:
         deadline: by `time.monotonic()`, for everything together.

@@ -12,11 +12,20 @@ from django.utils.text import capfirst
 from accounts import selectors as accounts
 from accounts.back_office import ReadOnlyAdmin, caller, refusal
 from accounts.roles import Permission
+from config import secret_references
 from config.errors import DomainError
+from config.secret_references import ReferenceRefused
 from custody import clouds, services, storage_targets
 
 _TITLES = {"aws": "Amazon Web Services", "gcp": "Google Cloud", "azure": "Azure"}
-_LABELS = {"kms_key": "Wrapping key", "role_arn": "Role ARN", "secret_ref": "Secret reference"}
+_LABELS = {
+    "arm_endpoint": "ARM endpoint",
+    "kms_endpoint": "KMS endpoint",
+    "kms_key": "Wrapping key",
+    "role_arn": "Role ARN",
+    "secret_ref": "Secret reference",
+    "sts_endpoint": "STS endpoint",
+}
 _LONGEST = 1024
 
 
@@ -39,6 +48,26 @@ class CloudForm(forms.Form):
     def config(self) -> dict[str, str]:
         """What was entered. Only for a valid form."""
         return {name: value for name, value in self.cleaned_data.items() if value}
+
+    def forget_secrets(self) -> None:
+        """Show nothing again that looks like a secret."""
+        self.data = {name: value for name, value in self.data.items() if not _may_be_secret(name, value)}
+
+    @property
+    def shown(self) -> list[tuple[str, str]]:
+        """What was entered, for the checklist."""
+        return [(str(field.label), field.value()) for field in self if field.value()]
+
+
+def _may_be_secret(name: str, value: str) -> bool:
+    """Whether something else than a reference, or an address with a password in it, was entered."""
+    if name != "secret_ref":
+        return name.endswith("endpoint") and "@" in value
+    try:
+        secret_references.require_allowed(value)
+    except ReferenceRefused:
+        return True
+    return False
 
 
 class CloudPages(ReadOnlyAdmin):
@@ -75,6 +104,7 @@ class CloudPages(ReadOnlyAdmin):
                     found["tested"] = refused.test
                 except DomainError as refused:
                     found["problem"] = refused.sentence
+            form.forget_secrets()
         return self.page(
             request,
             "custody/cloud_test.html",

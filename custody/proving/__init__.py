@@ -44,7 +44,7 @@ def prove(
     done(1)
     if configuration is None:
         done(len(questions(provider)))
-        return [first, *not_asked(questions(provider))]
+        return [first, *(not_asked(each, first.title) for each in questions(provider))]
     cloud: Cloud = _module(provider).CLOUD(configuration, organization_id)
     return [first, *ask_all(cloud, questions(provider), done=done)]
 

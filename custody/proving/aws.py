@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Any, ClassVar
 
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+from botocore.parsers import ResponseParserError
 
 from config.clouds.aws import Credentials, RoleIsOpen
 from custody.clouds import aws
@@ -93,7 +94,7 @@ def guard(model: Any, params: dict[str, Any], **_: Any) -> None:
 @dataclass
 class Amazon(Cloud):
     configuration: Configuration
-    errors: ClassVar = (ClientError, BotoCoreError, RoleIsOpen)
+    errors: ClassVar = (ClientError, BotoCoreError, ResponseParserError, RoleIsOpen)
     credentials: Credentials | None = None
     arn: str = ""
     """Who the credentials are; "" where nobody was asked."""
@@ -138,6 +139,8 @@ class Amazon(Cloud):
         if code in _NOT_SIGNED_IN:
             detail = f"The credentials are not accepted ({code})."
             return failed(detail, "Check the secret that secret_ref names: ACCESS_KEY_ID:SECRET_ACCESS_KEY.")
+        if question.id == "permissions" and code in ("InvalidInput", "NoSuchEntity"):  # a federated user, or a path
+            return skipped("The policies of this identity cannot be simulated.", "Set role_arn, or use a user's key.")
         if code == "MethodNotAllowed" or status == 501:
             return skipped("What speaks like S3 here does not know this setting.")
         where = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("x-amz-bucket-region")
@@ -326,6 +329,10 @@ def _sign(cloud: Amazon) -> Finding:
 def _permissions(cloud: Amazon) -> Finding:
     if not cloud.arn:
         return skipped("Nobody was asked who these credentials are.")
+    if cloud.arn.endswith(":root"):
+        return warned(
+            "These are credentials of the account's root user.", "Use a role or a user with less permissions."
+        )
     of_objects = aws.STORAGE_PERMISSIONS + (aws.LOCKED_STORAGE_PERMISSIONS if cloud.is_locked else ())
     wanted = {
         f"{cloud.bucket_arn}/{cloud.configuration.prefix}*": of_objects,

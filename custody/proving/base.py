@@ -2,8 +2,8 @@
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -142,12 +142,15 @@ class Cloud:
 def ask_all(cloud: Cloud, questions: Sequence[Question], *, done: Callable[[int], object]) -> list[Check]:
     """Ask in rounds: whatever needs nothing more, together. Nothing is asked twice."""
     checks: dict[str, Check] = {}
+    blocked: set[str] = set()  # what failed, and what was not asked because of that
     threads = ThreadPoolExecutor(len(questions), thread_name_prefix="custody-test")
     try:
-        while len(checks) < len(questions):
-            left = [each for each in questions if each.id not in checks]
+        while left := [each for each in questions if each.id not in checks]:
             ready = [each for each in left if not each.needs or each.needs in checks]
-            found = dict(_round(cloud, ready, checks, threads))
+            found = {each.id: not_asked(each, checks[each.needs].title) for each in ready if each.needs in blocked}
+            blocked.update(found)
+            found.update(_round(cloud, [each for each in ready if each.id not in found], threads))
+            blocked.update(name for name, check in found.items() if check.status == "fail")
             checks.update(found)
             done(len(found))
     finally:
@@ -155,31 +158,20 @@ def ask_all(cloud: Cloud, questions: Sequence[Question], *, done: Callable[[int]
     return [checks[each.id] for each in questions]
 
 
-def not_asked(questions: Sequence[Question], because: str = "configuration") -> list[Check]:
-    return [_check(each, skipped(f"Not asked, because the check {because!r} did not pass.")) for each in questions]
+def not_asked(question: Question, because: str) -> Check:
+    return _check(question, skipped(f"Not asked, because the check “{because}” failed."))
 
 
-def _round(
-    cloud: Cloud, questions: Sequence[Question], checks: dict[str, Check], threads: ThreadPoolExecutor
-) -> Iterator[tuple[str, Check]]:
-    asked: dict[str, Future[Check]] = {}
-    for each in questions:
-        if each.needs and _is_blocked(checks[each.needs]):
-            yield each.id, not_asked([each], each.needs)[0]
-        else:
-            asked[each.id] = threads.submit(_ask, cloud, each)
+def _round(cloud: Cloud, questions: Sequence[Question], threads: ThreadPoolExecutor) -> dict[str, Check]:
+    asked = {each: threads.submit(_ask, cloud, each) for each in questions}
     wait(asked.values(), timeout=CALL_SECONDS)
-    for each in questions:
-        if each.id in asked:
-            attempt = asked[each.id]
-            yield each.id, attempt.result() if attempt.done() else _check(each, _TOO_SLOW, CALL_SECONDS)
+    return {
+        each.id: attempt.result() if attempt.done() else _check(each, _TOO_SLOW, CALL_SECONDS)
+        for each, attempt in asked.items()
+    }
 
 
 _TOO_SLOW = failed(f"There was no answer within {CALL_SECONDS:.0f} seconds.", _LATER)
-
-
-def _is_blocked(check: Check) -> bool:
-    return check.status == "fail" or (check.status == "skipped" and check.detail.startswith("Not asked"))
 
 
 def _ask(cloud: Cloud, question: Question) -> Check:
@@ -197,6 +189,8 @@ def _finding(cloud: Cloud, question: Question) -> Finding:
         return failed(error.what, error.fix)
     except tuple(_MENDS) as error:
         return failed(error.sentence, _MENDS[type(error)])
+    except requests.exceptions.InvalidJSONError:
+        return failed("The answer is not what was asked for.", "Check the endpoint: this is not what it should be.")
     except (requests.RequestException, urllib3.exceptions.HTTPError):
         return failed("The host closed the connection, or does not speak HTTP.", "Check host and port of the endpoint.")
     except Exception as error:
@@ -207,6 +201,14 @@ def _finding(cloud: Cloud, question: Question) -> Finding:
 def _check(question: Question, finding: Finding, seconds: float = 0.0) -> Check:
     took = round(seconds * 1000) if question.call else 0
     return Check(question.id, finding.status, question.call, question.permission, finding.detail, finding.fix, took)
+
+
+def json_object(answer: requests.Response) -> dict[str, Any]:
+    """Raises requests.exceptions.InvalidJSONError."""
+    found = answer.json()
+    if not isinstance(found, dict):
+        raise requests.exceptions.InvalidJSONError
+    return found
 
 
 def denied(question: Question, on: str) -> Finding:

@@ -200,6 +200,12 @@ def test_the_page_has_a_field_for_each_setting_and_a_checklist(signed_in: Any, c
     assert browser.get(f"{PAGE}ibm/").status_code == 404
 
 
+def test_the_page_shows_nothing_again_that_may_be_a_secret(signed_in: Any) -> None:
+    entered = {"bucket": "records", "secret_ref": f"AKIA:{CANARY}", "endpoint": f"https://me:{CANARY}@storage.example"}
+    shown = signed_in(Role.OWNER).submit(f"{PAGE}aws/", **entered).content.decode()
+    assert ("The test failed" in shown, "records" in shown, CANARY in shown) == (True, True, False)
+
+
 def test_a_member_who_may_not_test_is_told_so_on_the_page(signed_in: Any) -> None:
     browser = signed_in(Role.AUDITOR)
     assert "may not test the storage of a custody provider" in browser.get(f"{PAGE}aws/").content.decode()

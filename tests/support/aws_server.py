@@ -77,7 +77,8 @@ def aws_server() -> Iterator[AwsServer]:
     if not _PROGRAM.exists():
         raise SystemExit("ministack is missing: run `make services`.")
     port = free_port()
-    environment = {**os.environ, "GATEWAY_PORT": str(port), "BIND_HOST": "127.0.0.1", "AUTH": "true"}
+    where = {"GATEWAY_PORT": str(port), "BIND_HOST": "127.0.0.1", "IOT_MTLS_ENABLED": "0"}  # which would bind 0.0.0.0
+    environment = {**os.environ, **where, "AUTH": "true"}
     # It ends when its standard input does, that is with this process.
     server = subprocess.Popen(
         ["sh", "-c", f'"{_PROGRAM}" & cat; kill $!; wait'],

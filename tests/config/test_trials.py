@@ -1,0 +1,37 @@
+"""Tests of what somebody entered are bounded, and one that has answered holds up none that follows."""
+
+import threading
+import uuid
+from concurrent.futures import TimeoutError as TooLate
+
+import pytest
+
+from config import trials
+
+
+def test_whoever_has_the_answer_may_test_again_at_once():
+    runs, organization = trials.Trials("a-test"), uuid.uuid4()
+    assert [runs.run(organization, lambda: 1, seconds=10) for _ in range(500)] == [1] * 500
+
+
+def test_a_test_that_fails_gives_its_place_back():
+    runs, organization = trials.Trials("a-test"), uuid.uuid4()
+    for _ in range(5):
+        with pytest.raises(ZeroDivisionError):
+            runs.run(organization, lambda: 1 / 0, seconds=10)
+
+
+def test_a_test_that_does_not_come_back_keeps_its_place_until_it_does():
+    runs, organization, let_go = trials.Trials("a-test"), uuid.uuid4(), threading.Event()
+    ended = threading.Event()
+
+    def hang() -> None:
+        let_go.wait(20)
+        ended.set()
+
+    with pytest.raises(TooLate):
+        runs.run(organization, hang, seconds=0)
+    with pytest.raises(trials.TestsBusy):
+        runs.run(organization, lambda: 1, seconds=10)
+    let_go.set()
+    assert ended.wait(20)
