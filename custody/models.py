@@ -179,7 +179,7 @@ class StorageOutage(models.Model):
     target = models.ForeignKey(StorageTarget, on_delete=models.PROTECT, related_name="outages")
     began_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True)
-    reason = models.CharField(max_length=200)
+    reason = models.CharField(max_length=500)
 
     objects = OfTargetQuerySet.as_manager()
 

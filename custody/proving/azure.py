@@ -21,6 +21,7 @@ from custody.proving.base import (
     busy,
     denied,
     failed,
+    json_object,
     passed,
     skipped,
     warned,
@@ -75,7 +76,7 @@ class Azure(Cloud):
         answer = session.get(url)
         if answer.status_code != 200:
             raise _Refused(answer)
-        return answer.json()
+        return json_object(answer)
 
     def refusal(self, error: Exception, question: Question) -> Finding:
         if isinstance(error, ClientAuthenticationError) and error.reason and not error.response:

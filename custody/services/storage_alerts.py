@@ -72,9 +72,9 @@ def _note_failure(target: StorageTarget, reason: str) -> None:
         db.lock(f"outages of {target.pk}")
         last = target.outages.order_by("-began_at").first()
         if last and (last.ended_at is None or last.ended_at > timezone.now() - _SAME_OUTAGE):
-            target.outages.filter(pk=last.pk).update(ended_at=None, reason=reason[:200])
+            target.outages.filter(pk=last.pk).update(ended_at=None, reason=reason[:500])
             return
-        outage = target.outages.create(reason=reason[:200])
+        outage = target.outages.create(reason=reason[:500])
         whose = Member.objects.for_organization(cast(UUID, target.organization_id))
         members = whose.filter(role__in=_ABLE, user__is_active=True)
         StorageAlert.objects.bulk_create([StorageAlert(outage=outage, member=member) for member in members])

@@ -285,5 +285,5 @@ class CloudVault(ABC):
 
     def _reason(self, error: Exception) -> str:
         if isinstance(error, DomainError):  # of addresses, connections, secrets and roles
-            return error.code
+            return error.sentence.rstrip(".") or error.code
         return self.reason(error) if isinstance(error, self.errors) else type(error).__name__
