@@ -77,7 +77,7 @@ class AnswerTooLarge(DomainError):
 
 @dataclass
 class Connections:
-    """Connections for one purpose, in one thread, until one deadline.
+    """Connections for one purpose, until one deadline. Several threads may use them.
 
     Args:
         deadline: by `time.monotonic()`, for everything together.

@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Any, ClassVar
 
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+from botocore.parsers import ResponseParserError
 
 from config.clouds.aws import Credentials, RoleIsOpen
 from custody.clouds import aws
@@ -93,7 +94,7 @@ def guard(model: Any, params: dict[str, Any], **_: Any) -> None:
 @dataclass
 class Amazon(Cloud):
     configuration: Configuration
-    errors: ClassVar = (ClientError, BotoCoreError, RoleIsOpen)
+    errors: ClassVar = (ClientError, BotoCoreError, ResponseParserError, RoleIsOpen)
     credentials: Credentials | None = None
     arn: str = ""
     """Who the credentials are; "" where nobody was asked."""

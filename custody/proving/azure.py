@@ -21,6 +21,7 @@ from custody.proving.base import (
     busy,
     denied,
     failed,
+    json_object,
     passed,
     skipped,
     warned,
@@ -75,7 +76,7 @@ class Azure(Cloud):
         answer = session.get(url)
         if answer.status_code != 200:
             raise _Refused(answer)
-        return answer.json()
+        return json_object(answer)
 
     def refusal(self, error: Exception, question: Question) -> Finding:
         if isinstance(error, ClientAuthenticationError) and error.reason and not error.response:
@@ -94,13 +95,11 @@ class Azure(Cloud):
             return denied(question, "the key, with the role Key Vault Crypto User or an access policy")
         if code in _NOT_PERMITTED or (status == 403 and not code):
             return denied(question, "the container" if question.id == "container" else "the storage account")
-        if code == "AuthorizationFailure":
-            detail = "The storage account does not let this service in."
-            return failed(detail, "Allow this service's address in the account's network rules.")
         if status in (401, 403) or code == "InvalidAuthenticationInfo":
             return failed(
                 f"The credentials are not accepted ({code or status}).",
-                "Check account, and the secret that secret_ref names: a key, or a signature that has not expired.",
+                "Check account, and the secret that secret_ref names: a key, or a signature that has not expired. "
+                "Allow this service's address in the account's network rules, if there are any.",
             )
         if status == 429 or status >= 500:
             return busy(code or str(status))

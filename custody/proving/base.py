@@ -189,6 +189,8 @@ def _finding(cloud: Cloud, question: Question) -> Finding:
         return failed(error.what, error.fix)
     except tuple(_MENDS) as error:
         return failed(error.sentence, _MENDS[type(error)])
+    except requests.exceptions.InvalidJSONError:
+        return failed("The answer is not what was asked for.", "Check the endpoint: this is not what it should be.")
     except (requests.RequestException, urllib3.exceptions.HTTPError):
         return failed("The host closed the connection, or does not speak HTTP.", "Check host and port of the endpoint.")
     except Exception as error:
@@ -199,6 +201,14 @@ def _finding(cloud: Cloud, question: Question) -> Finding:
 def _check(question: Question, finding: Finding, seconds: float = 0.0) -> Check:
     took = round(seconds * 1000) if question.call else 0
     return Check(question.id, finding.status, question.call, question.permission, finding.detail, finding.fix, took)
+
+
+def json_object(answer: requests.Response) -> dict[str, Any]:
+    """Raises requests.exceptions.InvalidJSONError."""
+    found = answer.json()
+    if not isinstance(found, dict):
+        raise requests.exceptions.InvalidJSONError
+    return found
 
 
 def denied(question: Question, on: str) -> Finding:

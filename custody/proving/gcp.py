@@ -21,6 +21,7 @@ from custody.proving.base import (
     busy,
     denied,
     failed,
+    json_object,
     passed,
     skipped,
     warned,
@@ -84,7 +85,7 @@ class Google(Cloud):
         answer: requests.Response = self.session.request(method, url, json=body, params=query or None)
         if answer.status_code != 200:
             raise _Refused(answer.status_code)
-        return answer.json()
+        return json_object(answer)
 
     def refusal(self, error: Exception, question: Question) -> Finding:
         if isinstance(error, TransportError):

@@ -69,7 +69,7 @@ class Container(Objects):
                 fix="Check account, endpoint and the secret that secret_ref names.",
                 because=type(error).__name__,
             )
-        code, status = azure.error_code(error), error.status_code or 0
+        code, status = str(getattr(error, "error_code", "") or ""), error.status_code or 0
         if code in ("AuthorizationPermissionMismatch", "AuthorizationFailure", "AuthorizationResourceTypeMismatch"):
             return "listed", SourceFault(
                 "The credentials do not allow this.",

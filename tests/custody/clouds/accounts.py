@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.support.aws_server import ACCOUNT, REGION, AwsServer
 from tests.support.azure_cloud import GROUP, SUBSCRIPTION, TENANT, AzureCloud
 from tests.support.azurite import ACCOUNT as STORAGE_ACCOUNT
 from tests.support.gcs_server import Bucket, GcsServer
+from tests.support.web_server import Reply, Request
 
 SETTINGS = ("s3:GetBucketVersioning", "s3:GetBucketObjectLockConfiguration", "s3:GetEncryptionConfiguration")
 OF_BUCKET = [*aws.BUCKET_PERMISSIONS, *SETTINGS, "s3:GetBucketPublicAccessBlock"]
@@ -33,6 +35,12 @@ class Account:
 
     def use_secret(self, secret: str) -> None:
         self.environment.setenv("DRS_SECRET_CLOUD", secret)
+
+    def answer_with(self, meant: Callable[[Request], bool], body: bytes, status: int = 200) -> None:
+        """Have requests that are meant answered otherwise than the emulator would."""
+        front = self.server.front
+        real = front.answer
+        self.environment.setattr(front, "answer", lambda each: Reply(body, status) if meant(each) else real(each))
 
     def prove(self, **changes: str) -> dict[str, Check]:
         """What a test says, check by check; an empty value takes a name out of the configuration."""

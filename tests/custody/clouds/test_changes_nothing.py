@@ -19,7 +19,7 @@ from tests.custody.clouds.accounts import Account
 from tests.support.azure_cloud import AzureCloud
 from tests.support.gcs_server import GcsServer
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.boots]
 
 
 def _amazon_snapshot(account: Account) -> Any:

@@ -25,7 +25,7 @@ from tests.support.azurite import ACCOUNT
 from tests.support.gcs_server import Bucket, GcsServer
 from tests.support.key_vault import as_der
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.boots]
 SOMEBODY = uuid.uuid4()
 DIGEST = hashlib.sha256(b"statement").digest()
 

@@ -3,14 +3,16 @@
 import json
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from azure.storage.blob import generate_container_sas
 
 from tests.custody.clouds.accounts import OF_BUCKET, OF_KEYS, Account
-from tests.support.web_server import Reply
+from tests.support.azurite import ACCOUNT as STORAGE_ACCOUNT
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.boots]
 
 Spoil = Callable[[Account], dict[str, str] | None]
 """Makes one thing wrong: in the account, or by what it returns, in the configuration."""
@@ -84,15 +86,16 @@ def _wrong_secret(account: Account) -> None:
 
 def _expired(account: Account) -> None:
     answer = b"<ErrorResponse><Error><Code>ExpiredToken</Code></Error></ErrorResponse>"
-    _answering(account, lambda request: b"GetCallerIdentity" in request.body, answer, 403)
+    account.answer_with(lambda request: b"GetCallerIdentity" in request.body, answer, 403)
 
 
-def _answering(account: Account, meant: Callable[[Any], bool], body: bytes, status: int) -> None:
-    front = account.server.front
-    real = front.answer
-    account.environment.setattr(
-        front, "answer", lambda request: Reply(body, status) if meant(request) else real(request)
-    )
+def _nonsense(path: str = "", action: bytes = b"") -> Spoil:
+    """Something else answers what is asked there."""
+
+    def spoil(account: Account) -> None:
+        account.answer_with(lambda request: path in request.path and action in request.body, b"[]")
+
+    return spoil
 
 
 ARN = "arn:aws:kms:eu-west-1:000000000000:key/1234abcd-12ab-34cd-56ef-1234567890ab"
@@ -139,6 +142,7 @@ AMAZON: list[Case] = [
     ("private address", lambda a: {"endpoint": "https://10.0.0.1"}, "bucket", "fail", "ALLOWED_PRIVATE_HOSTS"),
     ("no such host", lambda a: {"endpoint": "https://storage.invalid"}, "bucket", "fail", "endpoint"),
     ("root", lambda a: a.use_secret("test:test"), "permissions", "warn", "Use a role"),
+    ("nonsense", _nonsense(action=b"GetCallerIdentity"), "credentials", "fail", "Check region and endpoints"),
     ("storage alone", lambda a: {"sts_endpoint": ""}, "credentials", "skipped", ""),
 ]
 
@@ -242,6 +246,7 @@ GOOGLE: list[Case] = [
     ("unreachable", lambda a: {"endpoint": "https://localhost:1"}, "bucket", "fail", "firewall"),
     ("unreachable keys", lambda a: {"kms_endpoint": "https://localhost:1"}, "wrapping_key", "fail", "firewall"),
     ("private address", lambda a: {"endpoint": "https://10.0.0.1"}, "bucket", "fail", "ALLOWED_PRIVATE_HOSTS"),
+    ("nonsense", _nonsense("/storage/v1/b/records"), "bucket", "fail", "Check the endpoint"),
 ]
 
 
@@ -269,6 +274,16 @@ def _account_key(account: Account) -> dict[str, str]:
 
 def _wrong_account_key(account: Account) -> dict[str, str]:
     account.use_secret("eHh4" + account.server.blobs.key[4:])
+    return {"tenant_id": "", "client_id": ""}
+
+
+def _expired_signature(account: Account) -> dict[str, str]:
+    past = datetime.now(UTC) - timedelta(hours=1)
+    account.use_secret(
+        generate_container_sas(
+            STORAGE_ACCOUNT, "records", account_key=account.server.blobs.key, permission="rl", expiry=past
+        )
+    )
     return {"tenant_id": "", "client_id": ""}
 
 
@@ -319,6 +334,7 @@ MICROSOFT: list[Case] = [
     ),
     ("bad credentials", lambda a: a.use_secret("hunter2"), "credentials", "fail", "client secret"),
     ("bad account key", _wrong_account_key, "container", "fail", "secret_ref"),
+    ("expired signature", _expired_signature, "container", "fail", "a signature that has not expired"),
     ("account key", _account_key, "credentials", "skipped", ""),
     ("account key for a vault", _account_key, "wrapping_key", "fail", "tenant_id and client_id"),
     ("another tenant", lambda a: {"tenant_id": "other.example"}, "credentials", "fail", "Check tenant_id"),
@@ -326,6 +342,7 @@ MICROSOFT: list[Case] = [
     ("unreachable", lambda a: {"endpoint": "https://localhost:1/x"}, "container", "fail", "firewall"),
     ("unreachable keys", lambda a: {"kms_key": "https://localhost:1/keys/a"}, "wrapping_key", "fail", "firewall"),
     ("private address", lambda a: {"endpoint": "https://10.0.0.1/x"}, "container", "fail", "ALLOWED_PRIVATE_HOSTS"),
+    ("nonsense", _nonsense("/keys/wrapping"), "wrapping_key", "fail", "Check the endpoint"),
     ("another resource group", lambda a: {"resource_group": "other"}, "account", "fail", "resource_group"),
 ]
 
