@@ -94,6 +94,7 @@ UNGUARDED = {
         "notices.services.contributors.add_authors",
         "notices.services.contributors.take_over",
         "connectors.services.rows.record",
+        "connectors.services.rows.start",
     },
     "It is a step of a poll, which works for whoever the connector belongs to.": {
         "connectors.services.alerts.alert",
