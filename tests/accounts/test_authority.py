@@ -60,6 +60,8 @@ UNGUARDED = {
         "connectors.services.alerts.note_silence",
         "connectors.services.clock_skew.repair_times",
         "connectors.services.alerts.send_alerts",
+        "custody.services.key_alerts.note_key_outages",
+        "custody.services.key_alerts.send_key_alerts",
         "connectors.services.polling.poll",
         "connectors.services.polling.poll_due",
     },
@@ -83,6 +85,7 @@ UNGUARDED = {
         "custody.services.complete.complete",
         "custody.services.complete.put",
         "custody.services.reconciler.recall",
+        "custody.services.sign.sign_queued",
         "custody.services.store.store_records",
     },
     "It is a step of services that have a caller, within their transactions.": {
