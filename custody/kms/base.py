@@ -14,6 +14,7 @@ from config.vetted_http import Connections
 
 _REQUEST_SECONDS = 5
 _ANSWER_BYTES = 2**16
+_VETTED_SECONDS = 300
 SECRET_BYTES = 32
 
 
@@ -81,7 +82,7 @@ class KeyService(Protocol):
 
 
 def connections() -> Connections:
-    return Connections(request_seconds=_REQUEST_SECONDS, answer_bytes=_ANSWER_BYTES)
+    return Connections(request_seconds=_REQUEST_SECONDS, answer_bytes=_ANSWER_BYTES, vetted_seconds=_VETTED_SECONDS)
 
 
 @contextmanager

@@ -79,9 +79,9 @@ def choose_cloud(*, caller: Caller, provider: str, config: Mapping[str, str]) ->
     test = run_custody_test(caller=caller, provider=provider, config=config)
     if not test.ok:
         raise StorageRefused(test)
-    made = prove_keys(caller=caller, provider=provider, config=config)
-    known = clouds.of(provider).model_fields.keys() - _NOT_OF_STORAGE
-    place = {name: value for name, value in config.items() if name in known and value}
+    known = {name: value for name, value in config.items() if name in clouds.of(provider).model_fields and value}
+    made = prove_keys(caller=caller, provider=provider, config=known)
+    place = {name: value for name, value in known.items() if name not in _NOT_OF_STORAGE}
     test = _mark(StorageTarget(organization_id=caller.organization_id, provider=provider, configuration=place), test)
     with transaction.atomic():
         storage_targets.lock()

@@ -62,6 +62,8 @@ UNGUARDED = {
         "connectors.services.alerts.note_silence",
         "connectors.services.clock_skew.repair_times",
         "connectors.services.alerts.send_alerts",
+        "custody.services.key_alerts.note_key_outages",
+        "custody.services.key_alerts.send_key_alerts",
         "connectors.services.polling.poll",
         "connectors.services.polling.poll_due",
     },
@@ -86,6 +88,7 @@ UNGUARDED = {
         "custody.services.complete.put",
         "custody.services.recalling.recall",
         "custody.services.recalling.recall_earlier",
+        "custody.services.sign.sign_queued",
         "custody.services.store.store_records",
     },
     "It is a step of services that have a caller, within their transactions.": {

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from accounts.models import AuditEvent
 from accounts.roles import Role
 from custody import storage_targets, vaults
-from custody.models import Entry, Installation, StorageTarget
+from custody.models import Entry, Installation, Key, StorageTarget
 from custody.vaults import cloud
 from tests.threads import at_once
 
@@ -67,6 +67,44 @@ def test_only_what_names_the_place_is_kept(api, account):
     kept = targets()[0].configuration
     assert {"kms_key", "signing_key", "kms_endpoint", "unknown", "prefix"}.isdisjoint(kept)
     assert kept["bucket"] == "records"
+
+
+def keys_of(api):
+    """Who holds the keys that new records are made with."""
+    found = Key.objects.for_organization(api.organization.pk).filter(retired_at=None)
+    return dict(found.values_list("purpose", "provider"))
+
+
+@pytest.mark.parametrize("provider", OF_PROVIDER)
+def test_the_keys_that_are_named_are_used_from_then_on(api, account_of, provider):
+    account = account_of(provider)
+    assert put(api, provider, account.config).status_code == 200
+    assert keys_of(api) == {"signing": provider, "wrapping": provider, "index": "local"}
+    assert api.ingest({"decision_id": "loan-1"}).status_code == 202
+    rotations = AuditEvent.objects.filter(verb="custody_key.rotated").count()
+    assert put(api, provider, account.config).status_code == 200
+    assert AuditEvent.objects.filter(verb="custody_key.rotated").count() == rotations == 2
+    put(api, "deployment")
+    assert keys_of(api)["signing"] == provider, "keys are changed by naming others alone"
+
+
+def test_a_configuration_without_keys_leaves_them_as_they_are(api, account):
+    config = {name: value for name, value in account.config.items() if name not in ("kms_key", "signing_key")}
+    assert put(api, "aws", config).status_code == 200
+    assert set(keys_of(api).values()) == {"local"}
+    assert api.ingest({"decision_id": "loan-1"}).status_code == 201
+
+
+def test_a_key_that_cannot_be_used_changes_nothing(api, account_of):
+    """Whether it can be, Key Vault says only to who tries."""
+    account = account_of("azure")
+    identity, secret = account.server.application("blobs", "arm", "get")
+    account.use_secret(secret)
+    target_of(api, "loan-1")
+    before = keys_of(api)
+    answer = put(api, "azure", {**account.config, "client_id": identity})
+    assert (answer.status_code, "Nothing was changed" in answer.json()["detail"]) == (422, True)
+    assert (keys_of(api), targets()) == (before, [])
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def google_account(server: GcsServer, environment: pytest.MonkeyPatch) -> Accoun
 def microsoft_account(server: AzureCloud, environment: pytest.MonkeyPatch) -> Account:
     server.blobs.client.create_container("records")  # type: ignore[union-attr]
     server.blob_headers = {"x-ms-has-immutability-policy": "true"}
-    identity, secret = server.application("blobs", "arm", "get")
+    identity, secret = server.application("blobs", "arm", "get", "wrapKey", "unwrapKey", "sign")
     config = {
         "account": STORAGE_ACCOUNT,
         "container": "records",

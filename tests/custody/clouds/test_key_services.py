@@ -20,7 +20,7 @@ from tests.support.certificates import Authority
 from tests.support.gcs_server import GcsServer
 from tests.support.web_server import json_reply
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.boots]
 Purpose = Key.Purpose
 
 

@@ -3,6 +3,8 @@
 from datetime import timedelta
 
 import pytest
+from django.template import Template
+from django.test.utils import instrumented_test_render
 from django.utils import timezone
 
 from accounts import callers
@@ -234,7 +236,8 @@ def test_readyz_says_for_how_long_the_oldest_record_waits_and_stays_ready(client
     assert 1200 <= answer.json()["queue_lag_seconds"] < 1260
 
 
-def test_the_back_office_shows_what_waits_for_its_signature(api, queueing, signed_in):
+def test_the_back_office_shows_what_waits_for_its_signature(api, queueing, signed_in, monkeypatch):
+    monkeypatch.setattr(Template, "_render", instrumented_test_render)
     api.ingest({"decision_id": "loan-1"})
     browser = signed_in(Role.AUDITOR)
     assert "Not yet signed" in browser.get("/admin/custody/entry/").content.decode()

@@ -10,6 +10,7 @@ from django.db import connection
 
 from accounts import callers
 from accounts.models import AuditEvent
+from accounts.roles import Role
 from custody import selectors, services, signers, vaults
 from custody.keys import Purpose, keyring
 from custody.models import Entry, Key, SealedObject, WaitingObject
@@ -308,3 +309,13 @@ def test_other_organizations_are_not_queued(api, other_api, queueing):
     assert api.ingest(RAW).status_code == 202
     assert SealedObject.objects.count() == 1
     assert set(Key.objects.filter(organization=other_api.organization).values_list("provider", flat=True)) == {"local"}
+
+
+def test_the_back_office_says_that_the_receipt_of_a_queued_record_follows(api, queueing, signed_in):
+    record = api.ingest(RAW).json()["record_id"]
+    address = f"/admin/decisions/decision/{record}/receipt/"
+    browser = signed_in(Role.AUDITOR)
+    answer = browser.get(address)
+    assert (answer.status_code, "waits for its signature" in answer.content.decode()) == (409, True)
+    reconcile()
+    assert browser.get(address).json()["record_id"] == record
