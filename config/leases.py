@@ -42,6 +42,20 @@ class Leased(models.Model):
 
 
 Row = TypeVar("Row", bound=Leased)
+RELEASED: dict[str, Any] = {"lease_token": None, "lease_until": None, "attempts": 0, "next_try_at": None}
+"""The columns of a row that nobody holds, and whose work did not fail."""
+
+
+def free() -> Q:
+    """The rows that nobody holds now."""
+    return Q(lease_until=None) | Q(lease_until__lt=timezone.now())
+
+
+def pause(failures: int, longest: timedelta = _LONGEST_PAUSE) -> timedelta:
+    """How long to wait after so many failures in a row: twice as long each time, from a minute to the longest, and by
+    up to a quarter less, so that what failed together does not come back together."""
+    backoff: timedelta = min(_FIRST_PAUSE * 2 ** min(failures - 1, 10), longest) * random.uniform(0.75, 1)  # noqa: S311
+    return backoff
 
 
 def claim(waiting: QuerySet[Row], *, lasts: timedelta, most: int = 1, order: Sequence[str] = ("pk",)) -> list[Row]:
@@ -54,10 +68,9 @@ def claim(waiting: QuerySet[Row], *, lasts: timedelta, most: int = 1, order: Seq
         order: which come first.
     """
     now, token = timezone.now(), uuid.uuid4()
-    free = Q(lease_until=None) | Q(lease_until__lt=now)
-    due = Q(next_try_at=None) | Q(next_try_at__lte=now)
+    ready = waiting.filter(free(), Q(next_try_at=None) | Q(next_try_at__lte=now)).order_by(*order)
     with transaction.atomic():
-        rows = list(waiting.filter(free, due).order_by(*order).select_for_update(skip_locked=True, of=("self",))[:most])
+        rows = list(ready.select_for_update(skip_locked=True, of=("self",))[:most])
         held = {"lease_token": token, "lease_until": now + lasts}
         waiting.model._base_manager.filter(pk__in=[row.pk for row in rows]).update(**held, attempts=F("attempts") + 1)
     for row in rows:
@@ -85,7 +98,7 @@ def complete(row: Leased, **changes: Any) -> None:
     Raises:
         LeaseLost
     """
-    _change(row, lease_token=None, lease_until=None, attempts=0, next_try_at=None, **changes)
+    _change(row, **RELEASED, **changes)
 
 
 def unchanged(rows: Sequence[Row]) -> QuerySet[Row]:
@@ -102,13 +115,9 @@ def unchanged(rows: Sequence[Row]) -> QuerySet[Row]:
 
 
 def fail(row: Leased, *, longest: timedelta = _LONGEST_PAUSE) -> None:
-    """Let go of a row that could not be finished; the more often that was so, the later the next try. Raises LeaseLost.
-
-    The pauses double from one minute to the longest, and differ by up to a quarter, so that what failed together does
-    not come back together.
-    """
-    pause = min(_FIRST_PAUSE * 2 ** min(row.attempts - 1, 10), longest) * random.uniform(0.75, 1)  # noqa: S311
-    _change(row, lease_token=None, lease_until=None, next_try_at=timezone.now() + pause)
+    """Let go of a row that could not be finished, until `pause` is over. Raises LeaseLost."""
+    next_try_at = timezone.now() + pause(row.attempts, longest)
+    _change(row, lease_token=None, lease_until=None, next_try_at=next_try_at)
 
 
 def _change(row: Leased, **columns: Any) -> None:

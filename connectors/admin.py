@@ -16,7 +16,7 @@ from accounts.back_office import caller, label_of, refusal
 from accounts.callers import Caller
 from config.errors import DomainError
 from connectors import services
-from connectors.back_office.filters import KindOf, State, title_of
+from connectors.back_office.filters import KindOf, State
 from connectors.back_office.forms import setting_text
 from connectors.back_office.pages import EditingPages
 from connectors.models import Connector, PollRun, Quarantined
@@ -61,10 +61,6 @@ def _retry(who: Caller, row: Connector, items: Collection[int] | None = None) ->
 def _dismiss(who: Caller, row: Connector, items: Collection[int] | None = None) -> str:
     count = services.dismiss_quarantined(caller=who, connector=row, items=items)
     return f"{count} item{pluralize(count)} dismissed."
-
-
-def _why_not_polled(row: Connector) -> str:
-    return "Fix its problems first." if row.enabled else "Enable it first."
 
 
 _ACTIONS: dict[str, Action] = {
@@ -117,7 +113,7 @@ class ConnectorAdmin(EditingPages):
 
     @admin.display(description="kind", ordering="kind")
     def titled_kind(self, row: Connector) -> str:
-        return title_of(row.kind)
+        return row.get_kind_display()
 
     @admin.display(description="state")
     def condition(self, row: Connector) -> str:
@@ -162,7 +158,7 @@ class ConnectorAdmin(EditingPages):
     def more(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         return {
             "reason": refusal(request, self.needed),
-            "not_polled": "" if row.enabled and not row.problems else _why_not_polled(row),
+            "not_polled": row.why_not_polled,
             "settings": [(name, setting_text(value)) for name, value in row.config.items()],
             "runs": row.runs.order_by("-pk")[:_NEWEST_RUNS],
             "items": row.quarantine.order_by("-created_at", "-pk")[:_NEWEST_ITEMS],

@@ -1,13 +1,11 @@
 """What a failed poll means: who mends it, and when it makes sense to try again."""
 
-import random
 from dataclasses import dataclass
 from datetime import timedelta
 
+from config import leases
 from connectors.kinds.base import SourceFault
 
-_FIRST_PAUSE = timedelta(minutes=1)
-_LONGEST_BACKOFF = timedelta(hours=1)
 LONGEST_PAUSE = timedelta(days=1)
 """As a source may ask for."""
 _MOST_CONFIG = 3
@@ -40,7 +38,5 @@ def stops(failure: Failure, failed: int) -> bool:
 
 
 def pause(failure: Failure, failed: int) -> timedelta:
-    """How long to wait: twice as long each time, from a minute to an hour, by up to a quarter less, so that what failed
-    together does not come back together; and never less than the source asks for."""
-    backoff: timedelta = min(_FIRST_PAUSE * 2 ** min(failed - 1, 10), _LONGEST_BACKOFF) * random.uniform(0.75, 1)  # noqa: S311
-    return max(backoff, min(timedelta(seconds=failure.retry_after or 0), LONGEST_PAUSE))
+    """How long to wait: longer after each failure, and never less than the source asks for."""
+    return max(leases.pause(failed), min(timedelta(seconds=failure.retry_after or 0), LONGEST_PAUSE))

@@ -117,6 +117,13 @@ class Connector(Leased):
         return max(0, round((timezone.now() - since).total_seconds())) if since else None
 
     @property
+    def why_not_polled(self) -> str:
+        """What somebody has to do before it can be polled; "" for nothing."""
+        if not self.enabled:
+            return "This connector is disabled. Enable it first."
+        return "This connector's settings have problems. Fix them first." if self.problems else ""
+
+    @property
     def state(self) -> str:
         """In one word, for lists."""
         if not self.enabled:

@@ -7,7 +7,6 @@ from django.contrib.admin import SimpleListFilter
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
 
-from connectors import kinds
 from connectors.models import Kind, Quarantined
 
 _QUARANTINED = Quarantined.objects.unscoped("of each connector shown").filter(connector=OuterRef("pk"))
@@ -33,17 +32,12 @@ class State(SimpleListFilter):
         return _STATES[chosen][1](queryset) if chosen in _STATES else queryset
 
 
-def title_of(kind: str) -> str:
-    """What people call a kind."""
-    return kinds.kind(kind).title if kind in kinds.names() else kind
-
-
 class KindOf(SimpleListFilter):
     title = "kind"
     parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(kind, title_of(kind)) for kind in Kind.values]
+        return Kind.choices
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(kind=self.value()) if self.value() in Kind.values else queryset

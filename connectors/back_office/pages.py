@@ -12,7 +12,7 @@ from accounts.roles import Permission
 from config.errors import DomainError
 from connectors import kinds, services, sources
 from connectors.back_office.forms import ConnectorForm
-from connectors.models import Connector
+from connectors.models import Connector, Kind
 
 _LIST = "admin:connectors_connector_changelist"
 _PAGE = "admin:connectors_connector_change"
@@ -35,7 +35,7 @@ class EditingPages(ReadOnlyAdmin):
         ]
 
     def choose_kind(self, request: HttpRequest) -> HttpResponse:
-        return self.page(request, "connectors/kinds.html", "Create a connector", kinds=kinds.kinds().values())
+        return self.page(request, "connectors/kinds.html", "Create a connector", kinds=Kind.choices)
 
     def create(self, request: HttpRequest, kind: str) -> HttpResponse:
         if kind not in kinds.names():
@@ -85,10 +85,10 @@ class EditingPages(ReadOnlyAdmin):
         return self.page(
             request,
             "connectors/form.html",
-            f"Edit {row}" if row else f"Create a connector: {kinds.kind(kind).title}",
+            f"Edit {row}" if row else f"Create a connector: {Kind(kind).label}",
             status=422 if form.errors else 200,
             form=form,
-            kind=kinds.kind(kind),
+            kind=Kind(kind).label,
             row=row,
             reason=refusal(request, self.needed),
             **found,

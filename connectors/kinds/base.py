@@ -135,8 +135,6 @@ class Kind(Protocol):
     """One kind of source."""
 
     name: ClassVar[str]
-    title: ClassVar[str]
-    """For pages: `Amazon S3`."""
     Config: ClassVar[type[KindConfig]]
     secret: ClassVar[str]
     """What `secret_ref` holds for this kind, as the documentation says it; "" if it takes none."""

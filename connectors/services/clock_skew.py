@@ -6,9 +6,10 @@ from django.db.models import DurationField, ExpressionWrapper, IntegerField, Q, 
 from django.db.models.functions import Cast
 from django.utils import timezone
 
+from config import leases
 from connectors import failures, schedule
 from connectors.models import Connector
-from connectors.services.polling import LEASE, RELEASED
+from connectors.services.polling import LEASE
 
 _TOLERANCE = timedelta(minutes=5)
 """By how much the clocks of several machines may differ."""
@@ -27,7 +28,7 @@ def repair_times() -> int:
     after_failures = Q(next_poll_at__gt=latest + failures.LONGEST_PAUSE)
     return sum(
         (
-            _connectors().filter(lease_until__gt=latest + LEASE).update(**RELEASED),
+            _connectors().filter(lease_until__gt=latest + LEASE).update(**leases.RELEASED),
             _connectors().filter(on_schedule | after_failures).update(next_poll_at=now),
             _connectors()
             .filter(silent_at__gt=latest + schedule.LONGEST_SILENCE)

@@ -108,8 +108,8 @@ def request_poll(*, caller: Caller, connector: Connector) -> Connector:
     with transaction.atomic():
         row = rows.locked(caller, connector)
         rows.require_polled(row)
-        _start(row)
-        row.save(update_fields=[*_CHANGED_BY_SERVICES])
+        rows.start(row)
+        row.save(update_fields=[*rows.STARTED])
         rows.record("poll_requested", caller, row)
         wake(POLL_TASK)
     return row
@@ -117,7 +117,7 @@ def request_poll(*, caller: Caller, connector: Connector) -> Connector:
 
 _CHANGED_BY_SERVICES = (
     "name", "config", "secret_ref", "schedule_seconds", "enabled", "version", "problems", "cursor", "caught_up_at",
-    "next_poll_at", "failures", "stopped_at", "stopped_because", "silent_at",
+    *rows.STARTED,
 )  # fmt: skip
 
 
@@ -148,7 +148,7 @@ def _apply(row: Connector, changes: Changes) -> list[str]:
         changed.append("cursor")
     if {"config", "secret_ref", "enabled", "cursor"} & set(changed):
         row.version += 1
-        _start(row)
+        rows.start(row)
     elif "schedule_seconds" in wanted and row.next_poll_at:
         row.next_poll_at = min(row.next_poll_at, timezone.now() + timedelta(seconds=row.schedule_seconds))
     return changed
@@ -159,12 +159,3 @@ def _reset(row: Connector) -> None:
     row.cursor, row.caught_up_at = {}, None
     row.ledger.all().delete()
     row.dismissed.all().delete()
-
-
-def _start(row: Connector) -> None:
-    """Make a connector due, and forget what stopped it; unless it may not be polled."""
-    runs = row.enabled and not row.problems
-    row.next_poll_at = timezone.now() if runs else None
-    row.failures, row.stopped_at, row.stopped_because = 0, None, ""
-    if not row.enabled:
-        row.silent_at = None

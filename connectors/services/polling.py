@@ -12,7 +12,7 @@ from typing import Any
 
 import structlog
 from django.db import DatabaseError, transaction
-from django.db.models import Case, F, Q, QuerySet, Value, When
+from django.db.models import Case, F, QuerySet, Value, When
 from django.utils import timezone
 
 from config import leases
@@ -174,7 +174,7 @@ class _Polling:
                     self._stop(f"{failure.detail} {failure.fix}", failed)
                 else:
                     later = timezone.now() + failures.pause(failure, failed)
-                    self._change(next_poll_at=self._unless_asked(later), failures=failed, **RELEASED)
+                    self._change(next_poll_at=self._unless_asked(later), failures=failed, **leases.RELEASED)
                 self._end(PollRun.Outcome.FAILED)
         except Overtaken:
             self.give_up()
@@ -183,12 +183,12 @@ class _Polling:
 
     def _stop(self, because: str, failed: int) -> None:
         stopped = {"stopped_at": timezone.now(), "stopped_because": because[:1000]}
-        self._change(next_poll_at=None, failures=failed, **stopped, **RELEASED)
+        self._change(next_poll_at=None, failures=failed, **stopped, **leases.RELEASED)
         alert(self.connector, Alert.Event.STOPPED)
 
     def _finish(self, outcome: PollRun.Outcome, *, next_poll_at: Any, **changes: Any) -> None:
         with transaction.atomic():
-            self._change(next_poll_at=self._unless_asked(next_poll_at), failures=0, **changes, **RELEASED)
+            self._change(next_poll_at=self._unless_asked(next_poll_at), failures=0, **changes, **leases.RELEASED)
             self._end(outcome)
 
     def _end(self, outcome: PollRun.Outcome) -> None:
@@ -246,12 +246,9 @@ class _Polling:
         return self.connector.quarantine.values("pk")[:MOST_QUARANTINED].count() >= MOST_QUARANTINED
 
 
-RELEASED = {"lease_token": None, "lease_until": None, "attempts": 0, "next_try_at": None}
-
-
 def _free() -> QuerySet[Connector]:
     due = Connector.objects.unscoped("workers serve every organization").due()
-    return due.filter(Q(lease_until=None) | Q(lease_until__lt=timezone.now()))
+    return due.filter(leases.free())
 
 
 def _claim() -> list[Connector]:
@@ -268,7 +265,7 @@ def _claim() -> list[Connector]:
 def _release(connector: Connector) -> None:
     """Let go of a connector as it is. Who has lost it has nothing to let go."""
     rows = Connector.objects.for_organization(connector.organization_id)
-    rows.filter(pk=connector.pk, lease_token=connector.lease_token).update(**RELEASED)
+    rows.filter(pk=connector.pk, lease_token=connector.lease_token).update(**leases.RELEASED)
 
 
 def _newest(now: datetime, behind_seconds: float | None) -> dict[str, datetime]:

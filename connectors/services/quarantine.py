@@ -4,7 +4,6 @@ from collections.abc import Collection
 
 from django.db import transaction
 from django.db.models import BigIntegerField, QuerySet
-from django.utils import timezone
 
 from accounts.authority import requires
 from accounts.callers import Caller
@@ -41,8 +40,8 @@ def retry_quarantined(*, caller: Caller, connector: Connector, items: Collection
             row.cursor = chosen[0].cursor
             row.ledger.filter(name__in={each.origin for each in chosen}).delete()
             row.version += 1
-            row.next_poll_at, row.failures, row.stopped_at, row.stopped_because = timezone.now(), 0, None, ""
-            row.save(update_fields=["cursor", "version", "next_poll_at", "failures", "stopped_at", "stopped_because"])
+            rows.start(row)
+            row.save(update_fields=["cursor", "version", *rows.STARTED])
             _remove(row, chosen)
             rows.record("quarantine_retried", caller, row, count=len(chosen))
             wake(POLL_TASK)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils import timezone
+
 from accounts import audit
 from accounts.callers import Caller
 from connectors.errors import NoConnector, NotPolled
@@ -19,10 +21,20 @@ def locked(caller: Caller, connector: Connector) -> Connector:
 
 def require_polled(row: Connector) -> None:
     """Raises NotPolled for a connector that is disabled or has problems."""
+    if row.why_not_polled:
+        raise NotPolled(row.why_not_polled)
+
+
+def start(row: Connector) -> None:
+    """Make a connector due, and forget what stopped it; unless it may not be polled. The caller saves it."""
+    row.next_poll_at = timezone.now() if row.enabled and not row.problems else None
+    row.failures, row.stopped_at, row.stopped_because = 0, None, ""
     if not row.enabled:
-        raise NotPolled("This connector is disabled. Enable it first.")
-    if row.problems:
-        raise NotPolled("This connector's settings have problems. Fix them first.")
+        row.silent_at = None
+
+
+STARTED = ("next_poll_at", "failures", "stopped_at", "stopped_because", "silent_at")
+"""The columns that `start` sets."""
 
 
 def record(verb: str, caller: Caller, connector: Connector, **detail: Any) -> None:

@@ -1,10 +1,6 @@
 """A real server and a real Celery worker: the queue wakes the worker, and secrets are in the mail and nowhere else."""
 
-import os
 import re
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -13,7 +9,8 @@ import pytest
 import redis as redis_client
 
 from tests.smtp_server import mail_server
-from tests.system.live import CHECKOUT, Server, server, wait_until
+from tests.support.forks import CELERY, Fork
+from tests.system.live import Server, server, wait_until
 from tests.throwaway import redis
 
 pytestmark = pytest.mark.boots
@@ -34,17 +31,11 @@ def live(request: pytest.FixtureRequest) -> Iterator[Server]:
 
 @contextmanager
 def worker(live: Server) -> Iterator[None]:
-    command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--concurrency", "1"]
-    with live.log.open("ab") as log:
-        process = subprocess.Popen(
-            command, cwd=CHECKOUT, env=live.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-            start_new_session=True,
-        )  # fmt: skip
+    process = Fork(CELERY, ["-A", "config", "worker", "--concurrency", "1"], live.environment, live.log)
     try:
         yield
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        process.kill()
 
 
 def queued(live: Server) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.system.live import CHECKOUT
+from tests.databases import CHECKOUT
 
 _HERE = Path(__file__).parent
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]

@@ -1,15 +1,12 @@
 """The whole service as `make run` starts it, web and worker, and the mailboxes of the people who use it."""
 
-import os
 import re
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.system.live import CHECKOUT, Server, server, wait_until
+from tests.support.forks import CELERY, Fork
+from tests.system.live import Server, server, wait_until
 
 _END_OF_MAIL = "-" * 79 + "\n"
 
@@ -72,14 +69,9 @@ def service(**environment: str) -> Iterator[Service]:
 
 @contextmanager
 def worker(live: Server) -> Iterator[None]:
-    command = [sys.executable, "-W", "ignore", "-m", "celery", "-A", "config", "worker", "--concurrency", "1"]
-    with (live.directory / "worker.log").open("ab") as log:
-        process = subprocess.Popen(
-            command, cwd=CHECKOUT, env=live.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-            start_new_session=True,
-        )  # fmt: skip
+    arguments = ["-A", "config", "worker", "--concurrency", "1"]
+    process = Fork(CELERY, arguments, live.environment, live.directory / "worker.log")
     try:
         yield
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        process.kill()

@@ -9,7 +9,7 @@ from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
 
 from config.api import document
-from tests.system.live import CHECKOUT
+from tests.databases import CHECKOUT
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.system.live import CHECKOUT, Client, Server, server, wait_until
+from tests.databases import CHECKOUT
+from tests.system.live import Client, Server, server, wait_until
 
 pytestmark = pytest.mark.boots
 

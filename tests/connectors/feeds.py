@@ -18,7 +18,6 @@ class Feed:
     """A source of records in batches. `before` is called with the number of each batch before it is given."""
 
     name: ClassVar = "directory"
-    title: ClassVar = "Feed"
     Config: ClassVar = FeedConfig
     secret: ClassVar = "the feed's password"
 

@@ -13,9 +13,9 @@ from notices import selectors
 from notices.models import Notice, ReviewRequest
 from notices.public import labels
 from notices.public.html_digest import html_digest
+from tests.databases import CHECKOUT
 from tests.notices.conftest import RECORD, approve, done, drafted, edit, step, stored
 from tests.people import Browser
-from tests.system.live import CHECKOUT
 
 pytestmark = pytest.mark.django_db
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.browser.service import worker
+from tests.databases import CHECKOUT
 from tests.reconsiderations.canaries import (
     EVIDENCE,
     EVIDENCE_MARK,
@@ -29,7 +30,7 @@ from tests.reconsiderations.canaries import (
     traces,
 )
 from tests.reconsiderations.conftest import RAW, REVIEW
-from tests.system.live import CHECKOUT, Server, server, wait_until
+from tests.system.live import Server, server, wait_until
 from tests.throwaway import redis
 
 pytestmark = pytest.mark.boots
@@ -199,7 +200,7 @@ def while_it_fails(live: Server, person: Person) -> Iterator[Answer]:
     yield person.request(f"{path}reconsider/", {**form(), "csrfmiddlewaretoken": token})
 
 
-@pytest.fixture(scope="module", params=["database", "filesystem and Redis", "database with DEBUG"])
+@pytest.fixture(scope="module", params=["filesystem and Redis", "database with DEBUG"])
 def aftermath(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aftermath]:
     with ExitStack() as stack:
         settings = {"LOG_LEVEL": "DEBUG", "CODES_PER_HOUR": "1000", "CODES_PER_HOUR_AND_CLIENT": "1000"}

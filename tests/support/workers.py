@@ -17,7 +17,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from tests.system.live import CHECKOUT, Server, wait_until
+from tests.databases import CHECKOUT
+from tests.system.live import Server, wait_until
 
 _DISPATCH = "connectors.tasks.dispatch"
 

@@ -4,11 +4,9 @@ import http.client
 import json
 import os
 import random
-import signal
+import secrets
 import socket
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -20,12 +18,12 @@ import psycopg
 
 from config.management.commands.serve import GRANIAN
 from tests import databases
-from tests.databases import CHECKOUT
+from tests.support.forks import MANAGE, Fork
 
 _KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
 _SECONDS_TO_STOP = 30
 # granian's workers are forks, so what is imported before is imported once for all of them.
-_PRELOADED = "import config.wsgi; from granian.cli import entrypoint; entrypoint()"
+_GRANIAN = "import config.wsgi; from granian.cli import entrypoint; entrypoint()"
 
 
 class Answer(NamedTuple):
@@ -79,7 +77,7 @@ class Server:
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
         self.environment = {**kept, "BASE_URL": self.base_url, **environment}
         self.key = ""
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Fork | None = None
 
     @property
     def pid(self) -> int:
@@ -89,13 +87,8 @@ class Server:
     def start(self) -> None:
         """Start granian as `manage.py serve` does, in a process group of its own, and wait until it answers."""
         options = f"--host 127.0.0.1 --port {self.port} --workers {self.workers} --blocking-threads 8"
-        command = [sys.executable, "-c", _PRELOADED, *GRANIAN[1:], "--workers-kill-timeout", "10", *options.split()]
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                command,
-                cwd=CHECKOUT, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True,
-            )  # fmt: skip
+        arguments = [*GRANIAN[1:], "--workers-kill-timeout", "10", *options.split()]
+        self.process = Fork(_GRANIAN, arguments, self.environment, self.log)
         wait_until(lambda: listens(self.port) or self.process.poll() is not None, "the server answers")
         assert self.process.poll() is None, f"the server ended:\n{self.log.read_text()}"
 
@@ -103,9 +96,7 @@ class Server:
         """End every process of the server at once, as a power cut would; nothing of it gets to run again."""
         if self.process is None:
             return
-        with suppress(ProcessLookupError):  # it had ended by itself
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        self.process.kill()
         self.process = None
         wait_until(lambda: not listens(self.port), "the killed processes have let go of their port")
 
@@ -120,12 +111,11 @@ class Server:
 
     def manage(self, *arguments: str) -> str:
         """What a command of manage.py prints. Raises if it fails."""
-        done = subprocess.run(
-            [sys.executable, "manage.py", *arguments],
-            cwd=CHECKOUT, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        )  # fmt: skip
-        assert done.returncode == 0, f"{arguments} failed:\n{done.stdout}{done.stderr}"
-        return done.stdout.strip()
+        printed = self.directory / f"{arguments[0]}-{secrets.token_hex(4)}"
+        errors = printed.with_suffix(".errors")
+        code = Fork(MANAGE, arguments, self.environment, printed, errors).wait()
+        assert code == 0, f"{arguments} failed:\n{printed.read_text()}{errors.read_text()}"
+        return printed.read_text().strip()
 
     def sql(self, statement: str) -> list[tuple[Any, ...]]:
         """Run one statement in the server's database, past the application."""

@@ -17,8 +17,9 @@ from django.conf import settings
 
 from config.management.commands.serve import GRANIAN
 from tests import throwaway
+from tests.databases import CHECKOUT
 from tests.system.image import Build, context_files, exec_form, ignored, inside
-from tests.system.live import CHECKOUT, Client, lasting_port, listens, wait_until
+from tests.system.live import Client, lasting_port, listens, wait_until
 
 pytestmark = pytest.mark.once  # it brings a database of its own
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.system.live import Client, Server, server, wait_until
 
+pytestmark = pytest.mark.once
 NDJSON = "application/x-ndjson"
 MIB = 2**20
 

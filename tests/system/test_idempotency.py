@@ -35,7 +35,7 @@ def answered(live: Server, what: str, key: str) -> bytes:
         assert answer.status in (202, 503), answer.body
 
 
-@pytest.mark.parametrize("vault", ["database", "filesystem"])
+@pytest.mark.parametrize("vault", ["database", pytest.param("filesystem", marks=pytest.mark.once)])
 def test_killing_every_process_at_random_moments_does_nothing_twice_and_loses_no_answer(vault):
     with server(CUSTODY_VAULT=vault) as live:
         with live.client() as client:

@@ -7,8 +7,11 @@ import sys
 
 import pytest
 
-from tests.system.live import CHECKOUT, Server, server, wait_until
+from tests.databases import CHECKOUT
+from tests.system.live import Server, server, wait_until
 
+# Claims and completions of leases run on both databases in tests/config/test_leases.py.
+pytestmark = pytest.mark.once
 RECORD = b'{"decision_id": "loan-1", "outcome": {"action": "denied", "reasons": ["The income is too low."]}}'
 # It stops itself once it holds its first lease, as an overloaded machine or a debugger would stop it.
 WORKER = """

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.live import CHECKOUT, Client, lasting_port, listens, wait_until
+from tests.databases import CHECKOUT
+from tests.system.live import Client, lasting_port, listens, wait_until
 
 pytestmark = pytest.mark.once  # it brings a database of its own
 
@@ -103,19 +104,12 @@ def test_make_run_sets_up_serves_and_ends_with_ctrl_c(run: Run):
     run.key = key
 
 
-def test_ctrl_c_while_the_service_is_still_starting_ends_everything_too(run: Run):
-    run.start()  # the port is open, which is before every worker is
-    run.ctrl_c()
-    everything_has_ended(run)
-
-
 @pytest.fixture(scope="module")
 def again(run: Run) -> Iterator[Run]:
     """A second start, once the first one has ended."""
     run.start()
     yield run
-    run.ctrl_c()
-    everything_has_ended(run)
+    run.end()
 
 
 def test_it_starts_again_with_its_data(again: Run):
@@ -170,6 +164,14 @@ def test_a_part_that_ends_is_started_again_and_the_others_go_on(again: Run, prog
     wait_until(lambda: listens(again.port), "the service answers", 120)
     with Client(again.port, again.key) as client:
         assert client.get("/v1/decisions").status == 200
+
+
+def test_ctrl_c_while_a_part_is_still_starting_ends_everything_too(again: Run):
+    for pid in leaders_of(again, "granian"):
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: leaders_of(again, "granian"), "the web server starts again")
+    again.ctrl_c()
+    everything_has_ended(again)
 
 
 def leaders_of(run: Run, program: str) -> set[int]:

@@ -9,11 +9,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.config.test_periodic import TASKS
-from tests.system.live import CHECKOUT, Server, server, wait_until
+from tests.databases import CHECKOUT
+from tests.system.live import Server, server, wait_until
 from tests.system.test_leases import RECORD, a_code_waits, a_letter_waits, mails
 
 # A worker with a clock of its own, as of `celery -A config worker -B`, but hasty: it notes what is asked for and done.
+pytestmark = pytest.mark.once
 CLOCK_AND_WORKER = """
 import sys
 from celery.signals import before_task_publish, task_postrun

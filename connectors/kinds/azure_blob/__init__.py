@@ -21,7 +21,6 @@ class Config(ObjectConfig):
 
 class AzureBlob:
     name: ClassVar = "azure_blob"
-    title: ClassVar = "Azure Blob Storage"
     Config: ClassVar = Config
     secret: ClassVar = "a key of the account, or a shared access signature (SAS) that may read and list"  # noqa: S105
 

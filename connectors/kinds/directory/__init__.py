@@ -19,7 +19,6 @@ class Config(KindConfig):
 
 class Directory:
     name: ClassVar = "directory"
-    title: ClassVar = "Folder"
     Config: ClassVar = Config
     secret: ClassVar = ""
 

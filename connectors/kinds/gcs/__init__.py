@@ -19,7 +19,6 @@ class Config(ObjectConfig):
 
 class Gcs:
     name: ClassVar = "gcs"
-    title: ClassVar = "Google Cloud Storage"
     Config: ClassVar = Config
     secret: ClassVar = "the JSON key of a service account"  # noqa: S105
 

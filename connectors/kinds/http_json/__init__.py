@@ -16,7 +16,6 @@ _MEANS_A_SECRET = re.compile(r"auth|cookie|token|key|secret|password|signature",
 
 class HttpJson:
     name: ClassVar = "http_json"
-    title: ClassVar = "HTTP API"
     Config: ClassVar = Config
     secret: ClassVar = "the token, sent as `Authorization: Bearer …` or where a header says `{secret}`"  # noqa: S105
 

@@ -44,7 +44,6 @@ class Config(KindConfig):
 
 class Postgres:
     name: ClassVar = "postgres"
-    title: ClassVar = "PostgreSQL"
     Config: ClassVar = Config
     secret: ClassVar = "the password of `user`"  # noqa: S105
 

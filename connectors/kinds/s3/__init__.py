@@ -23,7 +23,6 @@ class Config(ObjectConfig):
 
 class S3:
     name: ClassVar = "s3"
-    title: ClassVar = "Amazon S3"
     Config: ClassVar = Config
     secret: ClassVar = "`ACCESS_KEY_ID:SECRET_ACCESS_KEY`, or nothing if the service itself is to assume `role_arn`"  # noqa: S105
 

@@ -12,6 +12,8 @@ from tests.support.workers import go_on, has_ended, has_stopped, kill
 from tests.system.live import wait_until
 
 BATCH = 500
+# What is conditional in the database runs on both in tests/connectors/test_polling.py.
+pytestmark = pytest.mark.once
 numbers = itertools.count()
 
 
