@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
@@ -25,7 +26,6 @@ from tests.system.live import Client, wait_until
 from tests.system.test_faults import LOST, hex_of
 
 pytestmark = pytest.mark.once  # machines share a database server
-ORGANIZATION = "live-bank"
 CALLERS = 6
 RECORDS = 5
 """That each caller gets acknowledged before and after a machine dies."""
@@ -102,21 +102,33 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
             broker.kill()
 
 
-def use_bucket(client: Client, place: Place) -> str:
-    """The id of the target."""
-    chosen = client.request("PUT", "/v1/custody", json.dumps({"provider": "aws", "config": place.config}))
+def choose(machine: Machine, provider: str, config: dict[str, str] | None = None) -> str:
+    """The id of the target that new records go to from now on."""
+    with machine.client() as client:
+        chosen = client.request("PUT", "/v1/custody", json.dumps({"provider": provider, "config": config or {}}))
     assert chosen.status == 200, chosen.body
     return str(chosen.json()["target_id"])
 
 
-def each_sees_within_a_second(clients: list[Client], sees: Callable[[Client], bool], what: str) -> None:
-    """What has just changed is seen by every request that begins a second later. How long its answer takes is no
-    matter, so a busy computer fails nothing here."""
-    changed, blind = time.monotonic(), clients
+def each_sees_within_a_second(clients: list[Client], change: Callable[[], Any], now: Callable[[Client], Any]) -> None:
+    """A change is seen by every request that begins a second after it. How long the answer takes is no matter, so a
+    busy computer fails nothing here. Everybody asks while the change is made too, and so remembers what was before.
+
+    Args:
+        now: what a client sees.
+    """
+    before = [now(client) for client in clients]
+    with ThreadPoolExecutor(1) as pool:
+        changing = pool.submit(change)
+        while not changing.done():
+            for client in clients:
+                now(client)
+        changing.result()
+    changed, blind = time.monotonic(), list(zip(clients, before, strict=True))
     while blind:
         begun = time.monotonic() - changed
-        blind = [client for client in blind if not sees(client)]
-        assert not blind or begun <= 1, f"requests that began {begun:.2f} s later do not see {what}"
+        blind = [(client, then) for client, then in blind if now(client) == then]
+        assert not blind or begun <= 1, f"a request that began {begun:.2f} s after the change does not see it"
 
 
 numbers = itertools.count()
@@ -131,38 +143,55 @@ def ingest(client: Client) -> Any:
 
 def target_of(place: Place, client: Client) -> str:
     """Where another record goes to."""
-    record_id = ingest(client)["record_id"]
-    rows = place.machines[0].sql("SELECT record_id, vault FROM custody_entry")
-    return {hex_of(pk): target for pk, target in rows}[hex_of(record_id)]
+    pk = ingest(client)["record_id"]
+    rows = place.machines[0].sql(f"SELECT vault FROM custody_entry WHERE record_id IN ('{pk}', '{hex_of(pk)}')")
+    return str(rows[0][0])
 
 
-def test_what_changes_on_one_machine_is_seen_by_both_within_a_second(place):
+def signing_key_of(client: Client) -> str:
+    """Which another record is signed with."""
+    return str(ingest(client)["key_id"])
+
+
+@pytest.fixture
+def both(place: Place) -> Iterator[list[Client]]:
+    """A client of each machine."""
+    with place.machines[0].client() as first, place.machines[1].client() as second:
+        yield [first, second]
+
+
+def test_a_new_organization_works_on_both_machines_at_once(place):
     first, second = place.machines
     first.manage("create_organization", "New Bank", "--owner", "owner@new.example", "--slug", "new")
     token = first.manage("create_api_key", "--organization", "new", "--name", "n", "--role", "sender")
     with first.client(token) as here, second.client(token) as there:
-        both = [here, there]
-        each_sees_within_a_second(both, lambda client: bool(ingest(client)), "the new organization")
-    with first.client() as here, second.client() as there:
-        both = [here, there]
-        before = {ingest(client)["key_id"] for client in both}
-        first.manage("custody_rotate_key", "--organization", ORGANIZATION, "--purpose", "signing")
-        each_sees_within_a_second(both, lambda client: ingest(client)["key_id"] not in before, "the new signing key")
+        assert ingest(there)["key_id"] == ingest(here)["key_id"]
+    assert not any((machine.data_dir / "keys").exists() for machine in place.machines)  # they make none of their own
 
-        made = here.request("POST", "/v1/auth/api-keys", b'{"name": "lost", "role": "sender"}').json()
-        with first.client(made["api_key"]) as at_first, second.client(made["api_key"]) as at_second:
-            assert all(ingest(client) for client in (at_first, at_second))
-            assert here.request("DELETE", f"/v1/auth/api-keys/{made['key_id']}").status == 200
 
-            def is_refused(client: Client) -> bool:
-                return client.get("/v1/decisions").status == 401
+def test_a_rotation_is_seen_by_both_machines_within_a_second(place, both):
+    rotation = ["custody_rotate_key", "--organization", "live-bank", "--purpose", "signing"]
+    each_sees_within_a_second(both, lambda: place.machines[0].manage(*rotation), signing_key_of)
 
-            each_sees_within_a_second([at_first, at_second], is_refused, "that the key is revoked")
 
-        assert [target_of(place, client) for client in both] == ["database"] * 2
-        bucket = use_bucket(here, place)
-        each_sees_within_a_second(both, lambda client: target_of(place, client) == bucket, "the new target")
-    assert not any((machine.data_dir / "keys").exists() for machine in place.machines)  # they share the master key
+def test_a_revoked_key_is_refused_by_both_machines_within_a_second(place):
+    first, second = place.machines
+    with first.client() as owner:
+        made = owner.request("POST", "/v1/auth/api-keys", b'{"name": "lost", "role": "sender"}').json()
+        path = f"/v1/auth/api-keys/{made['key_id']}"
+        with first.client(made["api_key"]) as here, second.client(made["api_key"]) as there:
+            revoke = lambda: owner.request("DELETE", path)  # noqa: E731
+            each_sees_within_a_second([here, there], revoke, lambda client: client.get("/v1/decisions").status)
+            assert {client.get("/v1/decisions").status for client in (here, there)} == {401}
+
+
+def test_a_changed_target_is_seen_by_both_machines_within_a_second(place, both):
+    first, _ = place.machines
+    now = partial(target_of, place)
+    assert [now(client) for client in both] == ["database"] * 2
+    each_sees_within_a_second(both, lambda: choose(first, "aws", place.config), now)
+    each_sees_within_a_second(both, lambda: choose(first, "deployment"), now)
+    assert [now(client) for client in both] == ["database"] * 2
 
 
 @dataclass
@@ -236,8 +265,10 @@ def test_a_machine_killed_under_load_leaves_to_the_other_all_it_has_acknowledged
     for machine in place.machines:
         if machine.process is None:
             machine.start()
-    with living.client() as client:
-        bucket = use_bucket(client, place)
+    bucket = choose(living, "aws", place.config)
+    for machine in place.machines:
+        with machine.client() as client:
+            wait_until(lambda client=client: target_of(place, client) == bucket, "its records go to the bucket")
     run = f"load-{dies}"
     with load(place, run) as (callers, go_on):
         go_on()
