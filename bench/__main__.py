@@ -1,5 +1,5 @@
 """`make bench`: ingest over HTTP and in bulk, beside pgbench running the same SQL in the same database; drafting;
-connectors; and the pages of the back office. `make bench PART=drafting` runs one of them alone.
+connectors; ingest into a bucket; and the pages of the back office. `make bench PART=drafting` runs one of them alone.
 
 Runs of both alternate, so that a machine that speeds up or slows down does so for both; what counts is the ratio.
 """
@@ -50,7 +50,7 @@ def main() -> None:
         database = base + "drs"
         os.environ |= {"DATABASE_URL": database, "DATA_DIR": directory, "DJANGO_SETTINGS_MODULE": "config.settings"}
         django.setup()
-        from bench import back_office, connectors, drafting  # they import models, which need Django set up
+        from bench import back_office, clouds, connectors, drafting  # they import models, which need Django set up
         from bench.subject import Subject
 
         subject = Subject.create(Path(directory))
@@ -58,6 +58,7 @@ def main() -> None:
             "ingest": lambda: ingest(subject, Path(directory), database),
             "drafting": drafting.measure,
             "connectors": connectors.measure,
+            "clouds": lambda: clouds.measure(subject, Path(directory)),
             "back_office": back_office.measure,
         }
         for part in sys.argv[1:] or parts:
