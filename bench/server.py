@@ -2,7 +2,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+
+from django.db import connection
 
 from tests.throwaway import free_port, wait_for_port
 
@@ -23,13 +26,27 @@ class WebServer:
         self.process.wait()
 
     def cpu_seconds(self) -> float:
-        """CPU time that all its processes have used so far, by Linux's accounting."""
-        ticks = 0
-        for stat in Path("/proc").glob("[0-9]*/stat"):
-            try:
-                fields = stat.read_text().rsplit(")", 1)[1].split()
-            except OSError:  # the process ended meanwhile
-                continue
-            if int(fields[2]) == self.process.pid:  # its process group
-                ticks += int(fields[11]) + int(fields[12])
-        return ticks / os.sysconf("SC_CLK_TCK")
+        """CPU time that all its processes have used so far."""
+        return _cpu_seconds(lambda _, fields: int(fields[2]) == self.process.pid)  # its process group
+
+
+def database_cpu_seconds() -> float:
+    """CPU time that all processes of the database server have used so far; it runs on this computer."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (ours,) = cursor.fetchone()
+    parent = Path(f"/proc/{ours}/stat").read_text().rpartition(")")[2].split()[1]
+    return _cpu_seconds(lambda pid, fields: parent in (pid, fields[1]))
+
+
+def _cpu_seconds(belongs: Callable[[str, list[str]], bool]) -> float:
+    """By Linux's accounting, with what has ended since."""
+    ticks = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:  # the process ended meanwhile
+            continue
+        if belongs(stat.parent.name, fields):
+            ticks += sum(int(each) for each in fields[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
