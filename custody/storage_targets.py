@@ -35,13 +35,17 @@ def current(organization_id: uuid.UUID | None = None) -> StorageTarget:
 
 
 def earlier(organization_id: uuid.UUID) -> list[str]:
-    """The ids of targets where records of an organization may lie although new ones go elsewhere, the last one first.
-    As fresh as `current`."""
+    """The ids of targets outside the database where records of an organization may lie although new ones go elsewhere,
+    the last one first. As fresh as `current`."""
     known, now = _earlier.get(organization_id), time.monotonic()
     if known and now < known[1]:
         return known[0]
     first = current(organization_id)
-    found = [target.pk for target in all_of(organization_id) if target != first]
+    found = [
+        target.pk
+        for target in all_of(organization_id)
+        if target != first and target.provider != StorageTarget.Provider.DATABASE
+    ]
     if not db.in_transaction():
         _earlier[organization_id] = found, now + _FRESH_SECONDS
     return found

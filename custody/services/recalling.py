@@ -45,7 +45,8 @@ def recall(*, organization_id: uuid.UUID, identity: str) -> None:
 def recall_earlier(organization_id: uuid.UUID, record_ids: Collection[uuid.UUID]) -> None:
     """Bring back those records that lie where new ones do not go any more: else they would be made a second time.
 
-    A target that does not answer is left out for a minute. It may be gone for good, and why another was chosen.
+    A target that does not answer is left out for a minute. It may be gone for good, and why another was chosen. The
+    database is not asked: what it has forgotten, it has forgotten together with its objects.
     """
     earlier = storage_targets.earlier(organization_id)
     if not earlier:
@@ -86,7 +87,7 @@ def _held(vault: Vault, organization_id: uuid.UUID, record_ids: list[uuid.UUID])
     def has(record_id: uuid.UUID) -> bool:
         return vault.has(object_key(organization_id, record_id))
 
-    if vault.transactional or len(record_ids) < 2:
+    if len(record_ids) < 2:
         return [each for each in record_ids if has(each)]
     with ThreadPoolExecutor(_PARALLEL_LOOKS) as pool:
         return [each for each, found in zip(record_ids, pool.map(has, record_ids), strict=True) if found]

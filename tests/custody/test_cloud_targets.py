@@ -130,14 +130,6 @@ def test_recall_looks_in_every_target(api, organization, target, second):
     assert Entry.objects.count() == 1
 
 
-def test_what_the_deployments_database_holds_is_found_too(api, storage, use_storage, organization):
-    receipt = api.ingest(RAW).json()
-    an_older_database_is_restored()
-    use_storage(organization, storage)
-    assert api.ingest(RAW).json() == receipt
-    assert Entry.objects.get().target.provider == "database"
-
-
 def test_an_earlier_target_that_is_gone_stops_nothing_and_is_asked_once_a_minute(api, storage, target, second):
     api.ingest(RAW)
     outage(storage)

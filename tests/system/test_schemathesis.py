@@ -36,6 +36,11 @@ include-operation-id-regex = "^(check_completeness|preview_connector_map)$"
 checks.positive_data_acceptance.enabled = false
 
 [[operations]]
+# Whether a bucket is there and good, only its cloud knows.
+include-operation-id = "set_storage"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
 # A notice keeps its language; that another one is refused, no schema says, for the language is the notice's own.
 include-operation-id = "edit_notice"
 checks.positive_data_acceptance.enabled = false

@@ -25,7 +25,7 @@ from config.celery import app
 app.loader.init_worker()
 app.finalize()
 for entry in app.conf.beat_schedule.values():
-    entry["schedule"] = 3  # no more than two workers can do: what they come to late has expired
+    entry["schedule"] = 6  # no more than two workers can do: what they come to late has expired
 def note(what):
     with open(sys.argv[1], "a") as notes:  # anew each time: the clock is a process of its own
         notes.write(what + "\\n")
