@@ -15,7 +15,7 @@ from accounts.roles import Permission
 from custody import record_types, services, storage_targets
 from custody.back_office import state_of, waiting
 from custody.cloud_pages import CloudPages
-from custody.models import Entry, Key, StorageTarget
+from custody.models import Entry, Key, KeyOutage, StorageTarget
 from custody.selectors import storage_of
 
 
@@ -94,7 +94,7 @@ class StorageAdmin(ReadOnlyAdmin):
             "Storage",
             current=found.current,
             earlier=found.earlier,
-            failing_since=found.failing_since,
+            outage=found.outage,
             reason=refusal(request, Permission.MANAGE_STORAGE),
         )
 
@@ -122,6 +122,9 @@ class KeyAdmin(ReadOnlyAdmin):
             path("<int:pk>/public/", self.admin_site.admin_view(self.public), name="public-key"),
             *super().get_urls(),
         ]
+
+    def more(self, request: HttpRequest, row: Key) -> dict[str, Any]:
+        return {"outage": KeyOutage.objects.for_organization(row.organization_id).filter(key=row).first()}
 
     def public(self, request: HttpRequest, pk: int) -> HttpResponse:
         """The public half of a signing key, with which anybody checks receipts."""

@@ -88,7 +88,7 @@ def _storage(organization_id: uuid.UUID) -> dict[str, Any]:
     found = selectors.storage_of(organization_id)
     return {
         **_target(found.current),
-        "failing_since": rfc3339(found.failing_since),
+        "failing_since": rfc3339(found.outage.began_at if found.outage else None),
         "earlier": [{**_target(each), "retired_at": rfc3339(each.retired_at)} for each in found.earlier],
     }
 

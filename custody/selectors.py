@@ -163,19 +163,19 @@ def identifies(identity: str, entry: Entry) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """Where new records of an organization go, since when that fails, and where earlier ones went."""
+    """Where new records of an organization go, the outage if that fails, and where earlier ones went."""
 
     current: StorageTarget
-    failing_since: datetime | None
+    outage: StorageOutage | None
     earlier: list[StorageTarget]
 
 
 def storage_of(organization_id: uuid.UUID) -> Storage:
     """As the database has it now: whoever has just chosen another place sees that one, whichever process is asked."""
     current = storage_targets.own(organization_id) or storage_targets.current()
-    failing_since = outages().filter(target=current).values_list("began_at", flat=True).first()
+    outage = outages().filter(target=current).first()
     earlier = [target for target in storage_targets.all_of(organization_id) if target != current]
-    return Storage(current, failing_since, earlier)
+    return Storage(current, outage, earlier)
 
 
 def outages() -> QuerySet[StorageOutage]:
