@@ -53,7 +53,7 @@ class EntryAdmin(CloudPages):
         return super().get_queryset(request).defer("statement", "signature")
 
     def vault(self, row: Entry) -> str:
-        return row.target.provider
+        return row.target.get_provider_display()
 
     def more(self, request: HttpRequest, row: Entry) -> dict[str, Any]:
         page = record_types.get(row.kind).page
@@ -62,7 +62,7 @@ class EntryAdmin(CloudPages):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         organization = selectors.current_organization(request)
         custody = {
-            "vault": storage_targets.current(organization.pk if organization else None).provider,
+            "vault": storage_targets.current(organization.pk if organization else None).get_provider_display(),
             "custody": state_of(organization) if organization else None,
         }
         return super().changelist_view(request, {**custody, **(extra_context or {})})

@@ -39,12 +39,12 @@ SIGNING_PERMISSIONS = ("kms:Sign", "kms:GetPublicKey")
 
 
 class NoCredentials(CloudRefusal):
-    """The configuration names no credentials that could be used, or the secret behind it is of another shape."""
+    """The secret is not an access key."""
 
     def __init__(self) -> None:
         super().__init__(
-            "There is no access key.",
-            "Let secret_ref name a secret of the form ACCESS_KEY_ID:SECRET_ACCESS_KEY, or set role_arn.",
+            "The secret is not an access key.",
+            "Let secret_ref name a secret of the form ACCESS_KEY_ID:SECRET_ACCESS_KEY.",
         )
 
 
@@ -57,7 +57,7 @@ class NotYourExternalId(CloudRefusal):
 
 class Configuration(CloudConfiguration):
     credentials: ClassVar = "Set secret_ref, or role_arn, or both."
-    bucket: Annotated[str, like(names.AWS_BUCKET, "Not a valid bucket name.")]
+    bucket: Annotated[str, like(names.AWS_BUCKET, "A bucket's name has 3 to 63 lowercase letters, digits, dots and hyphens.")]
     """The bucket that holds the records."""
     region: Annotated[str, like(names.AWS_REGION, "Not a valid region, such as eu-central-1.")]
     """Of the bucket and the keys."""
@@ -71,7 +71,7 @@ class Configuration(CloudConfiguration):
     """The account that must own the bucket."""
     secret_ref: SecretRef = ""
     """Where the secret `ACCESS_KEY_ID:SECRET_ACCESS_KEY` is kept; a session token may follow it."""
-    role_arn: Annotated[str, Field(max_length=256), like(names.AWS_ROLE, "Not a valid role ARN.")] = ""
+    role_arn: Annotated[str, Field(max_length=256), like(names.AWS_ROLE, "Write arn:aws:iam::ACCOUNT_ID:role/NAME.")] = ""
     """A role to assume, with this organization's id as the external id."""
     external_id: Annotated[str, Field(max_length=64)] = ""
     """May be given, and is always this organization's id."""

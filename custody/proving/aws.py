@@ -331,7 +331,7 @@ def _permissions(cloud: Amazon) -> Finding:
         return skipped("Nobody was asked who these credentials are.")
     if cloud.arn.endswith(":root"):
         return warned(
-            "These are credentials of the account's root user.", "Use a role or a user with less permissions."
+            "These are credentials of the account's root user.", "Use a role or a user with fewer permissions."
         )
     of_objects = aws.STORAGE_PERMISSIONS + (aws.LOCKED_STORAGE_PERMISSIONS if cloud.is_locked else ())
     wanted = {
