@@ -87,24 +87,27 @@ def receipt(entry: Entry) -> Receipt:
     if entry.state == Entry.State.QUEUED:
         raise NotSigned
     if entry.state == Entry.State.RESERVED:
-        raise VaultUnavailable(because="the record has not reached its vault yet")
+        raise VaultUnavailable(
+            "The record is here, signed and sealed, and has not reached its vault yet. Its receipt follows; ask again.",
+            because="the record has not reached its vault yet",
+        )
     return receipt_of(entry, opened(entry).secrets.payload_salt)
 
 
 def awaited_receipt(entry: Entry, *, seconds: float) -> Receipt:
-    """The receipt of a record, for which the caller waits if it is queued. Raises as `receipt`.
+    """The receipt of a record, for which the caller waits until it is stored. Raises as `receipt`.
 
     Who waits holds a thread of the web server, so only some wait at a time. The others get the answer of this moment.
     """
-    if entry.state == Entry.State.QUEUED and seconds and _waiters.acquire(blocking=False):
+    if entry.state != Entry.State.STORED and seconds and _waiters.acquire(blocking=False):
         try:
-            entry = _signed(entry, time.monotonic() + seconds)
+            entry = _stored(entry, time.monotonic() + seconds)
         finally:
             _waiters.release()
     return receipt(entry)
 
 
-def _signed(entry: Entry, until: float) -> Entry:
+def _stored(entry: Entry, until: float) -> Entry:
     """The row once it is stored, or as it is by then."""
     rows = Entry.objects.for_organization(entry.organization_id)
     while entry.state != Entry.State.STORED and time.monotonic() < until:
