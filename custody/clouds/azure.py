@@ -50,7 +50,11 @@ class Configuration(CloudConfiguration):
     credentials: ClassVar = "Set tenant_id and client_id together."
     account: Annotated[str, like(names.AZURE_ACCOUNT, "An account's name has 3 to 24 lowercase letters and digits.")]
     """The storage account."""
-    container: Annotated[str, Field(max_length=63), like(names.AZURE_CONTAINER, "A container's name has lowercase letters, digits and single hyphens.")]
+    container: Annotated[
+        str,
+        Field(max_length=63),
+        like(names.AZURE_CONTAINER, "A container's name has lowercase letters, digits and single hyphens."),
+    ]
     """The container that holds the records."""
     prefix: Prefix = ""
     """Names of blobs start with this."""
