@@ -15,7 +15,7 @@ from accounts.roles import Permission
 from custody import record_types, services, storage_targets
 from custody.back_office import state_of, waiting
 from custody.cloud_pages import CloudPages
-from custody.models import Entry, Key, StorageTarget
+from custody.models import Entry, Key, KeyOutage, StorageTarget
 from custody.selectors import storage_of
 
 
@@ -53,7 +53,7 @@ class EntryAdmin(CloudPages):
         return super().get_queryset(request).defer("statement", "signature")
 
     def vault(self, row: Entry) -> str:
-        return row.target.provider
+        return row.target.get_provider_display()
 
     def more(self, request: HttpRequest, row: Entry) -> dict[str, Any]:
         page = record_types.get(row.kind).page
@@ -62,7 +62,7 @@ class EntryAdmin(CloudPages):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         organization = selectors.current_organization(request)
         custody = {
-            "vault": storage_targets.current(organization.pk if organization else None).provider,
+            "vault": storage_targets.current(organization.pk if organization else None).get_provider_display(),
             "custody": state_of(organization) if organization else None,
         }
         return super().changelist_view(request, {**custody, **(extra_context or {})})
@@ -94,7 +94,7 @@ class StorageAdmin(ReadOnlyAdmin):
             "Storage",
             current=found.current,
             earlier=found.earlier,
-            failing_since=found.failing_since,
+            outage=found.outage,
             reason=refusal(request, Permission.MANAGE_STORAGE),
         )
 
@@ -122,6 +122,9 @@ class KeyAdmin(ReadOnlyAdmin):
             path("<int:pk>/public/", self.admin_site.admin_view(self.public), name="public-key"),
             *super().get_urls(),
         ]
+
+    def more(self, request: HttpRequest, row: Key) -> dict[str, Any]:
+        return {"outage": KeyOutage.objects.for_organization(row.organization_id).filter(key=row).first()}
 
     def public(self, request: HttpRequest, pk: int) -> HttpResponse:
         """The public half of a signing key, with which anybody checks receipts."""

@@ -42,7 +42,7 @@ class SigningKeys(Resource):
 class CustodyTests(Resource):
     @operation(
         "test_custody",
-        "Prove the customer's key and storage against their real account. Changes nothing.",
+        "Test a bucket and keys of the customer in their own account. Changes nothing.",
         tag="custody",
         permission=Permission.TEST_CUSTODY,
         body=CustodyIn,
@@ -67,8 +67,8 @@ class Storage(Resource):
 
     @operation(
         "set_storage",
-        "Let new records go to the organization's own bucket, once the custody test has proven it; or to the "
-        "deployment's storage again.",
+        "Let new records go to the organization's own bucket, and be made with the keys that are named, once the "
+        "custody test has proven them; or let them go to the deployment's storage again.",
         permission=Permission.MANAGE_STORAGE,
         body=StorageIn,
         answers={200: ChosenStorage},
@@ -88,7 +88,7 @@ def _storage(organization_id: uuid.UUID) -> dict[str, Any]:
     found = selectors.storage_of(organization_id)
     return {
         **_target(found.current),
-        "failing_since": rfc3339(found.failing_since),
+        "failing_since": rfc3339(found.outage.began_at if found.outage else None),
         "earlier": [{**_target(each), "retired_at": rfc3339(each.retired_at)} for each in found.earlier],
     }
 

@@ -56,7 +56,7 @@ class CloudForm(forms.Form):
     @property
     def shown(self) -> list[tuple[str, str]]:
         """What was entered, for the checklist."""
-        return [(str(field.label), field.value()) for field in self if field.value()]
+        return [(str(field.label).removesuffix(" *"), field.value()) for field in self if field.value()]
 
 
 def _may_be_secret(name: str, value: str) -> bool:

@@ -87,24 +87,27 @@ def receipt(entry: Entry) -> Receipt:
     if entry.state == Entry.State.QUEUED:
         raise NotSigned
     if entry.state == Entry.State.RESERVED:
-        raise VaultUnavailable(because="the record has not reached its vault yet")
+        raise VaultUnavailable(
+            "The record is here, signed and sealed, and has not reached its vault yet. Its receipt follows; ask again.",
+            because="the record has not reached its vault yet",
+        )
     return receipt_of(entry, opened(entry).secrets.payload_salt)
 
 
 def awaited_receipt(entry: Entry, *, seconds: float) -> Receipt:
-    """The receipt of a record, for which the caller waits if it is queued. Raises as `receipt`.
+    """The receipt of a record, for which the caller waits until it is stored. Raises as `receipt`.
 
     Who waits holds a thread of the web server, so only some wait at a time. The others get the answer of this moment.
     """
-    if entry.state == Entry.State.QUEUED and seconds and _waiters.acquire(blocking=False):
+    if entry.state != Entry.State.STORED and seconds and _waiters.acquire(blocking=False):
         try:
-            entry = _signed(entry, time.monotonic() + seconds)
+            entry = _stored(entry, time.monotonic() + seconds)
         finally:
             _waiters.release()
     return receipt(entry)
 
 
-def _signed(entry: Entry, until: float) -> Entry:
+def _stored(entry: Entry, until: float) -> Entry:
     """The row once it is stored, or as it is by then."""
     rows = Entry.objects.for_organization(entry.organization_id)
     while entry.state != Entry.State.STORED and time.monotonic() < until:
@@ -163,18 +166,19 @@ def identifies(identity: str, entry: Entry) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """Where new records of an organization go, since when that fails, and where earlier ones went."""
+    """Where new records of an organization go, the outage if that fails, and where earlier ones went."""
 
     current: StorageTarget
-    failing_since: datetime | None
+    outage: StorageOutage | None
     earlier: list[StorageTarget]
 
 
 def storage_of(organization_id: uuid.UUID) -> Storage:
-    current = storage_targets.current(organization_id)
-    failing_since = outages().filter(target=current).values_list("began_at", flat=True).first()
+    """As the database has it now: whoever has just chosen another place sees that one, whichever process is asked."""
+    current = storage_targets.own(organization_id) or storage_targets.current()
+    outage = outages().filter(target=current).first()
     earlier = [target for target in storage_targets.all_of(organization_id) if target != current]
-    return Storage(current, failing_since, earlier)
+    return Storage(current, outage, earlier)
 
 
 def outages() -> QuerySet[StorageOutage]:

@@ -149,7 +149,10 @@ def moment(field: str, description: str = "") -> Callable[[Model], str]:
     @admin.display(description=description or field.replace("_", " "), ordering=field)
     def shown(row: Model) -> Any:
         value = getattr(row, field)
-        return _time(value) if isinstance(value, datetime) else display_for_value(value, "-")
+        if isinstance(value, datetime):
+            return _time(value)
+        choice = getattr(row, f"get_{field}_display", None)
+        return display_for_value(choice() if choice else value, "-")
 
     return shown
 

@@ -1,6 +1,7 @@
 """Amazon Web Services: S3 for records, KMS for keys."""
 
 import uuid
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -39,12 +40,12 @@ SIGNING_PERMISSIONS = ("kms:Sign", "kms:GetPublicKey")
 
 
 class NoCredentials(CloudRefusal):
-    """The configuration names no credentials that could be used, or the secret behind it is of another shape."""
+    """The secret is not an access key."""
 
     def __init__(self) -> None:
         super().__init__(
-            "There is no access key.",
-            "Let secret_ref name a secret of the form ACCESS_KEY_ID:SECRET_ACCESS_KEY, or set role_arn.",
+            "The secret is not an access key.",
+            "Let secret_ref name a secret of the form ACCESS_KEY_ID:SECRET_ACCESS_KEY.",
         )
 
 
@@ -57,10 +58,12 @@ class NotYourExternalId(CloudRefusal):
 
 class Configuration(CloudConfiguration):
     credentials: ClassVar = "Set secret_ref, or role_arn, or both."
-    bucket: Annotated[str, like(names.AWS_BUCKET, "Not a valid bucket name.")]
+    bucket: Annotated[
+        str, like(names.AWS_BUCKET, "A bucket's name has 3 to 63 lowercase letters, digits, dots and hyphens.")
+    ]
     """The bucket that holds the records."""
     region: Annotated[str, like(names.AWS_REGION, "Not a valid region, such as eu-central-1.")]
-    """Of the bucket and the keys."""
+    """The region of the bucket and of the keys."""
     prefix: Prefix = ""
     """Names of objects start with this."""
     kms_key: Key = ""
@@ -71,17 +74,24 @@ class Configuration(CloudConfiguration):
     """The account that must own the bucket."""
     secret_ref: SecretRef = ""
     """Where the secret `ACCESS_KEY_ID:SECRET_ACCESS_KEY` is kept; a session token may follow it."""
-    role_arn: Annotated[str, Field(max_length=256), like(names.AWS_ROLE, "Not a valid role ARN.")] = ""
+    role_arn: Annotated[
+        str, Field(max_length=256), like(names.AWS_ROLE, "Write arn:aws:iam::ACCOUNT_ID:role/NAME.")
+    ] = ""
     """A role to assume, with this organization's id as the external id."""
     external_id: Annotated[str, Field(max_length=64)] = ""
-    """May be given, and is always this organization's id."""
+    """Always this organization's id, so it can be left out."""
     endpoint: Endpoint = ""
-    """The address of what speaks like S3, if it is not Amazon's."""
+    """The address of an S3-compatible service, if it is not Amazon's."""
     kms_endpoint: Endpoint = ""
     sts_endpoint: Endpoint = ""
 
     def lacks_credentials(self) -> bool:
         return not (self.secret_ref or self.role_arn)
+
+    @property
+    def bucket_parameters(self) -> dict[str, str]:
+        """The parameters of every call about the bucket: another account's is refused there."""
+        return {"Bucket": self.bucket, **({"ExpectedBucketOwner": self.account_id} if self.account_id else {})}
 
     def endpoint_of(self, service: str) -> str:
         """Where a service is; "" for Amazon's. Who somebody is (STS) and what they may do (IAM) have one place."""
@@ -125,7 +135,7 @@ def client(
     guard: Guard | None = None,
 ) -> Any:
     """A client of `s3`, `kms`, `sts` or `iam`."""
-    make = aws.s3 if service == "s3" else _of(service)
+    make = aws.s3 if service == "s3" else partial(aws.client, service)
     return make(
         connections,
         credentials,
@@ -133,10 +143,6 @@ def client(
         endpoint=configuration.endpoint_of(service),
         guard=guard,
     )
-
-
-def _of(service: str) -> Any:
-    return lambda *args, **named: aws.client(service, *args, **named)
 
 
 def _access_key(secret: str) -> Credentials | None:

@@ -48,9 +48,13 @@ class NoApplication(CloudRefusal):
 
 class Configuration(CloudConfiguration):
     credentials: ClassVar = "Set tenant_id and client_id together."
-    account: Annotated[str, like(names.AZURE_ACCOUNT, "Not a valid account name.")]
+    account: Annotated[str, like(names.AZURE_ACCOUNT, "An account's name has 3 to 24 lowercase letters and digits.")]
     """The storage account."""
-    container: Annotated[str, Field(max_length=63), like(names.AZURE_CONTAINER, "Not a valid container name.")]
+    container: Annotated[
+        str,
+        Field(max_length=63),
+        like(names.AZURE_CONTAINER, "A container's name has lowercase letters, digits and single hyphens."),
+    ]
     """The container that holds the records."""
     prefix: Prefix = ""
     """Names of blobs start with this."""
@@ -61,7 +65,7 @@ class Configuration(CloudConfiguration):
     secret_ref: SecretRef
     """Where the secret is kept: that of the application `client_id`; without one, a key of the storage account or a
     shared access signature."""
-    tenant_id: Annotated[str, like(rf"{_UUID}|[a-zA-Z0-9.-]{{1,253}}", "Not a valid tenant.")] = ""
+    tenant_id: Annotated[str, like(rf"{_UUID}|[a-zA-Z0-9.-]{{1,253}}", "A tenant is a UUID or a domain.")] = ""
     client_id: Annotated[str, like(_UUID, "An application (client) id is a UUID.")] = ""
     """The application that signs in. Key Vault takes nothing else."""
     subscription_id: Annotated[str, like(_UUID, "A subscription id is a UUID.")] = ""

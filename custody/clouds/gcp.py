@@ -38,7 +38,9 @@ class NoServiceAccount(CloudRefusal):
 
 
 class Configuration(CloudConfiguration):
-    bucket: Annotated[str, like(names.GCP_BUCKET, "Not a valid bucket name.")]
+    bucket: Annotated[
+        str, like(names.GCP_BUCKET, "A bucket's name has lowercase letters, digits, dots, hyphens and underscores.")
+    ]
     """The bucket that holds the records."""
     prefix: Prefix = ""
     """Names of objects start with this."""

@@ -115,12 +115,6 @@ class Amazon(Cloud):
             return self._clients[service]
 
     @property
-    def of_bucket(self) -> dict[str, str]:
-        """The parameters of every call about the bucket: another account's is refused there."""
-        owner = self.configuration.account_id
-        return {"Bucket": self.configuration.bucket, **({"ExpectedBucketOwner": owner} if owner else {})}
-
-    @property
     def bucket_arn(self) -> str:
         return f"arn:{_partition(self.configuration.region)}:s3:::{self.configuration.bucket}"
 
@@ -142,7 +136,7 @@ class Amazon(Cloud):
         if question.id == "permissions" and code in ("InvalidInput", "NoSuchEntity"):  # a federated user, or a path
             return skipped("The policies of this identity cannot be simulated.", "Set role_arn, or use a user's key.")
         if code == "MethodNotAllowed" or status == 501:
-            return skipped("What speaks like S3 here does not know this setting.")
+            return skipped("This S3-compatible service does not know the setting.")
         where = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("x-amz-bucket-region")
         is_elsewhere = code in _ELSEWHERE or (where and where != self.configuration.region)
         if question.call.startswith("s3:") and is_elsewhere:
@@ -196,14 +190,14 @@ def _credentials(cloud: Amazon) -> Finding:
         cloud.configuration, cloud.connections, organization_id=cloud.organization_id, guard=guard
     )
     if cloud.configuration.endpoint and not cloud.configuration.sts_endpoint:
-        return skipped("What speaks like S3 is asked for storage alone. Set sts_endpoint to ask it for this too.")
+        return skipped("An S3-compatible service is asked about storage alone. Set sts_endpoint to ask about this too.")
     cloud.arn = cloud.client("sts").get_caller_identity()["Arn"]
     return passed(f"Signed in as {cloud.arn}.")
 
 
 def _bucket(cloud: Amazon) -> Finding:
     try:
-        found = cloud.client("s3").head_bucket(**cloud.of_bucket).get("BucketRegion")
+        found = cloud.client("s3").head_bucket(**cloud.configuration.bucket_parameters).get("BucketRegion")
     except ClientError as error:
         if error.response["Error"]["Code"] == "403" and cloud.configuration.account_id:
             cloud.client("s3").head_bucket(Bucket=cloud.configuration.bucket)
@@ -215,7 +209,7 @@ def _bucket(cloud: Amazon) -> Finding:
 
 
 def _versioning(cloud: Amazon) -> Finding:
-    if cloud.client("s3").get_bucket_versioning(**cloud.of_bucket).get("Status") == "Enabled":
+    if cloud.client("s3").get_bucket_versioning(**cloud.configuration.bucket_parameters).get("Status") == "Enabled":
         return passed("Versioning is on.")
     return warned(
         "Versioning is off: what others overwrite in this bucket is lost.",
@@ -229,7 +223,9 @@ def _object_lock(cloud: Amazon) -> Finding:
         "Create the bucket with Object Lock, or turn it on: s3:PutObjectLockConfiguration.",
     )
     try:
-        found = cloud.client("s3").get_object_lock_configuration(**cloud.of_bucket)["ObjectLockConfiguration"]
+        found = cloud.client("s3").get_object_lock_configuration(**cloud.configuration.bucket_parameters)[
+            "ObjectLockConfiguration"
+        ]
     except ClientError as error:
         if error.response["Error"]["Code"] == "ObjectLockConfigurationNotFoundError":
             return off
@@ -248,7 +244,9 @@ def _encryption(cloud: Amazon) -> Finding:
         "Turn default encryption on: s3:PutEncryptionConfiguration, with aws:kms and a key of your own if you want one."
     )
     try:
-        found = cloud.client("s3").get_bucket_encryption(**cloud.of_bucket)["ServerSideEncryptionConfiguration"]
+        found = cloud.client("s3").get_bucket_encryption(**cloud.configuration.bucket_parameters)[
+            "ServerSideEncryptionConfiguration"
+        ]
     except ClientError as error:
         if error.response["Error"]["Code"] == "ServerSideEncryptionConfigurationNotFoundError":
             return warned("The bucket does not encrypt by itself. Records are sealed all the same.", fix)
@@ -260,7 +258,9 @@ def _encryption(cloud: Amazon) -> Finding:
 def _public_access(cloud: Amazon) -> Finding:
     fix = "Turn all four settings of Block Public Access on: s3:PutBucketPublicAccessBlock."
     try:
-        found = cloud.client("s3").get_public_access_block(**cloud.of_bucket)["PublicAccessBlockConfiguration"]
+        found = cloud.client("s3").get_public_access_block(**cloud.configuration.bucket_parameters)[
+            "PublicAccessBlockConfiguration"
+        ]
     except ClientError as error:
         if error.response["Error"]["Code"] == "NoSuchPublicAccessBlockConfiguration":
             return failed("Nothing keeps the bucket from being public.", fix)
@@ -328,10 +328,10 @@ def _sign(cloud: Amazon) -> Finding:
 
 def _permissions(cloud: Amazon) -> Finding:
     if not cloud.arn:
-        return skipped("Nobody was asked who these credentials are.")
+        return skipped("It is not known whose credentials these are.")
     if cloud.arn.endswith(":root"):
         return warned(
-            "These are credentials of the account's root user.", "Use a role or a user with less permissions."
+            "These are credentials of the account's root user.", "Use a role or a user with fewer permissions."
         )
     of_objects = aws.STORAGE_PERMISSIONS + (aws.LOCKED_STORAGE_PERMISSIONS if cloud.is_locked else ())
     wanted = {

@@ -24,7 +24,10 @@ CALL_SECONDS = 3.0
 Status = Literal["pass", "warn", "fail", "skipped"]
 _LATER = "Try again later. If it persists, ask the provider."
 _MENDS: dict[type[DomainError], str] = {
-    addresses.HostNotFound: "Check the name of the account, the vault or the endpoint.",
+    addresses.HostNotFound: (
+        "Check the region, the names of account and key vault, and the endpoints. If they are right, ask the operator "
+        "of this service whether it can look up names on the internet."
+    ),
     addresses.AddressRefused: (
         "Use a public address, or ask the operator of this service to add the host to ALLOWED_PRIVATE_HOSTS."
     ),
@@ -142,15 +145,15 @@ class Cloud:
 def ask_all(cloud: Cloud, questions: Sequence[Question], *, done: Callable[[int], object]) -> list[Check]:
     """Ask in rounds: whatever needs nothing more, together. Nothing is asked twice."""
     checks: dict[str, Check] = {}
-    blocked: set[str] = set()  # what failed, and what was not asked because of that
+    blocked: dict[str, str] = {}  # what failed, and what was not asked because of that: the title of what failed
     threads = ThreadPoolExecutor(len(questions), thread_name_prefix="custody-test")
     try:
         while left := [each for each in questions if each.id not in checks]:
             ready = [each for each in left if not each.needs or each.needs in checks]
-            found = {each.id: not_asked(each, checks[each.needs].title) for each in ready if each.needs in blocked}
-            blocked.update(found)
-            found.update(_round(cloud, [each for each in ready if each.id not in found], threads))
-            blocked.update(name for name, check in found.items() if check.status == "fail")
+            blocked |= {each.id: blocked[each.needs] for each in ready if each.needs in blocked}
+            found = {each.id: not_asked(each, blocked[each.id]) for each in ready if each.id in blocked}
+            found |= _round(cloud, [each for each in ready if each.id not in found], threads)
+            blocked |= {name: check.title for name, check in found.items() if check.status == "fail"}
             checks.update(found)
             done(len(found))
     finally:

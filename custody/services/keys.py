@@ -134,7 +134,8 @@ def _proven(organization_id: uuid.UUID, purpose: Purpose, provider: Key.Provider
         return key_proofs.prove(organization_id, purpose, provider, config)
     except KmsRefused as error:
         raise KeyNotProven(
-            f"{error.reason}. Check that the key is enabled and that the credentials may do this. Nothing was changed."
+            f"{error.reason}. Check that the key is enabled and made for this, and that the credentials may use it. "
+            "Nothing was changed."
         ) from error
     except KmsUnavailable as error:
         raise KeyNotProven(f"{error.reason.rstrip('.')}. Nothing was changed; try again.") from error

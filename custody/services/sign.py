@@ -75,8 +75,8 @@ class _Calls:
             self.failed[signer.key_pk] = error.reason
             return None
         except Exception as error:  # of this key alone: others in the batch go on
-            log.error("a signing key cannot be asked", key=signer.key_pk, exc_info=error)
-            self.failed[signer.key_pk] = "We could not ask for it."
+            log.error("a signing key cannot be asked for", key=signer.key_pk, exc_info=error)
+            self.failed[signer.key_pk] = "This service failed when it asked; its log says why."
             return None
         self.used.add(signer.key_pk)
         return signature

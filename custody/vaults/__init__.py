@@ -50,7 +50,7 @@ class VaultOfAnother(VaultUnavailable):
     code = "vault_of_another"
     sentence = (
         "Another installation's vault is in the place of this one's. Nothing acknowledged is lost; an administrator "
-        "must mount the right disk. Then repeat the same request."
+        "must mount the right disk, or restore the marker in the bucket. Then repeat the same request."
     )
 
 

@@ -19,7 +19,7 @@ _NO_LOCKS = {"ObjectLockConfigurationNotFoundError", "NotImplemented", "MethodNo
 
 
 class S3Vault(CloudVault):
-    """A bucket of Amazon S3, or of what speaks like it and keeps `If-None-Match`.
+    """A bucket of Amazon S3, or of an S3-compatible service that honours `If-None-Match`.
 
     What arrives is compared with its SHA-256. Where the bucket has Object Lock, objects are locked until the time that
     is asked for, in compliance mode, or as the bucket does by default.
@@ -84,7 +84,9 @@ class S3Vault(CloudVault):
 
     def find_locks(self) -> Locks:
         try:
-            found = self.client.get_object_lock_configuration(**self._bucket)["ObjectLockConfiguration"]
+            found = self.client.get_object_lock_configuration(**self.configuration.bucket_parameters)[
+                "ObjectLockConfiguration"
+            ]
         except ClientError as error:
             if _code(error) in _NO_LOCKS:
                 return Locks(of_objects=False, of_all=False)
@@ -95,16 +97,11 @@ class S3Vault(CloudVault):
     def reason(self, error: Exception) -> str:
         return _code(error) if isinstance(error, ClientError) else type(error).__name__
 
-    @property
-    def _bucket(self) -> dict[str, str]:
-        owner = self.configuration.account_id
-        return {"Bucket": self.configuration.bucket, **({"ExpectedBucketOwner": owner} if owner else {})}
-
     def _at(self, path: str) -> dict[str, str]:
-        return {**self._bucket, "Key": path}
+        return {**self.configuration.bucket_parameters, "Key": path}
 
     def _pages(self, operation: str, prefix: str) -> Iterator[dict[str, Any]]:
-        yield from self.client.get_paginator(operation).paginate(**self._bucket, Prefix=prefix)
+        yield from self.client.get_paginator(operation).paginate(**self.configuration.bucket_parameters, Prefix=prefix)
 
     def _lock_of(self, until: datetime | None, lockable: bool) -> dict[str, Any]:
         if lockable and until and self.locks.of_objects:

@@ -31,4 +31,3 @@ def test_axe_finds_nothing_in_a_checklist(site, open_page, signed_in_state):
     page.get_by_role("button", name="Test").click()
     expect(page.get_by_role("heading", name="The test failed")).to_be_visible()
     assert violations(page) == []
-    page.screenshot(path="/tmp/cloudtest-page.png", full_page=True)

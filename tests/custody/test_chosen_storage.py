@@ -62,6 +62,15 @@ def test_what_the_test_proves_takes_new_records_and_earlier_ones_stay(api, other
     assert shown == {name: value for name, value in said.items() if name != "checks"}
 
 
+def test_a_process_that_does_not_know_of_a_choice_yet_says_it_all_the_same(api, account, monkeypatch):
+    storage_targets.current(api.organization.pk)
+    monkeypatch.setattr(storage_targets, "forget", lambda: None)
+    put(api, "aws", account.config)
+    shown = api.get("/v1/custody").json()
+    assert shown["provider"] == "aws"
+    assert [each["provider"] for each in shown["earlier"]] == ["deployment"]
+
+
 def test_only_what_names_the_place_is_kept(api, account):
     put(api, "aws", {**account.config, "unknown": "canary", "prefix": ""})
     kept = targets()[0].configuration

@@ -10,7 +10,7 @@ from accounts.models import AuditEvent
 from accounts.roles import Role
 from config.errors import NotAllowed
 from custody import services, storage_targets, vaults
-from custody.models import Entry, SealedObject, WaitingObject, object_key
+from custody.models import Entry, SealedObject, StorageTarget, WaitingObject, object_key
 from custody.services import Move, move_records, moving
 from custody.vaults import VaultUnavailable
 from tests.threads import at_once
@@ -61,7 +61,7 @@ def test_every_record_is_read_at_the_new_place_and_nothing_is_deleted(
     storage = storage_of(provider, locked=locked)
     use_storage(organization, storage)
     printed = move(capsys, organization)
-    assert f"{COUNT} moved to {provider}" in printed.out
+    assert f"{COUNT} moved to {StorageTarget.Provider(provider).label}" in printed.out
     assert "remain at their old place" in printed.out
     assert f"Moving records: {COUNT} of {COUNT}, done" in printed.err
     assert where() == {provider: COUNT}

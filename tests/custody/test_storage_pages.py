@@ -64,11 +64,11 @@ def test_only_owners_have_the_button_and_the_power(account, signed_in, organizat
     assert targets() == []
 
 
-def test_the_page_says_since_when_storage_fails(account, signed_in, organization):
+def test_the_page_says_since_when_storage_fails_and_why(account, signed_in, organization):
     browser = signed_in(Role.OWNER)
     use(browser, account.config)
-    StorageOutage.objects.create(target=targets()[0], reason="gone")
-    assert "this storage does not take records" in browser.get(STORAGE).content.decode()
+    StorageOutage.objects.create(target=targets()[0], reason="the bucket is gone")
+    assert "this storage does not take records: the bucket is gone" in browser.get(STORAGE).content.decode()
 
 
 def test_another_organizations_bucket_is_not_shown(account, signed_in, other_api):

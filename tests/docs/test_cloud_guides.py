@@ -21,7 +21,7 @@ def _json_blocks(provider: str) -> list[dict]:
 
 
 def _aws() -> dict[str, set[str]]:
-    (policy,) = [each for each in _json_blocks("aws") if "Statement" in each]
+    _trust, policy = [each for each in _json_blocks("aws") if "Statement" in each]
     actions = {each["Sid"]: each["Action"] for each in policy["Statement"]}
     return {name: {found} if isinstance(found, str) else set(found) for name, found in actions.items()}
 

@@ -29,7 +29,7 @@ class Command(BaseCommand):
                 advance(1)
                 if each is not Move.MOVED:
                     self.stdout.write(f"{record_id} {each.value}")
-        self.stdout.write(f"{found[Move.MOVED]} moved to {target}")
+        self.stdout.write(f"{found[Move.MOVED]} moved to {target.get_provider_display()}, target {target.pk}")
         if found[Move.MOVED]:
             self.stdout.write("Nothing was deleted: the earlier objects remain at their old place.")
         left = found.total() - found[Move.MOVED]

@@ -1,6 +1,6 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts import callers, selectors
 from custody import clouds, services
@@ -27,11 +27,16 @@ class Command(BaseCommand):
         config_argument.add(parser, help="how to reach the key, with kms_key to wrap or signing_key to sign")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        organization = selectors.organization(options["organization"])
+        organization, config = selectors.organization(options["organization"]), config_argument.given(options)
+        if config and options["provider"] == Key.Provider.LOCAL:
+            raise CommandError(
+                f"--config says how to reach a key in a cloud: name it with --provider {', '.join(clouds.PROVIDERS)}. "
+                "Nothing was changed."
+            )
         made = services.rotate_key(
             caller=callers.command_line(organization.pk),
             purpose=Purpose(options["purpose"]),
             provider=options["provider"],
-            config=config_argument.given(options),
+            config=config,
         )
         self.stdout.write(f"{made.purpose} key {made.key_id}")

@@ -9,7 +9,7 @@ from custody.management import config_argument
 
 
 class Command(BaseCommand):
-    help = "Prove a customer's key and storage against their account. Changes nothing there. Exits 1 if a check fails."
+    help = "Test a customer's bucket and keys in their own account. Changes nothing there. Exits 1 if a check fails."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--provider", required=True, choices=clouds.PROVIDERS)

@@ -387,6 +387,12 @@ def test_without_any_configuration_the_first_check_lists_what_is_needed_and_noth
     assert {(each.status, each.latency_ms) for each in others} == {("skipped", 0)}
 
 
+def test_what_was_not_asked_names_the_check_that_failed_however_far_back(account: Account) -> None:
+    _, first, *others = account.prove(secret_ref="env:DRS_SECRET_ABSENT").values()
+    assert (first.id, first.status) == ("credentials", "fail")
+    assert {each.detail for each in others} == {"Not asked, because the check “Credentials” failed."}
+
+
 def test_a_name_that_is_unknown_is_told_and_the_test_goes_on(account: Account) -> None:
     checks = account.prove(pasword="hunter2")
     assert (checks["configuration"].status, "pasword" in checks["configuration"].detail) == ("warn", True)

@@ -182,6 +182,17 @@ def test_the_mail_says_which_key_since_when_and_why_and_nothing_secret(failing, 
         assert f"/admin/custody/key/{outage.key_id}/change/" in text
 
 
+def test_the_page_that_the_mail_leads_to_says_the_same(failing, signed_in):
+    failing(10)
+    outage = KeyOutage.objects.select_related("key").get()
+    browser = signed_in(Role.OWNER)
+    shown = browser.get(f"/admin/custody/key/{outage.key_id}/change/").content.decode()
+    assert f"Since {outage.since:%Y-%m-%d %H:%M} UTC Google Cloud KMS does not let us use this key" in shown
+    assert "useToSign: HTTP 403" in shown
+    assert outage.key.configuration["signing_key"] in shown
+    assert "Google Cloud KMS" in browser.get("/admin/custody/key/").content.decode()
+
+
 def test_a_mail_that_waits_is_not_sent_once_the_outage_is_over(failing, customer, mailoutbox, clock):
     for _ in range(10):
         clock.pass_by(MINUTE)

@@ -14,7 +14,7 @@ from accounts.roles import Role
 from custody import selectors, services, signers, vaults
 from custody.keys import Purpose, keyring
 from custody.models import Entry, Key, SealedObject, WaitingObject
-from custody.services import reconcile
+from custody.services import reconcile, reconciler
 from decisions.models import Decision
 from notices.services import deliver_letters, seal_approved
 from tests.conftest import Api
@@ -113,6 +113,19 @@ def test_a_replay_of_what_is_queued_is_202_and_other_content_409(api, queueing_f
 def test_the_receipt_can_be_waited_for(api, queueing, monkeypatch):
     api.ingest(RAW)
     monkeypatch.setattr(selectors.time, "sleep", lambda seconds: reconcile())
+    assert api.get(f"{PATH}/receipt", wait=5).status_code == 200
+
+
+def test_a_receipt_is_waited_for_also_between_its_signature_and_the_vault(api, queueing, monkeypatch):
+    api.ingest(RAW)
+    with monkeypatch.context() as patched:
+        patched.setattr(reconciler, "complete", lambda ready: set())
+        reconcile()
+    assert states() == ["reserved"]
+    answer = api.get(f"{PATH}/receipt")
+    assert answer.status_code == 503
+    assert "has not reached its vault yet" in answer.json()["detail"]
+    monkeypatch.setattr(selectors.time, "sleep", lambda seconds: reconcile(retry_now=True))
     assert api.get(f"{PATH}/receipt", wait=5).status_code == 200
 
 

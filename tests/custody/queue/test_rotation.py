@@ -71,6 +71,16 @@ def test_the_command_takes_a_provider_and_its_settings(api, organization, custom
     assert api.ingest({"decision_id": "b"}).status_code == 201
 
 
+def test_settings_without_a_provider_make_no_local_key(organization):
+    keys.keyring(organization.pk)
+    with pytest.raises(CommandError, match="--provider"):
+        call_command(
+            "custody_rotate_key", "--organization", organization.slug, "--purpose", "signing",
+            "--config", "region=eu-central-1", "signing_key=alias/records",
+        )  # fmt: skip
+    assert Key.objects.filter(purpose="signing").count() == 1
+
+
 @pytest.mark.parametrize("config", [["kms_key"], ["=x"]])
 def test_the_command_refuses_what_is_no_setting(organization, config):
     with pytest.raises(CommandError, match="NAME=VALUE"):
