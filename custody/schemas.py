@@ -1,6 +1,8 @@
 """Bodies and answers of the API for custody."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
+
+from pydantic import model_validator
 
 from config.api.schemas import Answer, RequestBody
 
@@ -52,6 +54,12 @@ class StorageIn(RequestBody):
 
     provider: Literal["deployment", "aws", "gcp", "azure"]
     config: dict[str, str] = {}
+
+    @model_validator(mode="after")
+    def _deployment_is_not_configured(self) -> Self:
+        if self.provider == "deployment" and self.config:
+            raise ValueError("The deployment's storage takes no config: leave it out, or name another provider.")
+        return self
 
 
 class EarlierStorage(Answer):

@@ -97,6 +97,15 @@ def test_the_keys_that_are_named_are_used_from_then_on(api, account_of, provider
     assert keys_of(api)["signing"] == provider, "keys are changed by naming others alone"
 
 
+def test_the_deployments_storage_is_not_configured(api, account):
+    put(api, "aws", account.config)
+    before = targets()
+    answer = put(api, "deployment", {"bucket": "records"})
+    assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["body"])
+    assert "records" not in answer.content.decode()
+    assert targets() == before
+
+
 def test_a_configuration_without_keys_leaves_them_as_they_are(api, account):
     config = {name: value for name, value in account.config.items() if name not in ("kms_key", "signing_key")}
     assert put(api, "aws", config).status_code == 200
