@@ -272,14 +272,18 @@ class CloudVault(ABC):
 
     @contextmanager
     def asking(self, use: str) -> Iterator[None]:
-        """What goes wrong with a request becomes VaultUnavailable, and the next request looks at the marker first."""
+        """What goes wrong with a request becomes VaultUnavailable, and the next request looks at the marker first.
+
+        So does what the cloud's library makes of nonsense: where the endpoint is, its organization says, and what it
+        answers must not end the work for others.
+        """
         try:
             yield
         except VaultUnavailable:
             raise
         except Exception as error:
             if not isinstance(error, (*self.errors, *_BROKEN)):
-                raise
+                log.error("a cloud's answer makes no sense", use=use, exc_info=error)
             self._marked_until = -math.inf
             raise VaultUnavailable(because=f"the bucket cannot {use} ({self._reason(error)})") from error
 
