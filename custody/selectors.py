@@ -24,7 +24,7 @@ from custody.vaults import VaultUnavailable
 
 _LOOK_SECONDS = 0.2
 WAITING_AT_ONCE = 1
-"""In a process, which has two threads for requests where `manage.py serve` or the image runs it: the other one goes on."""
+"""In a process, which has two threads for requests where `manage.py serve` or the image runs it: one goes on."""
 _waiters = BoundedSemaphore(WAITING_AT_ONCE)
 
 

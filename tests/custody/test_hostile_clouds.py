@@ -1,6 +1,8 @@
 """A cloud that answers what no cloud would: it harms the organization that chose it, and nobody else."""
 
+import itertools
 import math
+import time
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
@@ -11,10 +13,11 @@ from accounts.models import Organization
 from custody import services, vaults
 from custody.models import Entry, WaitingObject
 from custody.services import reconciler
-from custody.vaults import VaultUnavailable
+from custody.vaults import VaultUnavailable, cloud
 from custody.vaults.cloud import Locks
 from tests.custody.cloud_storage import PROVIDERS
 from tests.support.web_server import Reply, json_reply
+from tests.threads import at_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
@@ -118,3 +121,59 @@ def test_who_was_slow_lets_others_go_first(waiting_ones, organization, other_org
     monkeypatch.setattr(reconciler.leases, "fail", lambda row, **_: type(row).objects.update(lease_until=None))
     services.reconcile(limit=4)
     assert done == [first.organization_id, then.organization_id] * 2
+
+
+def test_once_a_cloud_was_too_slow_one_thread_tries_it_and_the_others_are_refused_at_once(
+    storage, use_storage, organization
+):
+    vault = vaults.of(use_storage(organization, storage).pk)
+    vault.connections.request_seconds = 1.0
+    storage.faults.add("timeout", method=storage.put_method, times=10_000)
+
+    def seconds(_):
+        began = time.monotonic()
+        with pytest.raises(VaultUnavailable):
+            vault.put_new("0a/records/ff/ff00", b"x")
+        return time.monotonic() - began
+
+    seconds(None)
+    for _ in range(2):
+        assert sum(each > 0.8 for each in at_once(4, seconds)) == 1
+    storage.faults.clear()
+    assert vault.put_new("0a/records/ff/ff00", b"x")
+    assert at_once(4, lambda n: vault.put_new(f"0a/records/ff/ff0{n + 1}", b"x")) == [True] * 4
+
+
+def test_a_use_ends_however_many_pages_a_cloud_turns(storage_of, use_storage, organization, monkeypatch):
+    storage = storage_of("gcp")
+    vault = vaults.of(use_storage(organization, storage).pk)
+    monkeypatch.setattr(cloud, "USE_SECONDS", 0.5)
+    known, pages = storage.front.answer, itertools.count()
+
+    def answer(request):
+        is_list = request.path.endswith("/o") and request.method == "GET"
+        return json_reply({"nextPageToken": str(next(pages))}) if is_list else known(request)
+
+    monkeypatch.setattr(storage.front, "answer", answer)
+    with pytest.raises(VaultUnavailable):
+        vault.delete("0a/records/ff/ff00")
+    assert next(pages) > 1
+
+
+def test_an_object_that_claims_to_be_huge_is_not_read(storage_of, use_storage, organization, monkeypatch):
+    storage = storage_of("azure")
+    vault = vaults.of(use_storage(organization, storage).pk)
+    vault.put_new("0a/records/ff/ff00", b"x")
+    known, asked = storage.front.answer, []
+
+    def answer(request):
+        if "ff00" not in request.target:
+            return known(request)
+        asked.append(request)
+        reply = known(request)
+        return reply._replace(status=206, headers={**reply.headers, "Content-Range": f"bytes 0-0/{10**12}"})
+
+    monkeypatch.setattr(storage.front, "answer", answer)
+    with pytest.raises(VaultUnavailable):
+        vault.get("0a/records/ff/ff00")
+    assert len(asked) == 1
