@@ -50,3 +50,9 @@ def test_nonsense_is_an_outage(account: Account, body: bytes, status: int) -> No
         signing.public_key()
     with suppress(KmsUnavailable, NotWrappedByIt):  # else a secret that opens nothing
         wrapping.unwrap(wrapped)
+
+
+@pytest.mark.parametrize("host", ["a..b", "a" * 64 + ".example"])
+def test_an_address_that_no_host_can_have_is_the_caller_s_to_mend(of_amazon: Account, host: str) -> None:
+    check = of_amazon.prove(sts_endpoint=f"https://{host}")["credentials"]
+    assert (check.status, check.fix) == ("fail", "Check region and endpoints.")
