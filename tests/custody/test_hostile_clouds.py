@@ -12,7 +12,7 @@ import time_machine
 from accounts.models import Organization
 from custody import services, vaults
 from custody.models import Entry, WaitingObject
-from custody.services import reconciler
+from custody.services import reconciler, storage_alerts
 from custody.vaults import VaultUnavailable, cloud
 from custody.vaults.cloud import Locks
 from tests.custody.cloud_storage import PROVIDERS
@@ -177,3 +177,13 @@ def test_an_object_that_claims_to_be_huge_is_not_read(storage_of, use_storage, o
     with pytest.raises(VaultUnavailable):
         vault.get("0a/records/ff/ff00")
     assert len(asked) == 1
+
+
+def test_slow_buckets_do_not_keep_the_worker_that_watches_them(storage_of, use_storage, organization, monkeypatch):
+    use_storage(organization, storage_of("gcp"))
+    probed = []
+    monkeypatch.setattr(storage_alerts, "_probe", lambda vault: probed.append(vault) or "slow")
+    monkeypatch.setattr(storage_alerts, "_SECONDS", 0)
+    assert (services.watch_targets(), probed) == (0, [])
+    monkeypatch.setattr(storage_alerts, "_SECONDS", 20)
+    assert (services.watch_targets(), len(probed)) == (1, 1)
