@@ -41,6 +41,8 @@ _LONGEST_SECONDS = 1800
 """For so long it goes on with the last one while the service is away."""
 _PAUSE_SECONDS = 10
 """After a failure nobody asks again for so long: who waits for an answer that does not come holds a thread."""
+_SLOW_SECONDS = 1
+"""After a refusal that took longer nobody asks for earlier epoch keys for a while."""
 _REMEMBERED_SECONDS = 300
 _MOST_REMEMBERED = 1000
 
@@ -58,6 +60,7 @@ class _State:
 
     own: _EpochKey | None = None
     renewed_not_before: float = -math.inf
+    opened_not_before: float = -math.inf
     away_until: float = -math.inf
     renewing: Lock = field(default_factory=Lock)
 
@@ -166,7 +169,7 @@ class EpochKeyWrapper:
         known = _opened.get(self._row.organization_id, wrapped)
         if known is not None:
             return known
-        wait = self._state.away_until - monotonic()
+        wait = max(self._state.away_until, self._state.opened_not_before) - monotonic()
         if wait > 0:
             raise _asked_lately(wait)
         secret = self._asked(lambda service: service.unwrap(wrapped))
@@ -174,12 +177,15 @@ class EpochKeyWrapper:
         return secret
 
     def _asked(self, ask: Callable[[KeyService], Answer]) -> Answer:
-        row = self._row
+        row, began = self._row, monotonic()
         try:
             answer = ask(kms.service(row.provider, row.configuration, row.organization_id))
         except KmsUnavailable as error:
+            now = monotonic()
             if not isinstance(error, KmsRefused):
-                self._state.away_until = monotonic() + _PAUSE_SECONDS
+                self._state.away_until = now + _PAUSE_SECONDS
+            elif now > began + _SLOW_SECONDS:
+                self._state.opened_not_before = now + _PAUSE_SECONDS
             log.warning("a wrapping key cannot be used", key_id=row.key_id, reason=error.reason)
             key_outages.note(row.pk, error.reason)
             raise

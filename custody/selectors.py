@@ -23,7 +23,9 @@ from custody.statements import Claims
 from custody.vaults import VaultUnavailable
 
 _LOOK_SECONDS = 0.2
-_waiters = BoundedSemaphore(3)
+WAITING_AT_ONCE = 1
+"""In a process, which has two threads for requests where `manage.py serve` or the image runs it: one goes on."""
+_waiters = BoundedSemaphore(WAITING_AT_ONCE)
 
 
 class NotSigned(DomainError):
@@ -97,7 +99,7 @@ def receipt(entry: Entry) -> Receipt:
 def awaited_receipt(entry: Entry, *, seconds: float) -> Receipt:
     """The receipt of a record, for which the caller waits until it is stored. Raises as `receipt`.
 
-    Who waits holds a thread of the web server, so only some wait at a time. The others get the answer of this moment.
+    Who waits holds a thread of the web server, so only one waits at a time. The others get the answer of this moment.
     """
     if entry.state != Entry.State.STORED and seconds and _waiters.acquire(blocking=False):
         try:

@@ -103,8 +103,8 @@ EndpointWithPath = Annotated[
 Prefix = Annotated[
     str,
     like(
-        r"([\w.=-]+/)*[\w.=-]+/?",
-        "A prefix has letters, digits, and - _ . = between slashes. It begins with none.",
+        r"((?!\.{1,2}(/|$))[\w.=-]+/)*(?!\.{1,2}/?$)[\w.=-]+/?",  # an address with .. leads to another bucket
+        "A prefix has letters, digits, and - _ . = between slashes. It begins with none, and . or .. is no part of it.",
     ),
     Field(max_length=256),
 ]

@@ -10,7 +10,17 @@ from botocore.exceptions import BotoCoreError, ClientError
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 from custody.clouds import aws
-from custody.kms.base import SECRET_BYTES, KmsRefused, KmsUnavailable, PublicKey, Wrapped, calling, connections
+from custody.kms.base import (
+    SECRET_BYTES,
+    KmsRefused,
+    KmsUnavailable,
+    NotWrappedByIt,
+    PublicKey,
+    Wrapped,
+    calling,
+    connections,
+    text,
+)
 from custody.signers import ED25519
 
 _NOT_WRAPPED_BY_IT = ("InvalidCiphertextException", "IncorrectKeyException")
@@ -38,20 +48,24 @@ class Service:
             answer = self._client.generate_data_key(
                 KeyId=self._configuration.kms_key, NumberOfBytes=SECRET_BYTES, EncryptionContext=self._context
             )
-        return answer["Plaintext"], Wrapped(answer["KeyId"], "", answer["CiphertextBlob"])
+            secret, wrapped = answer["Plaintext"], Wrapped(text(answer, "KeyId"), "", answer["CiphertextBlob"])
+            if len(secret) != SECRET_BYTES:
+                raise KmsUnavailable("kms:GenerateDataKey: the secret is of another length")
+        return secret, wrapped
 
     def unwrap(self, wrapped: Wrapped) -> bytes:
         with _calling("kms:Decrypt"):
             answer = self._client.decrypt(
                 KeyId=self._configuration.kms_key, CiphertextBlob=wrapped.blob, EncryptionContext=self._context
             )
-        secret: bytes = answer["Plaintext"]
+            secret: bytes = answer["Plaintext"]
         return secret
 
     def public_key(self) -> PublicKey:
         with _calling("kms:GetPublicKey"):
             answer = self._client.get_public_key(KeyId=self._configuration.signing_key)
-        return PublicKey(answer["KeyId"], load_der_public_key(answer["PublicKey"]))
+            key, public = text(answer, "KeyId"), answer["PublicKey"]
+        return PublicKey(key, load_der_public_key(public))
 
     def sign(self, data: bytes, algorithm: str) -> bytes:
         # Ed25519 signs messages; what it makes of a digest would be Ed25519ph, another algorithm.
@@ -78,6 +92,6 @@ def _calling(call: str) -> Iterator[None]:
             code = str(error.response["Error"].get("Code", ""))[:64]
             status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
             if code in _NOT_WRAPPED_BY_IT:
-                raise ValueError(code) from error
+                raise NotWrappedByIt(code) from error
             is_theirs = status >= 500 or status == 429 or code in _THEIRS
             raise (KmsUnavailable if is_theirs else KmsRefused)(f"{call}: {code or status}") from error

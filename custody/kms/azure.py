@@ -15,6 +15,7 @@ from custody.clouds import azure
 from custody.kms.base import (
     SECRET_BYTES,
     KmsUnavailable,
+    NotWrappedByIt,
     PublicKey,
     Wrapped,
     answered,
@@ -50,7 +51,7 @@ class Service:
     def unwrap(self, wrapped: Wrapped) -> bytes:
         key, _ = _key_and_version(self._configuration.kms_key)
         if not (wrapped.version.isalnum() and wrapped.key == key):  # it becomes an address that is asked
-            raise ValueError("it names another key")
+            raise NotWrappedByIt("it names another key")
         sent = {"alg": "RSA-OAEP-256", "value": _encoded(wrapped.blob)}
         answer = self._call("unwrapKey", f"{key}/{wrapped.version}", sent, damaged="BadParameter")
         return octets(answer, "value")
@@ -58,7 +59,8 @@ class Service:
     def public_key(self) -> PublicKey:
         with calling("keys/get", AzureError):
             found = answered("keys/get", self._session.get(azure.key_url(self._configuration.signing_key)))["key"]
-        if (found.get("kty"), found.get("crv")) not in (("EC", "P-256"), ("EC-HSM", "P-256")):
+            kind = found.get("kty"), found.get("crv")
+        if kind not in (("EC", "P-256"), ("EC-HSM", "P-256")):
             raise ValueError("The key is not of the type EC on P-256")
         x, y = (int.from_bytes(octets(found, name)) for name in "xy")
         return PublicKey(text(found, "kid"), EllipticCurvePublicNumbers(x, y, SECP256R1()).public_key())

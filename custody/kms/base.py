@@ -6,11 +6,14 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 import requests
+import structlog
 from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 from urllib3.exceptions import HTTPError
 
 from config.errors import DomainError, Fault
 from config.vetted_http import Connections
+
+log = structlog.get_logger("custody")
 
 _REQUEST_SECONDS = 5
 _ANSWER_BYTES = 2**16
@@ -41,6 +44,10 @@ class KmsRefused(KmsUnavailable):
     """It answers, and does not allow this: the key is disabled or gone, or the credentials may not use it."""
 
 
+class NotWrappedByIt(ValueError):
+    """What was to be unwrapped is nothing that this key wrapped for this organization."""
+
+
 class Wrapped(NamedTuple):
     """A secret as a wrapping key wraps it.
 
@@ -68,7 +75,7 @@ class KeyService(Protocol):
         """32 random bytes, and the same as `kms_key` wraps them for this organization."""
 
     def unwrap(self, wrapped: Wrapped) -> bytes:
-        """Raises ValueError: it is not what this key wrapped for this organization."""
+        """Raises NotWrappedByIt."""
 
     def public_key(self) -> PublicKey:
         """Raises ValueError: it is no key that can sign here."""
@@ -87,7 +94,8 @@ def connections() -> Connections:
 
 @contextmanager
 def calling(call: str, trouble: type[Exception]) -> Iterator[None]:
-    """Turns whatever goes wrong on the way to a service into KmsUnavailable.
+    """Turns whatever goes wrong on the way to a service, and whatever its answer lacks, into KmsUnavailable. Where it
+    is, its organization says, so it may answer anything.
 
     Args:
         call: what is asked for, as permissions name it.
@@ -95,12 +103,15 @@ def calling(call: str, trouble: type[Exception]) -> Iterator[None]:
     """
     try:
         yield
-    except Fault:
+    except (Fault, NotWrappedByIt):
         raise
     except DomainError as error:
         raise KmsUnavailable(f"{call}: {error.sentence}") from error
     except (trouble, requests.RequestException, HTTPError) as error:
         raise KmsUnavailable(f"{call}: {type(error).__name__}") from error
+    except Exception as error:
+        log.error("a key management service's answer makes no sense", call=call, exc_info=error)
+        raise KmsUnavailable(f"{call}: the answer makes no sense") from error
 
 
 def answered(call: str, answer: requests.Response, *, damaged: str = "") -> dict[str, Any]:
@@ -111,12 +122,12 @@ def answered(call: str, answer: requests.Response, *, damaged: str = "") -> dict
 
     Raises:
         KmsUnavailable, KmsRefused
-        ValueError: as `damaged` has it.
+        NotWrappedByIt: as `damaged` has it.
     """
     if answer.status_code != 200:
         word = _word(answer)
         if damaged and word == damaged:
-            raise ValueError(f"{call}: {word}")
+            raise NotWrappedByIt(f"{call}: {word}")
         is_theirs = answer.status_code == 429 or answer.status_code >= 500
         raise (KmsUnavailable if is_theirs else KmsRefused)(f"{call}: HTTP {answer.status_code} {word}".rstrip())
     found = answer.json()

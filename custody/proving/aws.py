@@ -94,7 +94,7 @@ def guard(model: Any, params: dict[str, Any], **_: Any) -> None:
 @dataclass
 class Amazon(Cloud):
     configuration: Configuration
-    errors: ClassVar = (ClientError, BotoCoreError, ResponseParserError, RoleIsOpen)
+    errors: ClassVar = (ClientError, BotoCoreError, ResponseParserError, RoleIsOpen, ValueError)  # no address
     credentials: Credentials | None = None
     arn: str = ""
     """Who the credentials are; "" where nobody was asked."""

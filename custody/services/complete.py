@@ -4,6 +4,7 @@ import time
 import uuid
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -72,9 +73,10 @@ def complete(waiting: Sequence[WaitingObject]) -> set[uuid.UUID]:
     here = [each for each in waiting if is_ours(each)]
     elsewhere = [each for each in waiting if not is_ours(each)]
     outcomes = [(each, put_into_its_vault(each)) for each in here]
-    if elsewhere:
-        with ThreadPoolExecutor(_PARALLEL_PUTS) as pool:
-            outcomes += zip(elsewhere, pool.map(put_into_its_vault, elsewhere), strict=True)
+    with ExitStack() as stack:  # each vault has threads of its own, for another's may all wait
+        pools = {target_id: stack.enter_context(ThreadPoolExecutor(_PARALLEL_PUTS)) for target_id in made}
+        puts = [(each, pools[each.record.target_id].submit(put_into_its_vault, each)) for each in elsewhere]
+        outcomes += [(each, result.result()) for each, result in puts]
     stored = _mark_stored([each for each, result in outcomes if result is Put.STORED])
     for each in (each for each, result in outcomes if result is Put.OTHER_OBJECT):
         try:
@@ -99,7 +101,9 @@ def put(vault: Vault, organization_id: uuid.UUID, record_id: uuid.UUID, body: by
         return Put.STORED if objects.put(vault, organization_id, record_id, body) else Put.OTHER_OBJECT
     except (VaultUnavailable, ObjectMissing) as error:
         log.warning("vault unavailable", reason=str(error))
-        return Put.UNAVAILABLE
+    except Damaged as error:  # the waiting object: it waits, and stops no other
+        log.error("a waiting object is damaged", record_id=str(record_id), reason=str(error))
+    return Put.UNAVAILABLE
 
 
 def _mark_stored(there: Sequence[WaitingObject]) -> set[uuid.UUID]:

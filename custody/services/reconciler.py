@@ -1,5 +1,6 @@
 """Finishing what a crash or an outage left unfinished, and bringing back what the database has forgotten."""
 
+import time
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -21,6 +22,8 @@ from custody.services.store import LEASE
 log = structlog.get_logger("custody")
 
 _CHUNK = 50  # so many puts end within a lease, also where each waits for a slow vault
+_SLOW_SECONDS = 5
+"""Whoever was in a batch that took longer lets the others go first."""
 _LONGEST_PAUSE = timedelta(minutes=10)  # an outage is over for all records at once
 
 
@@ -39,9 +42,9 @@ def reconcile(limit: int = 500, *, retry_now: bool = False) -> tuple[int, int]:
         waiting.exclude(next_try_at=None).update(next_try_at=None)
         key_outages.retry_now()
     finished = remaining = 0
-    while claimed := leases.claim(
-        _of_usable_keys(waiting).select_related("record"), lasts=LEASE, most=min(_CHUNK, limit - finished - remaining)
-    ):
+    slow: set[uuid.UUID] = set()
+    while claimed := _claim(_of_usable_keys(waiting), slow, most=min(_CHUNK, limit - finished - remaining)):
+        began = time.monotonic()
         if ready := sign_queued(claimed, lease=LEASE):
             complete(ready)
         left = set(waiting.filter(pk__in=[each.pk for each in claimed]).values_list("pk", flat=True))
@@ -49,9 +52,21 @@ def reconcile(limit: int = 500, *, retry_now: bool = False) -> tuple[int, int]:
             with suppress(LeaseLost):
                 leases.fail(each, longest=_LONGEST_PAUSE)
         finished, remaining = finished + len(claimed) - len(left), remaining + len(left)
+        if time.monotonic() - began > _SLOW_SECONDS:
+            slow |= {each.record.organization_id for each in claimed}
     if finished or remaining:
         log.info("reconciled", finished=finished, remaining=remaining)
     return finished, remaining
+
+
+def _claim(waiting: QuerySet[WaitingObject], slow: set[uuid.UUID], *, most: int) -> list[WaitingObject]:
+    """Some that are due: of organizations that held up nobody lately, as long as any of those is waiting."""
+    rows = waiting.select_related("record")
+    claimed = leases.claim(rows.exclude(record__organization__in=slow), lasts=LEASE, most=most)
+    if claimed or not slow:
+        return claimed
+    slow.clear()
+    return leases.claim(rows, lasts=LEASE, most=most)
 
 
 def _of_usable_keys(waiting: QuerySet[WaitingObject]) -> QuerySet[WaitingObject]:

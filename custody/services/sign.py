@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -44,8 +45,9 @@ def sign_queued(claimed: Sequence[WaitingObject], *, lease: timedelta) -> list[W
         return list(claimed)
     pairs = [(each, signer) for each in queued if (signer := _signer_of(each))]
     calls = _Calls(ends=time.monotonic() + _SECONDS)
-    with ThreadPoolExecutor(_PARALLEL_CALLS) as pool:
-        signatures = list(pool.map(calls.sign, pairs))
+    with ExitStack() as stack:  # each key has threads of its own, for another's may all wait
+        pools = {signer.key_id: stack.enter_context(ThreadPoolExecutor(_PARALLEL_CALLS)) for _, signer in pairs}
+        signatures = [each.result() for each in [pools[pair[1].key_id].submit(calls.sign, pair) for pair in pairs]]
     calls.note_outages()
     found = list(zip(pairs, signatures, strict=True))
     _let_go([each for (each, _), signature in found if signature is None])

@@ -7,8 +7,9 @@ from azure.core.exceptions import AzureError, HttpResponseError, ResourceExistsE
 from azure.storage.blob import ImmutabilityPolicy
 from django.utils import timezone
 
+from config.vetted_http import AnswerTooLarge
 from custody.clouds import azure
-from custody.vaults.cloud import CloudVault, Locks, Signed
+from custody.vaults.cloud import ANSWER_BYTES, CloudVault, Locks, Signed
 
 _EXISTS = {"BlobAlreadyExists", "BlobImmutableDueToPolicy"}
 _SHORTEST_LOCK = timedelta(minutes=1)
@@ -42,9 +43,12 @@ class AzureBlobVault(CloudVault):
 
     def read(self, path: str) -> bytes | None:
         try:
-            body: bytes = self.client.download_blob(path, max_concurrency=1).readall()
+            found = self.client.download_blob(path, max_concurrency=1)
         except ResourceNotFoundError:
             return None
+        if found.size > ANSWER_BYTES:  # it would be read in as many answers as that takes
+            raise AnswerTooLarge
+        body: bytes = found.readall()
         return body
 
     def exists(self, path: str) -> bool:

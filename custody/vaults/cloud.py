@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from threading import Lock
+from threading import Lock, local
 from typing import Any, ClassVar, NamedTuple, cast
 
 import requests
@@ -15,7 +15,7 @@ import structlog
 import urllib3
 
 from config.errors import DomainError
-from config.vetted_http import Connections
+from config.vetted_http import Connections, TooSlow
 from custody import clouds
 from custody.models import Installation, StorageTarget
 from custody.vaults import ObjectMissing, VaultNotMarked, VaultOfAnother, VaultUnavailable
@@ -24,8 +24,10 @@ log = structlog.get_logger("custody")
 
 MARKER = "MARKER"
 _REQUEST_SECONDS = 10.0
+USE_SECONDS = 30.0
+"""After so long a use sends no more requests, but for a list: a cloud may have it turn pages without end."""
 _VETTED_SECONDS = 60.0
-_ANSWER_BYTES = 16 * 2**20
+ANSWER_BYTES = 16 * 2**20
 
 MARKED_SECONDS = 1.0
 """How long a marker that was seen is taken for being there. Each look costs a request."""
@@ -81,7 +83,10 @@ class CloudVault(ABC):
         self.organization_id = cast(uuid.UUID, target.organization_id)
         self.installation: uuid.UUID | None = None
         self.connections = Connections(
-            request_seconds=_REQUEST_SECONDS, answer_bytes=_ANSWER_BYTES, vetted_seconds=_VETTED_SECONDS
+            request_seconds=_REQUEST_SECONDS,
+            answer_bytes=ANSWER_BYTES,
+            vetted_seconds=_VETTED_SECONDS,
+            guard=self._guard,
         )
         prefix = self.configuration.prefix.strip("/")
         self._prefix = f"{prefix}/" if prefix else ""
@@ -91,6 +96,8 @@ class CloudVault(ABC):
         self._signed: Signed | None = None
         self._locks = Locks(of_objects=False, of_all=False)
         self._lock, self._marker_lock = Lock(), Lock()
+        self._slow: dict[str, Lock] = {}
+        self._this_use = local()
 
     # ── what each cloud does its way; a path is a key below the prefix ──
 
@@ -272,16 +279,48 @@ class CloudVault(ABC):
 
     @contextmanager
     def asking(self, use: str) -> Iterator[None]:
-        """What goes wrong with a request becomes VaultUnavailable, and the next request looks at the marker first."""
+        """What goes wrong with requests becomes VaultUnavailable, and the next use looks at the marker first.
+
+        So does what the cloud's library makes of nonsense: where the endpoint is, its organization says, and what it
+        answers must not end the work for others.
+        """
         try:
-            yield
+            with self._bounded(use):
+                yield
         except VaultUnavailable:
             raise
         except Exception as error:
             if not isinstance(error, (*self.errors, *_BROKEN)):
-                raise
+                log.error("a cloud's answer makes no sense", use=use, exc_info=error)
             self._marked_until = -math.inf
             raise VaultUnavailable(because=f"the bucket cannot {use} ({self._reason(error)})") from error
+
+    @contextmanager
+    def _bounded(self, use: str) -> Iterator[None]:
+        """Once there was no answer in time, one thread tries this use again and the others are refused at once, until
+        it succeeds: they serve other organizations too."""
+        if use == "list" or hasattr(self._this_use, "ends"):  # the latter is part of another use
+            yield
+            return
+        slow = self._slow.get(use)
+        if slow and not slow.acquire(blocking=False):
+            raise VaultUnavailable(because=f"the bucket takes too long to {use}, and is being tried")
+        self._this_use.ends = time.monotonic() + USE_SECONDS
+        try:
+            yield
+        except TooSlow:
+            self._slow.setdefault(use, Lock())
+            raise
+        else:
+            self._slow.pop(use, None)
+        finally:
+            del self._this_use.ends
+            if slow:
+                slow.release()
+
+    def _guard(self, method: str, host: str, target: str) -> None:
+        if time.monotonic() >= getattr(self._this_use, "ends", math.inf):
+            raise TooSlow
 
     def _reason(self, error: Exception) -> str:
         if isinstance(error, DomainError):  # of addresses, connections, secrets and roles

@@ -84,3 +84,10 @@ BAD: list[tuple[str, dict[str, str]]] = [
 @pytest.mark.parametrize(("provider", "other"), BAD, ids=lambda value: str(value)[:60])
 def test_a_value_of_another_shape_is_refused(provider: str, other: dict[str, Any]) -> None:
     assert len(problems(provider, **other)) == 1
+
+
+@pytest.mark.parametrize("provider", clouds.PROVIDERS)
+@pytest.mark.parametrize("prefix", ["..", ".", "../other", "a/../../other/b", "a/./b", "a/..", "../"])
+def test_no_prefix_leads_out_of_the_bucket_that_is_tested(provider: str, prefix: str) -> None:
+    assert len(problems(provider, prefix=prefix)) == 1
+    assert problems(provider, prefix="..a/b../.c/d./...") == []

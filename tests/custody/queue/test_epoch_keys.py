@@ -12,6 +12,7 @@ from custody.keys import Purpose, keyring
 from custody.kms import KmsUnavailable, Wrapped
 from custody.models import Entry, KeyOutage, WaitingObject, object_key
 from custody.services import reconcile
+from tests.support.web_server import Reply
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
@@ -123,6 +124,27 @@ def test_while_the_service_is_away_nobody_waits_for_it_again_and_again(wrapper, 
         assert failed.value.retry_after
     assert customer.calls == ["encrypt", "decrypt"]
     customer.status = 200
+    clock.pass_by(timedelta(seconds=11))
+    assert wrapper.unwrap(wrapped) == DEK
+
+
+def test_nobody_waits_again_and_again_for_a_slow_refusal(wrapper, customer, clock, monkeypatch):
+    wrapped = wrapper.wrap(DEK)
+    epoch_keys.forget()
+    asked = []
+
+    def refuses_slowly(request):
+        asked.append(request)
+        clock.pass_by(timedelta(seconds=2))
+        return Reply(b"", 403)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(customer.kms, "answer", refuses_slowly)
+        for _ in range(5):
+            with pytest.raises(KmsUnavailable):
+                wrapper.unwrap(wrapped)
+    assert len(asked) == 1
+    wrapper.wrap(DEK)  # keeps no new record out
     clock.pass_by(timedelta(seconds=11))
     assert wrapper.unwrap(wrapped) == DEK
 

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -139,6 +140,12 @@ def test_who_waits_waits_no_longer_than_asked_and_never_long(api, queueing, monk
     assert 1.9 < sum(waited) < 2.3
     for refused in ("21", "-1", "x"):
         assert api.get(f"{PATH}/receipt", wait=refused).status_code == 422
+
+
+@pytest.mark.parametrize("runs_it", ["Dockerfile", "config/management/commands/serve.py"])
+def test_a_process_keeps_a_thread_for_those_who_do_not_wait(runs_it, settings):
+    threads = re.search(r'"--blocking-threads", "(\d+)"', (settings.BASE_DIR / runs_it).read_text())
+    assert int(threads[1]) > selectors.WAITING_AT_ONCE
 
 
 def test_only_some_wait_at_a_time_and_the_others_are_answered_at_once(api, queueing, monkeypatch):
