@@ -3,12 +3,14 @@ import uuid
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from accounts import roles
 from accounts.audit import Actor
 from accounts.callers import Caller
 from accounts.models import ApiKey, Member, Organization, User
-from accounts.roles import CONFIRMED, Role
+from accounts.roles import CONFIRMED, Permission, Role
 from config import db
 from config.errors import NotFound
 
@@ -110,6 +112,17 @@ def organizations(request: HttpRequest) -> list[Organization]:
         known = list(rows if request.user.is_superuser else rows.filter(members__user=request.user))
         request.__dict__["_organizations"] = known
     return known
+
+
+def members_who_may(organization_id: uuid.UUID, permission: Permission) -> QuerySet[Member]:
+    """Those whom a permission makes responsible, as for mail about what it concerns: `may` of many."""
+    able = [role for role in Role if roles.allows(role, permission)]
+    return Member.objects.for_organization(organization_id).filter(role__in=able, user__is_active=True)
+
+
+def may(member: Member, permission: Permission) -> bool:
+    """Whether a member's role allows it, and they can sign in."""
+    return roles.allows(Role(member.role), permission) and member.user.is_active
 
 
 def caller(member: Member, *, owes_second_factor: bool = False) -> Caller:

@@ -51,10 +51,10 @@ def free() -> Q:
     return Q(lease_until=None) | Q(lease_until__lt=timezone.now())
 
 
-def pause(failures: int, longest: timedelta = _LONGEST_PAUSE) -> timedelta:
-    """How long to wait after so many failures in a row: twice as long each time, from a minute to the longest, and by
+def pause(failures: int, longest: timedelta = _LONGEST_PAUSE, *, first: timedelta = _FIRST_PAUSE) -> timedelta:
+    """How long to wait after so many failures in a row: twice as long each time, from the first to the longest, and by
     up to a quarter less, so that what failed together does not come back together."""
-    backoff: timedelta = min(_FIRST_PAUSE * 2 ** min(failures - 1, 10), longest) * random.uniform(0.75, 1)  # noqa: S311
+    backoff: timedelta = min(first * 2 ** min(failures - 1, 10), longest) * random.uniform(0.75, 1)  # noqa: S311
     return backoff
 
 

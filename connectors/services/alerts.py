@@ -4,19 +4,16 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from accounts import mail, roles
-from accounts.models import Member
-from accounts.roles import Permission, Role
+from accounts import mail, selectors
+from accounts.roles import Permission
 from config import leases
 from config.celery import wake
 from connectors.models import Alert, Connector
 
-_ABLE = [role for role in Role if roles.allows(role, Permission.MANAGE_CONNECTORS)]
-
 
 def alert(connector: Connector, event: Alert.Event) -> None:
     """Have whoever manages connectors told by mail: of each event once a day. Call it inside a transaction."""
-    members = Member.objects.for_organization(connector.organization_id).filter(role__in=_ABLE, user__is_active=True)
+    members = selectors.members_who_may(connector.organization_id, Permission.MANAGE_CONNECTORS)
     day = timezone.now().date()
     Alert.objects.bulk_create(
         [Alert(connector=connector, member=member, event=event, day=day) for member in members], ignore_conflicts=True
@@ -52,7 +49,7 @@ def _send(row: Alert) -> mail.Outcome:
         Alert.Event.SILENT: connector.is_silent,
         Alert.Event.QUARANTINE: waiting > 0,
     }
-    if not (is_so[Alert.Event(row.event)] and row.member.role in _ABLE and row.member.user.is_active):
+    if not (is_so[Alert.Event(row.event)] and selectors.may(row.member, Permission.MANAGE_CONNECTORS)):
         return mail.NOT_SENT
     leases.renew(row, lasts=mail.LEASE)
     mail.send(

@@ -5,14 +5,12 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import mail, roles
-from accounts.models import Member
-from accounts.roles import Permission, Role
+from accounts import mail, selectors
+from accounts.roles import Permission
 from config import leases
 from config.celery import wake
 from custody.models import KeyAlert, KeyOutage
 
-_ABLE = [role for role in Role if roles.allows(role, Permission.ROTATE_KEYS)]
 _LASTING = timedelta(minutes=5)
 """What is over sooner nobody need mend."""
 
@@ -22,8 +20,7 @@ def note_key_outages() -> int:
     outages = KeyOutage.objects.unscoped("the clock's sweep serves every organization").select_related("key")
     untold = list(outages.filter(since__lte=timezone.now() - _LASTING, alerts=None))
     for outage in untold:
-        members = Member.objects.for_organization(outage.key.organization_id)
-        able = members.filter(role__in=_ABLE, user__is_active=True)
+        able = selectors.members_who_may(outage.key.organization_id, Permission.ROTATE_KEYS)
         with transaction.atomic():
             rows = [KeyAlert(outage=outage, member=member) for member in able]
             KeyAlert.objects.bulk_create(rows, ignore_conflicts=True)
@@ -37,7 +34,7 @@ def send_key_alerts() -> int:
 
 
 def _send(row: KeyAlert) -> mail.Outcome:
-    if not (row.member.role in _ABLE and row.member.user.is_active):
+    if not selectors.may(row.member, Permission.ROTATE_KEYS):
         return mail.NOT_SENT
     key = row.outage.key
     leases.renew(row, lasts=mail.LEASE)

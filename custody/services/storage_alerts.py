@@ -11,9 +11,9 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from accounts import mail, roles
-from accounts.models import Member, Organization
-from accounts.roles import Permission, Role
+from accounts import mail, selectors
+from accounts.models import Organization
+from accounts.roles import Permission
 from config import db, leases
 from config.celery import wake
 from custody import vaults
@@ -22,7 +22,6 @@ from custody.vaults import Vault, VaultUnavailable
 
 log = structlog.get_logger("custody")
 
-_ABLE = [role for role in Role if roles.allows(role, Permission.MANAGE_STORAGE)]
 _PARALLEL_PROBES = 8
 _SECONDS = 20
 """After so long no probe begins any more: the worker has other work, and the clock asks again."""
@@ -82,8 +81,7 @@ def _note_failure(target: StorageTarget, reason: str) -> None:
             target.outages.filter(pk=last.pk).update(ended_at=None, reason=reason[:500])
             return
         outage = target.outages.create(reason=reason[:500])
-        whose = Member.objects.for_organization(cast(UUID, target.organization_id))
-        members = whose.filter(role__in=_ABLE, user__is_active=True)
+        members = selectors.members_who_may(cast(UUID, target.organization_id), Permission.MANAGE_STORAGE)
         StorageAlert.objects.bulk_create([StorageAlert(outage=outage, member=member) for member in members])
         log.error("the storage of an organization fails", target=target.pk, reason=reason)
         wake("custody.tasks.send_storage_alerts")
@@ -98,7 +96,7 @@ def _send(row: StorageAlert) -> mail.Outcome:
     outages = StorageOutage.objects.unscoped("the alert's own").select_related("target__organization")
     outage = outages.get(pk=row.outage_id)
     lasts = outage.ended_at is None and outage.target.retired_at is None
-    if not (lasts and row.member.role in _ABLE and row.member.user.is_active):
+    if not (lasts and selectors.may(row.member, Permission.MANAGE_STORAGE)):
         return mail.NOT_SENT
     leases.renew(row, lasts=mail.LEASE)
     name = cast(Organization, outage.target.organization).name

@@ -2,9 +2,10 @@
 
 from django.utils import timezone
 
-from accounts import mail, roles
-from accounts.models import Member, Organization
-from accounts.roles import Permission, Role
+from accounts import mail
+from accounts import selectors as accounts
+from accounts.models import Organization
+from accounts.roles import Permission
 from config import leases
 from notices import selectors
 from notices.models import Reminder
@@ -15,12 +16,11 @@ _MOST_NAMED = 50
 def remind() -> int:
     """Have today's reminders sent where something is late or at risk. Returns how many were made."""
     today = timezone.now().date()
-    able = [role for role in Role if roles.allows(role, Permission.DRAFT_NOTICES)]
     count = 0
     for organization in Organization.objects.all():
         if not selectors.attention(organization.pk).anything:
             continue
-        members = Member.objects.for_organization(organization).filter(role__in=able, user__is_active=True)
+        members = accounts.members_who_may(organization.pk, Permission.DRAFT_NOTICES)
         reminded = Reminder.objects.for_organization(organization).filter(day=today).values("member")
         reminders = [Reminder(member=member, day=today) for member in members.exclude(pk__in=reminded)]
         count += len(Reminder.objects.bulk_create(reminders, ignore_conflicts=True))
