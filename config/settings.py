@@ -36,6 +36,10 @@ SECRET_KEY_FALLBACKS = [
 # Where sealed records are kept: "database" commits custody and index together, "filesystem" puts them below DATA_DIR.
 CUSTODY_VAULT = env.str("CUSTODY_VAULT", default="database")
 
+# Where disposals are written down outside of the database, so that a restored backup revives none: a folder, or
+# "storage" for each organization's own. Nothing: a restore revives them.
+RETENTION_JOURNAL = env.str("RETENTION_JOURNAL", default=f"folder:{DATA_DIR / 'journal'}")
+
 INSTALLED_APPS = [
     "config",
     "accounts",

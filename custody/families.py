@@ -1,45 +1,80 @@
-"""What all types of record together say of a family: what retention and requests of persons ask."""
+"""What all types of record together say of families: what retention and requests of persons ask."""
 
 import uuid
+from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from custody import record_types
 from custody.models import Entry
-from custody.record_types import Family
+from custody.record_types import Families, Floor, RecordType
+
+T = TypeVar("T")
+_ON_ITS_WAY = "A record is still on its way into its vault."
 
 
-def family_of(entry: Entry) -> Family:
-    """The family that a record belongs to."""
-    return Family(entry.organization_id, record_types.get(entry.kind).root(entry))
+def root_of(entry: Entry) -> uuid.UUID:
+    """The root of the family that a record belongs to."""
+    return record_types.get(entry.kind).root(entry)
 
 
-def families_about(organization_id: uuid.UUID, reference: str) -> set[Family]:
-    """The families about whom the organization calls by this reference."""
-    roots = {root for each in record_types.registered() for root in each.families_about(organization_id, reference)}
-    return {Family(organization_id, root) for root in roots}
+def roots_about(organization_id: uuid.UUID, reference: str) -> set[uuid.UUID]:
+    """The roots of the families about whom the organization calls by this reference."""
+    return {root for each in record_types.registered() for root in each.families_about(organization_id, reference)}
 
 
-def members(family: Family) -> list[uuid.UUID]:
-    """The ids of its records. What builds on others comes after them."""
-    return [record_id for each in record_types.registered() for record_id in each.family(family)]
+def members(families: Families) -> dict[uuid.UUID, list[uuid.UUID]]:
+    """The ids of the records of each. What builds on others comes after them."""
+    return _by_root(families, lambda each: each.members(families))
 
 
-def counts_from(family: Family) -> datetime:
+def counts_from(families: Families) -> dict[uuid.UUID, datetime]:
     """From when the days of a retention policy count: from the latest moment that any type names."""
-    return max(moment for each in record_types.registered() if (moment := each.counts_from(family)))
+    found = _by_root(families, lambda each: each.counts_from(families))
+    return {root: max(moments) for root, moments in found.items() if moments}
 
 
-def obstacles(family: Family) -> list[str]:
-    """Sentences that say why it cannot be disposed of now; none if it can."""
-    found = [sentence for each in record_types.registered() for sentence in each.obstacles(family)]
-    entries = Entry.objects.for_organization(family.organization_id)
-    if entries.filter(pk__in=members(family)).exclude(state=Entry.State.STORED).exists():
-        found.append("A record is still on its way into its vault.")
+def floors(families: Families) -> dict[uuid.UUID, list[Floor]]:
+    """For how long laws ask to keep each, besides any policy."""
+    return _by_root(families, lambda each: each.floors(families))
+
+
+def obstacles(families: Families) -> dict[uuid.UUID, list[str]]:
+    """Sentences that say why each cannot be disposed of now; none if it can."""
+    found = _by_root(families, lambda each: each.obstacles(families))
+    of_record = {record_id: root for root, ids in members(families).items() for record_id in ids}
+    entries = Entry.objects.for_organization(families.organization_id)
+    unfinished = entries.filter(pk__in=of_record, state__in=[Entry.State.QUEUED, Entry.State.RESERVED])
+    for record_id in unfinished.values_list("pk", flat=True):
+        if _ON_ITS_WAY not in found[of_record[record_id]]:
+            found[of_record[record_id]].append(_ON_ITS_WAY)
     return found
 
 
-def export(family: Family) -> dict[str, list[dict[str, Any]]]:
-    """What is kept about it, by type of record, for the person whom it concerns. Raises Fault if a record cannot be
+def lock(families: Families) -> None:
+    """Let nobody change them, or add to them, until the transaction ends."""
+    for each in record_types.registered():
+        each.lock(families)
+
+
+def erase(families: Families) -> None:
+    """Remove what is kept about them in the clear. What builds on others goes first."""
+    for each in reversed(record_types.registered()):
+        each.erase(families)
+
+
+def export(families: Families) -> dict[str, list[dict[str, Any]]]:
+    """What is kept about them, by type of record, for the person whom it concerns. Raises Fault if a record cannot be
     read."""
-    return {each.name: list(each.export(family)) for each in record_types.registered()}
+    return {each.name: list(each.export(families)) for each in record_types.registered()}
+
+
+def _by_root(
+    families: Families, ask: Callable[[RecordType], Iterable[tuple[uuid.UUID, T]]]
+) -> dict[uuid.UUID, list[T]]:
+    """What all types say, by family; an empty list where they say nothing."""
+    found: dict[uuid.UUID, list[T]] = {root: [] for root in families.roots}
+    for each in record_types.registered():
+        for root, said in ask(each):
+            found[root].append(said)
+    return found

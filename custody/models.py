@@ -223,6 +223,7 @@ class Entry(models.Model):
         QUEUED = "queued", "sealed here, not yet signed"
         RESERVED = "reserved", "signed, not yet in the vault"
         STORED = "stored", "in the vault"
+        DISPOSED = "disposed", "destroyed under a retention policy"
 
     record_id = models.UUIDField(primary_key=True, editable=False)
     organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -279,6 +280,56 @@ class WaitingObject(Leased):
     def key(self) -> str:
         """What the vault is to keep it under."""
         return object_key(self.record.organization_id, self.record_id)
+
+
+class DisposalQuerySet(TenantQuerySet["Disposal"]):
+    organization_path = "record__organization"
+
+
+class Disposal(Leased):
+    """The destruction of a record: what was signed about it, for good, and how far it has come.
+
+    From the commit of this row on the record cannot be read. Until `finished_at` its statement is on the way into the
+    journal, and its data key and object on the way out of storage that is not the database.
+    """
+
+    record = models.OneToOneField(Entry, on_delete=models.PROTECT, primary_key=True, related_name="disposal")
+    root = models.UUIDField(help_text="The record id of the first record of its family.")
+    policy = models.PositiveIntegerField(help_text="The number of the retention policy.")
+    statement = models.BinaryField()
+    signature = models.BinaryField()
+    key_id = models.CharField(max_length=64)
+    disposed_at = models.DateTimeField()
+    journaled = models.BooleanField(default=False)
+    finished_at = models.DateTimeField(null=True)
+    kept_until = models.DateTimeField(null=True, help_text="By the lock of its storage: the object, without its key.")
+    recoverable_until = models.DateTimeField(null=True, help_text="By whoever administers its storage: soft delete.")
+    problem = models.CharField(max_length=300, blank=True, help_text="Why it is not finished, at the last attempt.")
+
+    objects = DisposalQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["record"], condition=models.Q(finished_at=None), name="disposals_unfinished"),
+            models.Index(fields=["root"], name="disposals_by_family"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class JournalFile(models.Model):
+    """A file of the journal of disposals whose lines this database knows. One that is in the journal and not here was
+    written after the backup that this database was restored from."""
+
+    key = models.CharField(max_length=128, primary_key=True)
+    organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = TenantQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.key
 
 
 class SealedObject(models.Model):

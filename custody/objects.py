@@ -5,6 +5,8 @@ own below `keys/`, which is not, and the record's object lacks it.
 """
 
 import uuid
+from datetime import datetime
+from typing import NamedTuple
 
 from custody import sealing
 from custody.models import data_key_key, object_key
@@ -71,3 +73,21 @@ def has(vault: Vault, organization_id: uuid.UUID, record_id: uuid.UUID) -> bool:
 
 def _put_one(vault: Vault, key: str, body: bytes) -> bool:
     return (vault.put_new(key, body) and vault.compares_checksums) or vault.get(key) == body
+
+
+class Removal(NamedTuple):
+    """What is left of a record whose data key is gone.
+
+    Attributes:
+        kept_until: when the lock of its object ends.
+        recoverable_until: until when whoever administers the storage can bring it back.
+    """
+
+    kept_until: datetime | None = None
+    recoverable_until: datetime | None = None
+
+
+def remove(vault: Vault, organization_id: uuid.UUID, record_id: uuid.UUID) -> Removal:
+    vault.delete(data_key_key(organization_id, record_id))
+    vault.delete(object_key(organization_id, record_id))
+    return Removal()

@@ -5,7 +5,7 @@ Both ask here.
 """
 
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -35,14 +35,34 @@ class Page(NamedTuple):
     column: str = "pk"
 
 
-class Family(NamedTuple):
-    """The records that stand and fall together, because some build on others: those about one first record.
+class Families(NamedTuple):
+    """Families of an organization. A family is the records that stand and fall together, because some build on others:
+    those about one first record.
 
-    Statements name what they build on as their parents; everything in a family leads back to `root`, a record id.
+    Statements name what they build on as their parents; everything in a family leads back to its root, a record id.
+    Questions are asked about many at once, for each costs a query.
     """
 
     organization_id: uuid.UUID
-    root: uuid.UUID
+    roots: Collection[uuid.UUID]
+
+
+class Floor(NamedTuple):
+    """For how long at least a law asks to keep a family.
+
+    Attributes:
+        days: from the moment that a retention policy's days count from.
+        source: what asks for it, such as a pack's name.
+        citation: of the law.
+    """
+
+    days: int
+    source: str
+    citation: str
+
+
+def _nothing(families: Families) -> Iterable[Any]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +77,16 @@ class RecordType:
             primary key is the record id.
         page: of the back office.
         root: the id of the first record of the family that a record of this type belongs to.
-        family: the ids of its records in a family, oldest first.
-        counts_from: from when the days of a retention policy count, for what it keeps about a family; None if it keeps
-            nothing about it.
+        members: the ids of its records in families, each after the root of its family; oldest first in each.
+        counts_from: of each family about which it keeps something, from when the days of a retention policy count.
+        floors: for how long laws ask to keep families, because of what this type keeps about them.
         obstacles: sentences that say why what it keeps about a family cannot be disposed of now.
-        export: what it keeps about a family, as the person whom it concerns may have it: objects for JSON. Raises Fault
-            if a record cannot be read.
+        candidates: of the type with which families begin, the roots of an organization's families that counted from
+            before a moment if nothing has happened in them since, in the order of their ids and read as they are used.
+        lock: let nobody change what it keeps about families until the transaction ends.
+        erase: remove what it keeps about them in the clear, in the transaction that disposes of their records.
+        export: what it keeps about the families, as the person whom it concerns may have it: objects for JSON. Raises
+            Fault if a record cannot be read.
         families_about: the roots of the families about whom an organization calls by this reference.
     """
 
@@ -71,10 +95,14 @@ class RecordType:
     index_row: Callable[[Indexing], Model]
     page: Page
     root: Callable[[Entry], uuid.UUID]
-    family: Callable[[Family], Iterable[uuid.UUID]]
-    counts_from: Callable[[Family], datetime | None]
-    obstacles: Callable[[Family], Iterable[str]]
-    export: Callable[[Family], Iterable[dict[str, Any]]]
+    members: Callable[[Families], Iterable[tuple[uuid.UUID, uuid.UUID]]]
+    counts_from: Callable[[Families], Iterable[tuple[uuid.UUID, datetime]]]
+    floors: Callable[[Families], Iterable[tuple[uuid.UUID, Floor]]] = _nothing
+    obstacles: Callable[[Families], Iterable[tuple[uuid.UUID, str]]] = _nothing
+    candidates: Callable[[uuid.UUID, datetime], Iterable[uuid.UUID]] | None = None
+    lock: Callable[[Families], object] = _nothing
+    erase: Callable[[Families], object] = _nothing
+    export: Callable[[Families], Iterable[dict[str, Any]]]
     families_about: Callable[[uuid.UUID, str], Iterable[uuid.UUID]]
 
 

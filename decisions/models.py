@@ -27,12 +27,27 @@ class DecisionQuerySet(TenantQuerySet["Decision"]):
         )
 
 
+class DecisionManager(models.Manager["Decision"]):
+    """The decisions whose records are not disposed of."""
+
+    def get_queryset(self) -> DecisionQuerySet:
+        return DecisionQuerySet(self.model, using=self._db).exclude(decision_id=None)
+
+    def for_organization(self, organization: models.Model | uuid.UUID) -> DecisionQuerySet:
+        return self.get_queryset().for_organization(organization)
+
+    def unscoped(self, because: str) -> DecisionQuerySet:
+        return self.get_queryset().unscoped(because)
+
+
 class Decision(models.Model):
-    """The index row of a record: what lists, filters and searches need. The record itself is in custody."""
+    """The index row of a record: what lists, filters and searches need. The record itself is in custody. Of one that is
+    disposed of, what reports count remains."""
 
     record = models.OneToOneField(Entry, on_delete=models.PROTECT, primary_key=True, related_name="+")
     organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="+", db_index=False)
-    decision_id = models.CharField(max_length=MAX_DECISION_ID)
+    # None once the record is disposed of; rows of `objects` have one.
+    decision_id: "models.CharField[str | None, str]" = models.CharField(max_length=MAX_DECISION_ID, null=True)  # type: ignore[misc]
     kind = models.CharField(max_length=16)
     source = models.CharField(max_length=128)
     received_at = models.DateTimeField()
@@ -58,7 +73,8 @@ class Decision(models.Model):
     latest_reconsideration: str | None
     latest_outcome: str | None
 
-    objects = DecisionQuerySet.as_manager()
+    objects = DecisionManager()
+    with_disposed = DecisionQuerySet.as_manager()
 
     class Meta:
         constraints = [

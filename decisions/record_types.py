@@ -1,7 +1,7 @@
 """Decisions and reconsiderations as types of record."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -10,37 +10,40 @@ from django.db.models.functions import Coalesce
 
 from config.api.times import rfc3339
 from custody import selectors as custody
-from custody.record_types import Family, Page, RecordType
+from custody.record_types import Families, Page, RecordType
 from decisions import records, reviews
 from decisions.models import Decision
 from decisions.selectors import record_of
 
+ROOT = Coalesce("first", "pk")
+"""The decision at the start of the chain that a decision or reconsideration belongs to."""
+_PAGE = 1000
+
 
 def root_of(organization_id: uuid.UUID, record_id: uuid.UUID) -> uuid.UUID:
-    """The decision at the start of the chain that a decision or reconsideration belongs to."""
-    row = Decision.objects.for_organization(organization_id).get(pk=record_id)
+    row = Decision.with_disposed.for_organization(organization_id).get(pk=record_id)
     root: uuid.UUID = row.first_id or row.pk
     return root
 
 
-def chain(family: Family) -> QuerySet[Decision]:
-    """A decision and its reconsiderations."""
-    rows = Decision.objects.for_organization(family.organization_id)
-    return rows.filter(Q(pk=family.root) | Q(first=family.root))
+def chains(families: Families) -> QuerySet[Decision]:
+    """The decisions and reconsiderations of families."""
+    rows = Decision.objects.for_organization(families.organization_id)
+    return rows.filter(Q(pk__in=families.roots) | Q(first__in=families.roots))
 
 
-def _record_type(name: str, index_row: Callable[..., Decision]) -> RecordType:
-    def rows(family: Family) -> QuerySet[Decision]:
-        return chain(family).filter(kind=name)
+def _record_type(name: str, index_row: Callable[..., Decision], **more: Any) -> RecordType:
+    def rows(families: Families) -> QuerySet[Decision]:
+        return chains(families).filter(kind=name)
 
-    def counts_from(family: Family) -> datetime | None:
+    def counts_from(families: Families) -> Iterator[tuple[uuid.UUID, datetime]]:
         """The date of the decision, else when its record was received."""
-        latest = rows(family).aggregate(at=Max(Coalesce("decided_at", "received_at")))["at"]
-        return latest if isinstance(latest, datetime) else None
+        latest = Max(Coalesce("decided_at", "received_at"))
+        yield from rows(families).order_by().values(root=ROOT).annotate(at=latest).values_list("root", "at")
 
     def families_about(organization_id: uuid.UUID, reference: str) -> set[uuid.UUID]:
         about = Decision.objects.for_organization(organization_id).filter(kind=name, subject_reference=reference)
-        return set(about.values_list(Coalesce("first", "pk"), flat=True))
+        return set(about.values_list(ROOT, flat=True))
 
     return RecordType(
         name=name,
@@ -48,12 +51,26 @@ def _record_type(name: str, index_row: Callable[..., Decision]) -> RecordType:
         index_row=index_row,
         page=Page(Decision),
         root=lambda entry: root_of(entry.organization_id, entry.pk),
-        family=lambda family: rows(family).order_by("received_at", "pk").values_list("pk", flat=True),
+        members=lambda families: rows(families).order_by("received_at", "pk").values_list(ROOT, "pk"),
         counts_from=counts_from,
-        obstacles=lambda family: (),
-        export=lambda family: map(_exported, rows(family).select_related("record").order_by("received_at", "pk")),
+        export=lambda families: map(_exported, rows(families).select_related("record").order_by("received_at", "pk")),
         families_about=families_about,
+        **more,
     )
+
+
+def _candidates(organization_id: uuid.UUID, before: datetime) -> Iterator[uuid.UUID]:
+    rows = Decision.objects.for_organization(organization_id).filter(first=None)
+    old = rows.filter(Q(decided_at__lt=before) | Q(decided_at=None, received_at__lt=before))
+    last = uuid.UUID(int=0)
+    while page := list(old.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[:_PAGE]):
+        yield from page
+        last = page[-1]
+
+
+def _lock(families: Families) -> None:
+    """Whoever adds to a chain waits at its rows, for what is added refers to them."""
+    list(chains(families).order_by("pk").select_for_update().values_list("pk"))
 
 
 def _exported(row: Decision) -> dict[str, Any]:
@@ -67,5 +84,9 @@ def _exported(row: Decision) -> dict[str, Any]:
     }
 
 
-DECISION = _record_type(records.KIND, records.index_row)
+def _erase(families: Families) -> None:
+    chains(families).update(decision_id=None, action="", system_version="", subject_reference="", reviewer="")
+
+
+DECISION = _record_type(records.KIND, records.index_row, candidates=_candidates, lock=_lock, erase=_erase)
 RECONSIDERATION = _record_type(reviews.KIND, reviews.index_row)

@@ -2,18 +2,19 @@
 requests for a review."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Max, QuerySet
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from config.api.times import rfc3339
 from custody.models import Entry
-from custody.record_types import Family, Page, RecordType
-from decisions.record_types import chain, root_of
+from custody.record_types import Families, Floor, Page, RecordType
+from decisions.record_types import chains, root_of
 from notices.models import Delivery, Notice, NoticeRevision, ReviewRequest, SealedNotice
+from notices.packs import packs
 from notices.services import sealing
 
 _MOMENTS = (
@@ -26,8 +27,11 @@ _MOMENTS = (
 )
 
 
-def _notices(family: Family) -> QuerySet[Notice]:
-    rows = Notice.objects.for_organization(family.organization_id).filter(decision__in=chain(family))
+_ROOT = Coalesce("decision__first", "decision")
+
+
+def _notices(families: Families) -> QuerySet[Notice]:
+    rows = Notice.objects.for_organization(families.organization_id).filter(decision__in=chains(families))
     return rows.order_by("created_at", "pk")
 
 
@@ -36,31 +40,58 @@ def _root(entry: Entry) -> uuid.UUID:
     return root_of(entry.organization_id, sealed.notice.decision_id)
 
 
-def _family(family: Family) -> QuerySet[SealedNotice, uuid.UUID]:
-    sealed = SealedNotice.objects.for_organization(family.organization_id).filter(notice__in=_notices(family))
-    return sealed.order_by("record__received_at", "pk").values_list("pk", flat=True)
+def _members(families: Families) -> Iterable[tuple[uuid.UUID, uuid.UUID]]:
+    rows = _notices(families).filter(sealed__isnull=False).order_by("sealed__record__received_at", "sealed")
+    return rows.values_list(_ROOT, "sealed__record_id")
 
 
-def _counts_from(family: Family) -> datetime | None:
+def _counts_from(families: Families) -> Iterator[tuple[uuid.UUID, datetime]]:
     """The last that happened to a notice about the decision, or to a request for a review."""
-    latest = _notices(family).aggregate(**{str(n): Max(moment) for n, moment in enumerate(_MOMENTS)})
-    return max((moment for moment in latest.values() if moment), default=None)
+    latest = {f"at_{n}": Max(moment) for n, moment in enumerate(_MOMENTS)}
+    for root, *moments in (
+        _notices(families).order_by().values(root=_ROOT).annotate(**latest).values_list("root", *latest)
+    ):
+        yield root, max(moment for moment in moments if moment)
 
 
-def _obstacles(family: Family) -> Iterator[str]:
-    notices = _notices(family)
-    if notices.filter(state__in=Notice.UNSENT).exists():
-        yield "A notice about it is neither delivered nor withdrawn."
-    if Delivery.objects.for_organization(family.organization_id).filter(notice__in=notices, handled_at=None).exists():
-        yield "A letter about it is still to be mailed."
-    requests = ReviewRequest.objects.for_organization(family.organization_id).filter(notice__in=notices)
-    if requests.waiting().exists():
-        yield "A person who asked for a review of it waits for an answer."
+def _floors(families: Families) -> Iterator[tuple[uuid.UUID, Floor]]:
+    """Those of the packs under which something was said, as the packs are now."""
+    for root, pack in _notices(families).order_by().values_list(_ROOT, "pack").distinct():
+        if floor := floor_of(pack):
+            yield root, floor
+
+
+def floor_of(pack_id: str) -> Floor | None:
+    """For how long a pack's law asks to keep a decision that it was used on."""
+    pack = packs().get(pack_id)
+    if pack is None or not pack.retention_days:
+        return None
+    (source,) = (each for each in pack.sources if each.id == pack.retention_source)
+    return Floor(pack.retention_days, pack.id, source.citation)
+
+
+def _obstacles(families: Families) -> Iterator[tuple[uuid.UUID, str]]:
+    notices = _notices(families).order_by().annotate(root=_ROOT)
+    deliveries = Delivery.objects.for_organization(families.organization_id).filter(handled_at=None)
+    requests = ReviewRequest.objects.for_organization(families.organization_id).waiting()
+    of_notice = {"notice": OuterRef("pk")}
+    found = {
+        "A notice about it is neither delivered nor withdrawn.": Q(state__in=Notice.UNSENT),
+        "A letter about it is still to be mailed.": Exists(deliveries.filter(**of_notice)),
+        "A person who asked for a review of it waits for an answer.": Exists(requests.filter(**of_notice)),
+    }
+    for sentence, condition in found.items():
+        for root in notices.filter(condition).values_list("root", flat=True).distinct():
+            yield root, sentence
+
+
+def _lock(families: Families) -> None:
+    list(_notices(families).order_by("pk").select_for_update(of=("self",)).values_list("pk"))
 
 
 def _families_about(organization_id: uuid.UUID, reference: str) -> set[uuid.UUID]:
     notices = Notice.objects.for_organization(organization_id).filter(recipient__reference=reference)
-    return set(notices.values_list(Coalesce("decision__first", "decision"), flat=True))
+    return set(notices.values_list(_ROOT, flat=True))
 
 
 def _exported(notice: Notice) -> dict[str, Any]:
@@ -114,9 +145,11 @@ NOTICE = RecordType(
     index_row=sealing.index_row,
     page=Page(Notice, "sealed__record"),
     root=_root,
-    family=_family,
+    members=_members,
     counts_from=_counts_from,
+    floors=_floors,
     obstacles=_obstacles,
-    export=lambda family: map(_exported, _notices(family)),
+    lock=_lock,
+    export=lambda families: map(_exported, _notices(families)),
     families_about=_families_about,
 )

@@ -14,7 +14,7 @@ from config.tenancy import TenantQuerySet, organization_of
 CHECKOUT = Path(__file__).resolve().parents[2]
 APPS = [each for each in apps.get_app_configs() if Path(each.path).is_relative_to(CHECKOUT)]
 MODELS = [model for each in APPS for model in each.get_models()]
-MANAGERS = {"objects", "_default_manager", "_base_manager"}
+MANAGERS = {"objects", "with_disposed", "_default_manager", "_base_manager"}
 ALLOWED = {"for_organization", "unscoped", "create", "bulk_create"}
 WITH_ORGANIZATION = {"get_or_create", "update_or_create"}
 ORGANIZATION = {"organization", "organization_id"}
@@ -65,7 +65,7 @@ def _is_breach(node: ast.AST, names: set[str], inside: dict[ast.AST, ast.AST]) -
         return True
     if method.attr in WITH_ORGANIZATION:
         return not ORGANIZATION.intersection(str(keyword.arg) for keyword in call.keywords)
-    return node.attr != "objects" or method.attr not in ALLOWED
+    return node.attr.startswith("_") or method.attr not in ALLOWED
 
 
 def _last(node: ast.AST) -> str:

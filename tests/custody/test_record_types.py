@@ -11,7 +11,7 @@ from accounts import callers
 from custody import families, record_types
 from custody import selectors as custody
 from custody.models import Entry
-from custody.record_types import Family
+from custody.record_types import Families
 from notices import selectors, services
 from tests.custody.faulty_disk import full_disk
 from tests.notices.conftest import RECORD, approve, done, drafted, edit, step, stored
@@ -29,7 +29,17 @@ def entry_of(receipt):
 
 
 def family_of(api, decision_id="loan-1"):
-    return families.family_of(entry_of(api.get(f"/v1/decisions/{decision_id}").json()))
+    return of(entry_of(api.get(f"/v1/decisions/{decision_id}").json()))
+
+
+def of(entry):
+    """The family of a record, as families of which it is the only one."""
+    return Families(entry.organization_id, (families.root_of(entry),))
+
+
+def only(found):
+    (said,) = found.values()
+    return said
 
 
 def delivered(api, notice):
@@ -70,16 +80,16 @@ def test_a_decision_its_reconsiderations_and_their_notices_are_one_family(api, d
     for other in ("loan-0", "loan-2"):
         done(reconsider(api, other))
         done(approve(api, drafted(api, other)))
-    ids = [str(decision.root), first["record_id"], second["record_id"]]
+    ids = [str(decision.roots[0]), first["record_id"], second["record_id"]]
     sealed = [about_first["custody_record_id"], about_second["custody_record_id"]]
-    assert [str(each) for each in families.members(decision)] == [*ids, *sealed]
-    assert {families.family_of(Entry.objects.get(pk=each)) for each in [*ids, *sealed]} == {decision}
+    assert [str(each) for each in only(families.members(decision))] == [*ids, *sealed]
+    assert {of(Entry.objects.get(pk=each)) for each in [*ids, *sealed]} == {decision}
 
 
 def test_every_statement_of_a_family_builds_on_another_of_it_or_on_none(api, decision):
     """So nothing outside is left without what it refers to."""
     done(approve(api, drafted(api, done(reconsider(api))["decision_id"])))
-    entries = Entry.objects.in_bulk(families.members(decision))
+    entries = Entry.objects.in_bulk(only(families.members(decision)))
     digests = {custody.statement_digest(each).hex() for each in entries.values()}
     for each in entries.values():
         assert set(json.loads(bytes(each.statement))["predicate"]["parents"]) <= digests
@@ -88,9 +98,9 @@ def test_every_statement_of_a_family_builds_on_another_of_it_or_on_none(api, dec
 def test_the_same_id_in_another_organization_is_another_family(api, other_api, decision):
     done(other_api.ingest(RECORD))
     done(reconsider(other_api))
-    assert families.members(decision) == [decision.root]
-    theirs = Family(other_api.organization.pk, decision.root)
-    assert families.members(theirs) == []
+    assert only(families.members(decision)) == list(decision.roots)
+    theirs = Families(other_api.organization.pk, decision.roots)
+    assert only(families.members(theirs)) == []
 
 
 # ── when days begin to count ──
@@ -100,8 +110,8 @@ def test_days_count_from_the_date_of_the_decision_or_else_from_its_receipt(api):
     dated, undated = (entry_of(done(api.ingest({"decision_id": each} | more))) for each, more in (
         ("dated", {"decided_at": "2020-01-02T03:04:05Z"}), ("undated", {}),
     ))  # fmt: skip
-    assert families.counts_from(families.family_of(dated)) == datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)
-    assert families.counts_from(families.family_of(undated)) == undated.received_at
+    assert only(families.counts_from(of(dated))) == datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert only(families.counts_from(of(undated))) == undated.received_at
 
 
 def test_days_count_from_the_last_that_happened_in_the_family(api, decision):
@@ -111,7 +121,7 @@ def test_days_count_from_the_last_that_happened_in_the_family(api, decision):
     def counts_from_now(act):
         with time_machine.travel(now := next(moments), tick=False):
             result = act()
-        assert families.counts_from(decision) == now
+        assert only(families.counts_from(decision)) == now
         return result
 
     counts_from_now(lambda: done(reconsider(api)))
@@ -133,37 +143,37 @@ def test_days_count_from_the_last_that_happened_in_the_family(api, decision):
 
 
 def test_a_decision_that_nothing_is_about_can_go(decision):
-    assert families.obstacles(decision) == []
+    assert only(families.obstacles(decision)) == []
 
 
 def test_a_notice_stands_in_the_way_until_it_is_delivered(api, decision):
     notice = drafted(api)
-    assert families.obstacles(decision) == [NOT_DELIVERED]
+    assert only(families.obstacles(decision)) == [NOT_DELIVERED]
     done(step(api, notice, "submit"))
-    assert families.obstacles(decision) == [NOT_DELIVERED]
+    assert only(families.obstacles(decision)) == [NOT_DELIVERED]
     done(approve(api, notice))
-    assert families.obstacles(decision) == [NOT_DELIVERED]
+    assert only(families.obstacles(decision)) == [NOT_DELIVERED]
     done(step(api, notice, "deliveries", {"channel": "hand"}))
-    assert families.obstacles(decision) == []
+    assert only(families.obstacles(decision)) == []
     done(step(api, notice, "versions"))
-    assert families.obstacles(decision) == [NOT_DELIVERED]
+    assert only(families.obstacles(decision)) == [NOT_DELIVERED]
 
 
 def test_a_notice_about_a_reconsideration_stands_in_the_way_of_the_whole_family(api, decision):
     drafted(api, done(reconsider(api))["decision_id"])
-    assert families.obstacles(decision) == [NOT_DELIVERED]
+    assert only(families.obstacles(decision)) == [NOT_DELIVERED]
 
 
 def test_a_withdrawn_notice_does_not_stand_in_the_way(api, decision):
     done(step(api, drafted(api), "withdraw", {"reason": "Not needed."}))
-    assert families.obstacles(decision) == []
+    assert only(families.obstacles(decision)) == []
 
 
 def test_a_letter_that_waits_to_be_mailed_stands_in_the_way(api, decision):
     notice = drafted(api)
     delivered(api, notice)
     done(step(api, notice, "deliveries", {"channel": "email", "address": "person@home.example"}))
-    assert families.obstacles(decision) == ["A letter about it is still to be mailed."]
+    assert only(families.obstacles(decision)) == ["A letter about it is still to be mailed."]
 
 
 @pytest.mark.parametrize("how", ["answered", "closed"])
@@ -172,13 +182,13 @@ def test_a_request_for_a_review_stands_in_the_way_until_it_is_answered_or_closed
     edit(api, notice, human_review_available=True, how_to_request_review="On the page of this letter.")
     delivered(api, notice)
     request = ask(api, notice)
-    assert families.obstacles(decision) == [NOT_ANSWERED]
+    assert only(families.obstacles(decision)) == [NOT_ANSWERED]
     if how == "answered":
         done(reconsider(api))
     else:
         own = selectors.review_request(api.organization.pk, request.pk)
         services.close_request(caller=callers.system(api.organization.pk), request=own, reason="Taken back.")
-    assert families.obstacles(decision) == []
+    assert only(families.obstacles(decision)) == []
 
 
 def test_a_record_on_its_way_into_its_vault_stands_in_the_way(api, filesystem_vault):
@@ -186,7 +196,7 @@ def test_a_record_on_its_way_into_its_vault_stands_in_the_way(api, filesystem_va
     decision = family_of(api)
     with full_disk(filesystem_vault):
         reconsider(api)
-    assert families.obstacles(decision) == ["A record is still on its way into its vault."]
+    assert only(families.obstacles(decision)) == ["A record is still on its way into its vault."]
 
 
 # ── what a person may have ──
@@ -223,8 +233,8 @@ def test_an_export_has_nothing_of_others(api, other_api, decision):
 def test_families_are_found_by_the_reference_in_the_record_or_of_the_recipient(api, other_api, decision):
     done(other_api.ingest(RECORD | {"subject": {"reference": "file of loan-1"}}))
     organization = api.organization.pk
-    assert families.families_about(organization, "file of loan-1") == {decision}
-    assert families.families_about(organization, "file") == set()
+    assert families.roots_about(organization, "file of loan-1") == set(decision.roots)
+    assert families.roots_about(organization, "file") == set()
     drafted(api, done(reconsider(api))["decision_id"], recipient={"reference": "customer 7"})
-    assert families.families_about(organization, "customer 7") == {decision}
-    assert families.families_about(other_api.organization.pk, "customer 7") == set()
+    assert families.roots_about(organization, "customer 7") == set(decision.roots)
+    assert families.roots_about(other_api.organization.pk, "customer 7") == set()

@@ -1,0 +1,196 @@
+"""The journal of disposals: what was disposed of, kept outside of the database, so that a restore of an older backup
+brings nothing back.
+
+Files of lines, one a disposal, each with the record's own statement, for a database that never knew the record, and
+the disposal's. A line is authenticated under the organization's index key, which every backup since the
+organization's first record has; a signing key may be younger than the backup.
+"""
+
+import base64
+import hmac
+import json
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from accounts.models import Organization
+from config.api.times import rfc3339
+from config.errors import Fault
+from custody import storage_targets, vaults
+from custody.keys import Keyring, keyring
+from custody.models import Disposal, Entry, Installation, JournalFile, StorageTarget
+from custody.vaults import Vault, VaultNotMarked
+from custody.vaults.filesystem import FilesystemVault
+
+STORAGE = "storage"
+_FOLDER = "folder:"
+
+
+class JournalDamaged(Fault):
+    """A line of the journal was not written by this service, or was changed since."""
+
+    code = "journal_damaged"
+    sentence = "The journal of disposals is damaged. An administrator must restore it from a backup."
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One disposal, as the journal has it: unsaved rows."""
+
+    entry: Entry
+    disposal: Disposal
+
+
+def is_kept(organization_id: uuid.UUID) -> bool:
+    """Whether disposals of the organization are written down outside of the database."""
+    return bool(_vaults(organization_id))
+
+
+def append(organization_id: uuid.UUID, disposals: Sequence[Disposal]) -> None:
+    """Write disposals down, durably, before they are told as done. Without a journal nothing happens.
+
+    Raises:
+        VaultUnavailable, KeyMissing: nothing was written.
+    """
+    places = _vaults(organization_id)
+    if not places:
+        return
+    key = f"{_prefix(organization_id)}{timezone.now():%Y%m%d%H%M%S}{uuid.uuid4().hex}"
+    lines = [_line(keyring(organization_id), disposal) for disposal in disposals]
+    places[0].put_new(key, b"".join(lines), lockable=False)
+    JournalFile.objects.create(key=key, organization_id=organization_id)
+    rows = Disposal.objects.for_organization(organization_id).filter(pk__in=[row.pk for row in disposals])
+    rows.update(journaled=True)
+
+
+def unknown() -> Iterator[tuple[uuid.UUID, str]]:
+    """The files that the database does not know, each with its organization; of no organization that it does not know.
+
+    Raises:
+        VaultUnavailable: a journal does not answer.
+    """
+    for organization_id in Organization.objects.order_by("pk").values_list("pk", flat=True):
+        rows = JournalFile.objects.for_organization(organization_id)
+        known = set(rows.values_list("key", flat=True))
+        for place in _vaults(organization_id):
+            found = place.list(_prefix(organization_id))
+            yield from ((organization_id, key) for key in sorted(found) if key not in known)
+
+
+def read(organization_id: uuid.UUID, key: str) -> list[Line]:
+    """The lines of a file.
+
+    Raises:
+        JournalDamaged, VaultUnavailable, KeyMissing
+    """
+    place = next(each for each in _vaults(organization_id) if each.has(key))
+    body = place.get(key)
+    keys = keyring(organization_id)
+    return [_read_line(keys, line) for line in body.splitlines()]
+
+
+def _prefix(organization_id: uuid.UUID) -> str:
+    return f"{organization_id.hex}/journal/"
+
+
+def _vaults(organization_id: uuid.UUID) -> list[Vault]:
+    """Where the journal of an organization is written, and then where it was written before."""
+    place: str = settings.RETENTION_JOURNAL
+    if place == STORAGE:
+        targets = storage_targets.all_of(organization_id)
+        return [vaults.of(each.pk) for each in targets if each.provider != StorageTarget.Provider.DATABASE]
+    return [_folder(Path(place.removeprefix(_FOLDER)))] if place else []
+
+
+@cache
+def _folder(path: Path) -> Vault:
+    """The folder, with the marker of this installation: a disk that is not mounted has none, and is not taken for a
+    journal in which nothing stands."""
+    target = StorageTarget(provider=StorageTarget.Provider.FILESYSTEM, configuration={"root": str(path)})
+    vault = FilesystemVault(target)
+    installation, _ = Installation.objects.get_or_create(only=True)
+    vault.identify()
+    try:
+        vault.require_marker()
+    except VaultNotMarked:
+        if JournalFile.objects.unscoped("one folder serves every organization").exists():
+            raise
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        vault.mark(installation.uid)
+    return vault
+
+
+def _line(keys: Keyring, disposal: Disposal) -> bytes:
+    entry = disposal.record
+    said = {
+        "record_id": str(entry.pk),
+        "kind": entry.kind,
+        "received_at": rfc3339(entry.received_at),
+        "target": entry.target_id,
+        **_signed("record", entry),
+        "root": str(disposal.root),
+        "policy": disposal.policy,
+        "disposed_at": rfc3339(disposal.disposed_at),
+        **_signed("disposal", disposal),
+    }
+    return _encoded({**said, "mac": _mac(keys, said)}) + b"\n"
+
+
+def _signed(name: str, row: Entry | Disposal) -> dict[str, str]:
+    return {
+        f"{name}_statement": base64.b64encode(bytes(row.statement)).decode(),
+        f"{name}_signature": base64.b64encode(bytes(row.signature)).decode(),
+        f"{name}_key_id": row.key_id,
+    }
+
+
+def _read_line(keys: Keyring, line: bytes) -> Line:
+    try:
+        said = json.loads(line)
+        mac = said.pop("mac")
+        if not hmac.compare_digest(_mac(keys, said), mac):
+            raise JournalDamaged(because="a line of the journal is not authentic")
+        entry = Entry(
+            record_id=uuid.UUID(said["record_id"]),
+            organization_id=keys.organization_id,
+            kind=said["kind"],
+            received_at=datetime.fromisoformat(said["received_at"]),
+            target_id=said["target"],
+            state=Entry.State.DISPOSED,
+            **_read_signed("record", said),
+        )
+        disposal = Disposal(
+            record=entry,
+            root=uuid.UUID(said["root"]),
+            policy=said["policy"],
+            disposed_at=datetime.fromisoformat(said["disposed_at"]),
+            journaled=True,
+            **_read_signed("disposal", said),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise JournalDamaged(because="a line of the journal cannot be read") from error
+    return Line(entry, disposal)
+
+
+def _read_signed(name: str, said: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "statement": base64.b64decode(said[f"{name}_statement"], validate=True),
+        "signature": base64.b64decode(said[f"{name}_signature"], validate=True),
+        "key_id": said[f"{name}_key_id"],
+    }
+
+
+def _mac(keys: Keyring, said: dict[str, Any]) -> str:
+    secret = hmac.digest(keys.index_key, b"\x00journal of disposals", "sha256")  # no identity is spelled like that
+    return hmac.digest(secret, _encoded(said), "sha256").hex()
+
+
+def _encoded(said: dict[str, Any]) -> bytes:
+    return json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
