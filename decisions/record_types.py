@@ -12,11 +12,10 @@ from config.api.times import rfc3339
 from custody import selectors as custody
 from custody.record_types import Families, Page, RecordType
 from decisions import records, reviews
+from decisions.erasing import ROOT, erase
 from decisions.models import Decision
 from decisions.selectors import record_of
 
-ROOT = Coalesce("first", "pk")
-"""The decision at the start of the chain that a decision or reconsideration belongs to."""
 _PAGE = 1000
 
 
@@ -84,9 +83,7 @@ def _exported(row: Decision) -> dict[str, Any]:
     }
 
 
-def _erase(families: Families) -> None:
-    chains(families).update(decision_id=None, action="", system_version="", subject_reference="", reviewer="")
-
-
-DECISION = _record_type(records.KIND, records.index_row, candidates=_candidates, lock=_lock, erase=_erase)
+DECISION = _record_type(
+    records.KIND, records.index_row, candidates=_candidates, lock=_lock, erase=lambda families: erase(chains(families))
+)
 RECONSIDERATION = _record_type(reviews.KIND, reviews.index_row)

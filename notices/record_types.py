@@ -13,6 +13,7 @@ from config.api.times import rfc3339
 from custody.models import Entry
 from custody.record_types import Families, Floor, Page, RecordType
 from decisions.record_types import chains, root_of
+from notices import erasing
 from notices.models import Delivery, Notice, NoticeRevision, ReviewRequest, SealedNotice
 from notices.packs import packs
 from notices.services import sealing
@@ -150,6 +151,7 @@ NOTICE = RecordType(
     floors=_floors,
     obstacles=_obstacles,
     lock=_lock,
+    erase=lambda families: erasing.erase(_notices(families)),
     export=lambda families: map(_exported, _notices(families)),
     families_about=_families_about,
 )

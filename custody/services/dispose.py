@@ -24,7 +24,7 @@ from custody import disposal_statements, envelope, families, journal, objects, s
 from custody.disposal_statements import Order
 from custody.keys import keyring
 from custody.kms_signer import KmsSigner
-from custody.models import Disposal, Entry, SealedObject, StorageTarget, object_key
+from custody.models import Disposal, Entry, SealedObject, StorageTarget, WaitingObject, object_key
 from custody.objects import Removal
 from custody.record_types import Families
 from custody.vaults import Vault
@@ -99,6 +99,7 @@ def write_disposals(disposed: Families, rows: Sequence[Disposal]) -> None:
     ids = [row.pk for row in rows]
     families.erase(disposed)
     Entry.objects.for_organization(disposed.organization_id).filter(pk__in=ids).update(state=Entry.State.DISPOSED)
+    WaitingObject.objects.for_organization(disposed.organization_id).filter(pk__in=ids).delete()
     SealedObject.objects.filter(key__in=[object_key(disposed.organization_id, pk) for pk in ids]).delete()
 
 

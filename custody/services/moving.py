@@ -19,7 +19,8 @@ from custody import objects, selectors, storage_targets, vaults
 from custody.models import Entry
 from custody.sealing import Damaged
 from custody.services.complete import Put, put
-from custody.vaults import Vault, VaultUnavailable
+from custody.services.reopening import reopen_disposals
+from custody.vaults import ObjectMissing, Vault, VaultUnavailable
 
 log = structlog.get_logger("custody")
 
@@ -91,12 +92,17 @@ def _move(entries: Sequence[Entry], target_id: str) -> list[tuple[Entry, Move]]:
 
     def put_and_read_back(entry: Entry) -> tuple[Put, bytes]:
         result = put(new, entry.organization_id, entry.pk, bodies[entry.pk])
-        return result, objects.get(new, entry.organization_id, entry.pk) if result is Put.STORED else b""
+        try:
+            return result, objects.get(new, entry.organization_id, entry.pk) if result is Put.STORED else b""
+        except ObjectMissing:  # it is being disposed of
+            return result, b""
 
     readable = [entry for entry in entries if entry.pk in bodies]
     results = {entry.pk: Move.UNREADABLE for entry in entries}
     copied = []
-    for entry, (result, copy) in zip(readable, _each(new, put_and_read_back, readable), strict=True):
+    copies = _each(new, put_and_read_back, readable)
+    reopen_disposals([entry.pk for entry in readable])
+    for entry, (result, copy) in zip(readable, copies, strict=True):
         if result is Put.UNAVAILABLE:
             raise VaultUnavailable(because="the new place does not answer")
         if result is Put.STORED and _opens(copy, entry):
@@ -105,7 +111,15 @@ def _move(entries: Sequence[Entry], target_id: str) -> list[tuple[Entry, Move]]:
         else:
             results[entry.pk] = Move.TAKEN
     _point(copied, target_id)
-    return [(entry, results[entry.pk]) for entry in entries]
+    disposed = _disposed(entries)
+    return [(entry, results[entry.pk]) for entry in entries if entry.pk not in disposed]
+
+
+def _disposed(entries: Sequence[Entry]) -> set[uuid.UUID]:
+    """Those that were disposed of since they were read: there is nothing to move any more."""
+    rows = Entry.objects.unscoped("of the organization whose records are moved")
+    gone = rows.filter(pk__in=[entry.pk for entry in entries], state=Entry.State.DISPOSED)
+    return set(gone.values_list("pk", flat=True))
 
 
 def _opens(copy: bytes, entry: Entry) -> bool:

@@ -12,6 +12,7 @@ from custody import objects, selectors, vaults
 from custody.models import Entry, SealedObject, object_key
 from custody.sealing import Damaged
 from custody.services.complete import Put, put
+from custody.services.reopening import reopen_disposals
 from custody.vaults import VaultUnavailable
 
 log = structlog.get_logger("custody")
@@ -53,7 +54,9 @@ def repair_vaults(*, stray: Path | None = None) -> Iterator[tuple[uuid.UUID, Fou
         if is_there:
             yield record_id, Found.THERE
         else:
-            yield record_id, Found.REPAIRED if _put_back(stored.get(pk=record_id), stray) else Found.MISSING
+            entry = stored.filter(pk=record_id).first()
+            if entry:  # else it was disposed of since
+                yield record_id, Found.REPAIRED if _put_back(entry, stray) else Found.MISSING
     for failure in silent.values():
         raise failure
 
@@ -68,6 +71,7 @@ def _put_back(entry: Entry, stray: Path | None) -> bool:
         else:
             if put(vaults.of(entry.target_id), entry.organization_id, entry.pk, body) is Put.STORED:
                 SealedObject.objects.filter(key=key).delete()
+                reopen_disposals([entry.pk])
                 return True
     return False
 
