@@ -1,67 +1,90 @@
 """Mail to owners: of a policy that shortens, a week before the daily run begins under it, and of a run that asks."""
 
+from collections.abc import Iterable
+
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from accounts import mail, selectors
-from accounts.models import Organization
+from accounts.models import Member
 from accounts.roles import Permission
 from config import leases
 from retention import rules
 from retention.models import Announcement, Policy, Run
 
-_NEEDED = Permission.MANAGE_RETENTION
-
 
 def send_announcements() -> int:
     """Mail what owners have to know. Returns how many mails went out."""
-    _note_policies()
-    _note_runs()
-    waiting = Announcement.objects.unscoped("the clock's sweep serves every organization")
-    return mail.deliver(waiting, _send)
+    for policy in _untold_policies():
+        _note(Announcement(policy=policy, member=member) for member in _owners(policy))
+    for run in _untold_runs():
+        _note(Announcement(run=run, member=member) for member in _owners(run))
+    return mail.deliver(Announcement.objects.unscoped("the clock's sweep serves every organization"), _send)
 
 
-def _note_policies() -> None:
-    """Also for owners who came later, as long as no other was told."""
-    untold = Policy.objects.unscoped("the clock's sweep serves every organization")
-    for policy in untold.filter(shortens=True, announced_at=None).exclude(Exists(_later_versions())):
-        able = selectors.members_who_may(policy.organization_id, _NEEDED)
-        rows = [Announcement(policy=policy, member=member) for member in able]
-        Announcement.objects.bulk_create(rows, ignore_conflicts=True)
+def _untold_policies() -> Iterable[Policy]:
+    """As long as nobody was told: whoever has become an owner since is told too."""
+    policies = Policy.objects.unscoped("the clock's sweep serves every organization")
+    later = policies.filter(organization=OuterRef("organization"), number__gt=OuterRef("number"))
+    return policies.filter(shortens=True, announced_at=None).exclude(Exists(later))
 
 
-def _note_runs() -> None:
-    told = Announcement.objects.unscoped("of these runs").filter(run=OuterRef("pk"))
+def _untold_runs() -> Iterable[Run]:
+    told = Announcement.objects.unscoped("of each run").filter(run=OuterRef("pk"))
     asking = Run.objects.unscoped("the clock's sweep serves every organization").filter(state=Run.State.ASKS)
-    for run in asking.exclude(Exists(told)):
-        able = selectors.members_who_may(run.organization_id, Permission.DISPOSE)
-        rows = [Announcement(run=run, member=member) for member in able]
-        Announcement.objects.bulk_create(rows, ignore_conflicts=True)
+    return asking.exclude(Exists(told))
 
 
-def _later_versions():  # type: ignore[no-untyped-def]
-    rows = Policy.objects.unscoped("of the same organization")
-    return rows.filter(organization=OuterRef("organization"), number__gt=OuterRef("number"))
+def _owners(of: Policy | Run) -> Iterable[Member]:
+    return selectors.members_who_may(of.organization_id, Permission.MANAGE_RETENTION)
+
+
+def _note(rows: Iterable[Announcement]) -> None:
+    Announcement.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def _send(row: Announcement) -> mail.Outcome:
-    organization: Organization = row.member.organization
-    if not selectors.may(row.member, _NEEDED):
+    if not selectors.may(row.member, Permission.MANAGE_RETENTION):
         return mail.NOT_SENT
-    if row.run_id:
-        return _send_about_run(row, organization)
-    policy = Policy.objects.for_organization(organization).get(pk=row.policy_id)
-    if rules.newest(organization.pk) != policy:
+    return _tell_of_run(row, row.run) if row.run else _tell_of_policy(row)
+
+
+def _tell_of_policy(row: Announcement) -> mail.Outcome:
+    organization = row.member.organization
+    policy = rules.newest(organization.pk)
+    if policy is None or policy.pk != row.policy_id:
         return mail.NOT_SENT
-    leases.renew(row, lasts=mail.LEASE)
-    in_force = rules.policy_in_force(organization.pk, daily=True)
     now = timezone.now()
-    begins_at = policy.begins_at or now + rules.NOTICE
+    ends = {"announced_at": now, "begins_at": now + rules.NOTICE}
+    leases.renew(row, lasts=mail.LEASE)
     mail.send(
         "retention_policy",
         to=row.member.user.email,
         subject=f"{' '.join(organization.name.split())} will keep records for {policy.days} days",
-        context={"organization": organization.name, "policy": policy, "in_force": in_force, "begins_at": begins_at},
+        context={
+            "organization": organization.name,
+            "policy": policy,
+            "in_force": rules.policy_in_force(organization.pk, daily=True),
+            "begins_at": policy.begins_at or ends["begins_at"],
+        },
     )
-    untold = Policy.objects.for_organization(organization).filter(pk=policy.pk, announced_at=None)
-    return mail.Outcome(sent=True, record=lambda: untold.update(announced_at=now, begins_at=now + rules.NOTICE) and None)
+
+    def record() -> None:
+        untold = Policy.objects.for_organization(organization).filter(pk=policy.pk, announced_at=None)
+        untold.update(**ends)
+
+    return mail.Outcome(sent=True, record=record)
+
+
+def _tell_of_run(row: Announcement, run: Run) -> mail.Outcome:
+    if run.state != Run.State.ASKS:
+        return mail.NOT_SENT
+    leases.renew(row, lasts=mail.LEASE)
+    organization = row.member.organization.name
+    mail.send(
+        "retention_run",
+        to=row.member.user.email,
+        subject=f"{' '.join(organization.split())}: a disposal waits for you",
+        context={"organization": organization, "run": run},
+    )
+    return mail.Outcome(sent=True)
