@@ -146,7 +146,7 @@ def holds_on(asked: Families) -> dict[uuid.UUID, list[Hold]]:
         if hold.root:
             found[hold.root].append(hold)
             continue
-        for root in roots_of(matching(chains(asked), hold.filter or {})):
+        for root in roots_of(chains(asked).filter(condition(hold.filter or {}))):
             found[root].append(hold)
     return found
 
@@ -155,9 +155,9 @@ def holds_in_force(organization_id: uuid.UUID) -> QuerySet[Hold]:
     return Hold.objects.for_organization(organization_id).filter(lifted_at=None)
 
 
-def matching(rows: QuerySet[Decision], asked: dict[str, Any]) -> QuerySet[Decision]:
-    """The decisions that a hold's filter covers."""
-    return rows.filter(**{_FILTERS[name]: value for name, value in asked.items()})
+def condition(filter: dict[str, Any]) -> Q:
+    """Which decisions a hold's filter covers."""
+    return Q(**{_FILTERS[name]: value for name, value in filter.items()})
 
 
 def roots_of(rows: QuerySet[Decision]) -> QuerySet[Decision, uuid.UUID]:

@@ -27,11 +27,10 @@ def confirm_run(*, caller: Caller, run: Run, candidates: int) -> None:
     with transaction.atomic():
         db.lock(f"retention {organization_id}")
         policy = rules.policy_in_force(organization_id, daily=True)
-        asking = Run.objects.for_organization(organization_id).filter(
-            pk=run.pk, state=Run.State.ASKS, candidates=candidates, policy=policy.number if policy else None
-        )
+        asking = Run.objects.for_organization(organization_id).filter(pk=run.pk, state=Run.State.ASKS)
+        as_shown = asking.filter(candidates=candidates, policy=policy.number) if policy else asking.none()
         confirmed = {"confirmed_by": str(caller.actor), "confirmed_at": timezone.now()}
-        if not asking.update(state=Run.State.RUNNING, **confirmed, **leases.RELEASED):
+        if not as_shown.update(state=Run.State.RUNNING, **confirmed, **leases.RELEASED):
             raise DoesNotAsk
         audit.record(
             "retention_run.confirmed",

@@ -45,7 +45,7 @@ def place_hold(
             number=(rows.aggregate(last=Max("number"))["last"] or 0) + 1,
             matter=matter,
             reason=reason,
-            root=decision and (decision.first_id or decision.pk),
+            root=(decision.first_id or decision.pk) if decision else None,
             filter=filter,
             placed_by=str(caller.actor),
             placed_at=timezone.now(),
