@@ -14,3 +14,9 @@ def run_daily() -> None:
     for organization_id in services.organizations_with_a_policy():
         if time.monotonic() < ends:
             services.run_daily(organization_id, seconds=ends - time.monotonic())
+
+
+@periodic(60, queue="mail")
+def send_announcements() -> None:
+    """Mail owners what they have to know of retention. Woken by what happened, and by the clock."""
+    services.send_announcements()
