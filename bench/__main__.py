@@ -1,5 +1,5 @@
 """`make bench`: ingest over HTTP and in bulk, beside pgbench running the same SQL in the same database; drafting;
-connectors; ingest into a bucket; the pages of the back office; and disposals. `make bench PART=drafting` runs one alone.
+connectors; ingest into a bucket; the pages of the back office; disposals. `make bench PART=drafting` runs one alone.
 
 Runs of both alternate, so that a machine that speeds up or slows down does so for both; what counts is the ratio.
 """
