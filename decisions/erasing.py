@@ -9,8 +9,6 @@ from config import personal_data
 from config.personal_data import Fate
 from decisions.models import Decision
 
-ROOT = Coalesce("first", "pk")
-"""The decision at the start of the chain that a decision or reconsideration belongs to."""
 _SHARED_BY = 6
 """Chains, the own one included. A word that fewer use may be somebody's name."""
 _LOOKED_AT = 100
@@ -33,5 +31,5 @@ def _rare(chosen: QuerySet[Decision], column: str) -> Iterator[str]:
         same = Decision.with_disposed.for_organization(organization_id).filter(**{column: value})
         if column in _OF_REVIEWS:  # which an index finds
             same = same.exclude(first=None)
-        if len(set(same.order_by().values_list(ROOT, flat=True)[:_LOOKED_AT])) < _SHARED_BY:
+        if len(set(same.order_by().values_list(Coalesce("first", "pk"), flat=True)[:_LOOKED_AT])) < _SHARED_BY:
             yield value

@@ -12,10 +12,12 @@ from config.api.times import rfc3339
 from custody import selectors as custody
 from custody.record_types import Families, Page, RecordType
 from decisions import records, reviews
-from decisions.erasing import ROOT, erase
+from decisions.erasing import erase
 from decisions.models import Decision
 from decisions.selectors import record_of
 
+ROOT = Coalesce("first", "pk")
+"""The decision at the start of the chain that a decision or reconsideration belongs to."""
 _PAGE = 1000
 
 
