@@ -18,9 +18,8 @@ class Fate(StrEnum):
 
     EMPTIED = "emptied"
     DELETED = "row deleted"
-    RARE = "emptied where few records share it"
-    DESTROYED = "unreadable for ever"
-    AGES = "ages"
+    RARE = "emptied, unless five other families of the organization share the value"
+    AGES = "goes with time"
     KEPT = "kept"
 
 
@@ -40,13 +39,13 @@ def _of(fate: Fate) -> Callable[..., Column]:
     return column
 
 
-emptied, deleted, rare, destroyed, ages, kept = map(_of, Fate)
+emptied, deleted, rare, ages, kept = map(_of, Fate)
 """Declarations of columns: what they hold and, where it does not go at once, why not or when."""
 
 _declared: dict[type[Model], Mapping[str, Column]] = {}
 
 
-def declare(model: type[Model], **columns: Column) -> None:
+def declare(model: type[Model], /, **columns: Column) -> None:
     """Say what a model keeps; apps call this from their `ready()`."""
     _declared[model] = columns
 

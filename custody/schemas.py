@@ -4,8 +4,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from config.api.openapi import Error
-from config.api.schemas import Answer, RequestBody
+from config.api.schemas import Answer, Error, RequestBody
 
 
 class Signature(Answer):

@@ -9,7 +9,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from pydantic import BaseModel
 
 from config.api.responses import JSON
-from config.api.schemas import QueryString
+from config.api.schemas import Error, QueryString
 
 DECISION_ID = OpenApiParameter(
     "decision_id", {"type": "string", "minLength": 1, "maxLength": 256}, OpenApiParameter.PATH
@@ -46,12 +46,6 @@ class ValidationError(BaseModel):
 
 class HTTPValidationError(BaseModel):
     detail: list[ValidationError] = []
-
-
-class Error(BaseModel):
-    """Any other error: one sentence that says what was wrong and how to mend it."""
-
-    detail: str
 
 
 ErrorModel = tuple[int, type[BaseModel]]
