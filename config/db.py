@@ -37,9 +37,9 @@ def lock(*names: str) -> None:
 
 
 def empty_log() -> None:
-    """Have SQLite empty its log, which holds pages as they were before. Whoever reads at that moment keeps it from that,
-    until it is asked again or the last connection is closed."""
-    if connection.vendor == "sqlite" and not in_transaction():
+    """Have SQLite empty its log, which holds pages as they were before. Whoever reads at that moment keeps it from
+    that, until it is asked again or the last connection is closed."""
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

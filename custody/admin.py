@@ -13,9 +13,11 @@ from accounts import selectors
 from accounts.back_office import ReadOnlyAdmin, TimeRange, caller, page_of, refusal
 from accounts.roles import Permission
 from custody import record_types, services, storage_targets
+from custody import selectors as selectors_of_custody
 from custody.back_office import state_of, waiting
 from custody.cloud_pages import CloudPages
-from custody.models import Entry, Key, KeyOutage, StorageTarget
+from custody.disposal_pages import DisposalAdmin
+from custody.models import Disposal, Entry, Key, KeyOutage, StorageTarget
 from custody.selectors import storage_of
 
 
@@ -28,6 +30,7 @@ class State(admin.SimpleListFilter):
             (Entry.State.QUEUED, "Not yet signed"),
             (Entry.State.RESERVED, "Not yet finalised"),
             (Entry.State.STORED, "In the vault"),
+            (Entry.State.DISPOSED, "Disposed of"),
         ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Entry]) -> QuerySet[Entry]:
@@ -57,7 +60,13 @@ class EntryAdmin(CloudPages):
 
     def more(self, request: HttpRequest, row: Entry) -> dict[str, Any]:
         page = record_types.get(row.kind).page
-        return {"about": page_of(request, page.model, **{page.column: row.pk})}
+        disposed = row.state == Entry.State.DISPOSED
+        disposal = selectors_of_custody.disposal_of(row.organization_id, row.pk) if disposed else None
+        return {
+            "about": page_of(request, page.model, **{page.column: row.pk}),
+            "disposal": disposal,
+            "disposal_facts": DisposalAdmin(Disposal, self.admin_site).facts(disposal) if disposal else [],
+        }
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         organization = selectors.current_organization(request)

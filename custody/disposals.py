@@ -34,6 +34,13 @@ def reason(disposal: Disposal) -> str:
     return str(json.loads(bytes(disposal.statement))["predicate"]["reason"])
 
 
+def state(disposal: Disposal) -> str:
+    """How far it has come, in a word or two."""
+    if disposal.finished_at:
+        return "finished"
+    return "problem" if disposal.problem else "under way"
+
+
 def verified(disposal: Disposal) -> Disposal:
     """The same, once one of the organization's keys is found to have signed it, and to have signed what its columns
     say. Raises Damaged."""
