@@ -70,7 +70,8 @@ def reconsider(
             object_kind="record",
             object_id=decision.pk,
             reconsideration=str(record_id),
-            outcome=review.outcome,
+            # Another word may be anything, and what stands in the audit trail stands there for good.
+            outcome=review.outcome if review.outcome in reviews.USUAL_OUTCOMES else "other",
         )
 
     (result,) = store_records(organization_id=caller.organization_id, submissions=[submission], on_insert=record_event)
