@@ -143,6 +143,7 @@ def new_version(*, caller: Caller, notice: Notice) -> Notice:
     """
     facts, pack = selectors.facts_of(notice.decision), selectors.pack_of(notice)
     with transaction.atomic():
+        require_kept(notice.decision)  # before the notice, as a disposal locks them
         locked = Notice.objects.for_organization(caller.organization_id).locked(notice.pk)
         if locked.state not in Notice.FINISHED:
             raise WrongState(f"{locked.standing} Only an approved or delivered one gets a new version.")

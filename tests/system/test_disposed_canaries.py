@@ -98,15 +98,9 @@ def live_a_whole_life(live: Server) -> str:
     told(live, "POST", f"{path}/deliveries", {"channel": "email"})
     waiting = "SELECT 1 FROM notices_delivery WHERE handled_at IS NULL"
     wait_until(lambda: not live.sql(waiting), "the letter is mailed")
-    program = (
-        "from notices import selectors, services; from notices.models import Notice;"
-        f"n = selectors.notice_with_letter('{notice['notice_id']}');"
-        f"services.request_review(notice=n, code=selectors.letter(n).review_code, message='{MARK} asks', email='{ADDRESS}')"
-    )
-    live.manage("shell", "-c", program)
-    wait_until(
-        lambda: not live.sql("SELECT 1 FROM notices_reviewrequest WHERE handled_at IS NULL"), "it is acknowledged"
-    )
+    live.manage("shell", "-c", ASK.format(notice=notice["notice_id"]))
+    unacknowledged = "SELECT 1 FROM notices_reviewrequest WHERE handled_at IS NULL"
+    wait_until(lambda: not live.sql(unacknowledged), "the request is acknowledged")
     ((request,),) = live.sql("SELECT id FROM notices_reviewrequest")
     told(live, "POST", f"review-requests/{request}/close", {"reason": f"{MARK} called"})
     return approved["public_address"]
