@@ -1,11 +1,15 @@
 """No column that holds text is without a line that says what it may hold about persons, and the page says the same."""
 
+from datetime import timedelta
+
 import pytest
 from django.apps import apps
 from django.db.models import BinaryField, CharField, FileField, JSONField, TextField
 
+from accounts.idempotency import LIFETIME
 from config.personal_data import Fate, declared
 from docs import personal_data
+from retention.models import SHORTEST
 from tests.docs.documents import text
 
 _HOLD_TEXT = (CharField, TextField, JSONField, BinaryField, FileField)
@@ -49,3 +53,7 @@ def test_the_page_is_as_the_code_has_it():
     for model in MODELS:
         for name in texts(model):
             assert model._meta.proxy or f"| `{model._meta.db_table}` | `{name}` |" in page
+
+
+def test_answers_that_are_kept_are_no_older_than_the_youngest_record_that_is_disposed_of():
+    assert timedelta(days=SHORTEST) >= LIFETIME

@@ -7,11 +7,14 @@ from django.core.cache import cache
 from django.test import Client
 
 from accounts import callers, mail
-from custody.models import Entry
+from config import personal_data
+from config.personal_data import Fate
+from custody.models import Entry, WaitingObject
 from custody.selectors import Disposed
+from decisions.models import Decision
 from notices import selectors, services, tasks
 from notices.back_office import reports
-from notices.models import Approval, Delivery, Notice, NoticeRevision, ReviewRequest, SealedNotice
+from notices.models import Approval, Contributor, Delivery, Notice, NoticeRevision, ReviewRequest, SealedNotice
 from notices.packs import packs
 from notices.services import delivery as deliveries
 from notices.services import sealing
@@ -19,6 +22,7 @@ from tests.disposals import dispose_of
 from tests.notices.conftest import RECORD, approve, done, drafted, edit, exempt, send, step, stored
 from tests.notices.test_review_requests import ask
 from tests.people import Browser
+from tests.reconsiderations.conftest import reconsider
 
 pytestmark = pytest.mark.django_db
 
@@ -79,6 +83,31 @@ def test_rows_stay_for_reports_and_words_go(api, notice, disposed):
         assert (delivery.address, delivery.reference, delivery.returned_because) == ("", "", "")
         assert delivery.channel
     assert not ReviewRequest.objects.exists()
+
+
+def test_each_column_is_emptied_or_its_row_deleted_as_it_declares(api, notice, row):
+    """Of all models, whatever a new column is added to."""
+    done(reconsider(api))
+    Decision.objects.update(system_version=MARK, subject_reference=MARK)
+    Notice.objects.update(holder=api.organization.members.first())
+    Approval.objects.update(sender=MARK)
+    Delivery.objects.update(letter_digest=MARK)
+    ReviewRequest.objects.update(due_clock=MARK)
+    Contributor.objects.update(mail=ADDRESS)
+    WaitingObject.objects.create(record=Entry.objects.get(pk=row.decision_id), body=MARK.encode())
+
+    def filled(model, columns):
+        rows = list(model._base_manager.values(*columns))
+        return {name for name in columns for each in rows if each[name] not in ("", {}, None, b"")}
+
+    emptied = {model: personal_data.of(model, Fate.EMPTIED) for model in personal_data.declared()}
+    deleted = {model: personal_data.of(model, Fate.DELETED) for model in personal_data.declared()}
+    going = [(model, columns) for model, columns in [*emptied.items(), *deleted.items()] if columns]
+    for model, columns in going:
+        assert filled(model, columns) == set(columns), model
+    dispose_of(api.organization)
+    for model, columns in going:
+        assert filled(model, columns) == set(), model
 
 
 def test_reports_keep_their_counts(api, notice, row):
