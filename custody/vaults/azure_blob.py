@@ -16,7 +16,6 @@ _EXISTS = {"BlobAlreadyExists", "BlobImmutableDueToPolicy"}
 _SHORTEST_LOCK = timedelta(minutes=1)
 _OF_VERSIONS = ["versions", "snapshots", "deleted", "immutabilitypolicy", "legalhold"]
 _LONGEST_SOFT_DELETE = 365
-_CURRENT, _VERSION, _SNAPSHOT = "current", "version_id", "snapshot"
 _BY_DEFAULT = Locks(of_objects=True, of_all=True)
 
 
@@ -76,15 +75,19 @@ class AzureBlobVault(CloudVault):
                 continue
             until = blob.immutability_policy.expiry_time if blob.immutability_policy else None
             is_locked = until is not None and until > now
-            yield Version(_id_of(blob), is_locked or bool(blob.has_legal_hold), until if is_locked else None)
+            yield Version(
+                _id_of(blob),
+                is_current=bool(blob.is_current_version) or not _id_of(blob),
+                is_kept=is_locked or bool(blob.has_legal_hold),
+                kept_until=until if is_locked else None,
+            )
 
-    def remove(self, path: str, version: str) -> None:
-        kind, _, name = version.partition("=")
+    def remove(self, path: str, version: Version) -> None:
         with suppress(ResourceNotFoundError):
-            if kind in ("", _CURRENT):  # which becomes an earlier version where there are versions
+            if version.is_current:  # it becomes an earlier version where there are versions
                 self.client.delete_blob(path, delete_snapshots="include")
-            if name:
-                self.client.delete_blob(path, **_named(version))
+            if version.id:
+                self.client.delete_blob(path, **_named(version.id))
 
     def purge(self, path: str, version: str) -> bool:
         if not version:  # neither a version nor a snapshot
@@ -136,13 +139,11 @@ class AzureBlobVault(CloudVault):
 
 def _id_of(blob: Any) -> str:
     if blob.snapshot:
-        return f"{_SNAPSHOT}={blob.snapshot}"
-    if blob.version_id:
-        return f"{_CURRENT if blob.is_current_version else _VERSION}={blob.version_id}"
-    return ""
+        return f"snapshot={blob.snapshot}"
+    return f"version_id={blob.version_id}" if blob.version_id else ""
 
 
 def _named(version: str) -> dict[str, str]:
     """The parameters that name a version or a snapshot."""
     kind, _, name = version.partition("=")
-    return {_VERSION if kind == _CURRENT else kind: name} if name else {}
+    return {kind: name} if name else {}

@@ -63,12 +63,14 @@ class Version(NamedTuple):
 
     Attributes:
         id: "" where the storage has no versions.
+        is_current: it is what the object's name leads to.
         is_kept: nobody can remove it now.
         kept_until: and until when not, if the list says so.
         recoverable_until: it was removed, and until then the cloud can bring it back.
     """
 
     id: str = ""
+    is_current: bool = True
     is_kept: bool = False
     kept_until: datetime | None = None
     recoverable_until: datetime | None = None
@@ -146,8 +148,8 @@ class CloudVault(ABC):
         """Every version of an object, removed ones too that the cloud can bring back."""
 
     @abstractmethod
-    def remove(self, path: str, version: str) -> None:
-        """A version that is gone is no error."""
+    def remove(self, path: str, version: Version) -> None:
+        """One that is gone is no error."""
 
     def purge(self, path: str, version: str) -> bool:
         """Whether a version that was removed cannot be brought back any more, because of this call."""
@@ -310,11 +312,13 @@ class CloudVault(ABC):
 
     def _erase(self, path: str) -> Left:
         """What is there no more, a list says: also what others have put meanwhile is removed."""
+        refused: set[str] = set()
         for _ in range(_ROUNDS):
             found = [*self.versions(path)]
             there = [each for each in found if not each.recoverable_until]
             removed = [each for each in found if each.recoverable_until]
-            kept = [each for each in there if each.is_kept or not self._removed(path, each)]
+            kept = [each for each in there if each.is_kept or each.id in refused or not self._removed(path, each)]
+            refused.update(each.id for each in kept)
             if len(kept) == len(there) and not [each for each in removed if self.purge(path, each.id)]:
                 break
         else:
@@ -329,7 +333,7 @@ class CloudVault(ABC):
 
     def _removed(self, path: str, version: Version) -> bool:
         try:
-            self.remove(path, version.id)
+            self.remove(path, version)
         except self.errors as error:
             if not self.is_refusal(error):
                 raise

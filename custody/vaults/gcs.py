@@ -58,14 +58,14 @@ class GcsVault(CloudVault):
             if blob.name == path:
                 until = blob.retention_expiration_time
                 is_kept = until is not None and until > now
-                yield Version(str(blob.generation), is_kept, until if is_kept else None)
+                yield Version(str(blob.generation), is_kept=is_kept, kept_until=until if is_kept else None)
         for blob in self._blobs(path, _OF_VERSIONS, soft_deleted=True):
             if blob.name == path and blob.hard_delete_time:
                 yield Version(str(blob.generation), recoverable_until=blob.hard_delete_time)
 
-    def remove(self, path: str, version: str) -> None:
+    def remove(self, path: str, version: Version) -> None:
         with suppress(NotFound):
-            self._blob(path, version).delete(**_ONCE)
+            self._blob(path, version.id).delete(**_ONCE)
 
     def is_refusal(self, error: Exception) -> bool:
         return isinstance(error, Forbidden)

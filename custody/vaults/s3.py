@@ -80,8 +80,8 @@ class S3Vault(CloudVault):
                 if found["Key"] == path:
                     yield Version(found["VersionId"])
 
-    def remove(self, path: str, version: str) -> None:
-        self.client.delete_object(**self._at(path, version))
+    def remove(self, path: str, version: Version) -> None:
+        self.client.delete_object(**self._at(path, version.id))
 
     def is_refusal(self, error: Exception) -> bool:
         return isinstance(error, ClientError) and _code(error) in _REFUSED

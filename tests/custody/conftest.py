@@ -83,9 +83,9 @@ def storage_of(
         "azure": ("microsoft", azure_container),
     }
 
-    def make(provider: str, *, locked: bool = False) -> CloudStorage:
+    def make(provider: str, **settings: Any) -> CloudStorage:
         server, bucket = makers[provider]
-        made: CloudStorage = bucket(request.getfixturevalue(server), monkeypatch.setenv, locked=locked)
+        made: CloudStorage = bucket(request.getfixturevalue(server), monkeypatch.setenv, **settings)
         return made
 
     return make
