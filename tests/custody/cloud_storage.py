@@ -159,6 +159,7 @@ def azure_container(
     def replace(name: str, body: bytes) -> None:
         container.upload_blob(name, body, overwrite=True)
         cloud.versions.add(name, body)
+
     env("DRS_SECRET_AZURE", cloud.blobs.key)
     return CloudStorage(
         "azure",

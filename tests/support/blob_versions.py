@@ -119,7 +119,7 @@ class BlobVersions:
             return reply
         if found is None:
             return _error("BlobNotFound", 404)
-        if request.query.get("deletetype") == "permanent":
+        if request.query.get("deletetype", "").lower() == "permanent":
             if not self.permanent or not found.deleted_at:
                 return _error("FeatureNotSupported", 409)
             self.blobs.remove(found)

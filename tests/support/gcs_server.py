@@ -37,6 +37,7 @@ class Object:
         self.deleted_at: datetime | None = None
         """Since when it is no longer the live one."""
         self.retention: dict[str, str] | None = None
+        self.is_held = False
         self.gone_at: datetime | None = None
         """If it was soft-deleted: until then it can be restored."""
 
@@ -85,7 +86,7 @@ class Bucket(dict[str, Object]):
 
     def is_locked(self, found: Object) -> bool:
         until = self.kept_until(found)
-        return until is not None and datetime.now(UTC) < until
+        return found.is_held or (until is not None and datetime.now(UTC) < until)
 
     def described(self, found: Object) -> dict[str, Any]:
         until = self.kept_until(found)
