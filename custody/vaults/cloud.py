@@ -326,7 +326,7 @@ class CloudVault(ABC):
         self._look_for_marker()  # or it is another bucket that has nothing
         bodies = [self.read(path, each.id) for each in kept]
         return Left(
-            [each for each in bodies if each is not None],
+            tuple(each for each in bodies if each is not None),
             _latest(self.lock_ends(path, each) for each in kept),
             _latest(each.recoverable_until for each in removed),
         )
