@@ -8,7 +8,7 @@ import time_machine
 from django.core.exceptions import ImproperlyConfigured
 
 from accounts import callers
-from custody import objects, retain, services, storage_targets, vaults
+from custody import objects, retain, services, vaults
 from custody.models import Entry, WaitingObject, data_key_key, object_key
 from custody.services import move_records
 from tests.custody.cloud_storage import PROVIDERS
@@ -24,9 +24,7 @@ SECOND = timedelta(seconds=1)
 def policy(monkeypatch):
     """By organization, for how many days it keeps its records."""
     days = {}
-    asked = []
-    monkeypatch.setattr(retain, "_days_of", lambda organization_id: asked.append(1) or days.get(organization_id))
-    days["asked"] = asked
+    monkeypatch.setattr(retain, "_days_of", days.get)
     return days
 
 
@@ -138,9 +136,8 @@ def test_at_google_both_count_and_the_later_end_decides(
     entry = Entry.objects.get()
     bucket = google.buckets["records"]
     found = bucket[name_in(storage, keys_of(entry)[0])]
-    assert is_about(
-        datetime.fromisoformat(found.retention["retainUntilTime"]), entry.received_at + timedelta(days=DAYS)
-    )
+    own = datetime.fromisoformat(found.retention["retainUntilTime"])
+    assert is_about(own, entry.received_at + timedelta(days=DAYS))
     assert bucket.kept_until(found) > datetime.now(UTC) + timedelta(days=3999)
 
 
@@ -153,9 +150,9 @@ def test_a_default_of_years_is_not_shortened_by_a_leap_day(
     use_storage(organization, storage)
     lock_by_default("aws", Years=7)
     api.ingest(RAW)
-    until, mode = lock_of(storage, keys_of(Entry.objects.get())[0])
-    today = datetime.now(UTC)
-    assert mode == "Governance" or until >= today.replace(year=today.year + 7, day=28) - timedelta(minutes=1)
+    entry = Entry.objects.get()
+    until, mode = lock_of(storage, keys_of(entry)[0])
+    assert mode == "Governance" or until - entry.received_at >= timedelta(days=365 * 7 + 2), "the most 7 years have"
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -216,7 +213,7 @@ def test_what_is_moved_put_back_or_finished_later_is_locked_too(
     vault = vaults.of(use_storage(organization, storage).pk)
     list(move_records(caller=callers.command_line(organization.pk)))
     entry = Entry.objects.get()
-    key, key_of_dek = keys_of(entry)
+    key = keys_of(entry)[0]
     wanted = entry.received_at + timedelta(days=DAYS)
     assert is_about(lock_of(storage, key)[0], wanted)
 
@@ -235,11 +232,9 @@ def test_what_is_moved_put_back_or_finished_later_is_locked_too(
     assert is_about(lock_of(storage, keys_of(later)[0])[0], later.received_at + timedelta(days=DAYS))
 
 
-def test_for_storage_without_locks_nobody_is_asked(api, filesystem_vault, organization, policy):
-    policy[organization.pk] = DAYS
+def test_for_storage_without_locks_nobody_is_asked(api, filesystem_vault, monkeypatch):
+    monkeypatch.setattr(retain, "_days_of", lambda organization_id: pytest.fail("it was asked"))
     assert api.ingest(RAW).status_code == 201
-    assert storage_targets.current(organization.pk).provider == "filesystem"
-    assert policy["asked"] == []
 
 
 def test_one_app_knows_the_policies(monkeypatch):
