@@ -142,5 +142,5 @@ def _may_have_data_key(body: bytes) -> bool:
 
 
 def _put_one(vault: Vault, key: str, body: bytes, retain_until: datetime | None = None) -> bool:
-    named = {"retain_until": retain_until} if retain_until else {}
-    return (vault.put_new(key, body, **named) and vault.compares_checksums) or vault.get(key) == body
+    is_new = vault.put_new(key, body, retain_until=retain_until) if retain_until else vault.put_new(key, body)
+    return (is_new and vault.compares_checksums) or vault.get(key) == body

@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from config.vetted_http import AnswerTooLarge
 from custody.clouds import azure
-from custody.vaults.cloud import ANSWER_BYTES, CloudVault, Locks, Signed, Version
+from custody.vaults.cloud import ANSWER_BYTES, CloudVault, Signed
+from custody.vaults.locks import Locks, Version
 
 _EXISTS = {"BlobAlreadyExists", "BlobImmutableDueToPolicy"}
 _SHORTEST_LOCK = timedelta(minutes=1)

@@ -20,6 +20,7 @@ from config.vetted_http import Connections, TooSlow
 from custody import clouds
 from custody.models import Installation, StorageTarget
 from custody.vaults import Left, ObjectMissing, VaultNotMarked, VaultOfAnother, VaultUnavailable
+from custody.vaults.locks import Locks, Version
 
 log = structlog.get_logger("custody")
 
@@ -45,35 +46,6 @@ _EARLY_SECONDS = 600.0
 
 
 _BROKEN = (DomainError, requests.RequestException, urllib3.exceptions.HTTPError)
-
-
-class Locks(NamedTuple):
-    """How a bucket keeps objects from being removed."""
-
-    of_objects: bool
-    """A single object can be locked until a time."""
-    of_all: bool
-    """Whatever is put is locked."""
-    by_default: timedelta = timedelta()
-    """For how long, where a lock of its own would go before that."""
-
-
-class Version(NamedTuple):
-    """A version of an object, as a list has it.
-
-    Attributes:
-        id: "" where the storage has no versions.
-        is_current: it is what the object's name leads to.
-        is_kept: nobody can remove it now.
-        kept_until: and until when not, if the list says so.
-        recoverable_until: it was removed, and until then the cloud can bring it back.
-    """
-
-    id: str = ""
-    is_current: bool = True
-    is_kept: bool = False
-    kept_until: datetime | None = None
-    recoverable_until: datetime | None = None
 
 
 class Signed(NamedTuple):
@@ -313,8 +285,10 @@ class CloudVault(ABC):
     def _erase(self, path: str) -> Left:
         """What is there no more, a list says: also what others have put meanwhile is removed."""
         refused: set[str] = set()
+        is_known = False
         for _ in range(_ROUNDS):
             found = [*self.versions(path)]
+            is_known = is_known or bool(found)
             there = [each for each in found if not each.recoverable_until]
             removed = [each for each in found if each.recoverable_until]
             kept = [each for each in there if each.is_kept or each.id in refused or not self._removed(path, each)]
@@ -323,7 +297,8 @@ class CloudVault(ABC):
                 break
         else:
             raise VaultUnavailable(because="somebody else puts the same object again and again")
-        self._look_for_marker()  # or it is another bucket that has nothing
+        if not is_known:
+            self._look_for_marker()  # or it is another bucket that has nothing
         bodies = [self.read(path, each.id) for each in kept]
         return Left(
             tuple(each for each in bodies if each is not None),

@@ -10,7 +10,8 @@ from google.cloud.storage import Blob
 from google.cloud.storage.exceptions import DataCorruption
 
 from custody.clouds import gcp
-from custody.vaults.cloud import CloudVault, Locks, Signed, Version
+from custody.vaults.cloud import CloudVault, Signed
+from custody.vaults.locks import Locks, Version
 
 _ONCE: dict[str, Any] = {"retry": None, "timeout": (5, 15)}
 _OF_VERSIONS = "items(name,generation,retentionExpirationTime,hardDeleteTime),nextPageToken"
@@ -82,7 +83,8 @@ class GcsVault(CloudVault):
         return f"HTTP {error.code}" if isinstance(error, GoogleAPICallError) else type(error).__name__
 
     def _blob(self, path: str, version: str) -> Blob:
-        return self.client.blob(path, generation=int(version) if version else None)
+        blob: Blob = self.client.blob(path, generation=int(version) if version else None)
+        return blob
 
     def _blobs(self, prefix: str, fields: str, **options: Any) -> Iterator[Blob]:
         yield from self.client.client.list_blobs(self.client, prefix=prefix, fields=fields, **options, **_ONCE)

@@ -9,7 +9,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from django.utils import timezone
 
 from custody.clouds import aws
-from custody.vaults.cloud import CloudVault, Locks, Signed, Version
+from custody.vaults.cloud import CloudVault, Signed
+from custody.vaults.locks import Locks, Version
 
 _ROLE_SECONDS = 3600
 _TRIES = 4
