@@ -283,7 +283,7 @@ class CloudVault(ABC):
         return f"This is the vault of the decision-record service's installation {self.installation}.\n".encode()
 
     def _erase(self, path: str) -> Left:
-        """What is there no more, a list says: also what others have put meanwhile is removed."""
+        """It ends with a list that shows nothing more to remove: what others put meanwhile is removed too."""
         refused: set[str] = set()
         is_known = False
         for _ in range(_ROUNDS):
@@ -299,12 +299,17 @@ class CloudVault(ABC):
             raise VaultUnavailable(because="somebody else puts the same object again and again")
         if not is_known:
             self._look_for_marker()  # or it is another bucket that has nothing
-        bodies = [self.read(path, each.id) for each in kept]
         return Left(
-            tuple(each for each in bodies if each is not None),
+            tuple(self._kept(path, each) for each in kept),
             _latest(self.lock_ends(path, each) for each in kept),
             _latest(each.recoverable_until for each in removed),
         )
+
+    def _kept(self, path: str, version: Version) -> bytes:
+        body = self.read(path, version.id)
+        if body is None:
+            raise VaultUnavailable(because="the bucket does not give what it lists")
+        return body
 
     def _removed(self, path: str, version: Version) -> bool:
         try:
