@@ -15,7 +15,7 @@ from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
 from config.errors import Fault
-from custody import objects, selectors, storage_targets, vaults
+from custody import objects, retain, selectors, storage_targets, vaults
 from custody.models import Entry
 from custody.sealing import Damaged
 from custody.services.complete import Put, put
@@ -34,6 +34,7 @@ class Move(StrEnum):
     MOVED = "moved"
     UNREADABLE = "cannot be read at its old place"
     TAKEN = "cannot be read back: something else lies in its stead at the new place"
+    GONE = "was disposed of meanwhile"
 
 
 def not_at(target_id: str, organization_id: uuid.UUID) -> QuerySet[Entry]:
@@ -88,9 +89,12 @@ def _move(entries: Sequence[Entry], target_id: str) -> list[tuple[Entry, Move]]:
     """Raises VaultUnavailable."""
     new = vaults.of(target_id)
     bodies = _read(entries)
+    owners = {entry.organization_id for entry in entries if new.may_lock}
+    days = {organization_id: retain.days_of(organization_id) for organization_id in owners}
 
     def put_and_read_back(entry: Entry) -> tuple[Put, bytes]:
-        result = put(new, entry.organization_id, entry.pk, bodies[entry.pk])
+        until = retain.until(entry.received_at, days.get(entry.organization_id))
+        result = put(new, entry.organization_id, entry.pk, bodies[entry.pk], retain_until=until)
         return result, objects.get(new, entry.organization_id, entry.pk) if result is Put.STORED else b""
 
     readable = [entry for entry in entries if entry.pk in bodies]
@@ -105,6 +109,9 @@ def _move(entries: Sequence[Entry], target_id: str) -> list[tuple[Entry, Move]]:
         else:
             results[entry.pk] = Move.TAKEN
     _point(copied, target_id)
+    for entry in _disposed_of(entries):  # after it was read here: its copy came too late to be destroyed with it
+        objects.remove(new, entry.organization_id, entry.pk)
+        results[entry.pk] = Move.GONE
     return [(entry, results[entry.pk]) for entry in entries]
 
 
@@ -164,3 +171,10 @@ def _point(entries: Sequence[Entry], target_id: str) -> None:
                 pk=entry.pk, target=entry.target_id, state=Entry.State.STORED
             )
             same.update(target=target_id)
+
+
+def _disposed_of(entries: Sequence[Entry]) -> list[Entry]:
+    """Those that are stored no more, wherever."""
+    rows = Entry.objects.unscoped("of the organization whose records are moved").filter(state=Entry.State.STORED)
+    stored = set(rows.filter(pk__in=[entry.pk for entry in entries]).values_list("pk", flat=True))
+    return [entry for entry in entries if entry.pk not in stored]
