@@ -47,6 +47,7 @@ INSTALLED_APPS = [
     "decisions",
     "connectors",
     "notices",
+    "retention",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -15,7 +15,7 @@ from tests.docs.documents import CHECKOUT, DOCUMENTS, blocks, first_column, sect
 from tests.system.live import Server
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
-_OURS = ("config", "accounts", "custody", "decisions", "notices", "connectors")
+_OURS = ("config", "accounts", "custody", "decisions", "notices", "connectors", "retention")
 
 
 def headings(document: Path) -> set[str]:

@@ -1,0 +1,159 @@
+"""What a policy, the laws and the holds together say of families: which are to be disposed of, and why others are not.
+
+All of it is asked about many families at once, and changes nothing.
+"""
+
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from custody import families
+from custody.record_types import Families, Floor
+from decisions.models import Decision
+from decisions.record_types import ROOT, chains
+from retention.models import Hold, Policy
+
+NOTICE = timedelta(days=7)
+"""How long owners have after they were told of a policy that shortens."""
+
+_FILTERS = {
+    "action": "action",
+    "system": "system_name",
+    "source": "source",
+    "subject_reference": "subject_reference",
+    "received_from": "received_at__gte",
+    "received_to": "received_at__lt",
+    "decided_from": "decided_at__gte",
+    "decided_to": "decided_at__lt",
+}
+FILTERS = tuple(_FILTERS)
+"""What a hold can be placed by."""
+
+
+class Reason(StrEnum):
+    """What becomes of a family, and why."""
+
+    DUE = "due"
+    NOT_YET = "not_yet"
+    FLOOR = "floor"
+    HOLD = "hold"
+    OBSTACLE = "obstacle"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What is to become of a family.
+
+    Attributes:
+        reason: the first that applies, in the order in which time alone will clear it away: its day has not come by the
+            policy, or by a law; it is held; something about it is unfinished.
+        from_: from when it may be disposed of, if nothing else stands against it.
+        floor: the law that keeps it longer than the policy, if one does.
+        holds: the numbers of those that cover it.
+        obstacles: sentences about what is unfinished.
+    """
+
+    reason: Reason
+    disposed_from: datetime
+    floor: Floor | None
+    holds: tuple[int, ...]
+    obstacles: tuple[str, ...]
+
+    @property
+    def is_due(self) -> bool:
+        return self.reason is Reason.DUE
+
+
+def newest(organization_id: uuid.UUID) -> Policy | None:
+    """The current version of the policy."""
+    return Policy.objects.for_organization(organization_id).order_by("-number").first()
+
+
+def policy_in_force(organization_id: uuid.UUID, *, daily: bool) -> Policy | None:
+    """The policy to dispose by; None if nothing is to be disposed of.
+
+    Args:
+        daily: for the daily run, which begins under a shorter policy only once owners have had a week. A person at the
+            command line, who is shown what will go, uses the newest.
+    """
+    current = newest(organization_id)
+    if current is None or not daily:
+        return current
+    rows = Policy.objects.for_organization(organization_id).filter(begins_at__lte=timezone.now())
+    begun = rows.order_by("-number").first()
+    return max(current, begun, key=lambda policy: policy.days) if begun else None
+
+
+def cutoff(policy: Policy, now: datetime) -> datetime:
+    """What counted from before it is past the policy's days."""
+    return now - timedelta(days=policy.days)
+
+
+def evaluate(asked: Families, policy: Policy, now: datetime) -> dict[uuid.UUID, Verdict]:
+    """What is to become of each family. One of which nothing is left is not in the answer."""
+    counts_from = families.counts_from(asked)
+    known = Families(asked.organization_id, list(counts_from))
+    floors, obstacles, holds = families.floors(known), families.obstacles(known), holds_on(known)
+    return {
+        root: _verdict(
+            since, policy, now, floors[root], tuple(hold.number for hold in holds[root]), tuple(obstacles[root])
+        )
+        for root, since in counts_from.items()
+    }
+
+
+def _verdict(
+    since: datetime,
+    policy: Policy,
+    now: datetime,
+    floors: list[Floor],
+    holds: tuple[int, ...],
+    obstacles: tuple[str, ...],
+) -> Verdict:
+    longest = max(floors, key=lambda floor: floor.days, default=None)
+    floor = longest if longest and longest.days > policy.days else None
+    disposed_from = _days_after(since, max(policy.days, floor.days if floor else 0))
+    if now < _days_after(since, policy.days):
+        reason = Reason.NOT_YET
+    elif now < disposed_from:
+        reason = Reason.FLOOR
+    elif holds:
+        reason = Reason.HOLD
+    else:
+        reason = Reason.OBSTACLE if obstacles else Reason.DUE
+    return Verdict(reason=reason, disposed_from=disposed_from, floor=floor, holds=holds, obstacles=obstacles)
+
+
+def _days_after(since: datetime, days: int) -> datetime:
+    """A record may name any year, and the calendar ends."""
+    try:
+        return since + timedelta(days=days)
+    except OverflowError:
+        return datetime.max.replace(tzinfo=UTC)
+
+
+def holds_on(asked: Families) -> dict[uuid.UUID, list[Hold]]:
+    """The holds that cover each family: those placed on it, and those by a filter that any of its decisions matches."""
+    found: dict[uuid.UUID, list[Hold]] = {root: [] for root in asked.roots}
+    in_force = holds_in_force(asked.organization_id).order_by("number")
+    for hold in in_force.filter(Q(root=None) | Q(root__in=asked.roots)):
+        if hold.root:
+            found[hold.root].append(hold)
+            continue
+        for root in matching(chains(asked), hold.filter or {}).order_by().values_list(ROOT, flat=True).distinct():
+            found[root].append(hold)
+    return found
+
+
+def holds_in_force(organization_id: uuid.UUID) -> QuerySet[Hold]:
+    return Hold.objects.for_organization(organization_id).filter(lifted_at=None)
+
+
+def matching(rows: QuerySet[Decision], asked: dict[str, Any]) -> QuerySet[Decision]:
+    """The decisions that a hold's filter covers."""
+    return rows.filter(**{_FILTERS[name]: value for name, value in asked.items()})

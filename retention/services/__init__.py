@@ -1,0 +1,1 @@
+"""Every change of state of retention: its policy, legal holds, and runs that dispose."""
