@@ -15,6 +15,7 @@ urlpatterns = [
     path("v1/ingest/", include("decisions.urls.ingest")),
     path("v1/", include("notices.urls")),
     path("v1/", include("connectors.urls")),
+    path("v1/", include("retention.urls")),
     path("v1/", include("decisions.urls.api")),
     path("v1/", include("custody.urls")),
     path("v1/", include("accounts.urls.api")),

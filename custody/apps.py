@@ -7,11 +7,12 @@ class CustodyConfig(AppConfig):
     def ready(self) -> None:
         from accounts import back_office
         from config import health, wrapped_secrets
-        from custody import checks, selectors, vaults  # noqa: F401 - importing checks registers them
+        from custody import checks, selectors, services, vaults  # noqa: F401 - importing checks registers them
         from custody.back_office import needs
 
         health.register("vault", vaults.probe)
         health.register("keys", wrapped_secrets.probe)
+        health.register("journal", services.require_replayed)
         health.register("targets", selectors.require_no_outage, required=False)
         health.register_figure("queue_lag_seconds", selectors.queue_lag_seconds)
         back_office.register_needs(needs)

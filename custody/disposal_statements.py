@@ -13,7 +13,7 @@ from typing import Any
 
 from config.api.times import rfc3339
 from custody.envelope import STATEMENT_TYPE
-from custody.models import Entry
+from custody.models import Disposal, Entry
 
 PREDICATE_TYPE = "urn:x-decision-record-service:disposal:v1"
 
@@ -53,6 +53,12 @@ def statement(entry: Entry, order: Order, disposed_at: datetime) -> bytes:
         },
     }
     return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+
+
+def order(disposal: Disposal) -> Order:
+    """What a disposal says of why."""
+    said = json.loads(bytes(disposal.statement))["predicate"]
+    return Order(said["policy"]["number"], said["policy"]["days"], said["reason"], said["actor"])
 
 
 def _ciphertext(signed: bytes) -> Any:

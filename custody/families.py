@@ -39,6 +39,12 @@ def floors(families: Families) -> dict[uuid.UUID, list[Floor]]:
     return _by_root(families, lambda each: each.floors(families))
 
 
+def all_floors() -> list[Floor]:
+    """For how long laws can ask to keep a family, the longest first."""
+    found = (floor for each in record_types.registered() for floor in each.all_floors())
+    return sorted(found, key=lambda floor: (-floor.days, floor.source))
+
+
 def obstacles(families: Families) -> dict[uuid.UUID, list[str]]:
     """Sentences that say why each cannot be disposed of now; none if it can."""
     found = _by_root(families, lambda each: each.obstacles(families))

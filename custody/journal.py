@@ -26,7 +26,7 @@ from config.errors import Fault
 from custody import storage_targets, vaults
 from custody.keys import Keyring, keyring
 from custody.models import Disposal, Entry, Installation, JournalFile, StorageTarget
-from custody.vaults import Vault, VaultNotMarked
+from custody.vaults import Vault, VaultNotMarked, VaultUnavailable
 from custody.vaults.filesystem import FilesystemVault
 
 STORAGE = "storage"
@@ -50,7 +50,7 @@ class Line:
 
 def is_kept(organization_id: uuid.UUID) -> bool:
     """Whether disposals of the organization are written down outside of the database."""
-    return bool(_vaults(organization_id))
+    return bool(_places(organization_id))
 
 
 def append(organization_id: uuid.UUID, disposals: Sequence[Disposal]) -> None:
@@ -59,11 +59,13 @@ def append(organization_id: uuid.UUID, disposals: Sequence[Disposal]) -> None:
     Raises:
         VaultUnavailable, KeyMissing: nothing was written.
     """
-    places = _vaults(organization_id)
+    places = _places(organization_id)
     if not places:
         return
+    _begin(places[0])
     key = f"{_prefix(organization_id)}{timezone.now():%Y%m%d%H%M%S}{uuid.uuid4().hex}"
-    lines = [_line(keyring(organization_id), disposal) for disposal in disposals]
+    keys = keyring(organization_id)
+    lines = [_line(keys, disposal) for disposal in disposals]
     places[0].put_new(key, b"".join(lines), lockable=False)
     JournalFile.objects.create(key=key, organization_id=organization_id)
     rows = Disposal.objects.for_organization(organization_id).filter(pk__in=[row.pk for row in disposals])
@@ -79,7 +81,7 @@ def unknown() -> Iterator[tuple[uuid.UUID, str]]:
     for organization_id in Organization.objects.order_by("pk").values_list("pk", flat=True):
         rows = JournalFile.objects.for_organization(organization_id)
         known = set(rows.values_list("key", flat=True))
-        for place in _vaults(organization_id):
+        for place in filter(_is_begun, _places(organization_id)):
             found = place.list(_prefix(organization_id))
             yield from ((organization_id, key) for key in sorted(found) if key not in known)
 
@@ -90,7 +92,7 @@ def read(organization_id: uuid.UUID, key: str) -> list[Line]:
     Raises:
         JournalDamaged, VaultUnavailable, KeyMissing
     """
-    place = next(each for each in _vaults(organization_id) if each.has(key))
+    place = next(each for each in _places(organization_id) if each.has(key))
     body = place.get(key)
     keys = keyring(organization_id)
     return [_read_line(keys, line) for line in body.splitlines()]
@@ -100,7 +102,7 @@ def _prefix(organization_id: uuid.UUID) -> str:
     return f"{organization_id.hex}/journal/"
 
 
-def _vaults(organization_id: uuid.UUID) -> list[Vault]:
+def _places(organization_id: uuid.UUID) -> list[Vault]:
     """Where the journal of an organization is written, and then where it was written before."""
     place: str = settings.RETENTION_JOURNAL
     if place == STORAGE:
@@ -110,21 +112,37 @@ def _vaults(organization_id: uuid.UUID) -> list[Vault]:
 
 
 @cache
-def _folder(path: Path) -> Vault:
-    """The folder, with the marker of this installation: a disk that is not mounted has none, and is not taken for a
-    journal in which nothing stands."""
-    target = StorageTarget(provider=StorageTarget.Provider.FILESYSTEM, configuration={"root": str(path)})
-    vault = FilesystemVault(target)
-    installation, _ = Installation.objects.get_or_create(only=True)
+def _folder(path: Path) -> FilesystemVault:
+    vault = FilesystemVault(StorageTarget(configuration={"root": str(path)}))
+    Installation.objects.get_or_create(only=True)
     vault.identify()
+    return vault
+
+
+def _is_begun(place: Vault) -> bool:
+    """Whether there is a journal at all. The database may know of none, and then a folder without a marker has none.
+
+    Raises:
+        VaultUnavailable: it does not answer, or its disk is not mounted.
+    """
+    if not isinstance(place, FilesystemVault) or settings.RETENTION_JOURNAL == STORAGE:
+        return True
     try:
-        vault.require_marker()
+        place.require_marker()
     except VaultNotMarked:
         if JournalFile.objects.unscoped("one folder serves every organization").exists():
             raise
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        vault.mark(installation.uid)
-    return vault
+        return False
+    return True
+
+
+def _begin(place: Vault) -> None:
+    if isinstance(place, FilesystemVault) and not _is_begun(place):
+        try:
+            place.root.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            place.mark(Installation.objects.get().uid)
+        except OSError as error:
+            raise VaultUnavailable(because=f"the journal cannot be made ({error.strerror})") from error
 
 
 def _line(keys: Keyring, disposal: Disposal) -> bytes:

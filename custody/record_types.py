@@ -80,6 +80,7 @@ class RecordType:
         members: the ids of its records in families, each after the root of its family; oldest first in each.
         counts_from: of each family about which it keeps something, from when the days of a retention policy count.
         floors: for how long laws ask to keep families, because of what this type keeps about them.
+        all_floors: the floors that there can be, for those who set a policy.
         obstacles: sentences that say why what it keeps about a family cannot be disposed of now.
         candidates: of the type with which families begin, the roots of an organization's families that counted from
             before a moment if nothing has happened in them since, in the order of their ids and read as they are used.
@@ -98,6 +99,7 @@ class RecordType:
     members: Callable[[Families], Iterable[tuple[uuid.UUID, uuid.UUID]]]
     counts_from: Callable[[Families], Iterable[tuple[uuid.UUID, datetime]]]
     floors: Callable[[Families], Iterable[tuple[uuid.UUID, Floor]]] = _nothing
+    all_floors: Callable[[], Iterable[Floor]] = tuple
     obstacles: Callable[[Families], Iterable[tuple[uuid.UUID, str]]] = _nothing
     candidates: Callable[[uuid.UUID, datetime], Iterable[uuid.UUID]] | None = None
     lock: Callable[[Families], object] = _nothing

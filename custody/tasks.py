@@ -38,3 +38,16 @@ def note_key_outages() -> None:
 def send_key_alerts() -> None:
     """Mail what owners should know of their keys. Woken by what happened, and by the clock."""
     services.send_key_alerts()
+
+
+@periodic(60, queue="custody")
+def finish_disposals() -> None:
+    """Go on with disposals that were interrupted, or whose storage did not answer."""
+    services.finish_all_disposals()
+
+
+@periodic(60, queue="custody")
+def replay_journal() -> None:
+    """Do again what the journal of disposals says, if the database was restored from an older backup."""
+    for _ in services.replay():
+        pass

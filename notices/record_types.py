@@ -70,6 +70,10 @@ def floor_of(pack_id: str) -> Floor | None:
     return Floor(pack.retention_days, pack.id, source.citation)
 
 
+def _all_floors() -> Iterator[Floor]:
+    yield from filter(None, map(floor_of, packs()))
+
+
 def _obstacles(families: Families) -> Iterator[tuple[uuid.UUID, str]]:
     notices = _notices(families).order_by().annotate(root=_ROOT)
     deliveries = Delivery.objects.for_organization(families.organization_id).filter(handled_at=None)
@@ -148,6 +152,7 @@ NOTICE = RecordType(
     members=_members,
     counts_from=_counts_from,
     floors=_floors,
+    all_floors=_all_floors,
     obstacles=_obstacles,
     lock=_lock,
     export=lambda families: map(_exported, _notices(families)),

@@ -4,6 +4,7 @@ All of it is asked about many families at once, and changes nothing.
 """
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -50,15 +51,17 @@ class Verdict:
     """What is to become of a family.
 
     Attributes:
-        reason: the first that applies, in the order in which time alone will clear it away: its day has not come by the
-            policy, or by a law; it is held; something about it is unfinished.
-        from_: from when it may be disposed of, if nothing else stands against it.
+        reason: the first that applies: its day has not come by the policy, or by a law; it is held; something about it
+            is unfinished.
+        counts_from: from when its days count.
+        disposed_from: from when it may be disposed of, if nothing else stands against it.
         floor: the law that keeps it longer than the policy, if one does.
         holds: the numbers of those that cover it.
         obstacles: sentences about what is unfinished.
     """
 
     reason: Reason
+    counts_from: datetime
     disposed_from: datetime
     floor: Floor | None
     holds: tuple[int, ...]
@@ -99,38 +102,36 @@ def evaluate(asked: Families, policy: Policy, now: datetime) -> dict[uuid.UUID, 
     counts_from = families.counts_from(asked)
     known = Families(asked.organization_id, list(counts_from))
     floors, obstacles, holds = families.floors(known), families.obstacles(known), holds_on(known)
-    return {
-        root: _verdict(
-            since, policy, now, floors[root], tuple(hold.number for hold in holds[root]), tuple(obstacles[root])
+    found = {}
+    for root, since in counts_from.items():
+        longest = max(floors[root], key=lambda floor: floor.days, default=None)
+        floor = longest if longest and longest.days > policy.days else None
+        ends, disposed_from = days_after(since, policy.days), days_after(since, (floor or policy).days)
+        found[root] = Verdict(
+            reason=_reason(now, ends, disposed_from, holds[root], obstacles[root]),
+            counts_from=since,
+            disposed_from=disposed_from,
+            floor=floor,
+            holds=tuple(hold.number for hold in holds[root]),
+            obstacles=tuple(obstacles[root]),
         )
-        for root, since in counts_from.items()
-    }
+    return found
 
 
-def _verdict(
-    since: datetime,
-    policy: Policy,
-    now: datetime,
-    floors: list[Floor],
-    holds: tuple[int, ...],
-    obstacles: tuple[str, ...],
-) -> Verdict:
-    longest = max(floors, key=lambda floor: floor.days, default=None)
-    floor = longest if longest and longest.days > policy.days else None
-    disposed_from = _days_after(since, max(policy.days, floor.days if floor else 0))
-    if now < _days_after(since, policy.days):
-        reason = Reason.NOT_YET
-    elif now < disposed_from:
-        reason = Reason.FLOOR
-    elif holds:
-        reason = Reason.HOLD
-    else:
-        reason = Reason.OBSTACLE if obstacles else Reason.DUE
-    return Verdict(reason=reason, disposed_from=disposed_from, floor=floor, holds=holds, obstacles=obstacles)
+def _reason(
+    now: datetime, ends: datetime, disposed_from: datetime, holds: Sequence[Hold], obstacles: Sequence[str]
+) -> Reason:
+    if now < ends:
+        return Reason.NOT_YET
+    if now < disposed_from:
+        return Reason.FLOOR
+    if holds:
+        return Reason.HOLD
+    return Reason.OBSTACLE if obstacles else Reason.DUE
 
 
-def _days_after(since: datetime, days: int) -> datetime:
-    """A record may name any year, and the calendar ends."""
+def days_after(since: datetime, days: int) -> datetime:
+    """The end of a period. A record may name any year, and the calendar ends."""
     try:
         return since + timedelta(days=days)
     except OverflowError:
@@ -145,7 +146,7 @@ def holds_on(asked: Families) -> dict[uuid.UUID, list[Hold]]:
         if hold.root:
             found[hold.root].append(hold)
             continue
-        for root in matching(chains(asked), hold.filter or {}).order_by().values_list(ROOT, flat=True).distinct():
+        for root in roots_of(chains(asked).filter(condition(hold.filter or {}))):
             found[root].append(hold)
     return found
 
@@ -154,6 +155,11 @@ def holds_in_force(organization_id: uuid.UUID) -> QuerySet[Hold]:
     return Hold.objects.for_organization(organization_id).filter(lifted_at=None)
 
 
-def matching(rows: QuerySet[Decision], asked: dict[str, Any]) -> QuerySet[Decision]:
-    """The decisions that a hold's filter covers."""
-    return rows.filter(**{_FILTERS[name]: value for name, value in asked.items()})
+def condition(filter: dict[str, Any]) -> Q:
+    """Which decisions a hold's filter covers."""
+    return Q(**{_FILTERS[name]: value for name, value in filter.items()})
+
+
+def roots_of(rows: QuerySet[Decision]) -> QuerySet[Decision, uuid.UUID]:
+    """The roots of the families that decisions belong to, each once."""
+    return rows.order_by().values_list(ROOT, flat=True).distinct()

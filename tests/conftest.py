@@ -9,6 +9,7 @@ os.environ["DATA_DIR"] = _directory.name
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
 import gc  # noqa: E402
+import itertools  # noqa: E402
 import json  # noqa: E402
 from collections.abc import Callable, Iterator  # noqa: E402
 from pathlib import Path  # noqa: E402
@@ -29,6 +30,7 @@ from config import db  # noqa: E402
 from custody import keys, storage_targets, vaults  # noqa: E402
 from custody.models import StorageTarget  # noqa: E402
 from custody.services import mark_vault  # noqa: E402
+from custody.services.replay import forget as forget_replay  # noqa: E402
 from tests import databases, people  # noqa: E402
 from tests.browser.chromium import chromium  # noqa: E402
 from tests.people import Browser  # noqa: E402
@@ -231,6 +233,16 @@ def _secrets_of_one_test_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     keys.forget()
     vaults.forget()
     monkeypatch.setattr(db, "in_transaction", lambda: False)
+
+
+_journals = itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def _journal_of_one_test_alone(settings: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A folder that is made when the first disposal is written into it."""
+    settings.RETENTION_JOURNAL = f"folder:{tmp_path_factory.getbasetemp()}/journal-{next(_journals)}"
+    forget_replay()
 
 
 @pytest.fixture(params=["database", "filesystem"])

@@ -1,18 +1,21 @@
 """Taking custody of records, and finishing what a crash or an outage left unfinished."""
 
 from custody.services.custody_test import CustodyTest, run_custody_test
+from custody.services.dispose import BATCH, dispose, finish_all_disposals, finish_disposals, prepare
 from custody.services.key_alerts import note_key_outages, send_key_alerts
 from custody.services.keys import ROTATABLE, KeyNotProven, NeverRotated, import_key_file, rotate_key
 from custody.services.moving import Move, move_records, not_at
 from custody.services.recalling import recall
 from custody.services.reconciler import adopt_orphans, reconcile
 from custody.services.repair import Found, outside_the_database, repair_vaults
+from custody.services.replay import replay, require_replayed
 from custody.services.storage import DEPLOYMENT, StorageRefused, choose_cloud, choose_deployments, choose_target
 from custody.services.storage_alerts import send_storage_alerts, watch_targets
 from custody.services.store import LEASE, TAKEN, Status, StoreResult, Submission, store_records
 from custody.services.vault_marker import NotThisVault, VaultNotMade, mark_vault, targets_with_a_root
 
 __all__ = [
+    "BATCH",
     "DEPLOYMENT",
     "LEASE",
     "ROTATABLE",
@@ -32,15 +35,21 @@ __all__ = [
     "choose_cloud",
     "choose_deployments",
     "choose_target",
+    "dispose",
+    "finish_all_disposals",
+    "finish_disposals",
     "import_key_file",
     "mark_vault",
     "move_records",
     "not_at",
     "note_key_outages",
     "outside_the_database",
+    "prepare",
     "recall",
     "reconcile",
     "repair_vaults",
+    "replay",
+    "require_replayed",
     "rotate_key",
     "run_custody_test",
     "send_key_alerts",

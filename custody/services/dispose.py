@@ -8,7 +8,7 @@ journal, and their data keys and objects leave all other storage. Whoever is kil
 
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -52,25 +52,40 @@ def prepare(families_due: Families, order: Order) -> Prepared:
     Raises:
         KmsUnavailable, KeyMissing: the organization's signing key cannot be used.
     """
-    now = timezone.now()
     members = families.members(families_due)
     entries = _entries(families_due.organization_id, [pk for ids in members.values() for pk in ids])
-    rows = {
-        entry.pk: Disposal(
+    rows = signed_disposals(entries, {pk: root for root, ids in members.items() for pk in ids}, order)
+    disposals: dict[uuid.UUID, list[Disposal]] = {root: [] for root in members}
+    for row in rows:
+        disposals[row.root].append(row)
+    return Prepared(families_due.organization_id, disposals)
+
+
+def signed_disposals(entries: Sequence[Entry], roots: Mapping[uuid.UUID, uuid.UUID], order: Order) -> list[Disposal]:
+    """The unsaved disposals of some records of one organization.
+
+    Args:
+        roots: of the family of each record.
+
+    Raises: as `prepare`.
+    """
+    if not entries:
+        return []
+    now = timezone.now()
+    statements = [disposal_statements.statement(entry, order, now) for entry in entries]
+    key_id, signatures = _sign(entries[0].organization_id, statements)
+    return [
+        Disposal(
             record=entry,
-            root=root,
+            root=roots[entry.pk],
             policy=order.policy,
-            statement=disposal_statements.statement(entry, order, now),
+            statement=statement,
+            signature=signature,
+            key_id=key_id,
             disposed_at=now,
         )
-        for root, ids in members.items()
-        for entry in (entries[pk] for pk in ids if pk in entries)
-    }
-    _sign(families_due.organization_id, list(rows.values()))
-    return Prepared(
-        families_due.organization_id,
-        {root: [rows[pk] for pk in ids if pk in rows] for root, ids in members.items()},
-    )
+        for entry, statement, signature in zip(entries, statements, signatures, strict=True)
+    ]
 
 
 def dispose(prepared: Prepared, roots: Collection[uuid.UUID]) -> list[Disposal]:
@@ -109,48 +124,51 @@ def _forget_for_good() -> None:
             cursor.execute("PRAGMA secure_delete = ON")
 
 
-def _entries(organization_id: uuid.UUID, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Entry]:
+def _entries(organization_id: uuid.UUID, ids: Sequence[uuid.UUID]) -> list[Entry]:
     """Those that are not disposed of yet."""
     rows = Entry.objects.for_organization(organization_id).exclude(state=Entry.State.DISPOSED)
-    return {entry.pk: entry for entry in rows.filter(pk__in=ids)}
+    return list(rows.filter(pk__in=ids))
 
 
-def _sign(organization_id: uuid.UUID, rows: Sequence[Disposal]) -> None:
+def _sign(organization_id: uuid.UUID, statements: Sequence[bytes]) -> tuple[str, list[bytes]]:
+    """The key's id, and the signatures in order."""
     signer = keyring(organization_id).signer
-    messages = [envelope.pre_authentication_encoding(bytes(row.statement)) for row in rows]
-    if isinstance(signer, KmsSigner):
-        with ThreadPoolExecutor(_PARALLEL) as pool:
-            signatures = list(pool.map(signer.sign, messages))
-    else:
-        signatures = [signer.sign(message) for message in messages]
-    for row, signature in zip(rows, signatures, strict=True):
-        row.signature, row.key_id = signature, signer.key_id
+    messages = [envelope.pre_authentication_encoding(each) for each in statements]
+    if not isinstance(signer, KmsSigner):
+        return signer.key_id, [signer.sign(each) for each in messages]
+    with ThreadPoolExecutor(_PARALLEL) as pool:
+        return signer.key_id, list(pool.map(signer.sign, messages))
 
 
-def finish_disposals(organization_id: uuid.UUID, *, retry_now: bool = False) -> tuple[int, int]:
+def finish_disposals(organization_id: uuid.UUID, *, retry_now: bool = False) -> Iterator[tuple[int, int]]:
     """Bring what is disposed of to its end: into the journal, and out of all storage. Several may run at once.
 
     Args:
         retry_now: do not wait for the pauses after failures to end.
 
-    Returns:
-        How many were finished, and how many could not be: why, their rows say.
+    Yields:
+        After each batch, how many of it were finished, and how many could not be: why, their rows say.
     """
-    unfinished = unfinished_disposals(organization_id)
+    unfinished = Disposal.objects.for_organization(organization_id).filter(finished_at=None)
     if retry_now:
         unfinished.exclude(next_try_at=None).update(next_try_at=None)
-    finished = failed = 0
-    while claimed := leases.claim(unfinished.select_related("record"), lasts=_LEASE, most=BATCH):
+    rows = unfinished.select_related("record")
+    while claimed := leases.claim(rows, lasts=_LEASE, most=BATCH, order=("root", "pk")):
         ends = _Ends(organization_id)
         ends.write_into_journal(claimed)
         ends.remove(claimed)
-        finished += ends.keep(claimed)
-        failed += len(claimed) - len([row for row in claimed if row.pk not in ends.problems])
-    return finished, failed
+        yield ends.keep(claimed), len(ends.problems)
 
 
-def unfinished_disposals(organization_id: uuid.UUID) -> QuerySet[Disposal]:
-    return Disposal.objects.for_organization(organization_id).filter(finished_at=None)
+def finish_all_disposals() -> None:
+    """Go on with whatever was left unfinished: by a run that was killed, or by storage that did not answer."""
+    unfinished = Disposal.objects.unscoped("the queue is everybody's").filter(finished_at=None)
+    for organization_id in unfinished.values_list("record__organization", flat=True).distinct():
+        try:
+            for _ in finish_disposals(organization_id):
+                pass
+        except Fault as error:  # of this organization's keys: others go on
+            log.error("disposals cannot be finished", organization=str(organization_id), reason=str(error))
 
 
 class _Ends:
@@ -173,12 +191,13 @@ class _Ends:
         for target in storage_targets.all_of(self.organization_id):
             if target.provider == StorageTarget.Provider.DATABASE:
                 continue
+            where = f"storage {target.pk}"
             try:
-                self._remove_from(vaults.of(target.pk), rows)
+                self._remove_from(vaults.of(target.pk), rows, where)
             except Fault as error:
-                self._note(rows, error, f"storage {target.pk}")
+                self._note(rows, error, where)
 
-    def _remove_from(self, vault: Vault, rows: Sequence[Disposal]) -> None:
+    def _remove_from(self, vault: Vault, rows: Sequence[Disposal], where: str) -> None:
         def removal(row: Disposal) -> Removal | Fault:
             try:
                 return objects.remove(vault, self.organization_id, row.pk)
@@ -188,7 +207,7 @@ class _Ends:
         with ThreadPoolExecutor(_PARALLEL) as pool:
             for row, result in zip(rows, pool.map(removal, rows), strict=True):
                 if isinstance(result, Fault):
-                    self._note([row], result, "storage")
+                    self._note([row], result, where)
                 else:
                     self.removals[row.pk].append(result)
 

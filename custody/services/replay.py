@@ -9,11 +9,11 @@ from django.db import transaction
 
 from config import db
 from config.errors import Fault
-from custody import families, journal
+from custody import disposal_statements, families, journal
 from custody.journal import Line
 from custody.models import Disposal, Entry, JournalFile
 from custody.record_types import Families
-from custody.services.dispose import write_disposals
+from custody.services.dispose import signed_disposals, write_disposals
 
 log = structlog.get_logger("custody")
 
@@ -62,6 +62,12 @@ def require_replayed() -> None:
     _replayed_until = time.monotonic() + _FRESH_SECONDS
 
 
+def forget() -> None:
+    """Have this process look at the journal again."""
+    global _replayed_until
+    _replayed_until = 0.0
+
+
 def _replay_file(organization_id: uuid.UUID, key: str, lines: Sequence[Line]) -> int:
     with transaction.atomic():
         db.lock(f"journal {key}")
@@ -75,12 +81,23 @@ def _replay_file(organization_id: uuid.UUID, key: str, lines: Sequence[Line]) ->
 
 
 def _dispose_again(organization_id: uuid.UUID, lines: Sequence[Line]) -> int:
-    known = Entry.objects.for_organization(organization_id).in_bulk([line.entry.pk for line in lines])
+    entries = Entry.objects.for_organization(organization_id)
+    known = entries.in_bulk([line.entry.pk for line in lines])
     missing = [line for line in lines if line.entry.pk not in known]
     revived = [line for line in lines if line.entry.pk in known and known[line.entry.pk].state != Entry.State.DISPOSED]
     Entry.objects.bulk_create([line.entry for line in missing])
     Disposal.objects.bulk_create([line.disposal for line in missing])
-    back = Families(organization_id, {line.disposal.root for line in revived})
-    families.lock(back)
-    write_disposals(back, [line.disposal for line in revived])
+    if revived:
+        back = Families(organization_id, {line.disposal.root for line in revived})
+        families.lock(back)
+        write_disposals(back, [*(line.disposal for line in revived), *_rest(back, lines)])
     return len(missing) + len(revived)
+
+
+def _rest(back: Families, lines: Sequence[Line]) -> list[Disposal]:
+    """The disposals of what else the families have in this database: of records whose lines were not written any more,
+    or that were added since the restore."""
+    written = {line.entry.pk for line in lines}
+    roots = {pk: root for root, ids in families.members(back).items() for pk in ids if pk not in written}
+    rows = Entry.objects.for_organization(back.organization_id).exclude(state=Entry.State.DISPOSED)
+    return signed_disposals(list(rows.filter(pk__in=roots)), roots, disposal_statements.order(lines[0].disposal))

@@ -1,1 +1,8 @@
 """Every change of state of retention: its policy, legal holds, and runs that dispose."""
+
+from retention.services.announcements import send_announcements
+from retention.services.confirmations import confirm_run
+from retention.services.holds import lift_hold, place_hold
+from retention.services.policies import set_policy
+
+__all__ = ["confirm_run", "lift_hold", "place_hold", "send_announcements", "set_policy"]

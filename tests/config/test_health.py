@@ -18,7 +18,7 @@ from tests import throwaway
 from tests.custody.faulty_disk import faulty_disk, full_disk
 from tests.system.live import server
 
-PARTS = {"database", "broker", "vault", "keys", "targets"}
+PARTS = {"database", "broker", "vault", "keys", "journal", "targets"}
 
 
 def unready(answer) -> set[str]:

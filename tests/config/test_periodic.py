@@ -14,6 +14,8 @@ TASKS = {
     "connectors.tasks.repair_times": (60, "dispatch"),
     "connectors.tasks.note_silence": (600, "default"),
     "connectors.tasks.send_alerts": (60, "mail"),
+    "custody.tasks.finish_disposals": (60, "custody"),
+    "custody.tasks.replay_journal": (60, "custody"),
     "custody.tasks.note_key_outages": (60, "default"),
     "custody.tasks.reconcile": (30, "custody"),
     "custody.tasks.send_key_alerts": (60, "mail"),

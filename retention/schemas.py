@@ -1,0 +1,215 @@
+"""Bodies and answers of the API for retention."""
+
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from config.api.numbers import WHOLE
+from config.api.pagination import Page
+from config.api.schemas import Answer, RequestBody, Text
+from config.api.times import MomentInBody
+from decisions.records import DecisionId
+from retention.models import LONGEST, MAX_MATTER, MAX_NOTE, MAX_REASON, SHORTEST
+
+Days = Annotated[int, Field(ge=SHORTEST, le=LONGEST), WHOLE]
+SharePercent = Annotated[int, Field(ge=1, le=100), WHOLE]
+Matter = Annotated[str, Field(max_length=MAX_MATTER, pattern=r"\S")]
+Reason = Annotated[str, Field(max_length=MAX_REASON, pattern=r"\S")]
+Value = Annotated[Text, Field(min_length=1)]
+
+
+class RetentionIn(RequestBody):
+    """`share_percent` stays as it was if it is left out. With `dry_run` nothing is saved."""
+
+    days: Days
+    note: Annotated[str, Field(max_length=MAX_NOTE)] = ""
+    share_percent: Annotated[SharePercent | None, Field(description="What a daily run may free without asking.")] = None
+    dry_run: bool = False
+
+
+class HoldFilter(RequestBody):
+    """What a decision must match; times as in the list of decisions. A family is held if one of its decisions does."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", json_schema_extra={"minProperties": 1})
+
+    action: Value | None = None
+    system: Value | None = None
+    source: Value | None = None
+    subject_reference: Value | None = None
+    decided_from: MomentInBody | None = None
+    decided_to: MomentInBody | None = None
+    received_from: MomentInBody | None = None
+    received_to: MomentInBody | None = None
+
+    @model_validator(mode="after")
+    def _names_something(self) -> Self:
+        if not self.as_json():
+            raise ValueError("a filter names at least one value")
+        return self
+
+    def as_json(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", exclude_none=True)
+
+
+class HoldIn(RequestBody):
+    """A hold on the family of a decision, or by a filter on all that match, also later ones: one of both."""
+
+    private: ClassVar = frozenset({"matter", "reason", "filter"})
+
+    matter: Matter
+    reason: Reason
+    decision_id: DecisionId | None = None
+    filter: HoldFilter | None = None
+
+    @model_validator(mode="after")
+    def _covers_one_or_many(self) -> Self:
+        if (self.decision_id is None) == (self.filter is None):
+            raise ValueError("name either a decision_id or a filter")
+        return self
+
+
+class LiftIn(RequestBody):
+    private: ClassVar = frozenset({"reason"})
+
+    reason: Reason
+
+
+class HoldQuery(Page):
+    state: Literal["in_force", "lifted"] | None = None
+
+
+class ListPage(Page):
+    """A list without filters."""
+
+
+class PolicyOut(Answer):
+    """`begins_at` is when the daily run begins under it: null until an owner was told of one that shortens."""
+
+    number: int
+    days: int
+    note: str
+    share_percent: int
+    created_by: str
+    created_at: str
+    shortens: bool
+    announced_at: str | None
+    begins_at: str | None
+
+
+class FloorOut(Answer):
+    """A law that asks to keep what a pack was used on. `lengthens`: for longer than the current policy."""
+
+    pack: str
+    days: int
+    citation: str
+    lengthens: bool
+
+
+class FloorCount(Answer):
+    pack: str
+    days: int
+    citation: str
+    families: int
+
+
+class PreviewOut(Answer):
+    """What the policy would do now, in families: a decision with its reconsiderations, notices and letters.
+
+    `frees` are those that are not due already. With `at_least`, there are more than were looked at.
+    """
+
+    frees: int
+    due: int
+    held: int
+    kept_by_floor: list[FloorCount]
+    with_obstacle: int
+    at_least: bool
+
+
+class DailyOut(Answer):
+    """What the daily run goes by: `days` is null while it disposes of nothing."""
+
+    days: int | None
+    policy: int | None
+
+
+class HoldsOut(Answer):
+    """`families` are those held, counted up to 1,001."""
+
+    in_force: int
+    families: int
+
+
+class RetentionOut(Answer):
+    """`current` is the newest version, null without a policy; `history` has all, newest first. Without a journal a
+    restored backup revives what was disposed of since."""
+
+    days: int | None
+    note: str | None
+    current: PolicyOut | None
+    history: list[PolicyOut]
+    daily: DailyOut
+    floors: list[FloorOut]
+    holds: HoldsOut
+    journal: bool
+
+
+class RetentionSet(RetentionOut):
+    """`saved` is false of a dry run."""
+
+    preview: PreviewOut
+    saved: bool
+
+
+class HoldOut(Answer):
+    """`record_id` is of the first record of the family that is held; `filter` of what is held by one."""
+
+    number: int
+    matter: str
+    reason: str
+    record_id: str | None
+    filter: dict[str, Any] | None
+    placed_by: str
+    placed_at: str
+    lifted_by: str | None
+    lifted_at: str | None
+    lifted_because: str | None
+
+
+class HoldList(Answer):
+    items: list[HoldOut]
+    next_cursor: str | None
+
+
+class DisposalOut(Answer):
+    """`finished_at` is null while something of the record is still on its way out of storage. `kept_until` is the lock
+    of the storage, on an object whose key is destroyed; `recoverable_until` its soft delete."""
+
+    record_id: str
+    first_record_id: str
+    policy: int
+    disposed_at: str
+    finished_at: str | None
+    kept_until: str | None
+    recoverable_until: str | None
+
+
+class DisposalList(Answer):
+    items: list[DisposalOut]
+    next_cursor: str | None
+
+
+class DecisionRetention(Answer):
+    """`state`: `due`, or why not: `no_policy`, `not_yet`, `floor`, `hold`, `obstacle`, the first that applies.
+
+    `disposed_from` is the day by the current policy and the floor that lengthens it; `holds` are their numbers.
+    """
+
+    decision_id: str
+    state: str
+    policy: int | None
+    counts_from: str
+    disposed_from: str | None
+    floor: FloorOut | None
+    holds: list[int]
+    obstacles: list[str]

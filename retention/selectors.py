@@ -1,0 +1,77 @@
+"""Reading policies, holds and disposals."""
+
+import uuid
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from accounts.back_office.lists import MOST
+from config.errors import Fault
+from custody import journal
+from custody.models import Disposal
+from custody.record_types import Families
+from decisions.models import Decision
+from decisions.selectors import DecisionNotFound
+from retention import rules
+from retention.errors import NoHold
+from retention.models import LONGEST, Hold, Policy, Run
+from retention.rules import Verdict
+
+
+def history(organization_id: uuid.UUID) -> list[Policy]:
+    """All versions of the policy, newest first."""
+    return list(Policy.objects.for_organization(organization_id).order_by("-number"))
+
+
+def hold(organization_id: uuid.UUID, number: int) -> Hold:
+    """Raises NoHold."""
+    found = Hold.objects.for_organization(organization_id).filter(number=number).first()
+    if found is None:
+        raise NoHold
+    return found
+
+
+def count_held(organization_id: uuid.UUID) -> int:
+    """How many families are held, counted no further than lists are."""
+    wanted = Q()
+    for each in rules.holds_in_force(organization_id):
+        wanted |= Q(pk=each.root) if each.root else rules.condition(each.filter or {})
+    return count_families(organization_id, wanted) if wanted else 0
+
+
+def count_families(organization_id: uuid.UUID, wanted: Q) -> int:
+    """In how many families a decision matches, counted no further than lists are: MOST + 1 stands for any more."""
+    rows = Decision.objects.for_organization(organization_id).filter(wanted)
+    return rules.roots_of(rows)[: MOST + 1].count()
+
+
+def standing(decision: Decision) -> tuple[Policy | None, Verdict]:
+    """The current policy, and what is to become of the family of a decision; by the longest if there is none.
+
+    Raises:
+        DecisionNotFound: it was disposed of just now.
+    """
+    policy, root = rules.newest(decision.organization_id), decision.first_id or decision.pk
+    asked = Families(decision.organization_id, [root])
+    found = rules.evaluate(asked, policy or Policy(days=LONGEST), timezone.now()).get(root)
+    if found is None:
+        raise DecisionNotFound
+    return policy, found
+
+
+def journal_is_kept(organization_id: uuid.UUID) -> bool:
+    """Whether a restore brings nothing back. A journal that is out of reach is kept: nothing is told as done before it
+    has been written."""
+    try:
+        return journal.is_kept(organization_id)
+    except Fault:
+        return True
+
+
+def disposals(organization_id: uuid.UUID) -> QuerySet[Disposal]:
+    return Disposal.objects.for_organization(organization_id)
+
+
+def runs(organization_id: uuid.UUID) -> QuerySet[Run]:
+    """Newest first."""
+    return Run.objects.for_organization(organization_id).order_by("-started_at", "-pk")

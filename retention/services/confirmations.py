@@ -1,0 +1,42 @@
+"""An owner lets a daily run go on that asks, because it would free more than the share set for it."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit
+from accounts.authority import requires
+from accounts.callers import Caller
+from accounts.roles import Permission
+from config import db, leases
+from retention import rules
+from retention.errors import DoesNotAsk
+from retention.models import Run
+
+
+@requires(Permission.DISPOSE)
+def confirm_run(*, caller: Caller, run: Run, candidates: int) -> None:
+    """Let a run free as many families as it asked for, and no more. The clock's next run takes it up.
+
+    Args:
+        candidates: the number that the owner was shown.
+
+    Raises:
+        DoesNotAsk: it asks no longer, or for another number, or under a policy that is no longer in force.
+    """
+    organization_id = caller.organization_id
+    with transaction.atomic():
+        db.lock(f"retention {organization_id}")
+        policy = rules.policy_in_force(organization_id, daily=True)
+        asking = Run.objects.for_organization(organization_id).filter(pk=run.pk, state=Run.State.ASKS)
+        as_shown = asking.filter(candidates=candidates, policy=policy.number) if policy else asking.none()
+        confirmed = {"confirmed_by": str(caller.actor), "confirmed_at": timezone.now()}
+        if not as_shown.update(state=Run.State.RUNNING, **confirmed, **leases.RELEASED):
+            raise DoesNotAsk
+        audit.record(
+            "retention_run.confirmed",
+            actor=caller.actor,
+            organization_id=organization_id,
+            object_kind="retention_run",
+            object_id=run.pk,
+            families=candidates,
+        )

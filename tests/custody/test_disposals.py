@@ -1,0 +1,300 @@
+"""Disposing of records: unreadable from one commit on, proven for good, and done again after a restore."""
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+from django.db import transaction
+
+from custody import disposal_statements, envelope, families, journal, services, signers, vaults
+from custody.disposal_statements import Order
+from custody.journal import JournalDamaged
+from custody.models import Disposal, Entry, JournalFile, Key, SealedObject, object_key
+from custody.record_types import Families
+from custody.services.replay import NotReplayed, forget
+from custody.vaults import VaultUnavailable
+from custody.vaults.filesystem import MARKER
+from decisions.models import Decision
+from tests.notices.conftest import approve, done, drafted, step
+from tests.reconsiderations.conftest import RAW, reconsider
+
+pytestmark = pytest.mark.django_db
+
+ORDER = Order(policy=3, days=30, reason="Its retention period is over.", actor="system the service itself")
+
+
+@pytest.fixture
+def family(api):
+    """Of a decision, a reconsideration and a delivered notice."""
+    receipt = done(api.ingest(RAW))
+    done(reconsider(api))
+    notice = drafted(api)
+    done(approve(api, notice))
+    done(step(api, notice, "deliveries", {"channel": "hand"}))
+    return Families(api.organization.pk, [Entry.objects.get(pk=receipt["record_id"]).pk])
+
+
+def start(family, order=ORDER):
+    """Dispose of a family, up to the commit."""
+    prepared = services.prepare(family, order)
+    with transaction.atomic():
+        families.lock(family)
+        return services.dispose(prepared, family.roots)
+
+
+def finish(organization):
+    return [sum(each) for each in zip(*services.finish_disposals(organization.pk), strict=True)] or [0, 0]
+
+
+def dispose(family, organization):
+    rows = start(family)
+    assert finish(organization) == [len(rows), 0]
+    return rows
+
+
+def members(family):
+    (ids,) = families.members(family).values()
+    return ids
+
+
+def keys_in_the_vault(organization):
+    return set(vaults.current(organization.pk).list(f"{organization.pk.hex}/records/"))
+
+
+def test_the_whole_family_is_disposed_of_and_nothing_of_it_is_left_in_the_vault(api, each_vault, family):
+    ids = members(family)
+    other = done(api.ingest({"decision_id": "other"}))["record_id"]
+    assert len(ids) == 3
+    assert {row.pk for row in dispose(family, api.organization)} == set(ids)
+    assert set(Entry.objects.filter(state="disposed").values_list("pk", flat=True)) == set(ids)
+    assert [key.rsplit("/")[-1] for key in keys_in_the_vault(api.organization)] == [other.replace("-", "")]
+    assert not SealedObject.objects.filter(key__in=[object_key(api.organization.pk, pk) for pk in ids]).exists()
+    assert list(Disposal.objects.filter(finished_at=None)) == []
+
+
+def test_the_signed_statement_says_which_record_by_which_policy_why_and_by_whom_and_nothing_of_its_content(api, family):
+    (entry,) = Entry.objects.filter(pk=family.roots[0])
+    dispose(family, api.organization)
+    row = Disposal.objects.get(pk=entry.pk)
+    key = Key.objects.get(key_id=row.key_id)
+    message = envelope.pre_authentication_encoding(bytes(row.statement))
+    assert signers.verifies(key.algorithm, key.public_pem, bytes(row.signature), message)
+    said = json.loads(bytes(row.statement))
+    (subject,) = said["subject"]
+    assert subject["name"] == entry.pk.urn
+    assert said["predicateType"] == disposal_statements.PREDICATE_TYPE
+    assert said["predicate"] | {"disposedAt": ""} == {
+        "organization": str(api.organization.pk),
+        "kind": "decision",
+        "ciphertext": json.loads(bytes(entry.statement))["predicate"]["ciphertext"],
+        "policy": {"number": 3, "days": 30},
+        "reason": ORDER.reason,
+        "actor": ORDER.actor,
+        "disposedAt": "",
+    }
+    assert disposal_statements.order(row) == ORDER
+
+
+def test_a_family_that_something_was_added_to_since_it_was_looked_at_is_left_alone(api, family):
+    prepared = services.prepare(family, ORDER)
+    done(reconsider(api))
+    with transaction.atomic():
+        assert services.dispose(prepared, family.roots) == []
+    assert not Disposal.objects.exists()
+    assert api.get("/v1/decisions/loan-1/record").status_code == 200
+
+
+def test_nothing_is_disposed_of_twice(api, family):
+    prepared = services.prepare(family, ORDER)
+    dispose(family, api.organization)
+    with transaction.atomic():
+        assert services.dispose(prepared, family.roots) == []
+    assert start(family) == []
+
+
+def test_what_cannot_be_removed_yet_is_told_and_tried_again(api, filesystem_vault, family):
+    ids = members(family)
+    start(family)
+    marker = (filesystem_vault / MARKER).rename(filesystem_vault / "NO-MARKER")
+    assert finish(api.organization) == [0, 3]
+    marker.rename(filesystem_vault / MARKER)
+    rows = Disposal.objects.filter(pk__in=ids)
+    assert {row.finished_at for row in rows} == {None}
+    assert all(row.problem.startswith("storage filesystem: ") for row in rows)
+    assert finish(api.organization) == [0, 0]  # not before its pause is over
+    assert [
+        sum(each) for each in zip(*services.finish_disposals(api.organization.pk, retry_now=True), strict=True)
+    ] == [3, 0]
+    assert {(row.problem, row.attempts) for row in Disposal.objects.filter(pk__in=ids)} == {("", 0)}
+    assert keys_in_the_vault(api.organization) == set()
+
+
+def test_the_clock_finishes_what_a_killed_run_left(api, each_vault, family):
+    start(family)
+    services.finish_all_disposals()
+    assert not Disposal.objects.filter(finished_at=None).exists()
+    assert keys_in_the_vault(api.organization) == set()
+
+
+def test_a_worker_that_lost_its_lease_finishes_nothing(api, family, monkeypatch):
+    start(family)
+    write = journal.append
+
+    def append(organization_id, rows):
+        write(organization_id, rows)
+        Disposal.objects.update(lease_token=None, lease_until=None)
+
+    monkeypatch.setattr(journal, "append", append)
+    assert next(services.finish_disposals(api.organization.pk)) == (0, 0)
+    monkeypatch.undo()
+    assert finish(api.organization) == [3, 0]
+    assert JournalFile.objects.count() == 1
+
+
+# ── the journal, and a restore ──
+
+
+def root_of_the_journal(settings):
+    return Path(settings.RETENTION_JOURNAL.removeprefix("folder:"))
+
+
+def files(settings):
+    return [path for path in root_of_the_journal(settings).rglob("*") if path.is_file() and path.name != "MARKER"]
+
+
+@pytest.fixture
+def restored(family, organization):
+    """As a backup of before the disposal has everything, while vault and journal are as they are."""
+    saved = transaction.savepoint()
+    dispose(family, organization)
+    transaction.savepoint_rollback(saved)
+    forget()
+    assert Entry.objects.filter(state="stored").count() == 3
+
+
+def test_nothing_is_told_as_done_before_it_is_in_the_journal(api, family, settings):
+    settings.RETENTION_JOURNAL = "folder:/proc/none"
+    start(family)
+    assert finish(api.organization) == [0, 3]
+    assert all(row.problem.startswith("journal: ") for row in Disposal.objects.all())
+
+
+def test_a_restored_backup_is_not_ready_until_its_disposals_are_done_again(api, client, restored, settings):
+    assert client.get("/readyz").json()["journal"] == "failing"
+    with pytest.raises(NotReplayed):
+        services.require_replayed()
+    assert list(services.replay()) == [3]
+    assert client.get("/readyz").json()["journal"] == "ok"
+    assert Entry.objects.filter(state="disposed").count() == 3
+    assert not Decision.objects.exists()
+    assert list(services.replay()) == []
+    assert finish(api.organization) == [3, 0]
+    assert len(files(settings)) == 1  # what is in the journal is not written again
+
+
+def test_a_backup_from_before_the_record_learns_of_its_disposal_too(api, settings):
+    done(api.ingest({"decision_id": "the first, with which the keys are made"}))
+    saved = transaction.savepoint()
+    record_id = done(api.ingest(RAW))["record_id"]
+    dispose(Families(api.organization.pk, [Entry.objects.get(pk=record_id).pk]), api.organization)
+    transaction.savepoint_rollback(saved)
+    assert not Entry.objects.filter(pk=record_id).exists()
+    assert list(services.replay()) == [1]
+    assert Entry.objects.get(pk=record_id).state == "disposed"
+    assert finish(api.organization) == [1, 0]
+
+
+def test_a_family_that_grew_after_the_restore_goes_as_a_whole(api, restored):
+    done(reconsider(api))
+    assert list(services.replay()) == [3]
+    assert Entry.objects.filter(state="disposed").count() == 4
+    assert {disposal_statements.order(row) for row in Disposal.objects.all()} == {ORDER}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda body: body[:-2],
+        lambda body: body.replace(b'"policy":3', b'"policy":4'),
+        lambda body: b"not JSON\n",
+        lambda body: b"[]\n",
+        lambda body: body.replace(b'"mac":"', b'"mac":"0'),
+    ],
+)
+def test_a_line_that_was_changed_disposes_of_nothing_and_keeps_the_service_unready(
+    api, client, restored, settings, change
+):
+    (file,) = files(settings)
+    file.write_bytes(change(file.read_bytes()))
+    with pytest.raises(JournalDamaged):
+        list(services.replay())
+    assert Entry.objects.filter(state="stored").count() == 3
+    assert client.get("/readyz").json()["journal"] == "failing"
+
+
+def test_nobody_else_writes_a_line(api, other_api, settings, family):
+    """Whoever can write into the folder has no organization's index key."""
+    done(other_api.ingest(RAW))
+    theirs = Families(other_api.organization.pk, [Entry.objects.get(organization=other_api.organization).pk])
+    dispose(theirs, other_api.organization)
+    (file,) = files(settings)
+    ours = root_of_the_journal(settings) / api.organization.pk.hex / "journal" / "20260101000000aa"
+    ours.parent.mkdir(parents=True)
+    ours.write_bytes(file.read_bytes())
+    with pytest.raises(JournalDamaged):
+        list(services.replay())
+    assert Entry.objects.filter(organization=api.organization, state="stored").count() == 3
+
+
+def test_a_journal_whose_disk_is_not_mounted_makes_the_service_unready(api, client, family, settings):
+    dispose(family, api.organization)
+    root = root_of_the_journal(settings)
+    root.rename(root.with_name("unmounted"))
+    forget()
+    assert client.get("/readyz").json()["journal"] == "failing"
+    root.mkdir()
+    assert client.get("/readyz").json()["journal"] == "failing"
+    with pytest.raises(VaultUnavailable):
+        journal.append(api.organization.pk, list(Disposal.objects.select_related("record")))
+
+
+def test_without_a_journal_disposals_end_all_the_same(api, client, family, settings):
+    settings.RETENTION_JOURNAL = ""
+    assert not journal.is_kept(api.organization.pk)
+    dispose(family, api.organization)
+    assert client.get("/readyz").json()["journal"] == "ok"
+
+
+def test_a_journal_in_the_storage_of_each_organization_lies_beside_its_records(api, filesystem_vault, family, settings):
+    settings.RETENTION_JOURNAL = "storage"
+    assert journal.is_kept(api.organization.pk)
+    dispose(family, api.organization)
+    (file,) = (filesystem_vault / api.organization.pk.hex / "journal").iterdir()
+    assert len(file.read_bytes().splitlines()) == 3
+
+
+def test_the_database_itself_is_no_place_for_a_journal(api, family, settings):
+    settings.RETENTION_JOURNAL = "storage"
+    assert not journal.is_kept(api.organization.pk)
+    dispose(family, api.organization)
+
+
+def test_the_journal_says_nothing_that_the_records_said(api, family, settings):
+    dispose(family, api.organization)
+    text = b"".join(file.read_bytes() for file in files(settings))
+    decoded = b"".join(
+        base64.b64decode(value)
+        for line in text.splitlines()
+        for name, value in json.loads(line).items()
+        if name.endswith("_statement")
+    )
+    for mark in (
+        b"loan-1",
+        b"application 7",
+        b"Example Scorecard",
+        b"A. Reviewer",
+        b"credit officer",
+        b"Example Person",
+    ):
+        assert mark not in text + decoded
