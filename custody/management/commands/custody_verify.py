@@ -10,8 +10,8 @@ from custody.models import Key
 
 class Command(BaseCommand):
     help = (
-        "Check a receipt against the organization's public keys, as custody/verifier.py does without the service. Exits "
-        "1 if a check fails."
+        "Check a receipt against the organization's public keys, as custody/verifier.py does without the service. "
+        "Exits 1 if a check fails."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
