@@ -2,6 +2,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.template.defaultfilters import pluralize
 
 from accounts import callers, selectors
 from config import secret_files
@@ -45,7 +46,8 @@ class Command(BaseCommand):
                 )
         except OSError as error:
             raise CommandError(f"Cannot write {error.filename}: {error.strerror}.") from None
-        self.stdout.write(f"{made.families} families of records, in {directory / MACHINE} and {directory / READABLE}.")
+        count = f"{made.families} famil{pluralize(made.families, 'y,ies')} of records"
+        self.stdout.write(f"{count}, in {directory / MACHINE} and {directory / READABLE}.")
         if others := subjects.about_others(Families(organization.pk, roots), reference):
             self.stdout.write(f"Records that name another person: {others}. Look at them before you hand this over.")
         if made.missing:
