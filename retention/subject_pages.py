@@ -2,6 +2,8 @@
 
 import tempfile
 import zipfile
+from collections.abc import Mapping
+from contextlib import ExitStack
 from shutil import copyfileobj
 from typing import IO, Any
 
@@ -83,17 +85,20 @@ def _download(who: Caller, reference: str) -> HttpResponseBase:
     """Both files in one, which is never a name in a directory."""
     with tempfile.TemporaryFile() as machine, tempfile.TemporaryFile() as readable:
         services.export_subject(caller=who, reference=reference, machine=machine, readable=readable)
-        archive = tempfile.TemporaryFile()  # noqa: SIM115 - the answer closes it
-        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-            _add(packed, "subject.json", machine)
-            _add(packed, "subject.html", readable)
-    archive.seek(0)
+        archive = _archive({"subject.json": machine, "subject.html": readable})
     return FileResponse(
         archive, as_attachment=True, filename="subject.zip", headers={"Cache-Control": "private, no-store"}
     )
 
 
-def _add(packed: zipfile.ZipFile, name: str, source: IO[bytes]) -> None:
-    source.seek(0)
-    with packed.open(name, "w") as target:
-        copyfileobj(source, target)
+def _archive(files: Mapping[str, IO[bytes]]) -> IO[bytes]:
+    with ExitStack() as unless_made:
+        archive = unless_made.enter_context(tempfile.TemporaryFile())
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+            for name, source in files.items():
+                source.seek(0)
+                with packed.open(name, "w") as target:
+                    copyfileobj(source, target)
+        archive.seek(0)
+        unless_made.pop_all()
+    return archive
