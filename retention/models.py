@@ -46,7 +46,8 @@ class Policy(models.Model):
             models.CheckConstraint(
                 condition=Q(shortens=False, announced_at=None, begins_at__isnull=False)
                 | Q(shortens=True, announced_at=None, begins_at=None)
-                | Q(shortens=True, announced_at__isnull=False, begins_at__gt=models.F("announced_at")),
+                | Q(shortens=True, announced_at__isnull=False, begins_at__isnull=False)
+                & Q(begins_at__gt=models.F("announced_at")),
                 name="what_shortens_is_announced_first",
             ),
         ]
