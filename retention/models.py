@@ -35,7 +35,7 @@ class Policy(models.Model):
     objects = TenantQuerySet.as_manager()
 
     class Meta:
-        verbose_name_plural = "policies"
+        verbose_name_plural = "retention"
         constraints = [
             models.UniqueConstraint(fields=["organization", "number"], name="policies_are_numbered"),
             models.CheckConstraint(condition=Q(number__gte=1), name="policies_are_numbered_from_one"),
@@ -54,6 +54,11 @@ class Policy(models.Model):
 
     def __str__(self) -> str:
         return f"policy {self.number}: {self.days} days"
+
+    @property
+    def is_untold(self) -> bool:
+        """Whether it waits for an owner to be told."""
+        return self.shortens and self.announced_at is None
 
 
 class Hold(models.Model):
