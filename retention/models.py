@@ -128,6 +128,7 @@ class Run(Leased):
     state = models.CharField(max_length=8, choices=State.choices, default=State.RUNNING)
     started_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True)
+    cursor = models.UUIDField(null=True, help_text="The root of the last family that it has gone through.")
     considered = models.PositiveIntegerField(default=0)
     disposed = models.PositiveIntegerField(default=0)
     records = models.PositiveIntegerField(default=0, help_text="Of the families that were disposed of.")

@@ -13,6 +13,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from config import db
 from custody import families
 from custody.record_types import Families, Floor
 from decisions.models import Decision
@@ -70,6 +71,11 @@ class Verdict:
     @property
     def is_due(self) -> bool:
         return self.reason is Reason.DUE
+
+
+def lock(organization_id: uuid.UUID) -> None:
+    """Let nobody else set a policy, place or lift a hold, or dispose of anything until the transaction ends."""
+    db.lock(f"retention {organization_id}")
 
 
 def newest(organization_id: uuid.UUID) -> Policy | None:

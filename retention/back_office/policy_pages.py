@@ -76,7 +76,7 @@ class PolicyPages(ReadOnlyAdmin):
             raise Http404
         try:
             services.confirm_run(caller=owner, run=run, candidates=candidates)
-            messages.success(request, "Confirmed. The run goes on within the hour.")
+            messages.success(request, "Confirmed. The run goes on within minutes.")
         except DomainError as refused:
             messages.error(request, refused.sentence)
         return redirect(PAGE)
