@@ -15,6 +15,7 @@ COPY decisions decisions
 COPY notices notices
 COPY connectors connectors
 COPY retention retention
+COPY retention retention
 COPY templates templates
 # The settings make themselves a master key; this one wraps nothing and is not kept.
 RUN DATA_DIR=/build STATIC_ROOT=/app/static /venv/bin/python manage.py collectstatic --no-input

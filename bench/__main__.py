@@ -1,5 +1,5 @@
 """`make bench`: ingest over HTTP and in bulk, beside pgbench running the same SQL in the same database; drafting;
-connectors; ingest into a bucket; and the pages of the back office. `make bench PART=drafting` runs one of them alone.
+connectors; ingest into a bucket; the pages of the back office; disposals. `make bench PART=drafting` runs one alone.
 
 Runs of both alternate, so that a machine that speeds up or slows down does so for both; what counts is the ratio.
 """
@@ -52,7 +52,13 @@ def main() -> None:
         database = base + "drs"
         os.environ |= {"DATABASE_URL": database, "DATA_DIR": directory, "DJANGO_SETTINGS_MODULE": "config.settings"}
         django.setup()
-        from bench import back_office, clouds, connectors, drafting  # they import models, which need Django set up
+        from bench import (
+            back_office,
+            clouds,
+            connectors,
+            drafting,
+            retention,
+        )  # they import models, which need Django set up
         from bench.subject import Subject
 
         subject = Subject.create(Path(directory))
@@ -62,6 +68,7 @@ def main() -> None:
             "connectors": connectors.measure,
             "clouds": lambda: clouds.measure(subject, Path(directory)),
             "back_office": back_office.measure,
+            "retention": retention.measure,
         }
         for part in sys.argv[1:] or parts:
             Console(width=110).print(parts[part]())

@@ -1,8 +1,9 @@
 """What all types of record together say of families: what retention and requests of persons ask."""
 
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from itertools import islice
 from typing import Any, TypeVar
 
 from custody import record_types
@@ -10,6 +11,8 @@ from custody.models import Entry
 from custody.record_types import Families, Floor, RecordType
 
 T = TypeVar("T")
+FIRST = uuid.UUID(int=0)
+"""Every id comes after it."""
 _ON_ITS_WAY = "A record is still on its way into its vault."
 
 
@@ -55,6 +58,28 @@ def obstacles(families: Families) -> dict[uuid.UUID, list[str]]:
         if _ON_ITS_WAY not in found[of_record[record_id]]:
             found[of_record[record_id]].append(_ON_ITS_WAY)
     return found
+
+
+def candidates(
+    organization_id: uuid.UUID, before: datetime, *, after: uuid.UUID = FIRST, size: int
+) -> Iterator[Families]:
+    """The families that counted from before a moment, unless something has happened in them since, a batch at a time.
+
+    Args:
+        after: only those whose roots come after this one.
+    """
+    for each in record_types.registered():
+        if each.candidates:
+            roots = iter(each.candidates(organization_id, before, after))
+            while batch := list(islice(roots, size)):
+                yield Families(organization_id, batch)
+
+
+def count(organization_id: uuid.UUID) -> int:
+    """How many families an organization has that are not disposed of."""
+    first = [each.name for each in record_types.registered() if each.candidates]
+    rows = Entry.objects.for_organization(organization_id).exclude(state=Entry.State.DISPOSED)
+    return rows.filter(kind__in=first).count()
 
 
 def lock(families: Families) -> None:

@@ -66,8 +66,9 @@ def append(organization_id: uuid.UUID, disposals: Sequence[Disposal]) -> None:
     key = f"{_prefix(organization_id)}{timezone.now():%Y%m%d%H%M%S}{uuid.uuid4().hex}"
     keys = keyring(organization_id)
     lines = [_line(keys, disposal) for disposal in disposals]
-    places[0].put_new(key, b"".join(lines), lockable=False)
+    # First, so that nobody takes the file for one of a time after a restore. What it says is committed already.
     JournalFile.objects.create(key=key, organization_id=organization_id)
+    places[0].put_new(key, b"".join(lines), lockable=False)
     rows = Disposal.objects.for_organization(organization_id).filter(pk__in=[row.pk for row in disposals])
     rows.update(journaled=True)
 

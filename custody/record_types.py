@@ -83,7 +83,8 @@ class RecordType:
         all_floors: the floors that there can be, for those who set a policy.
         obstacles: sentences that say why what it keeps about a family cannot be disposed of now.
         candidates: of the type with which families begin, the roots of an organization's families that counted from
-            before a moment if nothing has happened in them since, in the order of their ids and read as they are used.
+            before a moment if nothing has happened in them since: those after a root, in the order of their ids and
+            read as they are used.
         lock: let nobody change what it keeps about families until the transaction ends.
         erase: remove what it keeps about them in the clear, in the transaction that disposes of their records.
         export: what it keeps about the families, as the person whom it concerns may have it: objects for JSON. One
@@ -102,7 +103,7 @@ class RecordType:
     floors: Callable[[Families], Iterable[tuple[uuid.UUID, Floor]]] = _nothing
     all_floors: Callable[[], Iterable[Floor]] = tuple
     obstacles: Callable[[Families], Iterable[tuple[uuid.UUID, str]]] = _nothing
-    candidates: Callable[[uuid.UUID, datetime], Iterable[uuid.UUID]] | None = None
+    candidates: Callable[[uuid.UUID, datetime, uuid.UUID], Iterable[uuid.UUID]] | None = None
     lock: Callable[[Families], object] = _nothing
     erase: Callable[[Families], object] = _nothing
     export: Callable[[Families], Iterable[dict[str, Any]]]

@@ -65,13 +65,12 @@ def _record_type(name: str, index_row: Callable[..., Decision], **more: Any) -> 
     )
 
 
-def _candidates(organization_id: uuid.UUID, before: datetime) -> Iterator[uuid.UUID]:
+def _candidates(organization_id: uuid.UUID, before: datetime, after: uuid.UUID) -> Iterator[uuid.UUID]:
     rows = Decision.objects.for_organization(organization_id).filter(first=None)
     old = rows.filter(Q(decided_at__lt=before) | Q(decided_at=None, received_at__lt=before))
-    last = uuid.UUID(int=0)
-    while page := list(old.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[:_PAGE]):
+    while page := list(old.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:_PAGE]):
         yield from page
-        last = page[-1]
+        after = page[-1]
 
 
 def _lock(families: Families) -> None:

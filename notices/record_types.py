@@ -15,6 +15,7 @@ from custody.models import Entry
 from custody.record_types import Families, Floor, Page, RecordType
 from decisions.record_types import chains, root_of
 from notices import readable
+from notices.appeals import open_appeals
 from notices.models import Approval, Delivery, Notice, NoticeRevision, ReviewRequest, SealedNotice, Step
 from notices.packs import packs
 from notices.services import sealing
@@ -90,6 +91,8 @@ def _obstacles(families: Families) -> Iterator[tuple[uuid.UUID, str]]:
     for sentence, condition in found.items():
         for root in notices.filter(condition).values_list("root", flat=True).distinct():
             yield root, sentence
+    for notice, sentence in open_appeals(notices):
+        yield notice.decision.first_id or notice.decision_id, sentence
 
 
 def _lock(families: Families) -> None:

@@ -2,14 +2,13 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
 from django.utils import timezone
 
-from custody import record_types
-from custody.record_types import Families, Floor
+from custody import families
+from custody.record_types import Floor
 from retention import rules
 from retention.models import Policy
 from retention.rules import Reason
@@ -39,6 +38,19 @@ class Preview:
     is_capped: bool = False
 
     @property
+    def looked_at(self) -> int:
+        """How many are past the policy's days, of those looked at."""
+        return self.due + self.held + self.kept_by_floor + self.with_obstacle
+
+    @property
+    def floors(self) -> list[tuple[Floor, int]]:
+        return self.by_floor.most_common()
+
+    @property
+    def obstacles(self) -> list[tuple[str, int]]:
+        return self.by_obstacle.most_common()
+
+    @property
     def kept_by_floor(self) -> int:
         return self.by_floor.total()
 
@@ -55,10 +67,9 @@ def preview(organization_id: uuid.UUID, policy: Policy, *, instead_of: Policy | 
         instead_of: the one whose place it would take.
     """
     now, found = timezone.now(), Preview()
-    roots = _candidates(organization_id, policy)
-    looked_at = islice(roots, MOST)
-    while batch := list(islice(looked_at, _BATCH)):
-        for verdict in rules.evaluate(Families(organization_id, batch), policy, now).values():
+    batches = families.candidates(organization_id, rules.cutoff(policy, now), size=_BATCH)
+    for batch in islice(batches, MOST // _BATCH):
+        for verdict in rules.evaluate(batch, policy, now).values():
             if verdict.is_due:
                 found.due += 1
                 found.newly_due += instead_of is None or now < rules.days_after(verdict.counts_from, instead_of.days)
@@ -68,12 +79,5 @@ def preview(organization_id: uuid.UUID, policy: Policy, *, instead_of: Policy | 
                 found.by_floor[verdict.floor] += 1
             elif verdict.reason is Reason.OBSTACLE:
                 found.by_obstacle[verdict.obstacles[0]] += 1
-    found.is_capped = next(roots, None) is not None
+    found.is_capped = next(batches, None) is not None
     return found
-
-
-def _candidates(organization_id: uuid.UUID, policy: Policy) -> Iterator[uuid.UUID]:
-    before = rules.cutoff(policy, timezone.now())
-    for each in record_types.registered():
-        if each.candidates:
-            yield from each.candidates(organization_id, before)

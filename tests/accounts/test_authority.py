@@ -66,6 +66,7 @@ UNGUARDED = {
         "custody.services.key_alerts.send_key_alerts",
         "connectors.services.polling.poll",
         "connectors.services.polling.poll_due",
+        "retention.services.announcements.send_announcements",
     },
     "Only an administrator at the command line can, and acts for no organization.": {
         "accounts.services.organizations.create_organization",

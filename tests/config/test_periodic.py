@@ -21,9 +21,11 @@ TASKS = {
     "custody.tasks.send_key_alerts": (60, "mail"),
     "custody.tasks.watch_targets": (60, "custody"),
     "custody.tasks.send_storage_alerts": (60, "mail"),
+    "retention.tasks.run_daily": (300, "custody"),
     "notices.tasks.deliver_letters": (30, "mail"),
     "notices.tasks.remind": (600, "mail"),
     "notices.tasks.seal_approved": (60, "custody"),
+    "retention.tasks.send_announcements": (60, "mail"),
 }
 
 

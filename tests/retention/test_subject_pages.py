@@ -6,10 +6,11 @@ from io import BytesIO
 
 import pytest
 
+from accounts.models import User
 from accounts.roles import Role
-from retention import subject_pages
+from retention.back_office import subject_pages
 from tests.notices.conftest import drafted
-from tests.people import events
+from tests.people import events, sign_in
 from tests.reconsiderations.conftest import RAW
 from tests.retention.test_subject_export import PERSON, hold, policy
 
@@ -95,11 +96,30 @@ def test_records_that_name_somebody_else_are_told_before_the_download(owner, api
 
 
 @pytest.mark.parametrize("role", [Role.EDITOR, Role.APPROVER])
-def test_who_may_not_collect_is_told_why_and_gets_nothing(owner, signed_in, role):
+def test_who_may_not_collect_sees_no_page_and_gets_nothing(owner, signed_in, role):
     browser = signed_in(role)
-    assert f"Your role, {role}, may not collect all that is kept about a person." in browser.get(PAGE).content.decode()
-    assert browser.submit(PAGE, reference=PERSON, look="").status_code == 403
-    assert browser.submit(PAGE, reference=PERSON, download="").status_code == 403
+    assert browser.get(PAGE).status_code == 403
+    assert browser.submit("/account/sessions/", PAGE, reference=PERSON, look="").status_code == 403
+    assert browser.submit("/account/sessions/", PAGE, reference=PERSON, download="").status_code == 403
+
+
+def test_an_owner_who_has_yet_to_confirm_is_told_why_they_may_not_collect(owner, api):
+    api.organization.second_factor_required = True
+    api.organization.save()
+    assert "Sign in again" in owner.get(PAGE).content.decode()
+    assert owner.submit(PAGE, reference=PERSON, download="").status_code == 403
+    assert events("subject.exported") == []
+
+
+def test_whoever_runs_the_platform_looks_at_the_page_and_collects_nothing(owner, api):
+    runner = sign_in(User.objects.create(email="runner@platform.example", is_superuser=True).email)
+    assert runner.submit("/admin/", "/account/organization/", organization=str(api.organization.pk)).status_code == 302
+    assert runner.get(PAGE).status_code == 200
+    assert runner.submit(PAGE, reference=PERSON, download="").status_code == 403
+
+
+def test_the_page_of_the_policy_leads_to_it(owner):
+    assert PAGE in owner.get("/admin/retention/policy/").content.decode()
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.AUDITOR])

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config import supervisor
@@ -31,6 +32,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         _require_free(options["host"], options["port"])
+        self._replay_journal()
         part = partial(
             supervisor.Part,
             say=self.stderr.write,
@@ -53,6 +55,14 @@ class Command(BaseCommand):
             supervisor.run(parts)
         except supervisor.CannotStart as error:
             raise CommandError(f"{error} Everything was stopped.") from None
+
+    def _replay_journal(self) -> None:
+        """What was disposed of stays so in a restored database, and nobody is answered before. Where it cannot be done
+        yet, the service is not ready, and goes on trying."""
+        try:
+            call_command("retention_replay", verbosity=0, stdout=self.stdout)
+        except CommandError as error:
+            self.stderr.write(str(error))
 
 
 def _require_free(host: str, port: int) -> None:

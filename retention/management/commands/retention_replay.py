@@ -1,0 +1,23 @@
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from config.errors import DomainError
+from custody import services
+
+
+class Command(BaseCommand):
+    help = (
+        "After a restore: dispose again of what the journal says was disposed of since the backup. The service does so "
+        "by itself too, and is not ready before."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        again = 0
+        try:
+            for records in services.replay():
+                again += records
+        except DomainError as error:
+            raise CommandError(f"{error.sentence} {again} records were disposed of again before.") from None
+        if options["verbosity"]:
+            self.stdout.write(f"{again} records disposed of again." if again else "Nothing to do again.")

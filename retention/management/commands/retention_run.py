@@ -1,0 +1,86 @@
+from collections import Counter
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from accounts import callers, selectors
+from accounts.models import Organization
+from config.errors import DomainError
+from config.progress import progress
+from custody import journal
+from retention import rules, services
+from retention.models import Policy, Run
+from retention.rules import Reason
+
+_KEPT = {
+    Reason.FLOOR: "kept longer by a law",
+    Reason.HOLD: "on hold",
+    Reason.OBSTACLE: "with something unfinished",
+}
+
+
+class Command(BaseCommand):
+    help = (
+        "Dispose of an organization's decisions whose retention period is over, with their reviews, notices and "
+        "letters. Shows first how many, and asks. Goes on where it was stopped."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--organization", required=True, metavar="SLUG")
+        parser.add_argument("--dry-run", action="store_true", help="show what would be disposed of, and change nothing")
+        parser.add_argument("--yes", action="store_true", help="do not ask")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        organization = selectors.organization(options["organization"])
+        try:
+            policy = rules.policy_in_force(organization.pk, daily=False)
+            if policy is None:
+                raise services.NoPolicy
+            found = self._count(organization, policy)
+            if options["dry_run"] or not found[Reason.DUE]:
+                return
+            if not options["yes"]:
+                _ask(found[Reason.DUE], organization)
+            self._run(organization, found.total())
+        except DomainError as error:
+            raise CommandError(error.sentence) from None
+
+    def _count(self, organization: Organization, policy: Policy) -> Counter[Reason]:
+        found: Counter[Reason] = Counter()
+        with progress("Looking", None) as advance:
+            for verdicts in services.verdicts(organization.pk, policy, timezone.now()):
+                found.update(verdict.reason for verdict in verdicts.values())
+                advance(len(verdicts))
+        self.stdout.write(f"Policy {policy.number} of {organization.name}: {policy.days} days.")
+        self.stdout.write(f"{found[Reason.DUE]:,} decisions are due, with all that belongs to them.")
+        for reason, sentence in _KEPT.items():
+            if found[reason]:
+                self.stdout.write(f"{found[reason]:,} past the policy's days are {sentence}.")
+        if not journal.is_kept(organization.pk):
+            self.stdout.write("There is no journal: a restored backup revives what was disposed of since.")
+        return found
+
+    def _run(self, organization: Organization, total: int) -> None:
+        disposed = unfinished = 0
+        steps = services.dispose_of_due(caller=callers.command_line(organization.pk), kind=Run.Kind.COMMAND)
+        with progress("Disposing", total) as advance:
+            for step in steps:
+                disposed, unfinished = disposed + step.disposed, unfinished + step.unfinished
+                advance(step.considered)
+        self.stdout.write(f"{disposed:,} decisions disposed of.")
+        if unfinished:
+            raise CommandError(
+                f"{unfinished:,} records cannot be read any more, but their storage or the journal did not answer. "
+                "They are tried again by themselves; the page of disposals says why."
+            )
+
+
+def _ask(due: int, organization: Organization) -> None:
+    """Raises CommandError unless somebody at the terminal says yes."""
+    try:
+        answer = input(f"Dispose of {due:,} decisions of {organization.name} for good? Type yes: ")
+    except EOFError:
+        raise CommandError("Nobody answered, so nothing was disposed of. Say --yes where nobody is asked.") from None
+    if answer.strip().lower() != "yes":
+        raise CommandError("Nothing was disposed of.")

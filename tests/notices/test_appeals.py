@@ -1,0 +1,70 @@
+"""While a person can still appeal, what the decision rests on is not disposed of."""
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from custody import families
+from custody.models import Entry
+from custody.record_types import Families
+from notices.models import Delivery, Notice
+from tests.notices.conftest import RECORD, done, drafted, fill_in_names, stored, taken_sample
+
+pytestmark = pytest.mark.django_db
+
+
+def obstacles(api, decision_id):
+    record_id = api.get(f"/v1/decisions/{decision_id}").json()["record_id"]
+    (said,) = families.obstacles(Families(api.organization.pk, [Entry.objects.get(pk=record_id).pk])).values()
+    return said
+
+
+def delivered(api, decision_id):
+    """A letter about it, as if it was approved and handed over now."""
+    notice = stored(api, drafted(api, decision_id))
+    Notice.objects.filter(pk=notice.pk).update(state=Notice.State.DELIVERED)
+    now = timezone.now()
+    return Delivery.objects.create(notice=notice, channel="hand", handled_at=now, delivered_at=now)
+
+
+@pytest.fixture
+def denial(api):
+    fill_in_names(api, "us_health_denial")
+    return taken_sample(api, "synthetic-prior-authorization-03")  # its record gives 65 days
+
+
+def test_until_the_day_that_the_record_gives_for_an_appeal_it_is_not_disposed_of(api, denial):
+    until = (delivered(api, denial).delivered_at + timedelta(days=65)).date()
+    assert obstacles(api, denial) == [f"The person can appeal until {until}."]
+    with time_machine.travel(timezone.now() + timedelta(days=64, hours=23)):
+        assert len(obstacles(api, denial)) == 1
+    with time_machine.travel(timezone.now() + timedelta(days=65, minutes=1)):
+        assert obstacles(api, denial) == []
+
+
+def test_where_the_record_gives_none_the_organizations_own_days_count(api):
+    fill_in_names(api, "us_health_denial")
+    done(api.ingest(RECORD))
+    delivered(api, "loan-1")
+    assert obstacles(api, "loan-1") == ["How long the person can appeal cannot be read from the record."]
+    settings = api.get("/v1/notice-settings").json()["placeholders"] | {"appeal_days": "180"}
+    body = {"default_pack": "us_health_denial", "placeholders": settings}
+    done(api.client.put("/v1/notice-settings", body, content_type="application/json"))
+    with time_machine.travel(timezone.now() + timedelta(days=179)):
+        assert len(obstacles(api, "loan-1")) == 1
+    with time_machine.travel(timezone.now() + timedelta(days=181)):
+        assert obstacles(api, "loan-1") == []
+
+
+def test_a_letter_that_came_back_begins_no_time_to_appeal(api, denial):
+    delivery = delivered(api, denial)
+    Delivery.objects.filter(pk=delivery.pk).update(returned_at=timezone.now())
+    assert obstacles(api, denial) == []
+
+
+def test_a_letter_that_speaks_of_no_appeal_stands_in_nobodys_way(api):
+    done(api.ingest(RECORD))
+    delivered(api, "loan-1")
+    assert obstacles(api, "loan-1") == []

@@ -1,0 +1,298 @@
+"""A run disposes of what is due, of nothing else, and goes on where it was stopped."""
+
+import io
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from accounts import callers
+from accounts.models import AuditEvent
+from accounts.roles import Role
+from config.errors import NotAllowed
+from custody import services as custody
+from custody.kms import KmsUnavailable
+from custody.models import Disposal, Entry
+from decisions.models import Decision
+from retention import services
+from retention.models import Hold, Policy, Run
+from tests.notices.conftest import approve, done, drafted, step
+from tests.retention.conftest import old_record, policy_of
+
+pytestmark = pytest.mark.django_db
+
+
+def run(organization, kind=Run.Kind.COMMAND, **options):
+    return list(services.dispose_of_due(caller=callers.system(organization.pk), kind=kind, **options))
+
+
+def kept(organization):
+    return set(Decision.objects.for_organization(organization).values_list("decision_id", flat=True))
+
+
+@pytest.fixture
+def records(api):
+    """Two that are due after 30 days, and two that are not."""
+    for decision_id, days in (("old-1", 31), ("old-2", 400), ("new-1", 29), ("new-2", 0)):
+        done(api.ingest(old_record(decision_id, days=days)))
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    monkeypatch.setattr(custody, "BATCH", 1)
+
+
+def hold(organization, **columns):
+    columns = {"number": 1, "matter": "A v B", "reason": "Suit.", "placed_at": timezone.now(), **columns}
+    return Hold.objects.create(organization=organization, placed_by="an owner", **columns)
+
+
+def test_what_is_past_its_days_goes_and_nothing_else(api, records, policy):
+    (progress,) = run(api.organization)
+    assert (progress.considered, progress.disposed, progress.unfinished) == (2, 2, 0)
+    assert kept(api.organization) == {"new-1", "new-2"}
+    (row,) = Run.objects.all()
+    assert (row.state, row.considered, row.disposed, row.records) == ("finished", 2, 2, 2)
+    (event,) = AuditEvent.objects.filter(verb="retention.run")
+    assert event.detail == {"policy": 1, "disposed": 2}
+
+
+def test_without_a_policy_nothing_is_disposed_of(api, records):
+    with pytest.raises(services.NoPolicy):
+        run(api.organization)
+    services.run_daily(api.organization.pk, seconds=60)
+    assert len(kept(api.organization)) == 4
+
+
+def test_another_organizations_policy_disposes_of_nothing_here(api, other_api, records):
+    policy_of(other_api.organization, days=1)
+    done(other_api.ingest(old_record("old-1")))
+    run(other_api.organization)
+    assert (len(kept(api.organization)), len(kept(other_api.organization))) == (4, 0)
+
+
+@pytest.mark.parametrize("role", [Role.ADMIN, Role.APPROVER, Role.EDITOR, Role.AUDITOR])
+def test_only_an_owner_disposes(api, api_for, records, policy, role):
+    caller = callers.Caller(api.organization.pk, role, callers.SYSTEM)
+    with pytest.raises(NotAllowed):
+        services.dispose_of_due(caller=caller, kind=Run.Kind.COMMAND)
+    assert len(kept(api.organization)) == 4
+
+
+def test_a_decision_with_an_open_notice_is_not_disposed_of(api, records, policy):
+    notice = drafted(api, "old-1")
+    run(api.organization)
+    assert "old-1" in kept(api.organization)
+    assert Run.objects.get().with_obstacle == 0  # its days count from the notice, so it was not due at all
+    with time_machine.travel(timezone.now() + timedelta(days=31)):
+        run(api.organization)
+        assert "old-1" in kept(api.organization)
+        done(approve(api, notice))
+        done(step(api, notice, "deliveries", {"channel": "hand"}))
+    assert Run.objects.order_by("pk").last().with_obstacle == 1
+
+
+def test_a_hold_always_wins(api, records, policy):
+    hold(api.organization, root=Decision.objects.get(decision_id="old-1").pk)
+    run(api.organization)
+    assert kept(api.organization) == {"old-1", "new-1", "new-2"}
+    assert Run.objects.get().held == 1
+
+
+def test_a_hold_placed_while_the_run_is_going_wins(api, records, policy, small_batches):
+    first, second = Decision.objects.filter(decision_id__startswith="old").order_by("pk")
+    steps = services.dispose_of_due(caller=callers.system(api.organization.pk), kind=Run.Kind.COMMAND)
+    assert next(steps).disposed == 1
+    hold(api.organization, root=second.pk)
+    assert next(steps).disposed == 0
+    assert list(steps) == []
+    assert second.decision_id in kept(api.organization)
+    assert first.decision_id not in kept(api.organization)
+
+
+def test_a_hold_placed_between_looking_and_disposing_wins(api, records, policy, monkeypatch):
+    prepare = custody.prepare
+
+    def prepare_and_hold(due, order):
+        prepared = prepare(due, order)
+        hold(api.organization, filter={})
+        return prepared
+
+    monkeypatch.setattr(custody, "prepare", prepare_and_hold)
+    assert [step.disposed for step in run(api.organization)] == [0]
+    assert len(kept(api.organization)) == 4
+    assert Run.objects.get().held == 2
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_was(api, records, policy, small_batches):
+    assert [step.disposed for step in run(api.organization, seconds=0)] == [1]
+    row = Run.objects.get()
+    assert (row.state, row.disposed, row.lease_token) == ("running", 1, None)
+    assert [step.disposed for step in run(api.organization)] == [1]
+    row.refresh_from_db()
+    assert (row.state, row.considered, row.disposed) == ("finished", 2, 2)
+
+
+def test_a_run_whose_process_was_killed_goes_on_once_its_lease_is_over(api, records, policy, small_batches):
+    steps = services.dispose_of_due(caller=callers.system(api.organization.pk), kind=Run.Kind.COMMAND)
+    next(steps)  # and it is never heard of again
+    with pytest.raises(services.RunGoing, match="has been going on since"):
+        run(api.organization)
+    with time_machine.travel(timezone.now() + timedelta(minutes=3)):
+        assert [step.disposed for step in run(api.organization)] == [1]
+    assert Run.objects.get().disposed == 2
+    steps.close()
+
+
+def test_only_one_run_goes_on_at_a_time_and_the_second_says_so(api, records, policy, small_batches):
+    steps = services.dispose_of_due(caller=callers.system(api.organization.pk), kind=Run.Kind.COMMAND)
+    next(steps)
+    with pytest.raises(CommandError, match="Only one goes on at a time"):
+        call_command("retention_run", organization=api.organization.slug, yes=True)
+    services.run_daily(api.organization.pk, seconds=60)
+    steps.close()
+    assert Run.objects.count() == 1
+
+
+def test_a_policy_that_changes_meanwhile_stops_the_run(api, records, policy, small_batches):
+    steps = services.dispose_of_due(caller=callers.system(api.organization.pk), kind=Run.Kind.COMMAND)
+    next(steps)
+    policy_of(api.organization, days=500, number=2)
+    with pytest.raises(services.PolicyChanged):
+        next(steps)
+    assert Run.objects.get().state == "stopped"
+    assert len(kept(api.organization)) == 3
+    run(api.organization)
+    assert len(kept(api.organization)) == 3
+
+
+def test_a_signing_key_that_cannot_be_used_disposes_of_nothing_and_the_run_goes_on_later(
+    api, records, policy, monkeypatch
+):
+    def refuse(*_):
+        raise KmsUnavailable("The key is disabled.")
+
+    monkeypatch.setattr(custody, "prepare", refuse)
+    with pytest.raises(KmsUnavailable):
+        run(api.organization)
+    assert len(kept(api.organization)) == 4
+    monkeypatch.undo()
+    run(api.organization)
+    assert len(kept(api.organization)) == 2
+    assert Run.objects.get().state == "finished"
+
+
+# ── the daily run ──
+
+
+def daily(organization):
+    services.run_daily(organization.pk, seconds=60)
+    return Run.objects.for_organization(organization).order_by("-pk").first()
+
+
+def test_the_daily_run_runs_once_a_day(api, records, policy):
+    assert daily(api.organization).disposed == 2
+    done(api.ingest(old_record("old-3")))
+    daily(api.organization)
+    assert Run.objects.count() == 1
+    with time_machine.travel(timezone.now() + timedelta(days=1)):
+        assert daily(api.organization).disposed == 2  # with new-1, which is 30 days old by then
+    assert Run.objects.count() == 2
+
+
+def test_the_daily_run_asks_before_it_frees_more_than_the_owners_share(api, records, policy):
+    Policy.objects.update(share_percent=49)
+    row = daily(api.organization)
+    assert (row.state, row.candidates, row.disposed) == ("asks", 2, 0)
+    assert daily(api.organization) == row
+    assert len(kept(api.organization)) == 4
+
+
+def test_a_confirmed_run_frees_what_was_shown_and_no_more(api, records, policy):
+    Policy.objects.update(share_percent=49)
+    row = daily(api.organization)
+    done(api.ingest(old_record("old-3")))
+    Run.objects.filter(pk=row.pk).update(state="running", confirmed_at=timezone.now(), confirmed_by="an owner")
+    row = daily(api.organization)
+    assert (row.state, row.disposed, len(kept(api.organization))) == ("finished", 2, 3)
+
+
+def test_a_share_that_is_not_exceeded_is_not_asked_about(api, records, policy):
+    Policy.objects.update(share_percent=50)
+    assert daily(api.organization).disposed == 2
+
+
+def test_a_command_takes_the_place_of_a_run_that_asks(api, records, policy):
+    Policy.objects.update(share_percent=1)
+    daily(api.organization)
+    run(api.organization)
+    assert list(Run.objects.order_by("pk").values_list("state", flat=True)) == ["stopped", "finished"]
+
+
+def test_a_policy_that_shortens_begins_for_the_daily_run_when_owners_have_had_a_week(api, records):
+    policy_of(api.organization, shortens=True, begins_at=None)
+    services.run_daily(api.organization.pk, seconds=60)
+    assert not Run.objects.exists()
+    now = timezone.now()
+    Policy.objects.update(announced_at=now, begins_at=now + timedelta(days=7))
+    with time_machine.travel(now + timedelta(days=6, hours=23)):
+        services.run_daily(api.organization.pk, seconds=60)
+        assert not Run.objects.exists()
+    with time_machine.travel(now + timedelta(days=7)):
+        assert daily(api.organization).disposed == 3
+
+
+# ── the command ──
+
+
+def command(organization, answer=None, monkeypatch=None, **options):
+    out = io.StringIO()
+    if monkeypatch:
+        monkeypatch.setattr("builtins.input", lambda _: answer)
+    call_command("retention_run", organization=organization.slug, stdout=out, **options)
+    return out.getvalue()
+
+
+def test_the_command_shows_and_asks(api, records, policy, monkeypatch):
+    with pytest.raises(CommandError, match="Nothing was disposed of"):
+        command(api.organization, "no", monkeypatch)
+    assert len(kept(api.organization)) == 4
+    said = command(api.organization, "yes", monkeypatch)
+    assert "2 decisions are due" in said
+    assert "2 decisions disposed of" in said
+    assert len(kept(api.organization)) == 2
+
+
+def test_a_dry_run_changes_nothing(api, records, policy):
+    hold(api.organization, root=Decision.objects.get(decision_id="old-1").pk)
+    said = command(api.organization, dry_run=True)
+    assert "1 decisions are due" in said
+    assert "1 past the policy's days are on hold" in said
+    assert not Run.objects.exists()
+    assert len(kept(api.organization)) == 4
+
+
+def test_the_command_says_that_a_restore_revives_records_where_there_is_no_journal(api, records, policy, settings):
+    assert "There is no journal" not in command(api.organization, dry_run=True)
+    settings.RETENTION_JOURNAL = ""
+    assert "There is no journal" in command(api.organization, dry_run=True)
+
+
+def test_the_command_ends_with_an_error_where_storage_does_not_answer(api, filesystem_vault, records, policy):
+    (filesystem_vault / "MARKER").unlink()
+    with pytest.raises(CommandError, match="2 records cannot be read any more"):
+        command(api.organization, yes=True)
+    assert Disposal.objects.filter(finished_at=None).count() == 2
+    assert Entry.objects.filter(state="disposed").count() == 2
+
+
+def test_where_nobody_can_answer_nothing_is_disposed_of(api, records, policy, monkeypatch):
+    def at_end(_):
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", at_end)
+    with pytest.raises(CommandError, match="Say --yes"):
+        call_command("retention_run", organization=api.organization.slug)
+    assert len(kept(api.organization)) == 4
