@@ -408,7 +408,9 @@ def test_it_takes_no_more_memory_for_many_families_than_for_few(api):
             ).encode()
             for n in range(count)
         ]
-        assert api.post("/v1/ingest/srf/batch", b"\n".join(lines), "application/x-ndjson").status_code == 200
+        answer = api.post("/v1/ingest/srf/batch", b"\n".join(lines), "application/x-ndjson")
+        assert answer.getvalue().count(b'"created"') == count
+        answer.close()
     collect("few")
     assert growth.peak(collect, "many") < 2 * growth.peak(collect, "few")
 
