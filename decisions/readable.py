@@ -24,6 +24,7 @@ def decision(exported: dict[str, Any], *, is_review: bool) -> str:
         **common,
         "result": records.text(content, "outcome", "result"),
         "action": records.text(content, "outcome", "action"),
+        "asked_by": str(content.get("requested_by", "")) if is_review else "",
         "by": records.text(content, "approval", "approver"),
         "system": records.text(content, "system", "name"),
         "reasons": _reasons(content.get("outcome")),

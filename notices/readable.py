@@ -25,10 +25,15 @@ def notice(exported: dict[str, Any]) -> str:
     statements = [item["statement"] for name in _TOLD for item in latest.get(name, [])]
     shown = {
         "row": exported,
+        "heading": "A notice in preparation" if exported["state"] in Notice.EDITABLE else "What you were told",
         "standing": _STANDING[exported["state"]],
         "language": language_of(exported["language"]),
         "title": latest.get("title", ""),
         "sentences": [*statements, *latest.get("rights", []), *(latest[name] for name in _SAID if latest.get(name))],
-        "recipient": [(path.replace("_", " "), value) for path, value in record_paths.scalars(exported["recipient"])],
+        "recipient": [(_words(path), value) for path, value in record_paths.scalars(exported["recipient"])],
     }
     return render_to_string("notices/readable.html", shown)
+
+
+def _words(path: str) -> str:
+    return path.replace("_", " ").replace(".", " / ")

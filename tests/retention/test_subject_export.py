@@ -351,7 +351,8 @@ def test_the_page_tells_in_plain_words_what_was_decided_used_told_and_asked(api)
         "What is missing here",
     ):
         assert heading in text
-    assert "Result of the review overturned" in text
+    assert "Result of the review overturned Asked for by the applicant" in text
+    assert text.count("What was used") == 1
     assert "You wrote: My income is higher." in text
     assert "by post, to 2 Example Street" in text
     assert "Nothing that was found under this reference is missing." in text
@@ -410,7 +411,6 @@ def test_it_takes_no_more_memory_for_many_families_than_for_few(api):
         ]
         answer = api.post("/v1/ingest/srf/batch", b"\n".join(lines), "application/x-ndjson")
         assert answer.getvalue().count(b'"created"') == count
-        answer.close()
     collect("few")
     assert growth.peak(collect, "many") < 2 * growth.peak(collect, "few")
 
