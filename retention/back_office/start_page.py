@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from django.db.models import Exists
 from django.http import HttpRequest
 from django.urls import reverse
 
@@ -10,28 +11,22 @@ from accounts.models import Organization
 from accounts.roles import Permission
 from decisions.back_office import Panel
 from decisions.models import Decision
-from retention import rules, selectors
-from retention.models import Run
+from retention import selectors
+from retention.models import Policy, Run
 
 
 def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
-    """One query each."""
+    """Two queries."""
     if not may_look(request, Permission.READ_AUDIT):
         return
     page = reverse("admin:retention_policy_changelist")
-    yield Need(
-        text="disposals wait for an owner",
-        one="disposal waits for an owner",
-        count=selectors.runs(organization.pk).filter(state=Run.State.ASKS).count(),
-        url=page,
-    )
-    policy = rules.newest(organization.pk)
-    yield Need(
-        text="retention policies of which no owner was told yet",
-        one="retention policy of which no owner was told yet",
-        count=int(policy is not None and policy.is_untold),
-        url=page,
-    )
+    asking = selectors.runs(organization.pk).filter(state=Run.State.ASKS)
+    policies = Policy.objects.for_organization(organization).annotate(asks=Exists(asking))
+    if policy := policies.order_by("-number").first():
+        text = "disposals wait for an owner", "disposal waits for an owner"
+        yield Need(*text, count=int(policy.asks), url=page)
+        text = "policies of which no owner was told yet", "retention policy of which no owner was told yet"
+        yield Need(*text, count=int(policy.is_untold), url=page)
     yield Need(
         text="records disposed of that could not be removed everywhere yet",
         one="record disposed of that could not be removed everywhere yet",

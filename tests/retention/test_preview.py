@@ -53,6 +53,7 @@ def test_it_changes_nothing(families, django_assert_num_queries):
 
 def test_it_looks_at_no_more_than_so_many_and_says_so(families, monkeypatch):
     monkeypatch.setattr(previews, "MOST", 1)
+    monkeypatch.setattr(previews, "_BATCH", 1)
     found = shown(families, 30)
     assert found.is_capped
     assert found.due + found.held + found.kept_by_floor + found.with_obstacle == 1
