@@ -98,8 +98,7 @@ def erase(families: Families) -> None:
 
 
 def export(families: Families) -> dict[str, list[dict[str, Any]]]:
-    """What is kept about them, by type of record, for the person whom it concerns. Raises Fault if a record cannot be
-    read."""
+    """What is kept about them, by type of record, for the person whom it concerns."""
     return {each.name: list(each.export(families)) for each in record_types.registered()}
 
 

@@ -3,3 +3,13 @@ from django.apps import AppConfig
 
 class RetentionConfig(AppConfig):
     name = "retention"
+
+    def ready(self) -> None:
+        from accounts.back_office import register_needs, register_page
+        from decisions.back_office import register_decision_panel
+        from retention.back_office import start_page
+        from retention.models import Hold
+
+        register_needs(start_page.needs)
+        register_decision_panel(start_page.panel)
+        register_page("hold", Hold, "number")
