@@ -83,6 +83,12 @@ def newest(organization_id: uuid.UUID) -> Policy | None:
     return Policy.objects.for_organization(organization_id).order_by("-number").first()
 
 
+def newest_days(organization_id: uuid.UUID) -> int | None:
+    """The days of the current version; None without a policy."""
+    policy = newest(organization_id)
+    return policy.days if policy else None
+
+
 def policy_in_force(organization_id: uuid.UUID, *, daily: bool) -> Policy | None:
     """The policy to dispose by; None if nothing is to be disposed of.
 
