@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from accounts.roles import MEMBER_ROLES, Role
 from config.leases import Leased
@@ -64,7 +65,7 @@ class User(AbstractBaseUser):
     def __str__(self) -> str:
         return self.email
 
-    @property
+    @cached_property  # a page asks several times, and each request reads the person anew
     def is_staff(self) -> bool:
         """Whether the back office lets this person in; what they see there, their role decides."""
         return self.is_superuser or self.memberships.exists()

@@ -32,6 +32,7 @@ class Permission(StrEnum):
     ROTATE_KEYS = "rotate the keys that seal records"
     MANAGE_RETENTION = "change the retention policy"
     DISPOSE = "dispose of records"
+    EXPORT_SUBJECTS = "collect all that is kept about a person"
 
 
 CONFIRMED = frozenset({Role.OWNER, Role.APPROVER})
@@ -62,6 +63,7 @@ MATRIX: dict[Permission, frozenset[Role]] = {
     Permission.ROTATE_KEYS: _OWNER,
     Permission.MANAGE_RETENTION: _OWNER,
     Permission.DISPOSE: _OWNER,
+    Permission.EXPORT_SUBJECTS: _ADMINISTRATION | {Role.AUDITOR},
 }
 
 

@@ -3,7 +3,10 @@
 import contextlib
 import os
 import secrets
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import IO
 
 from config.errors import Fault
 
@@ -38,29 +41,36 @@ def read(path: Path) -> bytes:
 
 def replace(path: Path, content: bytes) -> None:
     """Put another content into a secret file, all at once. Raises OSError."""
-    os.replace(_draft(path, content), path)
-    fsync_directory(path.parent)
+    with _written(path, os.replace) as file:
+        file.write(content)
+
+
+def creating(path: Path) -> AbstractContextManager[IO[bytes]]:
+    """A new secret file to write. It has its name once all of it is written, and is not there if that fails. Raises
+    FileExistsError, and OSError as `read_or_create`."""
+    return _written(path, os.link)
 
 
 def _create(path: Path, content: bytes) -> None:
     for directory in (path.parent.parent, path.parent):  # `parents=True` would give the upper one the umask's mode
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = _draft(path, content)
-    try:
-        with contextlib.suppress(FileExistsError):  # another process was first; its content is the one that counts
-            os.link(draft, path)
-    finally:
-        draft.unlink()
-    fsync_directory(path.parent)
-
-
-def _draft(path: Path, content: bytes) -> Path:
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    # Another process may be first: its content is the one that counts.
+    with contextlib.suppress(FileExistsError), creating(path) as file:
         file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    return draft
+
+
+@contextlib.contextmanager
+def _written(path: Path, give_name: Callable[[Path, Path], None]) -> Iterator[IO[bytes]]:
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        give_name(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+    fsync_directory(path.parent)
 
 
 def fsync_directory(directory: Path) -> None:

@@ -25,6 +25,7 @@ urlpatterns = [
     path("readyz", health.ready),
     path("", include("accounts.urls.pages")),
     path("", include("notices.public.urls")),
+    path("", include("custody.public")),
     path("admin/r/<path:rest>", page_not_found, {"exception": Http404()}),  # the admin's way to pages of any model
     path("admin/", admin.site.urls),
     path("", RedirectView.as_view(pattern_name="admin:index")),

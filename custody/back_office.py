@@ -15,6 +15,7 @@ from accounts.roles import Permission
 from custody.models import Entry
 
 _LATE = timedelta(minutes=1)
+_ON_THE_WAY = (Entry.State.QUEUED, Entry.State.RESERVED, Entry.State.STORED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,7 @@ class State:
 
 def state_of(organization: Organization) -> State:
     """Five queries, none of which counts further than lists do."""
-    states = (Entry.State.QUEUED, Entry.State.RESERVED, Entry.State.STORED)
-    queued, waiting, stored = (_in_state(organization, state) for state in states)
+    queued, waiting, stored = (_in_state(organization, state) for state in _ON_THE_WAY)
     return State(capped_count(queued), _oldest(queued), capped_count(waiting), _oldest(waiting), capped_count(stored))
 
 

@@ -87,8 +87,9 @@ class RecordType:
             read as they are used.
         lock: let nobody change what it keeps about families until the transaction ends.
         erase: remove what it keeps about them in the clear, in the transaction that disposes of their records.
-        export: what it keeps about the families, as the person whom it concerns may have it: objects for JSON. Raises
-            Fault if a record cannot be read.
+        export: what it keeps about the families, as the person whom it concerns may have it: objects for JSON. One
+            whose record cannot be read says why as `missing`.
+        readable: one of these objects as HTML, for people who know none of our words.
         families_about: the roots of the families about whom an organization calls by this reference.
     """
 
@@ -106,6 +107,7 @@ class RecordType:
     lock: Callable[[Families], object] = _nothing
     erase: Callable[[Families], object] = _nothing
     export: Callable[[Families], Iterable[dict[str, Any]]]
+    readable: Callable[[dict[str, Any]], str]
     families_about: Callable[[uuid.UUID, str], Iterable[uuid.UUID]]
 
 

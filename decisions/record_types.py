@@ -3,15 +3,17 @@
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from config.api.times import rfc3339
+from config.errors import DomainError
 from custody import selectors as custody
 from custody.record_types import Families, Page, RecordType
-from decisions import records, reviews
+from decisions import readable, records, reviews
 from decisions.erasing import erase
 from decisions.models import Decision
 from decisions.selectors import record_of
@@ -19,6 +21,9 @@ from decisions.selectors import record_of
 ROOT = Coalesce("first", "pk")
 """The decision at the start of the chain that a decision or reconsideration belongs to."""
 _PAGE = 1000
+_KNOWN = (
+    "action", "system_name", "system_version", "subject_reference", "review_outcome", "reviewer", "reviewer_authority",
+)  # fmt: skip
 
 
 def root_of(organization_id: uuid.UUID, record_id: uuid.UUID) -> uuid.UUID:
@@ -55,6 +60,7 @@ def _record_type(name: str, index_row: Callable[..., Decision], **more: Any) -> 
         members=lambda families: rows(families).order_by("received_at", "pk").values_list(ROOT, "pk"),
         counts_from=counts_from,
         export=lambda families: map(_exported, rows(families).select_related("record").order_by("received_at", "pk")),
+        readable=partial(readable.decision, is_review=name == reviews.KIND),
         families_about=families_about,
         **more,
     )
@@ -74,14 +80,18 @@ def _lock(families: Families) -> None:
 
 
 def _exported(row: Decision) -> dict[str, Any]:
-    """With the record byte for byte, of which all other columns are parts."""
-    return {
+    """With the record byte for byte, of which all other columns are parts; with those if it cannot be read."""
+    said = {
         "decision_id": row.decision_id,
         "record_id": str(row.pk),
         "received_at": rfc3339(row.received_at),
         "source": row.source,
-        "record": custody.opened(record_of(row)).payload.decode(),
     }
+    try:
+        return {**said, "record": custody.opened(record_of(row)).payload.decode()}
+    except DomainError as error:
+        known = {name: getattr(row, name) for name in _KNOWN}
+        return {**said, "decided_at": rfc3339(row.decided_at), **known, "record": None, "missing": error.sentence}
 
 
 DECISION = _record_type(

@@ -1,6 +1,7 @@
 """Notices as a type of record. What is kept about them besides the sealed record goes with it: drafts, deliveries,
 requests for a review."""
 
+import re
 import uuid
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -13,9 +14,9 @@ from config.api.times import rfc3339
 from custody.models import Entry
 from custody.record_types import Families, Floor, Page, RecordType
 from decisions.record_types import chains, root_of
-from notices import erasing
+from notices import erasing, readable
 from notices.appeals import open_appeals
-from notices.models import Delivery, Notice, NoticeRevision, ReviewRequest, SealedNotice
+from notices.models import Approval, Delivery, Notice, NoticeRevision, ReviewRequest, SealedNotice, Step
 from notices.packs import packs
 from notices.services import sealing
 
@@ -30,6 +31,7 @@ _MOMENTS = (
 
 
 _ROOT = Coalesce("decision__first", "decision")
+_NUMBER = re.compile("0|[1-9][0-9]{0,17}")
 
 
 def _notices(families: Families) -> QuerySet[Notice]:
@@ -98,7 +100,9 @@ def _lock(families: Families) -> None:
 
 
 def _families_about(organization_id: uuid.UUID, reference: str) -> set[uuid.UUID]:
-    notices = Notice.objects.for_organization(organization_id).filter(recipient__reference=reference)
+    """A recipient is free-form, so a reference of digits may be a number there."""
+    spelled: list[Any] = [reference, *([int(reference)] if _NUMBER.fullmatch(reference) else [])]
+    notices = Notice.objects.for_organization(organization_id).filter(recipient__reference__in=spelled)
     return set(notices.values_list(_ROOT, flat=True))
 
 
@@ -110,6 +114,8 @@ def _exported(notice: Notice) -> dict[str, Any]:
         "language": notice.language,
         "recipient": notice.recipient,
         "revisions": [_revision(each) for each in notice.revisions.order_by("number")],
+        "steps": [_step(each) for each in notice.steps.order_by("pk")],
+        "approval": _approval(notice),
         "deliveries": [_delivery(each) for each in notice.deliveries.order_by("pk")],
         "review_requests": [_request(each) for each in notice.review_requests.order_by("pk")],
     }
@@ -123,6 +129,17 @@ def _revision(revision: NoticeRevision) -> dict[str, Any]:
         "cited": revision.cited,
         "not_applicable": revision.not_applicable,
     }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {"kind": step.kind, "reason": step.reason, "created_at": rfc3339(step.created_at)}
+
+
+def _approval(notice: Notice) -> dict[str, Any] | None:
+    found = Approval.objects.for_organization(notice.organization_id).filter(notice=notice).first()
+    if found is None:
+        return None
+    return {"authority": found.authority, "comment": found.comment, "created_at": rfc3339(found.created_at)}
 
 
 def _delivery(delivery: Delivery) -> dict[str, Any]:
@@ -161,5 +178,6 @@ NOTICE = RecordType(
     lock=_lock,
     erase=lambda families: erasing.erase(_notices(families)),
     export=lambda families: map(_exported, _notices(families)),
+    readable=readable.notice,
     families_about=_families_about,
 )

@@ -88,7 +88,7 @@ class Holds(Resource):
         permission=Permission.MANAGE_HOLDS,
         body=HoldIn,
         answers={201: HoldOut},
-        errors=[404],
+        errors=[404, 409],
     )
     @idempotent
     def create(self, request: Request) -> HttpResponse:

@@ -35,7 +35,7 @@ class Policy(models.Model):
     objects = TenantQuerySet.as_manager()
 
     class Meta:
-        verbose_name_plural = "policies"
+        verbose_name_plural = "retention"
         constraints = [
             models.UniqueConstraint(fields=["organization", "number"], name="policies_are_numbered"),
             models.CheckConstraint(condition=Q(number__gte=1), name="policies_are_numbered_from_one"),
@@ -46,13 +46,19 @@ class Policy(models.Model):
             models.CheckConstraint(
                 condition=Q(shortens=False, announced_at=None, begins_at__isnull=False)
                 | Q(shortens=True, announced_at=None, begins_at=None)
-                | Q(shortens=True, announced_at__isnull=False, begins_at__gt=models.F("announced_at")),
+                | Q(shortens=True, announced_at__isnull=False, begins_at__isnull=False)
+                & Q(begins_at__gt=models.F("announced_at")),
                 name="what_shortens_is_announced_first",
             ),
         ]
 
     def __str__(self) -> str:
         return f"policy {self.number}: {self.days} days"
+
+    @property
+    def is_untold(self) -> bool:
+        """Whether it waits for an owner to be told."""
+        return self.shortens and self.announced_at is None
 
 
 class Hold(models.Model):

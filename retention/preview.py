@@ -38,6 +38,19 @@ class Preview:
     is_capped: bool = False
 
     @property
+    def looked_at(self) -> int:
+        """How many are past the policy's days, of those looked at."""
+        return self.due + self.held + self.kept_by_floor + self.with_obstacle
+
+    @property
+    def floors(self) -> list[tuple[Floor, int]]:
+        return self.by_floor.most_common()
+
+    @property
+    def obstacles(self) -> list[tuple[str, int]]:
+        return self.by_obstacle.most_common()
+
+    @property
     def kept_by_floor(self) -> int:
         return self.by_floor.total()
 

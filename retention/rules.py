@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from config import db
@@ -83,18 +83,25 @@ def newest(organization_id: uuid.UUID) -> Policy | None:
     return Policy.objects.for_organization(organization_id).order_by("-number").first()
 
 
+def newest_days(organization_id: uuid.UUID) -> int | None:
+    """The days of the current version; None without a policy."""
+    policy = newest(organization_id)
+    return policy.days if policy else None
+
+
 def policy_in_force(organization_id: uuid.UUID, *, daily: bool) -> Policy | None:
     """The policy to dispose by; None if nothing is to be disposed of.
 
     Args:
-        daily: for the daily run, which begins under a shorter policy only once owners have had a week. A person at the
-            command line, who is shown what will go, uses the newest.
+        daily: for the daily run, which begins under a shorter policy only once owners have had a week; one that was
+            replaced before never begins. A person at the command line, who is shown what will go, uses the newest.
     """
     current = newest(organization_id)
     if current is None or not daily:
         return current
-    rows = Policy.objects.for_organization(organization_id).filter(begins_at__lte=timezone.now())
-    begun = rows.order_by("-number").first()
+    rows = Policy.objects.for_organization(organization_id)
+    replaced = rows.filter(number__gt=OuterRef("number"), created_at__lt=OuterRef("begins_at"))
+    begun = rows.filter(begins_at__lte=timezone.now()).exclude(Exists(replaced)).order_by("-number").first()
     return max(current, begun, key=lambda policy: policy.days) if begun else None
 
 

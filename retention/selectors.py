@@ -1,6 +1,7 @@
 """Reading policies, holds and disposals."""
 
 import uuid
+from collections.abc import Collection
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -35,7 +36,7 @@ def count_held(organization_id: uuid.UUID) -> int:
     """How many families are held, counted no further than lists are."""
     wanted = Q()
     for each in rules.holds_in_force(organization_id):
-        wanted |= Q(pk=each.root) if each.root else rules.condition(each.filter or {})
+        wanted |= _covered(each)
     return count_families(organization_id, wanted) if wanted else 0
 
 
@@ -43,6 +44,23 @@ def count_families(organization_id: uuid.UUID, wanted: Q) -> int:
     """In how many families a decision matches, counted no further than lists are: MOST + 1 stands for any more."""
     rows = Decision.objects.for_organization(organization_id).filter(wanted)
     return rules.roots_of(rows)[: MOST + 1].count()
+
+
+def count_covered(hold: Hold) -> int:
+    """How many families a hold covers, or would if it were in force; counted as `count_families` does."""
+    return count_families(hold.organization_id, _covered(hold))
+
+
+def description(hold: Hold) -> str:
+    """What it covers, in words."""
+    if hold.root:
+        return "one decision"
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in (hold.filter or {}).items())
+
+
+def holds_numbered(organization_id: uuid.UUID, numbers: Collection[int]) -> list[Hold]:
+    rows = Hold.objects.for_organization(organization_id)
+    return list(rows.filter(number__in=numbers).order_by("number")) if numbers else []
 
 
 def standing(decision: Decision) -> tuple[Policy | None, Verdict]:
@@ -68,8 +86,21 @@ def journal_is_kept(organization_id: uuid.UUID) -> bool:
         return True
 
 
+def _covered(hold: Hold) -> Q:
+    return Q(pk=hold.root) if hold.root else rules.condition(hold.filter or {})
+
+
 def disposals(organization_id: uuid.UUID) -> QuerySet[Disposal]:
     return Disposal.objects.for_organization(organization_id)
+
+
+def failing(disposals: QuerySet[Disposal]) -> QuerySet[Disposal]:
+    """Those that could not be finished when it was last tried."""
+    return disposals.filter(finished_at=None).exclude(problem="")
+
+
+def failing_disposals(organization_id: uuid.UUID) -> QuerySet[Disposal]:
+    return failing(disposals(organization_id))
 
 
 def runs(organization_id: uuid.UUID) -> QuerySet[Run]:

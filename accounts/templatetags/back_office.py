@@ -9,7 +9,7 @@ from django.template.context import RequestContext
 from django.utils.text import slugify
 
 from accounts import selectors
-from accounts.back_office import lists, start_page
+from accounts.back_office import label_of, lists, start_page
 from accounts.back_office.start_page import Chart, Need
 from accounts.models import Organization
 
@@ -54,6 +54,9 @@ def daily_work_first(app_list: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The apps of the admin, those that build on others first: what people do all day before what it rests on."""
     order = [config.label for config in apps.get_app_configs()]
     return sorted(app_list, key=lambda app: order.index(app["app_label"]), reverse=True)
+
+
+register.filter(label_of)
 
 
 @register.filter

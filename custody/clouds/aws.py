@@ -32,7 +32,7 @@ STORAGE_PERMISSIONS = (
     "s3:DeleteObjectVersion",
 )
 """What a vault needs on its objects."""
-LOCKED_STORAGE_PERMISSIONS = ("s3:PutObjectRetention",)
+LOCKED_STORAGE_PERMISSIONS = ("s3:PutObjectRetention", "s3:GetObjectRetention", "s3:GetObjectVersion")
 """And where they are locked."""
 BUCKET_PERMISSIONS = ("s3:ListBucket", "s3:ListBucketVersions")
 WRAPPING_PERMISSIONS = ("kms:GenerateDataKey", "kms:Decrypt")

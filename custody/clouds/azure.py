@@ -28,8 +28,15 @@ Key = Annotated[
 ]
 
 _BLOBS = "Microsoft.Storage/storageAccounts/blobServices/containers"
-STORAGE_PERMISSIONS = (f"{_BLOBS}/blobs/read", f"{_BLOBS}/blobs/write", f"{_BLOBS}/blobs/delete")
+STORAGE_PERMISSIONS = (
+    f"{_BLOBS}/blobs/read",
+    f"{_BLOBS}/blobs/write",
+    f"{_BLOBS}/blobs/delete",
+    f"{_BLOBS}/blobs/deleteBlobVersion/action",
+)
 """What a vault needs on its blobs: data actions."""
+LOCKED_STORAGE_PERMISSIONS = (f"{_BLOBS}/blobs/immutableStorage/runAsSuperUser/action",)
+"""And where each has a lock of its own."""
 CONTAINER_PERMISSIONS = (f"{_BLOBS}/read",)
 """And on the container: an action."""
 WRAPPING_PERMISSIONS = ("Microsoft.KeyVault/vaults/keys/wrap/action", "Microsoft.KeyVault/vaults/keys/unwrap/action")

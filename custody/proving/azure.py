@@ -66,6 +66,8 @@ class Azure(Cloud):
     errors: ClassVar = (_Refused, AzureError, ValueError)
     application: Application | None = None
     container: ContainerProperties | None = None
+    blob_service: dict[str, Any] | None = None
+    """The settings of the account, where they could be asked for."""
 
     def guard(self, method: str, host: str, target: str) -> None:
         if not any(method == known and re.fullmatch(pattern, target) for known, pattern in ALLOWED):
@@ -137,14 +139,22 @@ def _container(cloud: Azure) -> Finding:
 
 def _object_lock(cloud: Azure) -> Finding:
     found: Any = cloud.container
-    if found.has_immutability_policy or getattr(found, "immutable_storage_with_versioning_enabled", False):
-        return passed("The container has an immutability policy.")
+    if _is_locked(cloud):
+        return passed("Blobs of the container can be locked one by one.")
+    if found.has_immutability_policy:
+        return passed(
+            "The container has an immutability policy. It keeps data keys too: no record can be destroyed meanwhile."
+        )
     if found.has_legal_hold:
         return passed("The container is under a legal hold.")
     return warned(
         "The container is not immutable: whoever may delete blobs can delete records.",
         "Set a policy: az storage container immutability-policy create.",
     )
+
+
+def _is_locked(cloud: Azure) -> bool:
+    return bool(getattr(cloud.container, "immutable_storage_with_versioning_enabled", False))
 
 
 def _encryption(cloud: Azure) -> Finding:
@@ -199,11 +209,24 @@ def _versioning(cloud: Azure) -> Finding:
     found = _of_account(cloud, "/blobServices/default", "2023-05-01")
     if found is None:
         return _UNNAMED
-    if found.get("properties", {}).get("isVersioningEnabled"):
+    cloud.blob_service = found.get("properties", {})
+    if cloud.blob_service.get("isVersioningEnabled"):
         return passed("Versioning is on.")
     return warned(
         "Versioning is off: what others overwrite in this container is lost.",
         "Turn it on: az storage account blob-service-properties update --enable-versioning.",
+    )
+
+
+def _soft_delete(cloud: Azure) -> Finding:
+    if cloud.blob_service is None:
+        return skipped("The settings of the storage account are not known.", _UNNAMED.fix)
+    policy = cloud.blob_service.get("deleteRetentionPolicy") or {}
+    if not policy.get("enabled"):
+        return passed("Soft delete is off: what is destroyed is gone.")
+    return warned(
+        f"Soft delete is on: for {policy.get('days')} days, destroyed records can be recovered.",
+        "Turn it off: az storage account blob-service-properties update --enable-delete-retention false.",
     )
 
 
@@ -213,14 +236,15 @@ def _permissions(cloud: Azure) -> Finding:
     if found is None:
         return _UNNAMED
     given = found.get("value", [])
+    of_blobs = azure.STORAGE_PERMISSIONS + (azure.LOCKED_STORAGE_PERMISSIONS if _is_locked(cloud) else ())
     missing = [
         *(each for each in azure.CONTAINER_PERMISSIONS if not _is_given(each, given, "actions", "notActions")),
-        *(each for each in azure.STORAGE_PERMISSIONS if not _is_given(each, given, "dataActions", "notDataActions")),
+        *(each for each in of_blobs if not _is_given(each, given, "dataActions", "notDataActions")),
     ]
     if missing:
         return failed(
             f"The application lacks {', '.join(missing)}.",
-            f"Grant {', '.join(missing)}, such as with the role Storage Blob Data Contributor on the container.",
+            f"Grant {', '.join(missing)}, such as with the role Storage Blob Data Owner on the container.",
         )
     return passed("The application has everything that is needed of the container.")
 
@@ -277,6 +301,7 @@ def _signing_key(cloud: Azure) -> Finding:
 
 _READ_KEY = "Microsoft.KeyVault/vaults/keys/read"
 _READ_ACCOUNT = "Microsoft.Storage/storageAccounts/read"
+_READ_SETTINGS = "Microsoft.Storage/storageAccounts/blobServices/read"
 CLOUD = Azure
 QUESTIONS = [
     Question("credentials", "token", "", _credentials, needs=""),
@@ -285,20 +310,16 @@ QUESTIONS = [
     Question("encryption", "", azure.CONTAINER_PERMISSIONS[0], _encryption, needs="container"),
     Question("public_access", "", azure.CONTAINER_PERMISSIONS[0], _public_access, needs="container"),
     Question("account", "Storage Accounts - Get Properties", _READ_ACCOUNT, _account, if_denied="skipped"),
-    Question(
-        "versioning",
-        "Blob Services - Get Service Properties",
-        "Microsoft.Storage/storageAccounts/blobServices/read",
-        _versioning,
-        if_denied="skipped",
-    ),
+    Question("versioning", "Blob Services - Get Service Properties", _READ_SETTINGS, _versioning, if_denied="skipped"),
+    Question("soft_delete", "", _READ_SETTINGS, _soft_delete, needs="versioning"),
     Question(
         "permissions",
         "Permissions - List For Resource",
         "Microsoft.Authorization/permissions/read",
         _permissions,
+        needs="container",
         if_denied="skipped",
-        covers=azure.CONTAINER_PERMISSIONS + azure.STORAGE_PERMISSIONS,
+        covers=azure.CONTAINER_PERMISSIONS + azure.STORAGE_PERMISSIONS + azure.LOCKED_STORAGE_PERMISSIONS,
     ),
     Question("wrapping_key", "Get Key", _READ_KEY, _wrapping_key, covers=azure.WRAPPING_PERMISSIONS),
     Question("signing_key", "Get Key", _READ_KEY, _signing_key, covers=azure.SIGNING_PERMISSIONS),

@@ -148,7 +148,8 @@ def _object_lock(cloud: Google) -> Finding:
     if policy:
         locked = "locked" if policy.get("isLocked") else "not locked: whoever may change the bucket can shorten it"
         return passed(
-            f"The bucket retains objects for {policy.get('retentionPeriod')} seconds; the policy is {locked}."
+            f"The bucket retains objects for {policy.get('retentionPeriod')} seconds; the policy is {locked}. It keeps "
+            "data keys too: until it ends, no record can be destroyed."
         )
     if cloud.bucket.get("objectRetention", {}).get("mode") == "Enabled":
         return passed("Objects may be retained one by one.")
@@ -156,6 +157,16 @@ def _object_lock(cloud: Google) -> Finding:
         "There is no retention: whoever may delete objects can delete records.",
         "Set one: gcloud storage buckets update gs://BUCKET --retention-period=…, or create the bucket with "
         "--enable-per-object-retention.",
+    )
+
+
+def _soft_delete(cloud: Google) -> Finding:
+    seconds = int(cloud.bucket.get("softDeletePolicy", {}).get("retentionDurationSeconds", 0))
+    if not seconds:
+        return passed("Soft delete is off: what is destroyed is gone.")
+    return warned(
+        f"Soft delete is on: for {seconds / 86400:g} days, destroyed records can be recovered.",
+        "Turn it off: gcloud storage buckets update gs://BUCKET --clear-soft-delete.",
     )
 
 
@@ -255,6 +266,7 @@ QUESTIONS = [
     ),
     Question("versioning", "", "storage.buckets.get", _versioning, needs="bucket"),
     Question("object_lock", "", "storage.buckets.get", _object_lock, needs="bucket"),
+    Question("soft_delete", "", "storage.buckets.get", _soft_delete, needs="bucket"),
     Question("encryption", "", "storage.buckets.get", _encryption, needs="bucket"),
     Question("public_access", "", "storage.buckets.get", _public_access, needs="bucket"),
     Question("wrapping_key", "cryptoKeys.get", "cloudkms.cryptoKeys.get", _wrapping_key),

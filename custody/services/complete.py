@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from config import leases
 from config.api import strict_json
 from config.api.strict_json import spelling
 from config.errors import Fault
-from custody import objects, record_types, sealing, selectors, vaults
+from custody import objects, record_types, retain, sealing, selectors, vaults
 from custody.keys import keyring
 from custody.models import Entry, WaitingObject
 from custody.record_types import Indexing
@@ -59,13 +60,17 @@ def complete(waiting: Sequence[WaitingObject]) -> set[uuid.UUID]:
         already held another object under the key, were settled by that object.
     """
     made = {target_id: _vault_of(target_id) for target_id in {each.record.target_id for each in waiting}}
+    locking = {target_id for target_id, vault in made.items() if vault and vault.may_lock}
+    owners = {each.record.organization_id for each in waiting if each.record.target_id in locking}
+    days = {organization_id: retain.days_of(organization_id) for organization_id in owners}
     ends = time.monotonic() + _SECONDS
 
     def put_into_its_vault(each: WaitingObject) -> Put:
         vault = made[each.record.target_id]
         if vault is None or time.monotonic() >= ends:
             return Put.UNAVAILABLE
-        return put(vault, each.record.organization_id, each.pk, bytes(each.body))
+        until = retain.until(each.record.received_at, days.get(each.record.organization_id))
+        return put(vault, each.record.organization_id, each.pk, bytes(each.body), retain_until=until)
 
     def is_ours(each: WaitingObject) -> bool:  # threads have no connection to our own database
         vault = made[each.record.target_id]
@@ -96,10 +101,18 @@ def _vault_of(target_id: str) -> Vault | None:
         return None
 
 
-def put(vault: Vault, organization_id: uuid.UUID, record_id: uuid.UUID, body: bytes) -> Put:
+def put(
+    vault: Vault,
+    organization_id: uuid.UUID,
+    record_id: uuid.UUID,
+    body: bytes,
+    *,
+    retain_until: datetime | None = None,
+) -> Put:
     """Put a record's sealed bytes. Touches the vault alone, for it runs in threads."""
     try:
-        return Put.STORED if objects.put(vault, organization_id, record_id, body) else Put.OTHER_OBJECT
+        is_there = objects.put(vault, organization_id, record_id, body, retain_until=retain_until)
+        return Put.STORED if is_there else Put.OTHER_OBJECT
     except (VaultUnavailable, ObjectMissing) as error:
         log.warning("vault unavailable", reason=str(error))
     except Damaged as error:  # the waiting object: it waits, and stops no other
@@ -151,6 +164,9 @@ def adopt(found: StoredObject, *, waiting: WaitingObject | None = None) -> bool:
         claims = selectors.verified_claims(found.organization_id, found.record_id, opened)
         content = strict_json.read(opened.payload, number=spelling, integer=spelling)
         conflicts = waiting is not None and _says_other(waiting, opened)
+    except ObjectMissing:  # what is left of a record that was destroyed lacks its data key, and stays so
+        log.info("object in the vault has no data key", record_id=str(found.record_id))
+        return False
     except Fault as error:  # of this record's keys, object or vault: others go on
         log.error("object in the vault cannot be adopted", record_id=str(found.record_id), reason=str(error))
         return False

@@ -24,7 +24,15 @@ from custody import disposal_statements, envelope, families, journal, objects, s
 from custody.disposal_statements import Order
 from custody.keys import keyring
 from custody.kms_signer import KmsSigner
-from custody.models import Disposal, Entry, SealedObject, StorageTarget, WaitingObject, object_key
+from custody.models import (
+    Disposal,
+    Entry,
+    SealedObject,
+    StorageTarget,
+    WaitingObject,
+    data_key_key,
+    object_key,
+)
 from custody.objects import Removal
 from custody.record_types import Families
 from custody.vaults import Vault
@@ -114,7 +122,8 @@ def write_disposals(disposed: Families, rows: Sequence[Disposal]) -> None:
     families.erase(disposed)
     Entry.objects.for_organization(disposed.organization_id).filter(pk__in=ids).update(state=Entry.State.DISPOSED)
     WaitingObject.objects.for_organization(disposed.organization_id).filter(pk__in=ids).delete()
-    SealedObject.objects.filter(key__in=[object_key(disposed.organization_id, pk) for pk in ids]).delete()
+    keys = [key_of(disposed.organization_id, pk) for pk in ids for key_of in (object_key, data_key_key)]
+    SealedObject.objects.filter(key__in=keys).delete()
 
 
 def _entries(organization_id: uuid.UUID, ids: Sequence[uuid.UUID]) -> list[Entry]:

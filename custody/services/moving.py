@@ -15,7 +15,7 @@ from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
 from config.errors import Fault
-from custody import objects, selectors, storage_targets, vaults
+from custody import objects, retain, selectors, storage_targets, vaults
 from custody.models import Entry
 from custody.sealing import Damaged
 from custody.services.complete import Put, put
@@ -35,6 +35,7 @@ class Move(StrEnum):
     MOVED = "moved"
     UNREADABLE = "cannot be read at its old place"
     TAKEN = "cannot be read back: something else lies in its stead at the new place"
+    GONE = "was disposed of meanwhile"
 
 
 def not_at(target_id: str, organization_id: uuid.UUID) -> QuerySet[Entry]:
@@ -89,9 +90,12 @@ def _move(entries: Sequence[Entry], target_id: str) -> list[tuple[Entry, Move]]:
     """Raises VaultUnavailable."""
     new = vaults.of(target_id)
     bodies = _read(entries)
+    owners = {entry.organization_id for entry in entries if new.may_lock}
+    days = {organization_id: retain.days_of(organization_id) for organization_id in owners}
 
     def put_and_read_back(entry: Entry) -> tuple[Put, bytes]:
-        result = put(new, entry.organization_id, entry.pk, bodies[entry.pk])
+        until = retain.until(entry.received_at, days.get(entry.organization_id))
+        result = put(new, entry.organization_id, entry.pk, bodies[entry.pk], retain_until=until)
         try:
             return result, objects.get(new, entry.organization_id, entry.pk) if result is Put.STORED else b""
         except ObjectMissing:  # it is being disposed of
@@ -111,15 +115,8 @@ def _move(entries: Sequence[Entry], target_id: str) -> list[tuple[Entry, Move]]:
         else:
             results[entry.pk] = Move.TAKEN
     _point(copied, target_id)
-    disposed = _disposed(entries)
-    return [(entry, results[entry.pk]) for entry in entries if entry.pk not in disposed]
-
-
-def _disposed(entries: Sequence[Entry]) -> set[uuid.UUID]:
-    """Those that were disposed of since they were read: there is nothing to move any more."""
-    rows = Entry.objects.unscoped("of the organization whose records are moved")
-    gone = rows.filter(pk__in=[entry.pk for entry in entries], state=Entry.State.DISPOSED)
-    return set(gone.values_list("pk", flat=True))
+    results |= {entry.pk: Move.GONE for entry in _disposed_of(entries)}
+    return [(entry, results[entry.pk]) for entry in entries]
 
 
 def _opens(copy: bytes, entry: Entry) -> bool:
@@ -178,3 +175,10 @@ def _point(entries: Sequence[Entry], target_id: str) -> None:
                 pk=entry.pk, target=entry.target_id, state=Entry.State.STORED
             )
             same.update(target=target_id)
+
+
+def _disposed_of(entries: Sequence[Entry]) -> list[Entry]:
+    """Those that are stored no more, wherever."""
+    rows = Entry.objects.unscoped("of the organization whose records are moved").filter(state=Entry.State.STORED)
+    stored = set(rows.filter(pk__in=[entry.pk for entry in entries]).values_list("pk", flat=True))
+    return [entry for entry in entries if entry.pk not in stored]

@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 import structlog
 from django.db import IntegrityError
 
-from custody import sealing, storage_targets, vaults
+from custody import objects, sealing, storage_targets, vaults
 from custody.keys import keyring
-from custody.models import Entry, object_key
+from custody.models import Entry
 from custody.services.complete import StoredObject, adopt
 from custody.vaults import Vault, VaultUnavailable
 
@@ -36,7 +36,7 @@ def recall(*, organization_id: uuid.UUID, identity: str) -> None:
     if Entry.objects.for_organization(organization_id).filter(pk=record_id).exists():
         return
     target_id = storage_targets.current(organization_id).pk
-    if vaults.of(target_id).has(object_key(organization_id, record_id)):
+    if objects.has(vaults.of(target_id), organization_id, record_id):
         adopt(StoredObject(organization_id, record_id, target_id))
     else:
         recall_earlier(organization_id, {record_id})
@@ -85,7 +85,7 @@ def _found(target_id: str, organization_id: uuid.UUID, record_ids: Collection[uu
 
 def _held(vault: Vault, organization_id: uuid.UUID, record_ids: list[uuid.UUID]) -> list[uuid.UUID]:
     def has(record_id: uuid.UUID) -> bool:
-        return vault.has(object_key(organization_id, record_id))
+        return objects.has(vault, organization_id, record_id)
 
     if len(record_ids) < 2:
         return [each for each in record_ids if has(each)]

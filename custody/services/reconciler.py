@@ -14,7 +14,7 @@ from accounts.models import Organization
 from config import leases
 from config.leases import LeaseLost
 from custody import key_outages, storage_targets, vaults
-from custody.models import Entry, WaitingObject
+from custody.models import Disposal, Entry, WaitingObject
 from custody.services.complete import StoredObject, adopt, complete
 from custody.services.sign import sign_queued
 from custody.services.store import LEASE
@@ -105,8 +105,11 @@ def _orphans(organization: Organization, target_id: str) -> Iterator[StoredObjec
         except ValueError:
             log.warning("the vault holds what is no object", key=key)
             continue
-        if not entries.filter(pk=record_id).exists():
+        state = entries.filter(pk=record_id).values_list("state", flat=True).first()
+        if state is None:
             yield StoredObject(organization.id, record_id, target_id)
+        elif state == Entry.State.DISPOSED:  # a copy that came too late: it is removed again
+            Disposal.objects.for_organization(organization).filter(pk=record_id).update(finished_at=None)
 
 
 def _adopt_all(orphans: Iterable[StoredObject]) -> tuple[int, list[StoredObject]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import structlog
 from django.db.models import QuerySet
 
-from custody import objects, selectors, vaults
+from custody import objects, retain, selectors, vaults
 from custody.models import Entry, SealedObject, object_key
 from custody.sealing import Damaged
 from custody.services.complete import Put, put
@@ -55,24 +55,25 @@ def repair_vaults(*, stray: Path | None = None) -> Iterator[tuple[uuid.UUID, Fou
             yield record_id, Found.THERE
         else:
             entry = stored.filter(pk=record_id).first()
-            if entry:  # else it was disposed of since
+            if entry:  # else it was disposed of meanwhile
                 yield record_id, Found.REPAIRED if _put_back(entry, stray) else Found.MISSING
     for failure in silent.values():
         raise failure
 
 
 def _put_back(entry: Entry, stray: Path | None) -> bool:
-    key = object_key(entry.organization_id, entry.pk)
+    key, vault = object_key(entry.organization_id, entry.pk), vaults.of(entry.target_id)
+    until = retain.until(entry.received_at, retain.days_of(entry.organization_id))
     for body in _copies(key, stray):
         try:
             selectors.opened_from(body, entry)
         except Damaged as error:
             log.error("a copy is not the record", record_id=str(entry.pk), reason=str(error))
         else:
-            if put(vaults.of(entry.target_id), entry.organization_id, entry.pk, body) is Put.STORED:
+            if put(vault, entry.organization_id, entry.pk, body, retain_until=until) is Put.STORED:
                 SealedObject.objects.filter(key=key).delete()
                 reopen_disposals([entry.pk])
-                return True
+                return outside_the_database().filter(pk=entry.pk).exists()
     return False
 
 

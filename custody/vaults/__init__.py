@@ -3,9 +3,9 @@
 import math
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from django.utils.module_loading import import_string
 
@@ -61,6 +61,20 @@ class ObjectMissing(Fault):
     sentence = "The stored record is missing from its vault. An administrator must restore the vault from a backup."
 
 
+class Left(NamedTuple):
+    """What remains of an object after its removal.
+
+    Attributes:
+        kept: the bodies of those versions that the storage lets nobody remove, or not us.
+        kept_until: until when it keeps them, as far as it says so.
+        recoverable_until: until when it can bring back what was removed.
+    """
+
+    kept: Sequence[bytes] = ()
+    kept_until: datetime | None = None
+    recoverable_until: datetime | None = None
+
+
 class Vault(Protocol):
     """Keys are relative paths of lowercase hex digits, '/' and letters; bodies are opaque bytes. A vault is made from
     its storage target, and several threads use it.
@@ -75,6 +89,9 @@ class Vault(Protocol):
     """Whether what was created is what was sent: the storage compares a checksum of the whole object before it says
     so, and nobody need read it back."""
 
+    may_lock: bool
+    """Whether the storage knows locks; whether it uses them here, `immutable` asks it."""
+
     @property
     def immutable(self) -> bool:
         """Whether objects may be locked, so that nobody can remove them for a while."""
@@ -83,8 +100,9 @@ class Vault(Protocol):
         """Store durably, create-only. True if created, False if an object of this key exists.
 
         Args:
-            retain_until: where the storage can lock objects, until when it must let nobody remove this one. Storage
-                that has no locks keeps the object all the same, and whoever has access to it can remove it.
+            retain_until: where the storage can lock objects, until when it must let nobody remove this one; what it
+                locks by default is locked for longer if that is longer. Storage that has no locks keeps the object all
+                the same, and whoever has access to it can remove it.
             lockable: False for what must be removable although the storage locks whatever is put there, if it lets a
                 single object be exempt.
         """
@@ -96,7 +114,10 @@ class Vault(Protocol):
         """Whether there is an object of this key."""
 
     def delete(self, key: str) -> None:
-        """Remove every version; a missing object is no error."""
+        """Remove every version; a missing object is no error, one that is locked is."""
+
+    def erase(self, key: str) -> Left:
+        """Remove every version that the storage lets us remove, and look what remains. A missing object is no error."""
 
     def list(self, prefix: str) -> Iterator[str]:
         """The keys below a prefix that ends with '/', in no order."""

@@ -4,21 +4,23 @@ import math
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from threading import Lock, local
 from typing import Any, ClassVar, NamedTuple, cast
 
 import requests
 import structlog
 import urllib3
+from django.utils import timezone
 
 from config.errors import DomainError
 from config.vetted_http import Connections, TooSlow
 from custody import clouds
 from custody.models import Installation, StorageTarget
-from custody.vaults import ObjectMissing, VaultNotMarked, VaultOfAnother, VaultUnavailable
+from custody.vaults import Left, ObjectMissing, VaultNotMarked, VaultOfAnother, VaultUnavailable
+from custody.vaults.locks import Locks, Version
 
 log = structlog.get_logger("custody")
 
@@ -35,20 +37,15 @@ FAILING_SECONDS = 5.0
 """After a look at the marker that failed, until the next one."""
 _SECRET_SECONDS = 1.0
 _LOCKS_SECONDS = 600.0
+_ROUNDS = 4
+"""After which a removal gives up, because others put the same object again and again."""
+_SOONEST_LOCK = timedelta(minutes=1)
+"""A lock that would end earlier is none: what is over by the time it arrives, clouds refuse."""
 _EARLY_SECONDS = 600.0
 """Before their end, credentials that end are replaced; for as long the old ones serve if there are no others."""
 
 
 _BROKEN = (DomainError, requests.RequestException, urllib3.exceptions.HTTPError)
-
-
-class Locks(NamedTuple):
-    """How a bucket keeps objects from being removed."""
-
-    of_objects: bool
-    """A single object can be locked until a time."""
-    of_all: bool
-    """Whatever is put is locked."""
 
 
 class Signed(NamedTuple):
@@ -70,6 +67,7 @@ class CloudVault(ABC):
 
     transactional = False
     compares_checksums = True
+    may_lock = True
 
     errors: ClassVar[tuple[type[Exception], ...]]
     """What the cloud's library raises."""
@@ -110,16 +108,33 @@ class CloudVault(ABC):
         """Whether there was no object; if there was, nothing changes. The cloud compares a checksum of the body."""
 
     @abstractmethod
-    def read(self, path: str) -> bytes | None:
-        """None if there is no such object or no such bucket."""
+    def read(self, path: str, version: str = "") -> bytes | None:
+        """None if there is no such object, version or bucket."""
 
     @abstractmethod
     def exists(self, path: str) -> bool:
         """False also if there is no such bucket."""
 
     @abstractmethod
-    def remove(self, path: str) -> None:
-        """Every version."""
+    def versions(self, path: str) -> Iterator[Version]:
+        """Every version of an object, removed ones too that the cloud can bring back."""
+
+    @abstractmethod
+    def remove(self, path: str, version: Version) -> None:
+        """One that is gone is no error."""
+
+    def purge(self, path: str, version: str) -> bool:
+        """Whether a version that was removed cannot be brought back any more, because of this call."""
+        return False
+
+    @abstractmethod
+    def is_refusal(self, error: Exception) -> bool:
+        """Whether one of `errors` may mean that the object is locked. So may one that says that we lack a permission:
+        not every cloud tells the two apart."""
+
+    def lock_ends(self, path: str, version: Version) -> datetime | None:
+        """None where nobody says."""
+        return version.kept_until
 
     @abstractmethod
     def names(self, prefix: str) -> Iterator[str]:
@@ -162,8 +177,9 @@ class CloudVault(ABC):
 
     def put_new(self, key: str, body: bytes, *, retain_until: datetime | None = None, lockable: bool = True) -> bool:
         self.require_marker()
+        until = retain_until if retain_until and retain_until > timezone.now() + _SOONEST_LOCK else None
         with self.asking("write"):
-            return self.create(self._prefix + key, body, until=retain_until, lockable=lockable)
+            return self.create(self._prefix + key, body, until=until, lockable=lockable)
 
     def get(self, key: str) -> bytes:
         self.require_marker()
@@ -183,9 +199,13 @@ class CloudVault(ABC):
         return found
 
     def delete(self, key: str) -> None:
+        if self.erase(key).kept:
+            raise VaultUnavailable(because="the bucket cannot delete what is locked, or what we may not delete")
+
+    def erase(self, key: str) -> Left:
         self.require_marker()
         with self.asking("delete"):
-            self.remove(self._prefix + key)
+            return self._erase(self._prefix + key)
 
     def list(self, prefix: str) -> Iterator[str]:
         self.require_marker()
@@ -262,6 +282,44 @@ class CloudVault(ABC):
     def _marker(self) -> bytes:
         return f"This is the vault of the decision-record service's installation {self.installation}.\n".encode()
 
+    def _erase(self, path: str) -> Left:
+        """It ends with a list that shows nothing more to remove: what others put meanwhile is removed too."""
+        refused: set[str] = set()
+        is_known = False
+        for _ in range(_ROUNDS):
+            found = [*self.versions(path)]
+            is_known = is_known or bool(found)
+            there = [each for each in found if not each.recoverable_until]
+            removed = [each for each in found if each.recoverable_until]
+            kept = [each for each in there if each.is_kept or each.id in refused or not self._removed(path, each)]
+            refused.update(each.id for each in kept)
+            if len(kept) == len(there) and not [each for each in removed if self.purge(path, each.id)]:
+                break
+        else:
+            raise VaultUnavailable(because="somebody else puts the same object again and again")
+        if not is_known:
+            self._look_for_marker()  # or it is another bucket that has nothing
+        return Left(
+            tuple(self._kept(path, each) for each in kept),
+            _latest(self.lock_ends(path, each) for each in kept),
+            _latest(each.recoverable_until for each in removed),
+        )
+
+    def _kept(self, path: str, version: Version) -> bytes:
+        body = self.read(path, version.id)
+        if body is None:
+            raise VaultUnavailable(because="the bucket does not give what it lists")
+        return body
+
+    def _removed(self, path: str, version: Version) -> bool:
+        try:
+            self.remove(path, version)
+        except self.errors as error:
+            if not self.is_refusal(error):
+                raise
+            return False
+        return True
+
     # ── credentials and errors ──
 
     def _sign_in_again(self) -> None:
@@ -326,3 +384,7 @@ class CloudVault(ABC):
         if isinstance(error, DomainError):  # of addresses, connections, secrets and roles
             return error.sentence.rstrip(".") or error.code
         return self.reason(error) if isinstance(error, self.errors) else type(error).__name__
+
+
+def _latest(times: Iterable[datetime | None]) -> datetime | None:
+    return max((each for each in times if each), default=None)

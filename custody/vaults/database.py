@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import DatabaseError, transaction
 
 from custody.models import SealedObject, StorageTarget
-from custody.vaults import PROBE_BYTES, ObjectMissing, VaultUnavailable
+from custody.vaults import PROBE_BYTES, Left, ObjectMissing, VaultUnavailable
 
 
 class DatabaseVault:
@@ -18,7 +18,7 @@ class DatabaseVault:
 
     transactional = True
     compares_checksums = False
-    immutable = False
+    may_lock = immutable = False
 
     def __init__(self, target: StorageTarget) -> None:
         """Nothing can be configured: it is the database of everything else."""
@@ -46,7 +46,14 @@ class DatabaseVault:
             raise VaultUnavailable(because="the database does not answer") from error
 
     def delete(self, key: str) -> None:
-        SealedObject.objects.filter(key=key).delete()
+        try:
+            SealedObject.objects.filter(key=key).delete()
+        except DatabaseError as error:
+            raise VaultUnavailable(because="the database does not delete") from error
+
+    def erase(self, key: str) -> Left:
+        self.delete(key)
+        return Left()
 
     def list(self, prefix: str) -> Iterator[str]:
         keys = SealedObject.objects.filter(key__startswith=prefix).values_list("key", flat=True)

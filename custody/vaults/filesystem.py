@@ -12,7 +12,7 @@ from django.conf import settings
 
 from config.secret_files import fsync_directory
 from custody.models import Installation, StorageTarget
-from custody.vaults import PROBE_BYTES, ObjectMissing, VaultNotMarked, VaultOfAnother, VaultUnavailable
+from custody.vaults import PROBE_BYTES, Left, ObjectMissing, VaultNotMarked, VaultOfAnother, VaultUnavailable
 
 MARKER = "MARKER"
 _KEY = re.compile(r"[0-9a-z]+(/[0-9a-z]+)+")
@@ -35,7 +35,7 @@ class FilesystemVault:
 
     transactional = False
     compares_checksums = False
-    immutable = False
+    may_lock = immutable = False
 
     def __init__(self, target: StorageTarget) -> None:
         self.root = Path(target.configuration.get("root", settings.DATA_DIR / "vault"))
@@ -86,11 +86,20 @@ class FilesystemVault:
             return _exists(key, root)
 
     def delete(self, key: str) -> None:
-        directory = _checked(key).rpartition("/")[0]
+        """With the drafts of it that puts which never finished have left."""
+        directory, _, name = _checked(key).rpartition("/")
         with self._marked_root("delete") as root:
+            if not _exists(directory, root):
+                return
             _unlink(key, root)
-            if _exists(directory, root):
-                _fsync(directory, root)
+            for draft in _names(directory, root):
+                if draft.startswith(f"{_DRAFT_PREFIX}{name}-"):
+                    _unlink(f"{directory}/{draft}", root)
+            _fsync(directory, root)
+
+    def erase(self, key: str) -> Left:
+        self.delete(key)
+        return Left()
 
     def list(self, prefix: str) -> Iterator[str]:
         with self._marked_root("list") as root:
@@ -195,6 +204,14 @@ def _link(draft: str, path: str, root: int) -> bool:
     except FileExistsError:
         return False
     return True
+
+
+def _names(directory: str, root: int) -> list[str]:
+    descriptor = os.open(directory, os.O_RDONLY, dir_fd=root)
+    try:
+        return os.listdir(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _unlink(path: str, root: int) -> None:

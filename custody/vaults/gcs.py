@@ -1,23 +1,28 @@
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from google.api_core.exceptions import GoogleAPICallError, NotFound, PreconditionFailed
+from django.utils import timezone
+from google.api_core.exceptions import Forbidden, GoogleAPICallError, NotFound, PreconditionFailed
 from google.auth.exceptions import GoogleAuthError
 from google.cloud.storage import Blob
 from google.cloud.storage.exceptions import DataCorruption
 
 from custody.clouds import gcp
-from custody.vaults.cloud import CloudVault, Locks, Signed
+from custody.vaults.cloud import CloudVault, Signed
+from custody.vaults.locks import Locks, Version
 
 _ONCE: dict[str, Any] = {"retry": None, "timeout": (5, 15)}
+_OF_VERSIONS = "items(name,generation,retentionExpirationTime,hardDeleteTime),nextPageToken"
 
 
 class GcsVault(CloudVault):
     """A bucket of Google Cloud Storage.
 
     What arrives is compared with its CRC32C. Where the bucket has object retention, objects are locked until the time
-    that is asked for. A retention policy of the bucket locks whatever is put, data keys too.
+    that is asked for. A retention policy of the bucket locks whatever is put, data keys too; of two locks of an object
+    the longer one counts. What soft delete keeps, nobody can purge.
     """
 
     errors = (GoogleAPICallError, GoogleAuthError, DataCorruption)
@@ -37,9 +42,10 @@ class GcsVault(CloudVault):
             return False
         return True
 
-    def read(self, path: str) -> bytes | None:
+    def read(self, path: str, version: str = "") -> bytes | None:
+        blob = self._blob(path, version)
         try:
-            body: bytes = self.client.blob(path).download_as_bytes(raw_download=True, checksum="crc32c", **_ONCE)
+            body: bytes = blob.download_as_bytes(raw_download=True, checksum="crc32c", **_ONCE)
         except NotFound:
             return None
         return body
@@ -47,10 +53,23 @@ class GcsVault(CloudVault):
     def exists(self, path: str) -> bool:
         return bool(self.client.blob(path).exists(**_ONCE))
 
-    def remove(self, path: str) -> None:
-        for blob in self._blobs(path, "items(name,generation),nextPageToken", versions=True):
+    def versions(self, path: str) -> Iterator[Version]:
+        now = timezone.now()
+        for blob in self._blobs(path, _OF_VERSIONS, versions=True):
             if blob.name == path:
-                self.client.blob(path, generation=blob.generation).delete(**_ONCE)
+                until = blob.retention_expiration_time
+                is_kept = until is not None and until > now
+                yield Version(str(blob.generation), is_kept=is_kept, kept_until=until if is_kept else None)
+        for blob in self._blobs(path, _OF_VERSIONS, soft_deleted=True):
+            if blob.name == path and blob.hard_delete_time:
+                yield Version(str(blob.generation), recoverable_until=blob.hard_delete_time)
+
+    def remove(self, path: str, version: Version) -> None:
+        with suppress(NotFound):
+            self._blob(path, version.id).delete(**_ONCE)
+
+    def is_refusal(self, error: Exception) -> bool:
+        return isinstance(error, Forbidden)
 
     def names(self, prefix: str) -> Iterator[str]:
         yield from (blob.name for blob in self._blobs(prefix, "items(name),nextPageToken"))
@@ -62,6 +81,10 @@ class GcsVault(CloudVault):
 
     def reason(self, error: Exception) -> str:
         return f"HTTP {error.code}" if isinstance(error, GoogleAPICallError) else type(error).__name__
+
+    def _blob(self, path: str, version: str) -> Blob:
+        blob: Blob = self.client.blob(path, generation=int(version) if version else None)
+        return blob
 
     def _blobs(self, prefix: str, fields: str, **options: Any) -> Iterator[Blob]:
         yield from self.client.client.list_blobs(self.client, prefix=prefix, fields=fields, **options, **_ONCE)

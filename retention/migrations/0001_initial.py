@@ -48,7 +48,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "verbose_name_plural": "policies",
+                "verbose_name_plural": "retention",
             },
         ),
         migrations.CreateModel(
@@ -226,7 +226,10 @@ class Migration(migrations.Migration):
                     models.Q(("announced_at", None), ("begins_at__isnull", False), ("shortens", False)),
                     models.Q(("announced_at", None), ("begins_at", None), ("shortens", True)),
                     models.Q(
-                        ("announced_at__isnull", False), ("begins_at__gt", models.F("announced_at")), ("shortens", True)
+                        ("announced_at__isnull", False),
+                        ("begins_at__isnull", False),
+                        ("shortens", True),
+                        ("begins_at__gt", models.F("announced_at")),
                     ),
                     _connector="OR",
                 ),

@@ -13,6 +13,7 @@ from retention.services.runs import (
     run_daily,
     verdicts,
 )
+from retention.services.subject_export import export_subject
 
 __all__ = [
     "NoPolicy",
@@ -20,6 +21,7 @@ __all__ = [
     "RunGoing",
     "confirm_run",
     "dispose_of_due",
+    "export_subject",
     "lift_hold",
     "organizations_with_a_policy",
     "place_hold",

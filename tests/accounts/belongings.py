@@ -14,6 +14,7 @@ from accounts.roles import Role
 from accounts.services import invites
 from connectors.models import Connector
 from notices.models import AuthorityGrant, Notice, ReviewRequest
+from retention.services import place_hold
 from tests.accounts.endpoints import APPROVED, RECONSIDERED
 from tests.conftest import Api
 
@@ -75,6 +76,12 @@ class Belongings:
             granted_by=self.marked,
         )
         return made.pk
+
+    def hold(self) -> int:
+        made = place_hold(
+            caller=self.owner, matter=self.marked, reason=self.marked, filter={"subject_reference": self.marked}
+        )
+        return made.number
 
     def review_request(self) -> int:
         made = ReviewRequest.objects.create(

@@ -28,6 +28,7 @@ CONNECTOR = b'{"kind": "directory", "name": "Loans"}'
 APPROVED = b'{"approver": "desk 4", "authority": "credit officer"}'
 GRANTED = b'{"email": "owner@bank.example", "authority": "credit officer", "valid_from": "2026-01-01"}'
 REASON = b'{"reason": "Not so."}'
+HOLD = b'{"matter": "Case 7", "reason": "A claim.", "filter": {"action": "denied"}}'
 
 
 class Endpoint(NamedTuple):
@@ -148,6 +149,13 @@ ENDPOINTS = {
     "GET notice-settings": Endpoint(EVERY_MEMBER, "notice-settings"),
     "PUT notice-settings": Endpoint(ADMINISTRATION, "notice-settings", b'{"default_pack": "general"}'),
     "GET packs": Endpoint(EVERY_MEMBER, "packs"),
+    "GET retention": Endpoint(EVERY_MEMBER, "retention"),
+    "PUT retention": Endpoint(OWNERSHIP, "retention", b'{"days": 365}'),
+    "GET retention/disposals": Endpoint(EVERY_MEMBER, "retention/disposals"),
+    "GET retention/holds": Endpoint(INSPECTION, "retention/holds"),
+    "POST retention/holds": Endpoint(ADMINISTRATION, "retention/holds", HOLD),
+    "POST retention/holds/<id:number>/lift": Endpoint(ADMINISTRATION, "retention/holds/{hold}/lift", REASON),
+    "GET decisions/<any:decision_id>/retention": Endpoint(EVERY_MEMBER, "decisions/{decision}/retention"),
     "GET decisions": Endpoint(EVERY_MEMBER, "decisions"),
     "GET decisions/<any:decision_id>": Endpoint(EVERY_MEMBER, "decisions/{decision}"),
     "GET decisions/<any:decision_id>/record": Endpoint(EVERY_MEMBER, "decisions/{decision}/record"),
@@ -155,7 +163,7 @@ ENDPOINTS = {
 }
 NOBODYS = {
     **dict.fromkeys(("decision", "reconsideration", "notice", "submitted", "approved", "connector"), "unknown"),
-    **dict.fromkeys(("grant", "review_request", "invite", "member", "session"), 10**12),
+    **dict.fromkeys(("grant", "hold", "review_request", "invite", "member", "session"), 10**12),
     "delivery": f"unknown/deliveries/{10**12}",
     "key": "0" * 16,
 }

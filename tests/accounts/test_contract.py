@@ -41,6 +41,7 @@ FIELDS = {
         "reset_cursor": "boolean",
     },
     "POST custody/test": {"provider": "choice!", "config": "object"},
+    "PUT retention": {"days": "integer!", "note": "string"},
     "POST ingest/srf": {"decision_id": "string!"},
 }  # fmt: skip
 CONTENT = {
@@ -53,6 +54,7 @@ TYPES: dict[str, tuple[tuple[type, ...], str]] = {
     "string": ((str,), "string_type"),
     "choice": ((), "literal_error"),
     "boolean": ((bool,), "bool_type"),
+    "integer": ((int,), "int_type"),
     "array": ((list,), "list_type"),
     "object": ((dict,), "dict_type"),
     "table": ((dict,), "model_type"),
@@ -135,6 +137,8 @@ def test_required_fields_that_are_missing_are_named_and_no_others(name, ask):
         ("POST decisions/<any:decision_id>/reconsideration", "outcome", "", "string_too_short"),
         ("POST decisions/<any:decision_id>/reconsideration", "outcome", "x" * 65, "string_too_long"),
         ("POST decisions/<any:decision_id>/notices", "pack", "unknown", "literal_error"),
+        ("PUT retention", "days", 0, "greater_than_equal"),
+        ("PUT retention", "days", 36_501, "less_than_equal"),
         ("POST ingest/srf", "decision_id", "", "string_too_short"),
         ("POST ingest/srf", "decision_id", "x" * 257, "string_too_long"),
     ],

@@ -38,6 +38,7 @@ OTHER = {
     "POST notices/<str:notice_id>/deliveries": {"reference": "another"},
     "POST notices/<str:notice_id>/versions": {"another": 1},
     "POST connectors": {"name": "Another"},
+    "POST retention/holds": {"matter": "Another"},
 }
 """Every operation that creates, and what makes its example body another."""
 

@@ -31,7 +31,8 @@ LISTS = [name for name, e in ENDPOINTS.items() if name.startswith("GET") and "{"
 
 
 def state() -> list:
-    apps_of_rows = [each for name in ("notices", "connectors") for each in apps.get_app_config(name).get_models()]
+    names = ("notices", "connectors", "retention")
+    apps_of_rows = [each for name in names for each in apps.get_app_config(name).get_models()]
     models = (Decision, Entry, ApiKey, Invite, Member, SignedInSession, *apps_of_rows)
     return [sorted(map(str, model.objects.values_list())) for model in models]
 
@@ -73,7 +74,8 @@ def test_lists_show_nothing_of_another_organization(organization, everything, br
 def test_an_owner_does_see_what_is_their_own(other_api, everything):
     """Else the test above would find nothing whatever was shown."""
     found = "".join(other_api.get("/v1/" + ENDPOINTS[name].path).getvalue().decode() for name in LISTS)
-    for path in ("decisions", "notices", "authority-grants", "review-requests", "notice-settings", "auth/invites"):
+    lists = ("decisions", "notices", "authority-grants", "review-requests", "notice-settings", "auth/invites")
+    for path in (*lists, "retention/holds"):
         assert CANARY in other_api.get(f"/v1/{path}").getvalue().decode(), path
     assert everything["key"] in found
 

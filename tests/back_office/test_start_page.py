@@ -52,7 +52,7 @@ def test_what_people_do_all_day_comes_before_accounts_and_custody(signed_in):
     for path in ("/admin/", "/admin/decisions/decision/"):
         shown = browser.get(path).content.decode()
         apps = re.findall(r'<div class="app-(\w+) module', shown)
-        assert apps == ["notices", "connectors", "decisions", "custody", "accounts"]
+        assert apps == ["notices", "connectors", "retention", "decisions", "custody", "accounts"]
 
 
 def test_the_page_of_an_app_is_the_list_of_what_is_in_it_alone(signed_in):

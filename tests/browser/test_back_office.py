@@ -22,13 +22,14 @@ RECORD = {
     "events": {f"step {number}": {"a.b": number, "long": "incomeoftheapplicant" * 20} for number in range(20)},
 }
 LISTS = ["decisions/decision", "decisions/reconsideration", "accounts/member", "accounts/invite", "accounts/apikey",
-         "accounts/auditevent", "custody/entry", "custody/key", "connectors/connector"]  # fmt: skip
-ROWS = ["decisions/decision", "accounts/member", "accounts/apikey", "custody/key", "connectors/connector"]
+         "accounts/auditevent", "custody/entry", "custody/key", "connectors/connector", "retention/hold"]  # fmt: skip
+ROWS = ["decisions/decision", "accounts/member", "accounts/apikey", "custody/key", "connectors/connector",
+        "retention/hold"]  # fmt: skip
 PAGES = ["", *(f"{path}/" for path in LISTS), "decisions/decision/?q=nothing", "decisions/decision/?action=denied",
          "decisions/decision/reports/", "accounts/invite/invite/", "accounts/apikey/create/",
          "connectors/connector/create/", "connectors/connector/create/http_json/",
          "connectors/connector/create/postgres/", "custody/entry/clouds/", "custody/entry/clouds/azure/",
-         "custody/storagetarget/"]  # fmt: skip
+         "custody/storagetarget/", "custody/disposal/", "retention/policy/", "retention/hold/place/"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +40,9 @@ def owner(site) -> str:
     site.call("POST", "/v1/decisions/page-1/reconsideration", json.dumps(REVIEW).encode())
     site.call("POST", "/v1/auth/api-keys", b'{"name": "nightly import"}')
     site.call("POST", "/v1/auth/invites", b'{"email": "invited@pages.example", "role": "editor"}')
+    site.call("PUT", "/v1/retention", b'{"days": 365, "note": "By our schedule of records."}')
+    hold = {"matter": "Case 7", "reason": "A claim is pending.", "decision_id": "page-1"}
+    site.call("POST", "/v1/retention/holds", json.dumps(hold).encode())
     polled(site)
     return site.member("owner@pages.example", "owner")
 

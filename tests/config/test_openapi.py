@@ -27,6 +27,7 @@ CONTRACT = {
     ("patch", "/v1/connectors/{source_id}"): "ConnectorPatch",
     ("post", "/v1/connectors/test"): "ConnectorIn",
     ("post", "/v1/custody/test"): "CustodyIn",
+    ("put", "/v1/retention"): "RetentionIn",
 }
 REQUIRED = {
     "ReconsiderationIn": ["requested_by", "reviewer", "reviewer_authority", "outcome", "rationale"],
@@ -35,6 +36,7 @@ REQUIRED = {
     "KeyIn": ["name"],
     "ConnectorIn": ["kind", "name"],
     "CustodyIn": ["provider"],
+    "RetentionIn": ["days"],
 }
 METHODS = ("get", "post", "put", "patch", "delete")
 

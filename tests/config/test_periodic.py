@@ -25,6 +25,7 @@ TASKS = {
     "notices.tasks.deliver_letters": (30, "mail"),
     "notices.tasks.remind": (600, "mail"),
     "notices.tasks.seal_approved": (60, "custody"),
+    "retention.tasks.send_announcements": (60, "mail"),
 }
 
 

@@ -10,6 +10,7 @@ from custody.models import Installation, StorageTarget
 from custody.vaults import cloud
 from tests.custody.cloud_storage import CloudStorage, amazon_bucket, azure_container, google_bucket
 from tests.custody.clouds.accounts import Account, amazon_account, google_account, microsoft_account
+from tests.custody.removing import keep, lock  # noqa: F401 - fixtures
 from tests.support.aws_server import AwsServer, aws_server
 from tests.support.azure_cloud import AzureCloud, azure_cloud
 from tests.support.azurite import azurite
@@ -83,9 +84,9 @@ def storage_of(
         "azure": ("microsoft", azure_container),
     }
 
-    def make(provider: str, *, locked: bool = False) -> CloudStorage:
+    def make(provider: str, **settings: Any) -> CloudStorage:
         server, bucket = makers[provider]
-        made: CloudStorage = bucket(request.getfixturevalue(server), monkeypatch.setenv, locked=locked)
+        made: CloudStorage = bucket(request.getfixturevalue(server), monkeypatch.setenv, **settings)
         return made
 
     return make

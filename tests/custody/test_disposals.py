@@ -298,3 +298,13 @@ def test_the_journal_says_nothing_that_the_records_said(api, family, settings):
         b"Example Person",
     ):
         assert mark not in text + decoded
+
+
+def test_a_copy_that_a_killed_move_left_behind_is_removed_again(api, filesystem_vault, family):
+    key = object_key(api.organization.pk, family.roots[0])
+    body = vaults.current().get(key)
+    dispose(family, api.organization)
+    vaults.current().put_new(key, body)
+    assert services.adopt_orphans(api.organization) == 0
+    assert finish(api.organization) == [1, 0]
+    assert not vaults.current().has(key)

@@ -10,7 +10,7 @@ import pytest
 
 from custody import vaults
 from custody.models import object_key
-from custody.vaults import ObjectMissing, VaultUnavailable
+from custody.vaults import Left, ObjectMissing, VaultUnavailable
 from tests.custody.cloud_storage import PROVIDERS
 from tests.threads import at_once
 
@@ -88,6 +88,25 @@ def test_a_list_has_exactly_the_keys_below_its_prefix(vault):
         vault.put_new(key, b"x")
     assert sorted(vault.list(f"{organization.hex}/records/")) == sorted(ours)
     assert list(vault.list(f"{uuid.uuid4().hex}/records/")) == []
+
+
+def test_erasing_tells_that_nothing_remains(vault):
+    assert vault.erase(KEY) == Left()
+    vault.put_new(KEY, b"x")
+    assert vault.erase(KEY) == Left()
+    assert not vault.has(KEY)
+
+
+def test_a_journal_can_lie_beside_the_records(vault):
+    organization = uuid.uuid4()
+    folder = f"{organization.hex}/journal/"
+    keys = [f"{folder}{number:016x}{uuid.uuid4().hex}" for number in range(3)]
+    for key in keys:
+        assert vault.put_new(key, key.encode(), lockable=False)
+        assert not vault.put_new(key, b"other", lockable=False)
+    vault.put_new(object_key(organization, uuid.uuid4()), b"x")
+    assert sorted(vault.list(folder)) == keys
+    assert [vault.get(key) for key in keys] == [key.encode() for key in keys]
 
 
 def test_a_vault_tells_what_it_has(vault):

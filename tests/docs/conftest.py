@@ -1,3 +1,4 @@
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,5 +22,6 @@ def desk(service: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("desk")
     (directory / "var").symlink_to(service.data_dir)
     (directory / "samples").symlink_to(CHECKOUT / "samples")
+    (directory / ".venv").symlink_to(sys.prefix)
     (service.data_dir / "demo_api_key").write_text(service.key)
     return directory

@@ -1,11 +1,71 @@
-from datetime import timedelta
+"""An organization with decisions of known ages, and the calls that set its policy and place holds."""
+
+import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.utils import timezone
 
+from accounts import callers
 from accounts.models import Organization
-from retention.models import Policy
+from custody.record_types import Families
+from decisions.models import Decision
+from retention import rules, services
+from retention.models import Hold, Policy
+from tests.conftest import Api
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def clock() -> Any:
+    """Time stands at NOW until it is moved."""
+    with time_machine.travel(NOW, tick=False) as traveller:
+        yield traveller
+
+
+def put(api: Api, **body: Any) -> Any:
+    return api.client.put("/v1/retention", json.dumps(body), content_type="application/json")
+
+
+def post(api: Api, path: str, **body: Any) -> Any:
+    return api.post(f"/v1/retention/{path}", json.dumps(body).encode())
+
+
+def decided(api: Api, decision_id: str, days_ago: int, **more: Any) -> Decision:
+    """A decision of so many days ago."""
+    decided_at = (NOW - timedelta(days=days_ago)).isoformat()
+    answer = api.ingest({"decision_id": decision_id, "decided_at": decided_at, **more})
+    assert answer.status_code == 201, answer.content
+    return Decision.objects.for_organization(api.organization).get(decision_id=decision_id)
+
+
+def set_days(organization: Organization, days: int, **more: Any) -> Policy:
+    caller = callers.command_line(organization.pk)
+    return services.set_policy(caller=caller, days=days, **{"note": "", **more})
+
+
+def hold_on(decision: Decision, matter: str = "Case 7", reason: str = "A claim is pending.") -> Hold:
+    caller = callers.command_line(decision.organization_id)
+    return services.place_hold(caller=caller, matter=matter, reason=reason, decision=decision)
+
+
+def hold_by(organization: Organization, **filter: Any) -> Hold:
+    caller = callers.command_line(organization.pk)
+    return services.place_hold(caller=caller, matter="Case 8", reason="An inquiry.", filter=filter)
+
+
+def verdicts(*decisions: Decision, days: int = 30) -> list[rules.Verdict]:
+    """What becomes of the family that begins with each, by a policy of so many days, at NOW."""
+    asked = Families(decisions[0].organization_id, [each.pk for each in decisions])
+    found = rules.evaluate(asked, Policy(days=days), NOW)
+    return [found[each.pk] for each in decisions]
+
+
+def reasons(*decisions: Decision, days: int = 30) -> list[str]:
+    return [each.reason.value for each in verdicts(*decisions, days=days)]
 
 
 def policy_of(organization: Organization, days: int = 30, *, number: int = 1, **columns: Any) -> Policy:

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from tests.support.azurite import ACCOUNT, Azurite
+from tests.support.blob_versions import BlobVersions
 from tests.support.faults import Faults
 from tests.support.forwarding import forward
 from tests.support.key_vault import KeyVault
@@ -30,6 +31,7 @@ class AzureCloud:
         self.front: WebServer
         self.vault = KeyVault()
         self.blobs = blobs
+        self.versions = BlobVersions(lambda request: forward(request, blobs.port, encrypted=True))  # type: ignore[union-attr]
         self.blob_headers: dict[str, str] = {}
         """What Azure would say of the container beside azurite's own words, such as a legal hold."""
         self.account: dict[str, Any] = {}
@@ -56,6 +58,7 @@ class AzureCloud:
 
     def _tidy(self) -> None:
         self.blob_headers = {}
+        self.versions.forget()
         self.account = {
             "allowBlobPublicAccess": False,
             "supportsHttpsTrafficOnly": True,
@@ -105,8 +108,7 @@ class AzureCloud:
         identity, _ = self._tokens.get(token, ("", ""))
         if identity and "blobs" not in self.permissions[identity]:
             return Reply(b"", 403, {"x-ms-error-code": "AuthorizationPermissionMismatch"})
-        assert self.blobs is not None
-        reply = forward(request, self.blobs.port, encrypted=True)
+        reply = self.versions.answer(request)
         is_container = request.query.get("restype") == "container" and "comp" not in request.query
         if not is_container or reply.status != 200:
             return reply

@@ -1,4 +1,4 @@
-"""A Google Cloud Storage that keeps to generations, preconditions, checksums, versions and retention.
+"""A Google Cloud Storage that keeps to generations, preconditions, checksums, versions, retention and soft delete.
 
 It also speaks Cloud KMS (`tests.support.cloud_kms`), at the same address.
 """
@@ -10,7 +10,7 @@ import ssl
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.parser import BytesParser
 from threading import RLock
 from typing import Any
@@ -37,10 +37,14 @@ class Object:
         self.deleted_at: datetime | None = None
         """Since when it is no longer the live one."""
         self.retention: dict[str, str] | None = None
+        self.is_held = False
+        self.gone_at: datetime | None = None
+        """If it was soft-deleted: until then it can be restored."""
 
     def as_json(self) -> dict[str, Any]:
         deleted = {"timeDeleted": _time(self.deleted_at)} if self.deleted_at else {}
         retention = {"retention": self.retention} if self.retention else {}
+        gone = {"hardDeleteTime": _time(self.gone_at)} if self.gone_at else {}
         return {
             "kind": "storage#object",
             "name": self.name,
@@ -53,6 +57,7 @@ class Object:
             "md5Hash": base64.b64encode(hashlib.md5(self.body).digest()).decode(),
             **deleted,
             **retention,
+            **gone,
         }
 
 
@@ -62,6 +67,7 @@ class Bucket(dict[str, Object]):
     def __init__(self, **settings: Any) -> None:
         super().__init__()
         self.former: list[Object] = []
+        self.soft_deleted: list[Object] = []
         self.settings: dict[str, Any] = {
             "location": "EUROPE-WEST3",
             "iamConfiguration": {
@@ -71,12 +77,20 @@ class Bucket(dict[str, Object]):
             **settings,
         }
 
+    def kept_until(self, found: Object) -> datetime | None:
+        """By the bucket's policy or the object's own retention, whichever is longer."""
+        policy, until = self.settings.get("retentionPolicy"), (found.retention or {}).get("retainUntilTime")
+        ends = [found.updated + timedelta(seconds=int(policy["retentionPeriod"]))] if policy else []
+        ends += [datetime.fromisoformat(until)] if until else []
+        return max(ends, default=None)
+
     def is_locked(self, found: Object) -> bool:
-        policy = self.settings.get("retentionPolicy")
-        if policy and time.time() < found.updated.timestamp() + int(policy["retentionPeriod"]):
-            return True
-        until = (found.retention or {}).get("retainUntilTime")
-        return bool(until) and datetime.now(UTC) < datetime.fromisoformat(until)
+        until = self.kept_until(found)
+        return found.is_held or (until is not None and datetime.now(UTC) < until)
+
+    def described(self, found: Object) -> dict[str, Any]:
+        until = self.kept_until(found)
+        return {**found.as_json(), **({"retentionExpirationTime": _time(until)} if until else {})}
 
     def retire(self, name: str) -> None:
         """The live object becomes a former one where there are versions; else it is gone."""
@@ -84,6 +98,15 @@ class Bucket(dict[str, Object]):
         if self.settings.get("versioning", {}).get("enabled"):
             found.deleted_at = datetime.now(UTC)
             self.former.append(found)
+        else:
+            self.drop(found)
+
+    def drop(self, found: Object) -> None:
+        """It is gone, or soft-deleted: then it can be listed, and neither read nor removed."""
+        seconds = int(self.settings.get("softDeletePolicy", {}).get("retentionDurationSeconds", 0))
+        if seconds:
+            found.gone_at = datetime.now(UTC) + timedelta(seconds=seconds)
+            self.soft_deleted.append(found)
 
 
 class GcsServer(Accounts):
@@ -225,8 +248,9 @@ def _delete(bucket: Bucket, key: str, request: Request) -> Reply:
         return _retained()
     if found in bucket.former:
         bucket.former.remove(found)
+        bucket.drop(found)
     elif names_one:
-        del bucket[key]
+        bucket.drop(bucket.pop(key))
     else:
         bucket.retire(key)
     return Reply(b"", 204)
@@ -240,12 +264,16 @@ def _retained() -> Reply:
 
 def _listing(bucket: Bucket, query: dict[str, str]) -> Reply:
     start = max(query.get("startOffset", ""), query.get("pageToken", ""))
-    known = [*bucket.former, *bucket.values()] if query.get("versions", "").lower() == "true" else list(bucket.values())
+    known = list(bucket.values())
+    if query.get("versions", "").lower() == "true":
+        known += bucket.former
+    if query.get("softDeleted", "").lower() == "true":
+        known = bucket.soft_deleted
     matching = [found for found in known if found.name.startswith(query.get("prefix", "")) and found.name >= start]
     found = sorted(matching, key=lambda each: (each.name, each.generation))
     size = min(int(query.get("maxResults", _PAGE)), _PAGE)
     more = {"nextPageToken": found[size].name} if len(found) > size else {}
-    return json_reply({"kind": "storage#objects", "items": [each.as_json() for each in found[:size]], **more})
+    return json_reply({"kind": "storage#objects", "items": [bucket.described(each) for each in found[:size]], **more})
 
 
 def _reading(found: Object | None, request: Request, *, is_download: bool) -> Reply:

@@ -41,6 +41,11 @@ include-operation-id = "set_storage"
 checks.positive_data_acceptance.enabled = false
 
 [[operations]]
+# A hold is on a decision or by a filter, and on one that is there: no schema says either.
+include-operation-id = "place_hold"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
 # A notice keeps its language; that another one is refused, no schema says, for the language is the notice's own.
 include-operation-id = "edit_notice"
 checks.positive_data_acceptance.enabled = false

@@ -32,6 +32,6 @@ class Command(BaseCommand):
         self.stdout.write(f"{found[Move.MOVED]} moved to {target.get_provider_display()}, target {target.pk}")
         if found[Move.MOVED]:
             self.stdout.write("Nothing was deleted: the earlier objects remain at their old place.")
-        left = found.total() - found[Move.MOVED]
+        left = found.total() - found[Move.MOVED] - found[Move.GONE]
         if left:
             raise CommandError(f"{left} could not be moved. They are read at their old place as before.")

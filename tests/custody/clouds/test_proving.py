@@ -232,6 +232,13 @@ GOOGLE: list[Case] = [
     ),
     ("versioning off", _setting("versioning"), "versioning", "warn", "--versioning"),
     ("lock off", _setting("retentionPolicy"), "object_lock", "warn", "--retention-period"),
+    (
+        "soft delete",
+        _setting("softDeletePolicy", {"retentionDurationSeconds": "604800"}),
+        "soft_delete",
+        "warn",
+        "--clear-soft-delete",
+    ),
     ("public bucket", _setting("iamConfiguration", {}), "public_access", "fail", "--public-access-prevention"),
     (
         "access lists",
@@ -291,6 +298,11 @@ def _public_container(account: Account) -> None:
     account.server.blobs.client.get_container_client("records").set_container_access_policy({}, public_access="blob")
 
 
+def _lock_without_permission(account: Account) -> None:
+    account.server.blob_headers["x-ms-immutable-storage-with-versioning-enabled"] = "true"
+    account.server.roles["notDataActions"] = ["*/immutableStorage/*"]
+
+
 MICROSOFT: list[Case] = [
     ("wrong container", lambda a: {"container": "absent"}, "container", "fail", "Check account and container"),
     ("no permission", _application("arm", "get"), "container", "fail", "blobServices/containers/read"),
@@ -323,6 +335,27 @@ MICROSOFT: list[Case] = [
     ("key that may not unwrap", _operations, "wrapping_key", "fail", "--ops unwrapKey wrapKey"),
     ("key for something else", lambda a: {"kms_key": a.config["signing_key"]}, "wrapping_key", "fail", "RSA"),
     ("versioning off", lambda a: a.server.blob_service.clear(), "versioning", "warn", "--enable-versioning"),
+    (
+        "soft delete",
+        lambda a: a.server.blob_service.update(deleteRetentionPolicy={"enabled": True, "days": 7}),
+        "soft_delete",
+        "warn",
+        "--enable-delete-retention false",
+    ),
+    (
+        "no permission to delete versions",
+        lambda a: a.server.roles.update(notDataActions=["*/deleteBlobVersion/action"]),
+        "permissions",
+        "fail",
+        "deleteBlobVersion/action",
+    ),
+    (
+        "no permission to lock",
+        _lock_without_permission,
+        "permissions",
+        "fail",
+        "immutableStorage/runAsSuperUser/action",
+    ),
     ("lock off", lambda a: a.server.blob_headers.clear(), "object_lock", "warn", "immutability-policy"),
     ("public container", _public_container, "public_access", "fail", "--public-access off"),
     (

@@ -1,0 +1,49 @@
+"""Decisions and reconsiderations for the people whom they concern."""
+
+from typing import Any
+
+from django.template.loader import render_to_string
+
+from config.api import strict_json
+from config.api.strict_json import spelling
+from custody import record_paths
+from decisions import records
+
+_MOST_FIELDS = 500
+"""Of one record: nobody reads more. All of them are in the machine-readable file."""
+
+
+def decision(exported: dict[str, Any], *, is_review: bool) -> str:
+    """One of the objects that `export` gives, as HTML."""
+    common = {"row": exported, "is_review": is_review}
+    if exported["record"] is None:
+        return render_to_string("decisions/readable.html", common)
+    content = strict_json.read(exported["record"].encode(), number=spelling, integer=spelling)
+    fields = record_paths.scalars(content)
+    shown = {
+        **common,
+        "result": records.text(content, "outcome", "result"),
+        "action": records.text(content, "outcome", "action"),
+        "asked_by": str(content.get("requested_by", "")) if is_review else "",
+        "by": records.text(content, "approval", "approver"),
+        "system": records.text(content, "system", "name"),
+        "reasons": _reasons(content.get("outcome")),
+        "fields": [(_words(path), _text(value)) for path, value in fields[:_MOST_FIELDS]],
+        "more": max(0, len(fields) - _MOST_FIELDS),
+    }
+    return render_to_string("decisions/readable.html", shown)
+
+
+def _reasons(outcome: Any) -> list[str]:
+    found = outcome.get("reasons") if isinstance(outcome, dict) else None
+    return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+
+
+def _words(path: str) -> str:
+    return " / ".join(key.replace("_", " ") for key in record_paths.keys(path))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode()
+    return value if isinstance(value, str) else {True: "yes", False: "no", None: "nothing"}[value]

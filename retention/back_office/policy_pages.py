@@ -1,0 +1,141 @@
+"""The page of the retention policy: what is in force, what is due, how it came to that, and the form to change it."""
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path, reverse
+from django.views.decorators.http import require_POST
+
+from accounts import selectors as accounts
+from accounts.back_office import Bar, Chart, caller, refusal
+from accounts.roles import Permission
+from config.errors import DomainError
+from custody import families
+from retention import rules, selectors, services
+from retention.back_office.forms import PolicyForm
+from retention.back_office.subject_pages import SubjectPages
+from retention.models import Policy, Run
+from retention.preview import MOST, Preview, preview
+
+PAGE = "admin:retention_policy_changelist"
+_NEWEST_RUNS = 20
+
+
+class PolicyPages(SubjectPages):
+    needed = Permission.READ_AUDIT
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        return [
+            path("", wrap(self.policy), name="retention_policy_changelist"),
+            path("set/", wrap(self.set), name="set-retention"),
+            path(
+                "runs/<int:pk>/confirm/<int:candidates>/",
+                wrap(require_POST(self.confirm)),
+                name="confirm-retention-run",
+            ),
+            *super().get_urls(),
+        ]
+
+    def policy(self, request: HttpRequest) -> HttpResponse:
+        return self._page(request, self._organization(request), None)
+
+    def set(self, request: HttpRequest) -> HttpResponse:
+        """What was entered is shown with what it would free, and saved when that was seen."""
+        organization_id = self._organization(request)
+        if request.method != "POST":
+            return redirect(PAGE)
+        owner = caller(request, Permission.MANAGE_RETENTION)
+        current = rules.newest(organization_id)
+        form = PolicyForm(request.POST)
+        if not form.is_valid():
+            return self._page(request, organization_id, form)
+        if "save" in request.POST:
+            made = services.set_policy(caller=owner, **form.cleaned_data)
+            messages.success(request, _saved(made) if made != current else "This is the current policy already.")
+            return redirect(PAGE)
+        found = preview(organization_id, Policy(days=form.cleaned_data["days"]), instead_of=current)
+        return self.page(
+            request,
+            "retention/preview.html",
+            f"Keep decisions for {form.cleaned_data['days']} days",
+            form=form,
+            current=current,
+            in_force=rules.policy_in_force(organization_id, daily=True),
+            found=found,
+            charts=[_chart(found)],
+            most=MOST,
+        )
+
+    def confirm(self, request: HttpRequest, pk: int, candidates: int) -> HttpResponse:
+        owner = caller(request, Permission.DISPOSE)
+        run = selectors.runs(owner.organization_id).filter(pk=pk).first()
+        if run is None:
+            raise Http404
+        try:
+            services.confirm_run(caller=owner, run=run, candidates=candidates)
+            messages.success(request, "Confirmed. The run goes on within minutes.")
+        except DomainError as refused:
+            messages.error(request, refused.sentence)
+        return redirect(PAGE)
+
+    def _organization(self, request: HttpRequest) -> uuid.UUID:
+        organization = accounts.current_organization(request)
+        if organization is None or not self.has_view_permission(request):
+            raise PermissionDenied
+        return organization.pk
+
+    def _page(self, request: HttpRequest, organization_id: uuid.UUID, form: PolicyForm | None) -> HttpResponse:
+        history = selectors.history(organization_id)
+        current = history[0] if history else None
+        runs = list(selectors.runs(organization_id)[:_NEWEST_RUNS])
+        return self.page(
+            request,
+            "retention/policy.html",
+            "Retention",
+            status=422 if form else 200,
+            current=current,
+            history=history,
+            in_force=rules.policy_in_force(organization_id, daily=True),
+            form=form or PolicyForm(current=current),
+            asking=next((run for run in runs if run.state == Run.State.ASKS), None),
+            runs=runs,
+            floors=families.all_floors(),
+            journal=selectors.journal_is_kept(organization_id),
+            held=selectors.count_held(organization_id),
+            reason=refusal(request, Permission.MANAGE_RETENTION),
+            disposal_reason=refusal(request, Permission.DISPOSE),
+            most=MOST,
+            **_due(organization_id, current),
+        )
+
+
+def _due(organization_id: uuid.UUID, current: Policy | None) -> dict[str, Any]:
+    if current is None:
+        return {}
+    found = preview(organization_id, current)
+    return {"found": found, "charts": [_chart(found)]}
+
+
+def _chart(found: Preview) -> Chart:
+    return Chart(
+        title="Decisions past the policy's days",
+        bars=[
+            Bar("would be disposed of", found.due),
+            Bar("kept by a law", found.kept_by_floor),
+            Bar("held", found.held),
+            Bar("unfinished", found.with_obstacle),
+        ],
+        url=reverse("admin:decisions_decision_changelist"),
+        description=f"At least: {MOST:,} were looked at, and there are more." if found.is_capped else "",
+    )
+
+
+def _saved(policy: Policy) -> str:
+    if policy.shortens:
+        return "Saved. Owners are told by mail, and a week after that the daily run begins under it."
+    return "Saved. It is in force."

@@ -1,0 +1,60 @@
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.template.defaultfilters import pluralize
+
+from accounts import callers, selectors
+from config import secret_files
+from config.progress import progress
+from custody.record_types import Families
+from retention import services, subjects
+
+MACHINE, READABLE = "subject.json", "subject.html"
+
+
+class Command(BaseCommand):
+    help = (
+        "Collect what is kept about one person, by the reference that records or notices call them, into subject.json "
+        "and subject.html, which are readable by you alone and never replaced. Says what keeps it and for how long. "
+        "Exits 1 if something could not be read; both files name it."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--reference", required=True, help="of the person, exactly as records spell it")
+        parser.add_argument("--output", required=True, type=Path, metavar="DIRECTORY", help="made if it is not there")
+        parser.add_argument("--organization", metavar="SLUG", help="may be left out while there is only one")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        organization = selectors.organization_meant(options["organization"])
+        reference, directory = options["reference"], options["output"]
+        roots = subjects.roots_about(organization.pk, reference)
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _require_new(directory)
+            with (
+                progress("Collecting decisions", len(roots)) as advance,
+                secret_files.creating(directory / MACHINE) as machine,
+                secret_files.creating(directory / READABLE) as readable,
+            ):
+                made = services.export_subject(
+                    caller=callers.command_line(organization.pk),
+                    reference=reference,
+                    machine=machine,
+                    readable=readable,
+                    done=advance,
+                )
+        except OSError as error:
+            raise CommandError(f"Cannot write {error.filename}: {error.strerror}.") from None
+        count = f"{made.families} famil{pluralize(made.families, 'y,ies')} of records"
+        self.stdout.write(f"{count}, in {directory / MACHINE} and {directory / READABLE}.")
+        if others := subjects.about_others(Families(organization.pk, roots), reference):
+            self.stdout.write(f"Records that name another person: {others}. Look at them before you hand this over.")
+        if made.missing:
+            raise CommandError(f"Records that could not be read: {len(made.missing)}. Both files name them.")
+
+
+def _require_new(directory: Path) -> None:
+    for name in (MACHINE, READABLE):
+        if (directory / name).exists():
+            raise CommandError(f"{directory / name} is there already. Name another directory.")

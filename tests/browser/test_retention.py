@@ -1,0 +1,74 @@
+"""A policy is set after its preview, and holds are placed and lifted, in a real browser without a script."""
+
+import json
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.axe import violations
+
+WIDTH = 390
+
+
+def hinders_nobody(page: Page) -> bool:
+    """As far as a program can tell, and on the screen of a phone."""
+    page.set_viewport_size({"width": WIDTH, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH
+    return violations(page) == []
+
+
+def ingest(site, decision_id: str) -> None:
+    record = {"decision_id": decision_id, "decided_at": "2020-01-02T03:04:05Z", "outcome": {"action": "refused here"}}
+    site.call("POST", "/v1/ingest/srf", json.dumps(record).encode())
+
+
+def test_a_policy_is_saved_only_after_what_it_would_free_was_shown(site, open_page, signed_in_state):
+    ingest(site, "retention-1")
+    owner = site.member("owner@retention.example", "owner")
+    page = open_page(site, "/admin/retention/policy/", storage_state=signed_in_state(owner), java_script_enabled=False)
+    page.get_by_label("Keep decisions for this many days").fill("1234")
+    page.get_by_label("Note").fill("By our schedule.")
+    page.get_by_role("button", name="Show what it would free").click()
+    expect(page.get_by_role("heading", name="Keep decisions for 1234 days")).to_be_visible()
+    expect(page.get_by_role("status")).to_contain_text("Nothing is disposed of when you save it.")
+    page.get_by_role("button", name="Save this policy").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    expect(page.get_by_role("row").filter(has_text="1234").first).to_contain_text("By our schedule.")
+
+
+def test_a_hold_is_placed_on_a_decision_and_lifted_with_a_reason(site, open_page, signed_in_state):
+    ingest(site, "retention-2")
+    admin = site.member("admin@retention.example", "admin")
+    page = open_page(
+        site,
+        "/admin/decisions/decision/?q=retention-2",
+        storage_state=signed_in_state(admin),
+        java_script_enabled=False,
+    )
+    page.get_by_role("link", name="retention-2").click()
+    page.get_by_role("link", name="Place a hold").click()
+    page.get_by_label("Matter").fill("Case 9")
+    page.get_by_label("Why it must not be disposed of").fill("A claim is pending.")
+    page.get_by_role("button", name="Place the hold").click()
+    expect(page.get_by_text("It covers 1 decision now: retention-2")).to_be_visible()
+    page.get_by_label("Why it is lifted").fill("Settled.")
+    page.get_by_label("I am sure").check()
+    page.get_by_role("button", name="Lift it").click()
+    expect(page.get_by_text("Settled.")).to_be_visible()
+
+
+def test_what_a_filter_covers_and_what_a_policy_frees_hinders_nobody(site, open_page, signed_in_state):
+    ingest(site, "retention-3")
+    owner = site.member("second@retention.example", "owner")
+    page = open_page(site, "/admin/retention/hold/place/", storage_state=signed_in_state(owner))
+    page.get_by_label("Matter").fill("Case 10")
+    page.get_by_label("Why it must not be disposed of").fill("An inquiry.")
+    page.get_by_label("Action").fill("refused here")
+    page.get_by_role("button", name="Count them").click()
+    expect(page.get_by_role("status")).to_contain_text("decision")
+    assert hinders_nobody(page)
+    page.goto("/admin/retention/policy/")
+    assert hinders_nobody(page)
+    page.get_by_label("Keep decisions for this many days").fill("30")
+    page.get_by_role("button", name="Show what it would free").click()
+    expect(page.get_by_text("would be disposed of")).to_be_visible()
+    assert hinders_nobody(page)

@@ -1,0 +1,138 @@
+"""Whatever goes wrong while a record is destroyed, nothing is called destroyed that somebody can still read."""
+
+import pytest
+
+from custody.models import data_key_key, object_key
+from custody.objects import Removal
+from custody.vaults import ObjectMissing, VaultNotMarked, VaultUnavailable
+from tests.custody.cloud_storage import PROVIDERS
+
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
+
+
+@pytest.fixture(params=PROVIDERS)
+def provider(request):
+    return request.param
+
+
+class Faulty:
+    """One request fails, after so many others."""
+
+    def __init__(self, storage, skipped, kind, *, after):
+        self.storage, self.left, self.kind, self.after, self.hit = storage, skipped, kind, after, False
+        self.real, storage.faults.take = storage.faults.take, self.take
+
+    def take(self, request):
+        if not self.hit and not request.path.endswith("/token"):
+            self.left -= 1
+            if self.left < 0:
+                self.hit = True
+                self.storage.faults.add(self.kind, after=self.after)
+        return self.real(request)
+
+    def end(self):
+        del self.storage.faults.take
+        self.storage.faults.clear()
+
+
+@pytest.mark.parametrize("kind", [503, 403, "timeout", "reset"])
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_whichever_request_fails_nothing_is_called_destroyed_that_is_not(keep, storage_of, provider, kind, after):
+    record = keep(storage_of(provider, locked=True))
+    if kind == "timeout":
+        record.vault.connections.request_seconds = 0.3
+    for skipped in range(40):
+        failing = Faulty(record.storage, skipped, kind, after=after)
+        try:
+            record.remove()
+        except VaultUnavailable:
+            is_told, _ = False, failing.end()
+            assert failing.hit
+        else:
+            is_told, _ = True, failing.end()
+        assert not (is_told and record.copies()), skipped
+        assert record.remove() == Removal()
+        assert not record.copies(), skipped
+        assert record.names() == []
+        if not failing.hit:
+            break
+        record.storage.replace(record.name, record.body)
+    assert not failing.hit
+    assert skipped >= 6, "markers, lists and removals"
+
+
+def test_between_its_two_objects_a_record_is_gone_already(keep, storage_of, provider):
+    record = keep(storage_of(provider, locked=True))
+    key = object_key(record.organization_id, record.id)
+    record.storage.faults.add(503, method="DELETE", path=key.replace("/", "%2F") if provider == "gcp" else key)
+    with pytest.raises(VaultUnavailable):
+        record.remove()
+    assert record.names() == [record.name]
+    assert not record.copies()
+    with pytest.raises(ObjectMissing):
+        record.get()
+    assert record.remove() == Removal()
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_without_the_permission_to_delete_nothing_is_called_destroyed(keep, storage_of, provider, locked):
+    record = keep(storage_of(provider, locked=locked))
+    record.storage.faults.add(403, method="DELETE", times=1000)
+    with pytest.raises(VaultUnavailable):
+        record.remove()
+    assert record.copies()
+    record.storage.faults.clear()
+    assert record.remove() == Removal()
+
+
+@pytest.mark.parametrize("action", ["s3:DeleteObjectVersion", "s3:ListBucketVersions"])
+def test_at_amazon_each_permission_to_delete_is_needed(keep, storage_of, amazon, monkeypatch, action):
+    record = keep(storage_of("aws"))
+    of_objects = {"s3:GetObject", "s3:GetObjectVersion", "s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion"}
+    of_bucket = {"s3:ListBucket", "s3:ListBucketVersions"}
+    granted = [(of_objects, "arn:aws:s3:::records/*"), (of_bucket, "arn:aws:s3:::records")]
+    secret = amazon.person("keeper", *((sorted(actions - {action}), resource) for actions, resource in granted))
+    monkeypatch.setenv("DRS_SECRET_AWS", secret)
+    record.vault._secret_until = 0.0
+    with pytest.raises(VaultUnavailable, match=r"AccessDenied|keeps the data key"):
+        record.remove()
+    assert record.copies()
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_without_its_marker_a_bucket_is_not_believed_to_have_lost_a_record(keep, storage_of, provider, locked):
+    record = keep(storage_of(provider, locked=locked))
+    record.storage.remove(record.storage.marker)
+    with pytest.raises(VaultNotMarked):
+        record.remove()
+    assert record.copies()
+
+
+def test_a_bucket_that_is_emptied_meanwhile_is_not_believed_either(keep, storage_of, monkeypatch):
+    """It may have been made anew by somebody else, and the record lie where it was moved to."""
+    record = keep(storage_of("gcp"))
+    versions = record.vault.versions
+
+    def emptied(path):
+        record.storage.remove(record.storage.marker)
+        record.storage.remove(record.name)
+        return versions(path)
+
+    monkeypatch.setattr(record.vault, "versions", emptied)
+    with pytest.raises(VaultNotMarked):
+        record.remove()
+
+
+def test_what_others_put_again_and_again_is_not_called_destroyed(keep, storage_of, monkeypatch):
+    record = keep(storage_of("gcp", locked=True))
+    name = record.name.replace("/records/", "/keys/")
+    assert name.endswith(data_key_key(record.organization_id, record.id))
+    remove = record.vault.remove
+
+    def put_again(path, version):
+        remove(path, version)
+        record.storage.replace(name, record.wrapped)
+
+    monkeypatch.setattr(record.vault, "remove", put_again)
+    with pytest.raises(VaultUnavailable, match="again and again"):
+        record.remove()

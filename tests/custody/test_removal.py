@@ -1,0 +1,193 @@
+"""Destroying a record destroys its wrapped data key: no copy of it is left that anybody could read, or the end of what
+a provider keeps is told."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from accounts import callers
+from custody import objects, sealing, services, storage_targets, vaults
+from custody.models import Entry, SealedObject, data_key_key, object_key
+from custody.objects import Removal
+from custody.services import Move, move_records, moving, repair
+from custody.vaults import ObjectMissing, VaultUnavailable
+from decisions.models import Decision
+from tests.custody.cloud_storage import PROVIDERS
+from tests.custody.removing import RAW, copies, name_in
+
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
+
+SOFT_DAYS = 7
+KINDS = {"plain": {"versioned": False}, "versioned": {}, "locked": {"locked": True}}
+SOFT = {
+    "soft delete": {"versioned": False, "soft_delete_days": SOFT_DAYS},
+    "versions and soft delete": {"soft_delete_days": SOFT_DAYS},
+}
+
+
+@pytest.fixture(params=[(provider, kind) for provider in PROVIDERS for kind in KINDS], ids=", ".join)
+def storage(request, storage_of):
+    provider, kind = request.param
+    return storage_of(provider, **KINDS[kind])
+
+
+# ── no copy is left ──
+
+
+def test_no_copy_of_the_data_key_is_left_in_any_version(keep, storage):
+    record = keep(storage)
+    for key in (object_key(record.organization_id, record.id), data_key_key(record.organization_id, record.id)):
+        if record.vault.has(key):
+            storage.replace(name_in(storage, key), record.vault.get(key))  # as somebody who restores a backup
+    assert record.copies()
+    assert record.remove() == Removal()
+    assert not record.copies()
+    assert record.names() == []
+    assert record.remove() == Removal(), "it can be repeated"
+
+
+@pytest.mark.parametrize("provider", ["gcp", "azure"])
+@pytest.mark.parametrize("kind", SOFT)
+def test_what_soft_delete_keeps_is_told_with_its_end(keep, storage_of, provider, kind):
+    record = keep(storage_of(provider, **SOFT[kind]))
+    ends = datetime.now(UTC) + timedelta(days=SOFT_DAYS)
+    for _ in range(2):
+        removal = record.remove()
+        assert not record.copies()
+        assert copies(record.storage.recoverable(), record.wrapped)
+        assert ends <= removal.recoverable_until < ends + timedelta(days=1, minutes=1)
+        assert not removal.is_kept
+
+
+def test_what_was_deleted_under_an_earlier_soft_delete_policy_is_told_too(keep, storage_of, google):
+    """Turning soft delete off forgets nothing of what it keeps."""
+    record = keep(storage_of("gcp", soft_delete_days=SOFT_DAYS))
+    record.storage.faults.add(503, method="DELETE", after=True)
+    with pytest.raises(VaultUnavailable):
+        record.remove()
+    google.buckets["records"].settings["softDeletePolicy"] = {"retentionDurationSeconds": "0"}
+    assert record.remove().recoverable_until > datetime.now(UTC) + timedelta(days=SOFT_DAYS - 1)
+
+
+def test_soft_deleted_versions_are_purged_where_the_account_permits_it(keep, storage_of, microsoft):
+    record = keep(storage_of("azure", soft_delete_days=SOFT_DAYS))
+    microsoft.versions.permanent = True
+    record.storage.replace(record.name, b"by somebody else")
+    assert record.remove() == Removal()
+    assert not copies([*record.storage.bodies(), *record.storage.recoverable()], record.wrapped)
+
+
+def test_a_record_that_moved_is_removed_from_every_target_it_lay_in(keep, storage_of, use_storage, organization):
+    record = keep(storage_of("aws"))
+    second = storage_of("gcp", locked=True)
+    use_storage(organization, second)
+    moved = move_records(caller=callers.command_line(organization.pk))
+    assert [found for _, found in moved] == [Move.MOVED]
+    assert record.copies()
+    assert copies(second.bodies(), record.wrapped)
+    for target in storage_targets.all_of(organization.pk):
+        objects.remove(vaults.of(target.pk), organization.pk, record.id)
+        assert not objects.has(vaults.of(target.pk), organization.pk, record.id)
+    assert not copies([*record.storage.bodies(), *second.bodies()], record.wrapped)
+
+
+def test_from_the_filesystem_drafts_that_a_crash_has_left_are_removed_too(api, filesystem_vault, organization):
+    api.ingest(RAW)
+    record_id, vault = Entry.objects.get().pk, vaults.current()
+    path = filesystem_vault / object_key(organization.pk, record_id)
+    body = path.read_bytes()
+    path.with_name(f".draft-{path.name}-0a0b0c0d").write_bytes(body)
+    neighbour = path.with_name(".draft-00ff-0a0b0c0d")
+    neighbour.write_bytes(b"of another record")
+    assert objects.remove(vault, organization.pk, record_id) == Removal()
+    files = [each for each in filesystem_vault.rglob("*") if each.is_file()]
+    assert not copies([each.read_bytes() for each in files], sealing.unpack(body)[0].wrapped_dek)
+    assert neighbour in files
+    assert objects.remove(vault, organization.pk, record_id) == Removal()
+    with pytest.raises(ObjectMissing):
+        objects.get(vault, organization.pk, record_id)
+
+
+def test_from_the_database_too(api, organization):
+    api.ingest(RAW)
+    record_id = Entry.objects.get().pk
+    for _ in range(2):
+        assert objects.remove(vaults.current(), organization.pk, record_id) == Removal()
+        assert not SealedObject.objects.exists()
+
+
+def test_it_asks_the_vault_alone_for_it_runs_in_threads(keep, storage, django_assert_num_queries):
+    record = keep(storage)
+    with django_assert_num_queries(0):
+        record.remove()
+
+
+# ── what comes after ──
+
+
+@pytest.fixture
+def husk(keep, storage_of, lock):
+    """What is left of a destroyed record under a lock, in a database that has forgotten it."""
+    record = keep(storage_of("gcp", locked=True))
+    lock(record.storage, record.name, datetime.now(UTC) + timedelta(days=400))
+    assert record.remove().is_kept
+    Decision.objects.all().delete()
+    Entry.objects.all().delete()
+    return record
+
+
+def test_what_has_lost_its_data_key_is_not_brought_back_and_nobody_complains(husk, organization, caplog):
+    assert services.adopt_orphans(organization) == 0
+    services.recall(organization_id=organization.pk, identity="loan-1")
+    services.choose_deployments(caller=callers.command_line(organization.pk))
+    services.recall(organization_id=organization.pk, identity="loan-1")
+    assert not Entry.objects.exists()
+    assert [each for each in caplog.records if each.levelname in ("ERROR", "WARNING")] == []
+
+
+def test_it_does_not_hide_a_copy_that_has_one(husk, organization, storage_of, use_storage):
+    """What is missing where records go now is looked for where they went before."""
+    first, now = storage_of("aws"), storage_targets.current(organization.pk)
+    objects.put(vaults.of(use_storage(organization, first).pk), organization.pk, husk.id, husk.body)
+    use_storage(organization, husk.storage)
+    assert storage_targets.current(organization.pk) == now
+    services.recall(organization_id=organization.pk, identity="loan-1")
+    assert Entry.objects.get().target.provider == "aws"
+
+
+def disposed_of_before(real):
+    """A disposal that ends while a copy is on its way."""
+
+    def late(*args):
+        Entry.objects.update(state="disposed")
+        return real(*args)
+
+    return late
+
+
+def test_a_copy_that_comes_too_late_to_be_destroyed_with_its_record_is_removed(
+    api, organization, storage_of, use_storage, monkeypatch
+):
+    assert api.ingest(RAW).status_code == 201
+    entry = Entry.objects.get()
+    wrapped = sealing.unpack(objects.get(vaults.current(), organization.pk, entry.pk))[0].wrapped_dek
+    storage = storage_of("gcp")
+    use_storage(organization, storage)
+    monkeypatch.setattr(moving, "_point", disposed_of_before(moving._point))
+    found = [found for _, found in move_records(caller=callers.command_line(organization.pk))]
+    assert found == [Move.GONE]
+    assert not copies(storage.bodies(), wrapped)
+    assert Entry.objects.get().target_id == entry.target_id
+
+
+@pytest.mark.parametrize("when", ["before it is put", "after it was put"])
+def test_so_is_one_that_is_put_back(api, organization, filesystem_vault, tmp_path, monkeypatch, when):
+    assert api.ingest(RAW).status_code == 201
+    key = object_key(organization.pk, Entry.objects.get().pk)
+    stray = tmp_path / "stray"
+    (stray / key).parent.mkdir(parents=True)
+    (filesystem_vault / key).rename(stray / key)
+    place, name = (objects, "has") if when.startswith("before") else (repair, "_is_stored")
+    monkeypatch.setattr(place, name, disposed_of_before(getattr(place, name)))
+    list(services.repair_vaults(stray=stray))
+    assert not (filesystem_vault / key).exists()
