@@ -12,12 +12,11 @@ from django.views.decorators.http import require_POST
 from accounts import selectors
 from accounts.back_office import ReadOnlyAdmin, TimeRange, caller, page_of, refusal
 from accounts.roles import Permission
-from custody import record_types, services, storage_targets
+from custody import disposal_pages, record_types, services, storage_targets
 from custody import selectors as selectors_of_custody
 from custody.back_office import state_of, waiting
 from custody.cloud_pages import CloudPages
-from custody.disposal_pages import DisposalAdmin
-from custody.models import Disposal, Entry, Key, KeyOutage, StorageTarget
+from custody.models import Entry, Key, KeyOutage, StorageTarget
 from custody.selectors import storage_of
 
 
@@ -64,8 +63,7 @@ class EntryAdmin(CloudPages):
         disposal = selectors_of_custody.disposal_of(row.organization_id, row.pk) if disposed else None
         return {
             "about": page_of(request, page.model, **{page.column: row.pk}),
-            "disposal": disposal,
-            "disposal_facts": DisposalAdmin(Disposal, self.admin_site).facts(disposal) if disposal else [],
+            "disposal": disposal_pages.facts(disposal) if disposal else None,
         }
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:

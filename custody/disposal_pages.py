@@ -1,16 +1,14 @@
-"""Disposals in the back office: a list, and what pages show of a record that was disposed of."""
+"""What pages of the back office show of a record that was disposed of."""
 
 import uuid
+from datetime import UTC, datetime
 from typing import Any
 
-from django.contrib import admin
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from accounts import selectors
-from accounts.back_office import ReadOnlyAdmin, TimeRange, moment
-from accounts.roles import Permission
+from accounts.back_office import ReadOnlyAdmin
 from custody import disposals
 from custody.models import Disposal
 from custody.selectors import Disposed
@@ -50,51 +48,20 @@ class OrDisposed(ReadOnlyAdmin):
             raise
 
 
-class State(admin.SimpleListFilter):
-    title = parameter_name = "state"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(state, state.capitalize()) for state in ("finished", "under way", "problem")]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Disposal]) -> QuerySet[Disposal]:
-        match self.value():
-            case "finished":
-                return queryset.exclude(finished_at=None)
-            case "under way":
-                return queryset.filter(finished_at=None, problem="")
-            case "problem":
-                return queryset.filter(finished_at=None).exclude(problem="")
-            case _:
-                return queryset
+def facts(disposal: Disposal) -> list[tuple[str, str]]:
+    """What the page of the record tells of it: labels and values."""
+    said = [
+        ("disposed of", _time(disposal.disposed_at)),
+        ("retention policy", str(disposal.policy)),
+        ("reason", disposals.reason(disposal)),
+        ("state", disposals.state(disposal)),
+        ("problem", disposal.problem),
+        ("object locked by its storage until", _time(disposal.kept_until)),
+        ("recoverable by whoever runs the storage until", _time(disposal.recoverable_until)),
+        ("signed with the key", disposal.key_id),
+    ]
+    return [(label, value) for label, value in said if value]
 
 
-@admin.register(Disposal)
-class DisposalAdmin(ReadOnlyAdmin):
-    needed = Permission.READ_DECISIONS
-    organization_field = "record__organization"
-    nothing = "Nothing was disposed of. Records are, once there is a retention policy and their time is over."
-    list_display = ("record_id", "kind", "policy", "state", moment("disposed_at", "disposed of"))
-    list_select_related = ("record",)
-    list_filter = (State, ("disposed_at", TimeRange))
-    labels = {
-        "disposed_at": "disposed of", "finished_at": "finished", "kept_until": "object locked by its storage until",
-        "recoverable_until": "recoverable by whoever runs the storage until",
-    }  # fmt: skip
-    fields = (
-        "record_id", "kind", "policy", "reason", "disposed_at", "state", "finished_at", "problem", "kept_until",
-        "recoverable_until", "key_id",
-    )  # fmt: skip
-    sortable_by = ()
-    ordering = ("-disposed_at", "-pk")
-
-    @admin.display(description="kind")
-    def kind(self, row: Disposal) -> str:
-        return row.record.kind
-
-    @admin.display(description="state")
-    def state(self, row: Disposal) -> str:
-        return disposals.state(row)
-
-    @admin.display(description="reason")
-    def reason(self, row: Disposal) -> str:
-        return disposals.reason(row)
+def _time(moment: datetime | None) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment else ""

@@ -11,7 +11,6 @@ from django.urls import reverse
 from accounts import audit
 from accounts.models import Member, User
 from accounts.roles import MEMBER_ROLES, Role
-from tests.disposals import dispose_of
 from tests.people import Browser, add_person, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +23,6 @@ SEES = {
     "accounts.apikey": ADMINISTRATION,
     "accounts.auditevent": ADMINISTRATION | {Role.AUDITOR},
     "connectors.connector": ADMINISTRATION,
-    "custody.disposal": ALL,
     "custody.entry": ALL,
     "custody.key": ALL,
     "decisions.decision": ALL,
@@ -43,8 +41,6 @@ def rows(organization, api, other_api) -> dict[str, tuple[object, object]]:
     """For each kind of row, one of `organization` and one of another; the other one says CANARY somewhere."""
     found = {}
     for each, word in ((api, "own"), (other_api, CANARY)):
-        each.ingest({"decision_id": f"{word}, disposed of"})
-        dispose_of(each.organization, f"{word}, disposed of")
         each.ingest({"decision_id": word, "system": {"name": word}})
         review = {"requested_by": word, "reviewer": word, "reviewer_authority": word, "outcome": word, "rationale": "x"}
         each.post(f"/v1/decisions/{word}/reconsideration", json.dumps(review).encode())
@@ -58,7 +54,7 @@ def rows(organization, api, other_api) -> dict[str, tuple[object, object]]:
         audit.record(f"test.{word}", actor=actor, organization_id=each.organization.id, object_kind="x", object_id=word)
     for label in SEES:
         model = apps.get_model(label)
-        own, other = (model.objects.for_organization(each.organization).last() for each in (api, other_api))
+        own, other = (model.objects.filter(organization=each.organization).last() for each in (api, other_api))
         found[label] = own, other
     return found
 
