@@ -141,7 +141,7 @@ class HoldsOut(Answer):
 
 
 class RetentionOut(Answer):
-    """`current` is the newest version, null without a policy; `history` has all, newest first. Without a journal a
+    """`current` is the newest version, null without a policy; `history` has the newest 200. Without a journal a
     restored backup revives what was disposed of since."""
 
     days: int | None

@@ -18,10 +18,12 @@ from retention.errors import NoHold
 from retention.models import LONGEST, Hold, Policy, Run
 from retention.rules import Verdict
 
+_VERSIONS = 200
+
 
 def history(organization_id: uuid.UUID) -> list[Policy]:
-    """All versions of the policy, newest first."""
-    return list(Policy.objects.for_organization(organization_id).order_by("-number"))
+    """The versions of the policy, newest first; no more of them than anybody would read."""
+    return list(Policy.objects.for_organization(organization_id).order_by("-number")[:_VERSIONS])
 
 
 def hold(organization_id: uuid.UUID, number: int) -> Hold:

@@ -191,6 +191,41 @@ MUTATIONS = [
         "        pass",
         "tests/access/test_members.py",
     ),
+    Mutation(
+        "the daily run begins under a shorter policy only a week after owners were told",
+        "retention/services/policies.py",
+        "days < in_force.days",
+        "False",
+        "tests/retention/test_policies.py",
+    ),
+    Mutation(
+        "a policy that was replaced before it began never begins",
+        "retention/rules.py",
+        ".exclude(Exists(replaced))",
+        "",
+        "tests/retention/test_policies.py",
+    ),
+    Mutation(
+        "a law keeps a family longer than the policy",
+        "retention/rules.py",
+        "longest.days > policy.days",
+        "False",
+        "tests/retention/test_rules.py",
+    ),
+    Mutation(
+        "a hold by a filter covers a family of which any decision matches",
+        "retention/rules.py",
+        "chains(asked).filter(condition",
+        "chains(asked).filter(first=None).filter(condition",
+        "tests/retention/test_holds.py",
+    ),
+    Mutation(
+        "an owner confirms what they were shown",
+        "retention/services/confirmations.py",
+        "asking.filter(candidates=candidates, policy=policy.number)",
+        "asking",
+        "tests/retention/test_confirmations.py",
+    ),
 ]
 
 

@@ -42,14 +42,17 @@ class PolicyPages(SubjectPages):
         ]
 
     def policy(self, request: HttpRequest) -> HttpResponse:
-        return self._page(request, self._organization(request), None)
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        organization = accounts.current_organization(request)
+        return self._page(request, organization.pk, None) if organization else redirect("admin:index")
 
     def set(self, request: HttpRequest) -> HttpResponse:
         """What was entered is shown with what it would free, and saved when that was seen."""
-        organization_id = self._organization(request)
         if request.method != "POST":
             return redirect(PAGE)
         owner = caller(request, Permission.MANAGE_RETENTION)
+        organization_id = owner.organization_id
         current = rules.newest(organization_id)
         form = PolicyForm(request.POST)
         if not form.is_valid():
@@ -82,12 +85,6 @@ class PolicyPages(SubjectPages):
         except DomainError as refused:
             messages.error(request, refused.sentence)
         return redirect(PAGE)
-
-    def _organization(self, request: HttpRequest) -> uuid.UUID:
-        organization = accounts.current_organization(request)
-        if organization is None or not self.has_view_permission(request):
-            raise PermissionDenied
-        return organization.pk
 
     def _page(self, request: HttpRequest, organization_id: uuid.UUID, form: PolicyForm | None) -> HttpResponse:
         history = selectors.history(organization_id)

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import get_commands, load_command_class
 
 from config.management.commands.serve import Command as Serve
-from custody import fields, sealing
+from custody import families, fields, sealing
 from custody.models import StorageTarget
 from decisions.models import Decision
 from tests.docs.documents import CHECKOUT, DOCUMENTS, blocks, first_column, section, text
@@ -62,6 +62,14 @@ def test_every_command_is_explained_with_every_option_and_no_other():
         inherited = set(Serve().create_parser("", "")._option_string_actions) - {"--host", "--port"}
         options = set(load_command_class(app, name).create_parser("", name)._option_string_actions) - inherited
         assert set(re.findall(r"--[\w-]+", explained[name])) == options
+
+
+def test_the_laws_that_lengthen_a_retention_policy_are_those_of_the_packs():
+    table = section("docs/retention.md", "Laws that lengthen it")
+    rows = [[cell.strip() for cell in row.split("|")[1:4]] for row in re.findall(r"^\| `.*$", table, re.MULTILINE)]
+    floors = families.all_floors()
+    assert [row[:2] for row in rows] == [[f"`{floor.source}`", f"{floor.days} days"] for floor in floors]
+    assert all(row[2].startswith(f"{floor.citation}: ") for row, floor in zip(rows, floors, strict=True))
 
 
 def test_every_call_of_the_api_is_named_and_no_other(service: Server):
