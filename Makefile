@@ -49,6 +49,7 @@ lint: static
 docs: install
 	DATA_DIR=.cache/data $(PYTHON) manage.py spectacular --format openapi-json --file docs/openapi.json
 	DATA_DIR=.cache/data $(PYTHON) -m docs.roles
+	DATA_DIR=.cache/data $(PYTHON) -m docs.personal_data
 	DATA_DIR=.cache/data $(PYTHON) manage.py pack_pages
 
 pictures: install

@@ -57,36 +57,47 @@ def key_of(request: Request) -> str | None:
     return None if sent is None else parameter(_KEY, "header", "Idempotency-Key", sent)
 
 
-def idempotent(handler: Handler) -> Handler:
+def idempotent_about(find: Callable[..., object]) -> Callable[[Handler], Handler]:
     """For the operation whose whole effect is in the database.
 
     Only a success is kept: a request that was refused, or has failed and so done nothing, may come again, mended too.
     Of requests that come at the same time one does the work, and the others wait for its answer.
+
+    Args:
+        find: is asked, with the request and the values of its path, before a kept answer is given again, and raises if
+            what the answer is about is there no more.
     """
 
-    @wraps(handler)
-    def once(view: ApiView, request: Request, **path: Any) -> HttpResponse:
-        key = key_of(request)
-        if key is None:
-            return handler(view, request, **path)
-        ciphers, content = _ciphers(request, key), _content(view)
-        with transaction.atomic():
-            db.lock(*ciphers)
-            replayed = _replayed(view, ciphers, content)
-            if replayed:
-                return replayed
-            try:
-                response = handler(view, request, **path)
-            except Exception as error:  # answered within the transaction: what a refusal left in the audit trail stays
-                response = view.handle_exception(error)
-            if response.status_code >= 500:
-                transaction.set_rollback(True)
-            elif response.status_code < 300:
-                _keep(view, response, ciphers, content)
-        return response
+    def decorate(handler: Handler) -> Handler:
+        @wraps(handler)
+        def once(view: ApiView, request: Request, **path: Any) -> HttpResponse:
+            key = key_of(request)
+            if key is None:
+                return handler(view, request, **path)
+            ciphers, content = _ciphers(request, key), _content(view)
+            with transaction.atomic():
+                db.lock(*ciphers)
+                if replayed := _replayed(view, ciphers, content):
+                    find(request, **path)
+                    return replayed
+                try:
+                    response = handler(view, request, **path)
+                except Exception as error:  # answered within the transaction: what it left in the audit trail stays
+                    response = view.handle_exception(error)
+                if response.status_code >= 500:
+                    transaction.set_rollback(True)
+                elif response.status_code < 300:
+                    _keep(view, response, ciphers, content)
+            return response
 
-    once.is_idempotent = True  # type: ignore[attr-defined]
-    return once
+        once.is_idempotent = True  # type: ignore[attr-defined]
+        return once
+
+    return decorate
+
+
+idempotent = idempotent_about(lambda request, **path: None)
+"""For an operation whose answer tells of nothing that could be there no more."""
 
 
 def forget_old() -> None:

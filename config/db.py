@@ -36,6 +36,14 @@ def lock(*names: str) -> None:
                 cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
 
 
+def empty_log() -> None:
+    """Have SQLite empty its log, which holds pages as they were before. Whoever reads at that moment keeps it from
+    that, until it is asked again or the last connection is closed."""
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
 def fetch_all(sql: str, parameters: Sequence[Any], columns: Sequence[Field]) -> Iterable[Sequence[Any]]:
     """Run one statement and return its rows.
 

@@ -4,6 +4,7 @@ The API, the pages and the commands each map it once: `config.api.errors`, `conf
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 RETRY_AFTER_SECONDS = 5
@@ -19,6 +20,7 @@ class DomainError(Exception):
         code: a stable name of the case, for programs and logs.
         status: the HTTP status that means the same; 5xx is ours, and is logged.
         sentence: for the caller: what was wrong, and how to mend it. It repeats nothing private.
+        members: what the body of the API's answer says beside the sentence; like it, nothing private.
         retry_after: seconds until another try makes sense, where one does; a 503 always says.
 
     Args:
@@ -29,6 +31,7 @@ class DomainError(Exception):
     code: ClassVar[str] = "refused"
     status: ClassVar[int] = 409
     sentence: str = ""
+    members: Mapping[str, Any] = MappingProxyType({})
     retry_after: int | None = None
 
     def __init__(self, sentence: str = "", *, because: str = "", retry_after: int | None = None) -> None:

@@ -105,8 +105,9 @@ TEMPLATES = [
 def _database() -> dict[str, Any]:
     database: dict[str, Any] = env.db("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'db.sqlite3'}")
     if database["ENGINE"].endswith("sqlite3"):
-        # FULL: an answered record survives a power cut, not only a crash of the process.
-        pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
+        # FULL: an answered record survives a power cut, not only a crash of the process. And what is deleted is
+        # overwritten, else the file would hold it until something else takes its place.
+        pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON;"
         database["OPTIONS"] = {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": pragmas}
     else:
         # A thread keeps its connection: cheaper than a pool's hand-over when threads are few and long-lived.

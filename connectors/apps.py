@@ -7,10 +7,15 @@ class ConnectorsConfig(AppConfig):
     def ready(self) -> None:
         from accounts.back_office import register_needs, register_page
         from accounts.demo import register_step
+        from connectors import aging, personal_data
         from connectors.back_office import start_page
         from connectors.demo import poll_export
         from connectors.models import Connector
+        from custody import aged
 
+        personal_data.declare_all()
+        for name, sweep in aging.SWEEPS.items():
+            aged.register(name, sweep)
         register_step(poll_export)
         register_needs(start_page.needs)
         register_page("connector", Connector, "source_id")

@@ -9,6 +9,7 @@ from itertools import islice
 from django.db.models import Q, QuerySet
 
 from config.errors import Invalid
+from decisions import selectors
 from decisions.models import Decision
 from decisions.records import KIND
 
@@ -47,8 +48,8 @@ def compare(
         ids: the source's decision ids of that period; one that comes twice counts once.
 
     Returns:
-        `missing` are the ids that are not here, under any system and time; `unknown` are ours of this system and
-        period that the source did not name.
+        `missing` are the ids that are not here, under any system and time, nor were disposed of; `unknown` are ours of
+        this system and period that the source did not name.
 
     Raises:
         Invalid: the period ends before it begins.
@@ -69,6 +70,7 @@ def compare(
         page -= named
         named |= page
         found = set(ours.filter(decision_id__in=page).values_list("decision_id", flat=True))
+        found |= set(selectors.disposals(organization_id, page - found))
         present += len(found)
         missing += sorted(page - found)[: MOST_LISTED - len(missing)]
         known += of_period.filter(decision_id__in=page).count()

@@ -224,7 +224,8 @@ class Dismissed(models.Model):
 
 
 class LedgerRow(models.Model):
-    """An object or file that was read to its end, in the version that it had then."""
+    """An object or file that was read to its end, in the version that it had then. Its name stands here as
+    `ledger_names` has it."""
 
     connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="ledger", db_index=False)
     name = models.CharField(max_length=LONGEST_NAME)

@@ -12,7 +12,8 @@ from django.views.decorators.http import require_POST
 from accounts import selectors
 from accounts.back_office import ReadOnlyAdmin, TimeRange, caller, page_of, refusal
 from accounts.roles import Permission
-from custody import record_types, services, storage_targets
+from custody import disposal_pages, record_types, services, storage_targets
+from custody import selectors as selectors_of_custody
 from custody.back_office import state_of, waiting
 from custody.cloud_pages import CloudPages
 from custody.models import Entry, Key, KeyOutage, StorageTarget
@@ -28,6 +29,7 @@ class State(admin.SimpleListFilter):
             (Entry.State.QUEUED, "Not yet signed"),
             (Entry.State.RESERVED, "Not yet finalised"),
             (Entry.State.STORED, "In the vault"),
+            (Entry.State.DISPOSED, "Disposed of"),
         ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Entry]) -> QuerySet[Entry]:
@@ -57,7 +59,12 @@ class EntryAdmin(CloudPages):
 
     def more(self, request: HttpRequest, row: Entry) -> dict[str, Any]:
         page = record_types.get(row.kind).page
-        return {"about": page_of(request, page.model, **{page.column: row.pk})}
+        disposed = row.state == Entry.State.DISPOSED
+        disposal = selectors_of_custody.disposal_of(row.organization_id, row.pk) if disposed else None
+        return {
+            "about": page_of(request, page.model, **{page.column: row.pk}),
+            "disposal": disposal_pages.facts(disposal) if disposal else None,
+        }
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         organization = selectors.current_organization(request)

@@ -7,9 +7,10 @@ class CustodyConfig(AppConfig):
     def ready(self) -> None:
         from accounts import back_office
         from config import health, wrapped_secrets
-        from custody import checks, selectors, services, vaults  # noqa: F401 - importing checks registers them
+        from custody import checks, personal_data, selectors, services, vaults  # noqa: F401 - importing checks registers them
         from custody.back_office import needs
 
+        personal_data.declare_all()
         health.register("vault", vaults.probe)
         health.register("keys", wrapped_secrets.probe)
         health.register("journal", services.require_replayed)

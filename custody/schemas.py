@@ -4,7 +4,44 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from config.api.schemas import Answer, RequestBody
+from config.api.schemas import Answer, Error, RequestBody
+
+
+class Signature(Answer):
+    keyid: str
+    sig: str
+
+
+class Envelope(Answer):
+    payload: str
+    payloadType: str
+    signatures: list[Signature]
+
+
+class DisposalOut(Answer):
+    """The destruction of a record under a retention policy. `envelope` is DSSE v1 over the signed in-toto statement."""
+
+    record_id: str
+    disposed_at: str
+    policy: int
+    reason: str
+    envelope: Envelope
+
+
+class GoneError(Error):
+    disposal: DisposalOut
+
+
+class ConflictError(Error):
+    """`disposal` is there if the record was disposed of."""
+
+    disposal: DisposalOut | None = None
+
+
+GONE = (410, GoneError)
+CONFLICT = (409, ConflictError)
+"""What an operation on a record that was disposed of answers, as `errors` of an operation: the second where it would
+add to the record."""
 
 
 class PublicKey(Answer):

@@ -3,7 +3,7 @@
 import hashlib
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from threading import BoundedSemaphore
@@ -13,11 +13,11 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from config.api.times import rfc3339
-from config.errors import DomainError
-from custody import envelope, fields, objects, sealing, statements, storage_targets, vaults
+from config.errors import DomainError, Fault
+from custody import disposals, envelope, fields, objects, sealing, statements, storage_targets, vaults
 from custody.fields import Disclosure
 from custody.keys import keyring
-from custody.models import Entry, StorageOutage, StorageTarget, WaitingObject
+from custody.models import Disposal, Entry, StorageOutage, StorageTarget, WaitingObject
 from custody.sealing import Damaged, Opened, Sealed
 from custody.statements import Claims
 from custody.vaults import VaultUnavailable
@@ -26,6 +26,7 @@ _LOOK_SECONDS = 0.2
 WAITING_AT_ONCE = 1
 """In a process, which has two threads for requests where `manage.py serve` or the image runs it: one goes on."""
 _waiters = BoundedSemaphore(WAITING_AT_ONCE)
+_ON_ITS_WAY = (Entry.State.QUEUED, Entry.State.RESERVED)
 
 
 class NotSigned(DomainError):
@@ -35,6 +36,26 @@ class NotSigned(DomainError):
     sentence = "The record is here and waits for its signature. Its receipt follows."
 
 
+class Disposed(DomainError):
+    """A record was disposed of: what it said is destroyed, and what proves it remains."""
+
+    code, status = "disposed", 410
+
+    def __init__(self, disposal: Disposal) -> None:
+        super().__init__(
+            f"This record was disposed of on {disposal.disposed_at:%Y-%m-%d} under retention policy "
+            f"{disposal.policy}. Its receipt and the signed disposal remain."
+        )
+        self.disposal = disposal
+        self.members = {"disposal": disposals.as_json(disposal)}
+
+
+class DisposedConflict(Disposed):
+    """Something would be added to a record that was disposed of, or the record itself once more."""
+
+    status = 409
+
+
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """What proves that a record is in custody, and what it commits to.
@@ -42,6 +63,8 @@ class Receipt:
     `payload_salt` opens the payload commitment: with it, and with nothing else of ours, the holder of the record's
     exact bytes checks that they are the signed ones. It also lets its holder confirm a guess of the whole record, so a
     receipt is for whoever may know the record; the envelope alone tells nothing and can go further.
+
+    Of a record that was disposed of, nobody has the salt any more; `disposal` says so instead, signed.
     """
 
     record_id: uuid.UUID
@@ -50,7 +73,8 @@ class Receipt:
     statement: bytes
     signature: bytes
     key_id: str
-    payload_salt: bytes
+    payload_salt: bytes | None
+    disposal: Disposal | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -59,12 +83,13 @@ class Receipt:
             "received_at": rfc3339(self.received_at),
             "key_id": self.key_id,
             "envelope": envelope.envelope(self.statement, self.signature, self.key_id),
-            "payload_salt": self.payload_salt.hex(),
+            "payload_salt": self.payload_salt.hex() if self.payload_salt else None,
             "log": "pending",
+            **(disposals.verdict(self.disposal) if self.disposal else {}),
         }
 
 
-def receipt_of(source: Sealed | Entry, payload_salt: bytes) -> Receipt:
+def receipt_of(source: Sealed | Entry, payload_salt: bytes | None, disposal: Disposal | None = None) -> Receipt:
     """The receipt of a record that was sealed just now, or of a custody row."""
     return Receipt(
         record_id=source.record_id,
@@ -74,11 +99,12 @@ def receipt_of(source: Sealed | Entry, payload_salt: bytes) -> Receipt:
         signature=bytes(source.signature),
         key_id=source.key_id,
         payload_salt=payload_salt,
+        disposal=disposal,
     )
 
 
 def receipt(entry: Entry) -> Receipt:
-    """The receipt of a stored record.
+    """The receipt of a record that is stored or, once the signatures of both statements verify, was disposed of.
 
     Raises:
         NotSigned
@@ -93,6 +119,9 @@ def receipt(entry: Entry) -> Receipt:
             "The record is here, signed and sealed, and has not reached its vault yet. Its receipt follows; ask again.",
             because="the record has not reached its vault yet",
         )
+    if entry.state == Entry.State.DISPOSED:
+        statements.verified_row(entry)
+        return receipt_of(entry, None, disposals.verified(disposal_of(entry.organization_id, entry.pk)))
     return receipt_of(entry, opened(entry).secrets.payload_salt)
 
 
@@ -101,7 +130,7 @@ def awaited_receipt(entry: Entry, *, seconds: float) -> Receipt:
 
     Who waits holds a thread of the web server, so only one waits at a time. The others get the answer of this moment.
     """
-    if entry.state != Entry.State.STORED and seconds and _waiters.acquire(blocking=False):
+    if entry.state in _ON_ITS_WAY and seconds and _waiters.acquire(blocking=False):
         try:
             entry = _stored(entry, time.monotonic() + seconds)
         finally:
@@ -112,7 +141,7 @@ def awaited_receipt(entry: Entry, *, seconds: float) -> Receipt:
 def _stored(entry: Entry, until: float) -> Entry:
     """The row once it is stored, or as it is by then."""
     rows = Entry.objects.for_organization(entry.organization_id)
-    while entry.state != Entry.State.STORED and time.monotonic() < until:
+    while entry.state in _ON_ITS_WAY and time.monotonic() < until:
         time.sleep(_LOOK_SECONDS)
         entry = rows.get(pk=entry.pk)
     return entry
@@ -122,14 +151,46 @@ def opened(entry: Entry) -> Opened:
     """The record decrypted, byte for byte as it was received, under a statement whose signature verifies and which says
     what the row's columns say.
 
-    Raises: as `receipt`; a queued or reserved record is readable all the same.
+    Raises: as `receipt`, and Disposed; a queued or reserved record is readable all the same.
     """
     if entry.state == Entry.State.QUEUED:  # a worker may sign it meanwhile, which changes row and object together
         waiting = _waiting(entry)
         if waiting is not None:
             return opened_from(bytes(waiting.body), waiting.record)
-        entry = Entry.objects.for_organization(entry.organization_id).get(pk=entry.pk)
-    return opened_from(_body(entry), entry)
+        entry = _fresh(entry)
+    require_kept(entry)
+    try:
+        return opened_from(_body(entry), entry)
+    except Fault:  # it may have been disposed of since its row was read
+        require_kept(_fresh(entry))
+        raise
+
+
+def require_kept(entry: Entry) -> None:
+    """Raises Disposed."""
+    if entry.state == Entry.State.DISPOSED:
+        raise Disposed(disposal_of(entry.organization_id, entry.pk))
+
+
+def disposal_of(organization_id: uuid.UUID, record_id: uuid.UUID) -> Disposal:
+    """The disposal of a record that was disposed of."""
+    return Disposal.objects.for_organization(organization_id).select_related("record").get(pk=record_id)
+
+
+def disposals_of(
+    organization_id: uuid.UUID, identities: Collection[str], kinds: Collection[str]
+) -> dict[str, Disposal]:
+    """The disposals of those among some identities whose records are disposed of. The ids of the records tell, which
+    are made from the identities; nothing else does any more.
+
+    Args:
+        identities: as `record_types.identity` spells them.
+        kinds: of the records.
+    """
+    keys = keyring(organization_id)
+    by_id = {sealing.record_id(sealing.reference(keys, each)): each for each in identities}
+    rows = Disposal.objects.for_organization(organization_id).select_related("record")
+    return {by_id[row.pk]: row for row in rows.filter(pk__in=by_id, record__kind__in=kinds)}
 
 
 def opened_from(body: bytes, entry: Entry) -> Opened:
@@ -220,6 +281,10 @@ def verified_claims(organization_id: uuid.UUID, record_id: uuid.UUID, found: Ope
     claims = statements.verified(organization_id, record_id, found.header)
     _require_committed(found, claims)
     return claims
+
+
+def _fresh(entry: Entry) -> Entry:
+    return Entry.objects.for_organization(entry.organization_id).get(pk=entry.pk)
 
 
 def _body(entry: Entry) -> bytes:

@@ -27,14 +27,19 @@ def verified(organization_id: uuid.UUID, record_id: uuid.UUID, signed: Entry | S
     Raises:
         Damaged: none has, or it is about another organization or another record.
     """
+    require_signed(organization_id, signed.key_id, bytes(signed.signature), bytes(signed.statement))
+    return _claims(organization_id, record_id, bytes(signed.statement))
+
+
+def require_signed(organization_id: uuid.UUID, key_id: str, signature: bytes, statement: bytes) -> None:
+    """Raises Damaged, unless one of the organization's keys has signed the statement."""
     try:
-        algorithm, public_pem = _public_key(organization_id, signed.key_id)
+        algorithm, public_pem = _public_key(organization_id, key_id)
     except Key.DoesNotExist:
         raise Damaged(because="the statement names a signing key that is not the organization's") from None
-    message = envelope.pre_authentication_encoding(bytes(signed.statement))
-    if not signers.verifies(algorithm, public_pem, bytes(signed.signature), message):
+    message = envelope.pre_authentication_encoding(statement)
+    if not signers.verifies(algorithm, public_pem, signature, message):
         raise Damaged(because="the statement's signature does not verify")
-    return _claims(organization_id, record_id, bytes(signed.statement))
 
 
 def _claims(organization_id: uuid.UUID, record_id: uuid.UUID, statement: bytes) -> Claims:

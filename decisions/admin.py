@@ -4,6 +4,7 @@ import uuid
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.views.main import SEARCH_VAR
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -12,18 +13,21 @@ from django.urls import URLPattern, path, reverse
 from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts import selectors
-from accounts.back_office import ReadOnlyAdmin, RecentValues, TimeRange, caller, moment, refusal
+from accounts.back_office import RecentValues, TimeRange, caller, moment, refusal
 from accounts.roles import Permission
 from config.api.responses import JSON
 from config.errors import Fault
 from custody import selectors as custody
+from custody.disposal_pages import OrDisposed, disposal_named, page_of
+from custody.models import Disposal
+from custody.selectors import Disposed
 from decisions import presenters, record_tree, records, reports, reviews, services
 from decisions.back_office import panels
 from decisions.forms import ReviewForm
-from decisions.models import Decision, Reconsideration
+from decisions.models import MAX_DECISION_ID, Decision, Reconsideration
 from decisions.report_csv import report_csv
 from decisions.reviews import ReviewRecord
-from decisions.selectors import history, record_of
+from decisions.selectors import disposals, history, record_of
 
 _NUMBER = re.compile("[0-9]{1,9}")
 
@@ -39,7 +43,7 @@ class Kind(admin.SimpleListFilter):
 
 
 @admin.register(Decision)
-class DecisionAdmin(ReadOnlyAdmin):
+class DecisionAdmin(OrDisposed):
     needed = Permission.READ_DECISIONS
     nothing = "No decision has come in yet. They come by POST /v1/ingest/srf."
     list_display = (
@@ -94,7 +98,23 @@ class DecisionAdmin(ReadOnlyAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        return self._page(request, self._decision(request, object_id), ReviewForm())
+        try:
+            return self._page(request, self._decision(request, object_id), ReviewForm())
+        except Disposed as gone:
+            return page_of(gone)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """The list; or, where the search is for the id of a record that was disposed of, what became of that."""
+        term = request.GET.get(SEARCH_VAR, "").strip()
+        if self.has_view_permission(request) and (disposal := self._disposal(request, term)):
+            return page_of(Disposed(disposal))
+        return super().changelist_view(request, extra_context)
+
+    def _disposal(self, request: HttpRequest, term: str) -> Disposal | None:
+        organization = selectors.current_organization(request)
+        if organization is None or not 0 < len(term) <= MAX_DECISION_ID:
+            return None
+        return disposal_named(request, term) or disposals(organization.pk, [term]).get(term)
 
     def reconsider(self, request: HttpRequest, pk: str) -> HttpResponse:
         found = self._decision(request, pk)
@@ -194,7 +214,7 @@ class DecisionAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Reconsideration)
-class ReconsiderationAdmin(ReadOnlyAdmin):
+class ReconsiderationAdmin(OrDisposed):
     needed = Permission.READ_DECISIONS
     nothing = "No reconsideration yet. They are recorded on a decision's page."
     list_display = (
@@ -228,7 +248,10 @@ class ReconsiderationAdmin(ReadOnlyAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        return redirect(_address(self.found(request, object_id)))
+        try:
+            return redirect(_address(self.found(request, object_id)))
+        except Disposed as gone:
+            return page_of(gone)
 
 
 def _uuid(text: str) -> uuid.UUID | None:

@@ -76,7 +76,7 @@ def _received(organization_id: uuid.UUID) -> list[Bar]:
     """A bar for each day, today last; none at all if nothing came."""
     today = timezone.now().astimezone(UTC).date()
     days = [today - timedelta(days=back) for back in reversed(range(_DAYS))]
-    rows = Decision.objects.for_organization(organization_id).filter(
+    rows = Decision.with_disposed.for_organization(organization_id).filter(
         received_at__gte=datetime.combine(days[0], time(), UTC)
     )
     counted = rows.values(day=TruncDate("received_at", tzinfo=UTC)).annotate(count=Count("pk"))

@@ -97,9 +97,11 @@ class Decision(models.Model):
 
 
 class ReconsiderationManager(models.Manager["Reconsideration"]):
+    """The reconsiderations whose records are not disposed of."""
+
     def get_queryset(self) -> TenantQuerySet["Reconsideration"]:
         rows = TenantQuerySet["Reconsideration"](self.model, using=self._db)
-        return rows.exclude(first=None)  # so that the index of that condition serves
+        return rows.exclude(first=None).exclude(decision_id=None)  # so that the index of that condition serves
 
     def for_organization(self, organization: models.Model | uuid.UUID) -> TenantQuerySet["Reconsideration"]:
         return self.get_queryset().for_organization(organization)

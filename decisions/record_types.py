@@ -14,6 +14,7 @@ from config.errors import DomainError
 from custody import selectors as custody
 from custody.record_types import Families, Page, RecordType
 from decisions import readable, records, reviews
+from decisions.erasing import erase
 from decisions.models import Decision
 from decisions.selectors import record_of
 
@@ -93,9 +94,7 @@ def _exported(row: Decision) -> dict[str, Any]:
         return {**said, "decided_at": rfc3339(row.decided_at), **known, "record": None, "missing": error.sentence}
 
 
-def _erase(families: Families) -> None:
-    chains(families).update(decision_id=None, action="", system_version="", subject_reference="", reviewer="")
-
-
-DECISION = _record_type(records.KIND, records.index_row, candidates=_candidates, lock=_lock, erase=_erase)
+DECISION = _record_type(
+    records.KIND, records.index_row, candidates=_candidates, lock=_lock, erase=lambda families: erase(chains(families))
+)
 RECONSIDERATION = _record_type(reviews.KIND, reviews.index_row)

@@ -37,13 +37,13 @@ class Group:
 
 
 def reconsiderations(organization_id: uuid.UUID, grouping: str, *, newest: int | None = None) -> Sequence[Group]:
-    """One line for each value of a grouping of GROUPINGS, most reviews first.
+    """One line for each value of a grouping of GROUPINGS, most reviews first. Those that are disposed of count on.
 
     Args:
         newest: count no more than so many, the latest; None for all.
     """
     _, column = GROUPINGS[grouping]
-    rows = Reconsideration.objects.for_organization(organization_id)
+    rows = Reconsideration.with_disposed.for_organization(organization_id).exclude(first=None)
     if newest:
         rows = rows.filter(pk__in=rows.order_by("-received_at").values("pk")[:newest])
     # A time of decision after the receipt comes from a wrong clock.

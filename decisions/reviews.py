@@ -23,6 +23,7 @@ from decisions.commitments import Commitment
 from decisions.models import Decision
 
 KIND = "reconsideration"
+USUAL_OUTCOMES = ("upheld", "overturned", "modified")
 
 
 @dataclass(frozen=True, slots=True)

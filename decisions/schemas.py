@@ -5,6 +5,7 @@ from pydantic import Field
 from config.api.pagination import Page
 from config.api.schemas import Answer, QueryString, RequestBody, Text
 from config.api.times import Moment
+from custody.schemas import DisposalOut, Envelope
 
 
 class DecisionQuery(Page):
@@ -68,20 +69,10 @@ class DecisionPage(Answer):
     next_cursor: str | None
 
 
-class Signature(Answer):
-    keyid: str
-    sig: str
-
-
-class Envelope(Answer):
-    payload: str
-    payloadType: str
-    signatures: list[Signature]
-
-
 class ReceiptOut(Answer):
     """What proves that a record is in custody. `envelope` is DSSE v1 over an in-toto statement; `payload_salt` (hex)
-    is the HMAC-SHA-256 key under which the record's bytes give the statement's subject digest."""
+    is the HMAC-SHA-256 key under which the record's bytes give the statement's subject digest. Of a record that was
+    disposed of it is null, and `verdict` and `disposal` say what is proved."""
 
     decision_id: str
     record_id: str
@@ -91,6 +82,8 @@ class ReceiptOut(Answer):
     envelope: Envelope
     payload_salt: str | None
     log: str
+    verdict: str | None = None
+    disposal: DisposalOut | None = None
 
 
 class Queued(Answer):

@@ -1,14 +1,15 @@
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from django.db.models import QuerySet
 
 from config.errors import DomainError, NotFound
 from custody import selectors as custody
-from custody.models import Entry
+from custody.models import Disposal, Entry
 from custody.sealing import Damaged
-from decisions import commitments, reviews
+from custody.selectors import Disposed, DisposedConflict
+from decisions import commitments, records, reviews
 from decisions.commitments import Commitment
 from decisions.models import Decision
 from decisions.reviews import Review, ReviewRecord
@@ -48,14 +49,40 @@ def decisions(organization_id: uuid.UUID, query: DecisionQuery) -> QuerySet[Deci
 
 
 def decision(organization_id: uuid.UUID, decision_id: str) -> Decision:
-    """One decision of the organization with its custody row. Raises DecisionNotFound for any other id."""
+    """One decision of the organization with its custody row.
+
+    Raises:
+        Disposed: the record of this id was disposed of.
+        DecisionNotFound: there never was one.
+    """
     if "\x00" in decision_id:  # no record can have such an id, and PostgreSQL cannot be asked for it
         raise DecisionNotFound
     rows = Decision.objects.for_organization(organization_id).select_related("record", "reconsiders").with_current()
     found = rows.filter(decision_id=decision_id).first()
     if found is None:
+        if disposal := disposals(organization_id, [decision_id]).get(decision_id):
+            raise Disposed(disposal)
         raise DecisionNotFound
     return found
+
+
+def disposals(organization_id: uuid.UUID, decision_ids: Collection[str]) -> dict[str, Disposal]:
+    """Those of the given ids whose records were disposed of, which the index has forgotten."""
+    return custody.disposals_of(organization_id, decision_ids, (records.KIND, reviews.KIND))
+
+
+def require_kept(decision: Decision) -> None:
+    """Keep a decision from being disposed of until the transaction ends. Whoever adds to its family calls this in the
+    same transaction.
+
+    Raises:
+        DisposedConflict: it was disposed of.
+    """
+    rows = Decision.with_disposed.for_organization(decision.organization_id)
+    # Both that a reconsideration refers to, in the order in which a disposal locks them.
+    chain = rows.filter(pk__in=[decision.pk, decision.first_id or decision.pk]).order_by("pk")
+    if not all(chain.select_for_update(no_key=True).values_list("decision_id", flat=True)):
+        raise DisposedConflict(custody.disposal_of(decision.organization_id, decision.pk))
 
 
 def record_of(decision: Decision) -> Entry:
@@ -63,9 +90,11 @@ def record_of(decision: Decision) -> Entry:
     the custody row says is checked when the record is read.
 
     Raises:
+        Disposed
         Damaged: it points to another record, or was changed.
     """
     record = decision.record
+    custody.require_kept(record)
     said = (decision.organization_id, decision.kind, decision.received_at)
     if said != (record.organization_id, record.kind, record.received_at):
         raise Damaged(because="the index row says something else than the custody row")

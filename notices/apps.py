@@ -9,12 +9,13 @@ class NoticesConfig(AppConfig):
         from accounts.demo import register_step
         from custody import record_types
         from decisions.back_office import register_decision_panel
-        from notices import checks  # noqa: F401 - importing checks registers them
+        from notices import checks, personal_data  # noqa: F401 - importing checks registers them
         from notices.back_office import dashboard
         from notices.demo import draft_notices
         from notices.models import AuthorityGrant, Notice
         from notices.record_types import NOTICE
 
+        personal_data.declare_all()
         record_types.register(NOTICE)
         register_step(draft_notices)
         register_needs(dashboard.needs)

@@ -14,7 +14,7 @@ from config.api.times import rfc3339
 from custody.models import Entry
 from custody.record_types import Families, Floor, Page, RecordType
 from decisions.record_types import chains, root_of
-from notices import readable
+from notices import erasing, readable
 from notices.appeals import open_appeals
 from notices.models import Approval, Delivery, Notice, NoticeRevision, ReviewRequest, SealedNotice, Step
 from notices.packs import packs
@@ -176,6 +176,7 @@ NOTICE = RecordType(
     all_floors=_all_floors,
     obstacles=_obstacles,
     lock=_lock,
+    erase=lambda families: erasing.erase(_notices(families)),
     export=lambda families: map(_exported, _notices(families)),
     readable=readable.notice,
     families_about=_families_about,

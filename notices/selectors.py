@@ -14,6 +14,7 @@ from config.errors import NotFound
 from custody import selectors as custody
 from custody.models import Entry
 from custody.sealing import Damaged
+from custody.selectors import Disposed
 from custody.vaults import VaultUnavailable
 from decisions.models import Decision
 from decisions.selectors import record_of
@@ -77,8 +78,8 @@ def current_revision(notice: Notice) -> NoticeRevision:
 
 
 def notice_with_letter(notice_id: uuid.UUID) -> Notice:
-    """A notice of any organization, for a task that has its id from a row of ours."""
-    return _complete(Notice.objects.unscoped("its id comes from a row of ours")).get(pk=notice_id)
+    """A notice of any organization, disposed of or not, for a task that has its id from a row of ours."""
+    return _complete(Notice.with_disposed.unscoped("its id comes from a row of ours")).get(pk=notice_id)
 
 
 def case_of(notice: Notice, facts: Facts) -> checklist.Case:
@@ -183,19 +184,28 @@ def attention(organization_id: uuid.UUID) -> Attention:
 
 
 def notice(organization_id: uuid.UUID, notice_id: str) -> Notice:
-    """One notice of the organization, with what a letter and a checklist need. Raises NotFound for any other id."""
+    """One notice of the organization, with what a letter and a checklist need.
+
+    Raises:
+        Disposed: it was disposed of, with what it is about.
+        NotFound: there is no notice of this id.
+    """
     try:
-        return _complete(Notice.objects.for_organization(organization_id)).get(pk=notice_id)
+        found = _complete(Notice.with_disposed.for_organization(organization_id)).get(pk=notice_id)
     except (Notice.DoesNotExist, ValidationError):
         raise NotFound("There is no notice of this id in your organization.") from None
+    if found.disposed_at:
+        raise Disposed(found.disposal)
+    return found
 
 
 def published(address: str) -> Notice:
-    """The notice behind a letter's short address, once it is approved and in custody. Raises NotFound.
+    """The notice behind a letter's short address, once it is approved and in custody, also if it is disposed of by now.
+    Raises NotFound.
 
     After the restore of an older database custody may hold a letter whose approval is forgotten: `OtherWordsSealed`.
     """
-    notices = _complete(Notice.objects.unscoped("whoever has the address has the letter"))
+    notices = _complete(Notice.with_disposed.unscoped("whoever has the address has the letter"))
     if not address.isalnum():  # a NUL cannot be asked of PostgreSQL
         raise NotFound
     notice = notices.filter(address=address, approval__isnull=False, sealed__isnull=False).first()

@@ -8,10 +8,12 @@ class RetentionConfig(AppConfig):
         from accounts.back_office import register_needs, register_page
         from custody import retain
         from decisions.back_office import register_decision_panel
+        from retention import personal_data
         from retention.back_office import start_page
         from retention.models import Hold
         from retention.rules import newest_days
 
+        personal_data.declare_all()
         retain.register(newest_days)
         register_needs(start_page.needs)
         register_decision_panel(start_page.panel)

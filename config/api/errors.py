@@ -1,6 +1,7 @@
 """The one place where errors become answers of the API."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import structlog
@@ -38,7 +39,7 @@ def handle(error: Exception, context: Mapping[str, Any]) -> HttpResponse:
 def _domain(error: DomainError) -> HttpResponse:
     if error.status >= 500:
         log.error("request failed", code=error.code, exc_info=error)
-    return _sentence(error.status, error.sentence, error.retry_after)
+    return _sentence(error.status, error.sentence, error.retry_after, error.members)
 
 
 def _drf(error: exceptions.APIException) -> HttpResponse:
@@ -48,6 +49,8 @@ def _drf(error: exceptions.APIException) -> HttpResponse:
     return response
 
 
-def _sentence(status: int, sentence: str, retry_after: float | None = None) -> HttpResponse:
+def _sentence(
+    status: int, sentence: str, retry_after: float | None = None, members: Mapping[str, Any] = MappingProxyType({})
+) -> HttpResponse:
     headers = {} if retry_after is None else {"Retry-After": str(max(1, round(retry_after)))}
-    return answer({"detail": sentence}, status=status, headers=headers)
+    return answer({"detail": sentence, **members}, status=status, headers=headers)

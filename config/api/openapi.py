@@ -1,6 +1,6 @@
 """What the OpenAPI document needs beyond what drf-spectacular reads off the views."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
@@ -9,7 +9,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from pydantic import BaseModel
 
 from config.api.responses import JSON
-from config.api.schemas import QueryString
+from config.api.schemas import Error, QueryString
 
 DECISION_ID = OpenApiParameter(
     "decision_id", {"type": "string", "minLength": 1, "maxLength": 256}, OpenApiParameter.PATH
@@ -28,6 +28,7 @@ _SENTENCES = {
     403: "The caller's role does not allow this.",
     404: "Nothing of this identifier in the caller's organization.",
     409: "In conflict with what is stored; nothing was changed.",
+    410: "The record was disposed of; its proof remains.",
     413: "The body is too large.",
     415: "The body is of another content type.",
     429: "Too many requests; see Retry-After.",
@@ -47,10 +48,8 @@ class HTTPValidationError(BaseModel):
     detail: list[ValidationError] = []
 
 
-class Error(BaseModel):
-    """Any other error: one sentence that says what was wrong and how to mend it."""
-
-    detail: str
+ErrorModel = tuple[int, type[BaseModel]]
+"""A status whose body says more than a sentence, and its model."""
 
 
 class Schema(AutoSchema):
@@ -82,13 +81,15 @@ class _SessionScheme(OpenApiAuthenticationExtension):
         return {"type": "apiKey", "in": "cookie", "name": "sessionid"}
 
 
-def answers(success: dict[Any, Any], *, errors: Sequence[int]) -> dict[Any, Any]:
+def answers(success: dict[Any, Any], *, errors: Iterable["int | ErrorModel"]) -> dict[Any, Any]:
     """An operation's responses: its successes, the validation error, and the sentences of `errors`."""
+    models: dict[int, type[BaseModel]] = {422: HTTPValidationError}
+    for each in errors:
+        status, model = (each, Error) if isinstance(each, int) else each
+        models[status] = model
     described = {
-        status: OpenApiResponse(
-            HTTPValidationError if status == 422 else Error, _SENTENCES.get(status, "Validation error.")
-        )
-        for status in sorted([*errors, 422])
+        status: OpenApiResponse(models[status], _SENTENCES.get(status, "Validation error."))
+        for status in sorted(models)
     }
     return {**success, **described}
 

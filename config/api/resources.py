@@ -53,7 +53,7 @@ def operation(
     body: type[BaseModel] | Mapping[str, Any] | None = None,
     query: type[QueryString] | None = None,
     parameters: Sequence[OpenApiParameter] = (),
-    errors: Sequence[int] = (),
+    errors: Sequence[int | openapi.ErrorModel] = (),
     **described: Any,
 ) -> Callable[[Operation], Operation]:
     """Make a method of a `Resource` an operation of the API.
@@ -65,7 +65,8 @@ def operation(
         body, query: the models of what it reads; the method still asks for them. A body without a model is described by
             its media type and schema.
         errors: what it may answer besides what follows from the rest: 401 and 403 unless it is for anybody, 413 and 415
-            for a body. A method that is `idempotent` takes the header of that name.
+            for a body; with its model where the answer says more than a sentence. A method that is `idempotent` takes
+            the header of that name.
         described: more for `extend_schema`.
     """
 
@@ -80,7 +81,7 @@ def operation(
             tags=[tag],
             parameters=asked,
             request=body,
-            responses=openapi.answers(dict(answers), errors=sorted(derived | set(errors))),
+            responses=openapi.answers(dict(answers), errors=[*derived, *errors]),
             **described,
         )(method)
         described_method.permission = permission  # type: ignore[attr-defined]

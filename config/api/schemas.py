@@ -33,3 +33,9 @@ class Answer(BaseModel):
     """Every answer is an open object: properties may be added within /v1, never changed or removed."""
 
     model_config = ConfigDict(extra="allow")
+
+
+class Error(BaseModel):
+    """Any other error: one sentence that says what was wrong and how to mend it."""
+
+    detail: str

@@ -72,7 +72,7 @@ def take(connector: Connector, items: Sequence[Item], field_map: FieldMap | None
     waits = False
     for line in _ingest(connector.organization_id, [raw for _, raw in good], f"connector:{connector.source_id}"):
         item = good[line.number - 1][0]
-        if line.status in TAKEN:
+        if line.status in TAKEN or line.status == Status.DISPOSED:  # it was here, and shall not come back
             taken.new += line.is_new
             taken.repeated += not line.is_new
         elif line.status == Status.CONFLICT:

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
+from itertools import chain
 
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from connectors import ledger_names
 from connectors.kinds.base import LedgerEntry
 from connectors.models import LONGEST_NAME, Connector, LedgerRow
 from connectors.texts import identifying
@@ -22,10 +24,12 @@ def reader(connector: Connector) -> Callable[[Sequence[LedgerEntry]], set[Ledger
     def unread(entries: Sequence[LedgerEntry]) -> set[LedgerEntry]:
         found: set[LedgerEntry] = set()
         for begin in range(0, len(entries), _PAGE):
-            page = [(identifying(entry.name, LONGEST_NAME), entry) for entry in entries[begin : begin + _PAGE]]
-            rows = _rows(connector).filter(name__in=[name for name, _ in page])
+            page = entries[begin : begin + _PAGE]
+            names = [names_of(connector, entry.name) for entry in page]
+            rows = _rows(connector).filter(name__in=chain.from_iterable(names))
             known = dict(rows.values_list("name", "version"))
-            found |= {entry for name, entry in page if known.get(name) != entry.version}
+            read = [{known.get(name) for name in both} for both in names]
+            found |= {entry for entry, versions in zip(page, read, strict=True) if entry.version not in versions}
             _note_again(connector, known)
         return found
 
@@ -35,13 +39,23 @@ def reader(connector: Connector) -> Callable[[Sequence[LedgerEntry]], set[Ledger
 def write(connector: Connector, entries: Iterable[LedgerEntry]) -> None:
     """Note objects that were read to their ends. Call it in the transaction that stores the cursor."""
     now = timezone.now()
-    newest = {identifying(entry.name, LONGEST_NAME): entry.version for entry in entries}
+    newest = {ledger_names.kept(connector.organization_id, entry.name): entry.version for entry in entries}
     LedgerRow.objects.bulk_create(
         [LedgerRow(connector=connector, name=name, version=version, read_at=now) for name, version in newest.items()],
         update_conflicts=True,
         unique_fields=["connector", "name"],
         update_fields=["version", "read_at"],
     )
+
+
+def forget(connector: Connector, names: Iterable[str]) -> None:
+    """Have objects read again."""
+    _rows(connector).filter(name__in=[each for name in names for each in names_of(connector, name)]).delete()
+
+
+def names_of(connector: Connector, name: str) -> tuple[str, str]:
+    """Under what an object may stand in the ledger: as it is kept, and as earlier versions kept it."""
+    return ledger_names.kept(connector.organization_id, name), identifying(name, LONGEST_NAME)
 
 
 def forget_gone(connector: Connector) -> None:

@@ -10,7 +10,7 @@ from accounts.callers import Caller
 from accounts.roles import Permission
 from config.celery import wake
 from connectors.models import Connector, Dismissed, Quarantined
-from connectors.services import rows
+from connectors.services import ledger, rows
 from connectors.services.connectors import POLL_TASK
 
 _LARGEST_ID = BigIntegerField.MAX_BIGINT
@@ -38,7 +38,7 @@ def retry_quarantined(*, caller: Caller, connector: Connector, items: Collection
         chosen = list(_chosen(row, items).order_by("pk"))
         if chosen:
             row.cursor = chosen[0].cursor
-            row.ledger.filter(name__in={each.origin for each in chosen}).delete()
+            ledger.forget(row, {each.origin for each in chosen})
             row.version += 1
             rows.start(row)
             row.save(update_fields=["cursor", "version", *rows.STARTED])

@@ -22,6 +22,7 @@ from custody.keys import keyring
 from custody.models import Entry, WaitingObject
 from custody.record_types import Indexing
 from custody.sealing import Damaged, Opened
+from custody.services.reopening import reopen_disposals
 from custody.vaults import ObjectMissing, Vault, VaultUnavailable
 
 log = structlog.get_logger("custody")
@@ -140,6 +141,7 @@ def _mark_stored(there: Sequence[WaitingObject]) -> set[uuid.UUID]:
         WaitingObject.objects.unscoped("of the same records").filter(pk__in=mine).delete()
     if len(mine) == len(expected):
         return mine
+    reopen_disposals(expected)
     stored = entries.filter(state=Entry.State.STORED).exclude(pk__in=mine)
     return mine | are_those(stored.values_list("pk", "target", "signature"))
 

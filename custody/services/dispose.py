@@ -14,17 +14,25 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import structlog
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from config import leases
+from config import db, leases
 from config.errors import Fault
 from custody import disposal_statements, envelope, families, journal, objects, storage_targets, vaults
 from custody.disposal_statements import Order
 from custody.keys import keyring
 from custody.kms_signer import KmsSigner
-from custody.models import Disposal, Entry, SealedObject, StorageTarget, data_key_key, object_key
+from custody.models import (
+    Disposal,
+    Entry,
+    SealedObject,
+    StorageTarget,
+    WaitingObject,
+    data_key_key,
+    object_key,
+)
 from custody.objects import Removal
 from custody.record_types import Families
 from custody.vaults import Vault
@@ -109,20 +117,13 @@ def dispose(prepared: Prepared, roots: Collection[uuid.UUID]) -> list[Disposal]:
 
 def write_disposals(disposed: Families, rows: Sequence[Disposal]) -> None:
     """Make disposals true in the database, in the caller's transaction."""
-    _forget_for_good()
     Disposal.objects.bulk_create(rows)
     ids = [row.pk for row in rows]
     families.erase(disposed)
     Entry.objects.for_organization(disposed.organization_id).filter(pk__in=ids).update(state=Entry.State.DISPOSED)
+    WaitingObject.objects.for_organization(disposed.organization_id).filter(pk__in=ids).delete()
     keys = [key_of(disposed.organization_id, pk) for pk in ids for key_of in (object_key, data_key_key)]
     SealedObject.objects.filter(key__in=keys).delete()
-
-
-def _forget_for_good() -> None:
-    """Have SQLite overwrite what it deletes: its file would hold it until something else takes the place."""
-    if connection.vendor == "sqlite":
-        with connection.cursor() as cursor:
-            cursor.execute("PRAGMA secure_delete = ON")
 
 
 def _entries(organization_id: uuid.UUID, ids: Sequence[uuid.UUID]) -> list[Entry]:
@@ -159,6 +160,7 @@ def finish_disposals(organization_id: uuid.UUID, *, retry_now: bool = False) -> 
         ends.write_into_journal(claimed)
         ends.remove(claimed)
         yield ends.keep(claimed), len(ends.problems)
+    db.empty_log()
 
 
 def finish_all_disposals() -> None:

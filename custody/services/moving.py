@@ -19,7 +19,8 @@ from custody import objects, retain, selectors, storage_targets, vaults
 from custody.models import Entry
 from custody.sealing import Damaged
 from custody.services.complete import Put, put
-from custody.vaults import Vault, VaultUnavailable
+from custody.services.reopening import reopen_disposals
+from custody.vaults import ObjectMissing, Vault, VaultUnavailable
 
 log = structlog.get_logger("custody")
 
@@ -95,12 +96,17 @@ def _move(entries: Sequence[Entry], target_id: str) -> list[tuple[Entry, Move]]:
     def put_and_read_back(entry: Entry) -> tuple[Put, bytes]:
         until = retain.until(entry.received_at, days.get(entry.organization_id))
         result = put(new, entry.organization_id, entry.pk, bodies[entry.pk], retain_until=until)
-        return result, objects.get(new, entry.organization_id, entry.pk) if result is Put.STORED else b""
+        try:
+            return result, objects.get(new, entry.organization_id, entry.pk) if result is Put.STORED else b""
+        except ObjectMissing:  # it is being disposed of
+            return result, b""
 
     readable = [entry for entry in entries if entry.pk in bodies]
     results = {entry.pk: Move.UNREADABLE for entry in entries}
     copied = []
-    for entry, (result, copy) in zip(readable, _each(new, put_and_read_back, readable), strict=True):
+    copies = _each(new, put_and_read_back, readable)
+    reopen_disposals([entry.pk for entry in readable])
+    for entry, (result, copy) in zip(readable, copies, strict=True):
         if result is Put.UNAVAILABLE:
             raise VaultUnavailable(because="the new place does not answer")
         if result is Put.STORED and _opens(copy, entry):
@@ -109,9 +115,7 @@ def _move(entries: Sequence[Entry], target_id: str) -> list[tuple[Entry, Move]]:
         else:
             results[entry.pk] = Move.TAKEN
     _point(copied, target_id)
-    for entry in _disposed_of(entries):  # after it was read here: its copy came too late to be destroyed with it
-        objects.remove(new, entry.organization_id, entry.pk)
-        results[entry.pk] = Move.GONE
+    results |= {entry.pk: Move.GONE for entry in _disposed_of(entries)}
     return [(entry, results[entry.pk]) for entry in entries]
 
 

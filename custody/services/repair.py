@@ -12,6 +12,7 @@ from custody import objects, retain, selectors, vaults
 from custody.models import Entry, SealedObject, object_key
 from custody.sealing import Damaged
 from custody.services.complete import Put, put
+from custody.services.reopening import reopen_disposals
 from custody.vaults import VaultUnavailable
 
 log = structlog.get_logger("custody")
@@ -71,15 +72,8 @@ def _put_back(entry: Entry, stray: Path | None) -> bool:
         else:
             if put(vault, entry.organization_id, entry.pk, body, retain_until=until) is Put.STORED:
                 SealedObject.objects.filter(key=key).delete()
-                return _is_stored(entry)
-    return False
-
-
-def _is_stored(entry: Entry) -> bool:
-    """Still. What was disposed of meanwhile is removed again."""
-    if outside_the_database().filter(pk=entry.pk).exists():
-        return True
-    objects.remove(vaults.of(entry.target_id), entry.organization_id, entry.pk)
+                reopen_disposals([entry.pk])
+                return outside_the_database().filter(pk=entry.pk).exists()
     return False
 
 

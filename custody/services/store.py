@@ -14,14 +14,14 @@ from django.utils import timezone
 
 from config.api import strict_json
 from config.celery import wake
-from config.errors import Fault
+from config.errors import DomainError, Fault
 from custody import record_types, sealing, selectors, storage_targets, vaults
 from custody.bulk_insert import NewRecord, insert
 from custody.keys import Keyring, keyring
 from custody.models import Entry, SealedObject, WaitingObject, object_key
 from custody.record_types import Indexing
 from custody.sealing import Sealed
-from custody.selectors import Receipt
+from custody.selectors import Disposed, DisposedConflict, Receipt
 from custody.services.complete import complete
 from custody.services.recalling import recall_earlier
 from custody.vaults import VaultUnavailable
@@ -38,6 +38,7 @@ class Status(StrEnum):
     QUEUED = "queued"
     REPLAYED = "replayed"
     CONFLICT = "conflict"
+    DISPOSED = "disposed"
     UNAVAILABLE = "unavailable"
 
 
@@ -60,7 +61,8 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class StoreResult:
-    """What became of a submission: with a receipt if it is in custody, with a fault if that is not known now.
+    """What became of a submission: with a receipt if it is in custody, with a fault if that is not known now, or if
+    its record was disposed of.
 
     A queued one is taken as well and has its receipt once it is signed; `is_new` tells it from one that was queued
     before.
@@ -69,7 +71,7 @@ class StoreResult:
     status: Status
     record_id: uuid.UUID
     receipt: Receipt | None = None
-    fault: Fault | None = None
+    fault: DomainError | None = None
     is_new: bool = False
 
 
@@ -93,8 +95,9 @@ def store_records(
             is there if and only if the record is.
 
     Returns:
-        What became of each, in order. CONFLICT: the id is taken by other content. UNAVAILABLE: the vault does not
-        answer now; nothing is lost and submitting the record again is safe.
+        What became of each, in order. CONFLICT: the id is taken by other content. DISPOSED: the id is that of a record
+        which was disposed of, and whose content nobody knows. UNAVAILABLE: the vault does not answer now; nothing is
+        lost and submitting the record again is safe.
 
     Raises:
         django.db.OperationalError: the database does not store; nothing was taken.
@@ -239,6 +242,9 @@ def _judge(submissions: Mapping[int, Submission], entry: Entry) -> dict[int, Sto
     this would be one more thing to keep secret and to destroy."""
     try:
         found = selectors.opened(entry)
+    except Disposed as error:
+        gone = DisposedConflict(error.disposal)
+        return dict.fromkeys(submissions, StoreResult(Status.DISPOSED, entry.pk, fault=gone))
     except Fault as error:
         log.error("record in custody cannot be read", record_id=str(entry.pk), exc_info=error)
         return dict.fromkeys(submissions, StoreResult(Status.UNAVAILABLE, entry.pk, fault=error))

@@ -5,6 +5,7 @@ from rest_framework.request import Request
 
 from accounts.authentication import caller_of
 from config.api.validation import parameter
+from custody.selectors import Disposed, DisposedConflict
 from decisions import selectors
 from decisions.models import Decision
 from decisions.records import DecisionId
@@ -13,7 +14,14 @@ _DECISION_ID: TypeAdapter[str] = TypeAdapter(DecisionId)
 
 
 def decision_of(request: Request, decision_id: str) -> Decision:
-    """The caller's decision that the path names. Raises Invalid, DecisionNotFound."""
-    return selectors.decision(
-        caller_of(request).organization_id, parameter(_DECISION_ID, "path", "decision_id", decision_id)
-    )
+    """The caller's decision that the path names.
+
+    Raises:
+        Invalid, DecisionNotFound
+        Disposed, DisposedConflict: it was disposed of; the latter where the request would add to it.
+    """
+    name = parameter(_DECISION_ID, "path", "decision_id", decision_id)
+    try:
+        return selectors.decision(caller_of(request).organization_id, name)
+    except Disposed as gone:
+        raise gone if request.method == "GET" else DisposedConflict(gone.disposal) from None

@@ -9,7 +9,8 @@ from config.api.resources import Resource, operation
 from config.api.responses import JSON, answer
 from config.errors import RETRY_AFTER_SECONDS
 from custody import selectors as custody
-from custody.selectors import NotSigned
+from custody.schemas import GONE
+from custody.selectors import Disposed, NotSigned
 from decisions import presenters, selectors
 from decisions.api.common import decision_of
 from decisions.schemas import DecisionDetail, DecisionPage, DecisionQuery, Queued, ReceiptOut, ReceiptQuery
@@ -34,7 +35,7 @@ class Decisions(Resource):
         permission=Permission.READ_DECISIONS,
         parameters=[openapi.DECISION_ID],
         answers={200: DecisionDetail},
-        errors=[404],
+        errors=[404, GONE],
     )
     def retrieve(self, request: Request, decision_id: str) -> HttpResponse:
         return answer(presenters.detail(decision_of(request, decision_id)))
@@ -45,7 +46,7 @@ class Decisions(Resource):
         permission=Permission.READ_DECISIONS,
         parameters=[openapi.DECISION_ID],
         answers={200: {"type": "object", "additionalProperties": True}},
-        errors=[404, 503],
+        errors=[404, GONE, 503],
     )
     def record(self, request: Request, decision_id: str) -> HttpResponse:
         record = selectors.record_of(decision_of(request, decision_id))
@@ -61,7 +62,11 @@ class Decisions(Resource):
         errors=[404, 503],
     )
     def receipt(self, request: Request, decision_id: str) -> HttpResponse:
-        query, decision = self.query(ReceiptQuery), decision_of(request, decision_id)
+        query = self.query(ReceiptQuery)
+        try:
+            decision = decision_of(request, decision_id)
+        except Disposed as gone:
+            return answer(presenters.receipt(decision_id, custody.receipt(gone.disposal.record)))
         try:
             receipt = custody.awaited_receipt(selectors.record_of(decision), seconds=query.wait)
         except NotSigned:

@@ -13,6 +13,7 @@ from config.api import body
 from config.api.resources import Resource, operation
 from config.api.responses import JSON, answer, dump
 from config.errors import DomainError
+from custody.schemas import CONFLICT
 from custody.services import Status
 from decisions import presenters, services
 from decisions.schemas import BatchLine, Queued, ReceiptOut
@@ -38,7 +39,7 @@ class Ingest(Resource):
         permission=Permission.INGEST_RECORDS,
         body={JSON: {"type": "object", "additionalProperties": True}},
         answers={201: ReceiptOut, 200: ReceiptOut, 202: Queued},
-        errors=[409, 503],
+        errors=[CONFLICT, 503],
     )
     def one(self, request: Request) -> HttpResponse:
         acceptance = services.ingest(caller=caller_of(request), raw=body.read(request), source="api")

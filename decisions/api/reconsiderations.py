@@ -7,6 +7,7 @@ from accounts.roles import Permission
 from config.api import openapi
 from config.api.resources import Resource, operation
 from config.api.responses import answer
+from custody.schemas import CONFLICT
 from decisions import presenters, reviews, selectors, services
 from decisions.api.common import decision_of
 from decisions.reviews import Review
@@ -28,7 +29,7 @@ class Reconsiderations(Resource):
         parameters=[openapi.DECISION_ID, openapi.IDEMPOTENCY_KEY],
         body=ReconsiderationIn,
         answers={201: ReconsiderationOut, 202: ReconsiderationWaiting},
-        errors=[404, 409, 503],
+        errors=[404, CONFLICT, 503],
     )
     def create(self, request: Request, decision_id: str) -> HttpResponse:
         caller, original = caller_of(request), decision_of(request, decision_id)
@@ -57,7 +58,7 @@ class Reconsiderations(Resource):
         parameters=[openapi.DECISION_ID],
         body=ReconsiderationCheckIn,
         answers={200: ReconsiderationCheckOut},
-        errors=[404, 409, 503],
+        errors=[404, CONFLICT, 503],
     )
     def check(self, request: Request, decision_id: str) -> HttpResponse:
         decision = decision_of(request, decision_id)

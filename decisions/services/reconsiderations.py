@@ -16,7 +16,7 @@ from decisions import commitments, reviews
 from decisions.commitments import Commitment
 from decisions.models import Decision
 from decisions.reviews import Review, ReviewRecord
-from decisions.selectors import record_of
+from decisions.selectors import record_of, require_kept
 
 
 class AlreadyRecorded(DomainError):
@@ -51,6 +51,7 @@ def reconsider(
 
     Raises:
         AlreadyRecorded
+        DisposedConflict: the decision was disposed of, or an earlier reconsideration with this key.
         Fault: the organization's keys cannot be used, or the decision's row is damaged; nothing was recorded.
     """
     decision_id = f"reconsideration-{idempotency_key or uuid.uuid4()}"
@@ -61,6 +62,7 @@ def reconsider(
     submission = _submission(decision_id, decision, review, rationale, evidence, source)
 
     def record_event(record_id: uuid.UUID) -> None:
+        require_kept(decision)
         audit.record(
             "decision.reconsidered",
             actor=caller.actor,
@@ -68,10 +70,13 @@ def reconsider(
             object_kind="record",
             object_id=decision.pk,
             reconsideration=str(record_id),
-            outcome=review.outcome,
+            # Another word may be anything, and what stands in the audit trail stands there for good.
+            outcome=review.outcome if review.outcome in reviews.USUAL_OUTCOMES else "other",
         )
 
     (result,) = store_records(organization_id=caller.organization_id, submissions=[submission], on_insert=record_event)
+    if result.status is Status.DISPOSED and result.fault:
+        raise result.fault
     if result.status is Status.CONFLICT or (idempotency_key and result.fault and not _is_waiting(caller, submission)):
         raise AlreadyRecorded(result.record_id)  # the same key came at the same time, or what it recorded still waits
     return ReviewRecord(decision_id, result.record_id, result.receipt, rationale, evidence)

@@ -72,6 +72,7 @@ def ingest(*, caller: Caller, raw: bytes, source: str) -> Acceptance:
     Raises:
         Invalid: the bytes are no acceptable record; nothing is stored.
         RecordConflict: its decision id is taken; the attempt is in the audit trail.
+        DisposedConflict: its decision id is that of a record which was disposed of.
         Fault: the record is not known to be in custody now.
     """
     submission = _submission(raw, source)
@@ -91,7 +92,8 @@ def ingest_lines(*, caller: Caller, lines: Iterable[bytes], source: str) -> Iter
     A bad line is answered as such and never stops the good ones.
 
     Yields:
-        One `Line` for each line, in order: created, queued, replayed, conflict, unavailable or invalid.
+        One `Line` for each line, in order: created, queued, replayed, conflict, disposed, unavailable or
+        invalid.
     """
     numbered = ((number, line.rstrip(b"\r\n")) for number, line in enumerate(lines, start=1))
     present = ((number, line) for number, line in numbered if line.strip())

@@ -10,8 +10,13 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from pydantic import ValidationError
 
-from accounts.back_office import ReadOnlyAdmin, caller
+from accounts import selectors as accounts
+from accounts.back_office import caller
 from accounts.roles import Permission
+from config.errors import NotFound
+from custody.disposal_pages import OrDisposed, page_of
+from custody.models import Disposal
+from custody.selectors import Disposed
 from decisions.models import Decision
 from notices import selectors, services
 from notices.back_office import comparison, review
@@ -31,7 +36,7 @@ _UNNAMED = "Look at the notice again: the page did not say which revision it sho
 
 
 @admin.register(Notice)
-class NoticeAdmin(ReadOnlyAdmin):
+class NoticeAdmin(OrDisposed):
     needed = Permission.READ_DECISIONS
     nothing = "Nothing to do. Notices are drafted on a decision's page, or by POST /v1/decisions/{decision_id}/notices."
     list_display = ("about", "due", "where_it_stands", "pack_and_language", "assigned_to")
@@ -88,7 +93,22 @@ class NoticeAdmin(ReadOnlyAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        return self._review(request, self._notice(request, object_id))
+        try:
+            return self._review(request, self._notice(request, object_id))
+        except Disposed as gone:
+            return page_of(gone)
+
+    def disposal_of(self, request: HttpRequest, pk: object) -> Disposal | None:
+        """That of what the notice is about."""
+        organization = accounts.current_organization(request)
+        try:
+            if organization:
+                selectors.notice(organization.pk, str(pk))
+        except Disposed as gone:
+            return gone.disposal
+        except NotFound:
+            pass
+        return None
 
     def draft(self, request: HttpRequest, decision: str) -> HttpResponse:
         """Draft a notice about a decision of the organization, from a page of the back office.

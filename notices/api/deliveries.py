@@ -3,10 +3,11 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
-from accounts.idempotency import idempotent
+from accounts.idempotency import idempotent_about
 from accounts.roles import Permission
 from config.api.resources import Resource, operation
 from config.api.responses import answer
+from custody.schemas import CONFLICT, GONE
 from notices import presenters, selectors, services
 from notices.api.parameters import NOTICE_ID, notice_of
 from notices.models import Delivery
@@ -22,7 +23,7 @@ class Deliveries(Resource):
         permission=Permission.READ_DECISIONS,
         parameters=[NOTICE_ID],
         answers={200: DeliveryList},
-        errors=[404],
+        errors=[404, GONE],
     )
     def list(self, request: Request, notice_id: str) -> HttpResponse:
         rows = notice_of(request, notice_id).deliveries.order_by("pk")
@@ -35,9 +36,9 @@ class Deliveries(Resource):
         parameters=[NOTICE_ID],
         body=DeliveryIn,
         answers={201: DeliveryOut},
-        errors=[404, 409],
+        errors=[404, CONFLICT],
     )
-    @idempotent
+    @idempotent_about(notice_of)
     def create(self, request: Request, notice_id: str) -> HttpResponse:
         notice = notice_of(request, notice_id)
         body = self.body(DeliveryIn)
@@ -52,7 +53,7 @@ class Deliveries(Resource):
         parameters=[NOTICE_ID, _DELIVERY_ID],
         body=ReasonIn,
         answers={200: DeliveryOut},
-        errors=[404, 409],
+        errors=[404, CONFLICT],
     )
     def record_return(self, request: Request, notice_id: str, delivery_id: int) -> HttpResponse:
         delivery = selectors.delivery(notice_of(request, notice_id), delivery_id)

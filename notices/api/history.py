@@ -6,6 +6,7 @@ from accounts.roles import Permission
 from config.api.pagination import cursor_at, positions
 from config.api.resources import Resource, operation
 from config.api.responses import answer, dump
+from custody.schemas import GONE
 from notices import presenters
 from notices.api.parameters import NOTICE_ID, notice_of
 from notices.models import NoticeRevision
@@ -22,7 +23,7 @@ class NoticeHistory(Resource):
         parameters=[NOTICE_ID],
         query=HistoryQuery,
         answers={200: HistoryOut},
-        errors=[404],
+        errors=[404, GONE],
     )
     def list(self, request: Request, notice_id: str) -> HttpResponse:
         query = self.query(HistoryQuery)

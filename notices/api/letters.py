@@ -4,6 +4,7 @@ from rest_framework.request import Request
 from accounts.roles import Permission
 from config.api.resources import Resource, operation
 from config.api.responses import JSON
+from custody.schemas import GONE
 from notices import selectors
 from notices.api.parameters import NOTICE_ID, notice_of
 from notices.letter_response import letter_response
@@ -25,7 +26,7 @@ class Letters(Resource):
             (200, "text/plain"): _FILE,
             (200, JSON): {"type": "object", "additionalProperties": True},
         },
-        errors=[404, 409, 503],
+        errors=[404, 409, GONE, 503],
     )
     def retrieve(self, request: Request, notice_id: str) -> HttpResponse:
         query = self.query(LetterQuery)

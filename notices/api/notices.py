@@ -2,12 +2,13 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
-from accounts.idempotency import idempotent
+from accounts.idempotency import idempotent_about
 from accounts.roles import Permission
 from config.api import openapi
 from config.api.pagination import paginate
 from config.api.resources import Resource, operation
 from config.api.responses import answer
+from custody.schemas import CONFLICT, GONE
 from decisions.api.common import decision_of
 from notices import presenters, selectors, services
 from notices.api.parameters import NOTICE_ID, not_one_of, notice_of, pack_named
@@ -34,9 +35,9 @@ class Notices(Resource):
         parameters=[openapi.DECISION_ID],
         body=NoticeDraftIn,
         answers={201: NoticeOut},
-        errors=[404, 409, 503],
+        errors=[404, CONFLICT, 503],
     )
-    @idempotent
+    @idempotent_about(decision_of)
     def draft(self, request: Request, decision_id: str) -> HttpResponse:
         decision = decision_of(request, decision_id)
         body = self.body(NoticeDraftIn)
@@ -62,7 +63,7 @@ class Notices(Resource):
         permission=Permission.READ_DECISIONS,
         parameters=[NOTICE_ID],
         answers={200: NoticeOut},
-        errors=[404, 503],
+        errors=[404, GONE, 503],
     )
     def retrieve(self, request: Request, notice_id: str) -> HttpResponse:
         return answer(presenters.detail(notice_of(request, notice_id)))
@@ -75,7 +76,7 @@ class Notices(Resource):
         parameters=[NOTICE_ID],
         body=NoticeEditIn,
         answers={200: NoticeOut},
-        errors=[404, 409, 503],
+        errors=[404, CONFLICT, 503],
     )
     def edit(self, request: Request, notice_id: str) -> HttpResponse:
         notice = notice_of(request, notice_id)
@@ -92,7 +93,7 @@ class Notices(Resource):
         parameters=[NOTICE_ID],
         body=NotApplicableIn,
         answers={200: NoticeOut},
-        errors=[404, 409, 503],
+        errors=[404, CONFLICT, 503],
     )
     def set_exemptions(self, request: Request, notice_id: str) -> HttpResponse:
         notice = notice_of(request, notice_id)
@@ -111,7 +112,7 @@ class Notices(Resource):
         parameters=[NOTICE_ID],
         body=RecipientIn,
         answers={200: NoticeOut},
-        errors=[404, 409, 503],
+        errors=[404, CONFLICT, 503],
     )
     def set_recipient(self, request: Request, notice_id: str) -> HttpResponse:
         notice = notice_of(request, notice_id)
@@ -125,7 +126,7 @@ class Notices(Resource):
         permission=Permission.READ_DECISIONS,
         parameters=[NOTICE_ID],
         answers={200: ChecklistOut},
-        errors=[404, 503],
+        errors=[404, GONE, 503],
     )
     def checklist(self, request: Request, notice_id: str) -> HttpResponse:
         return answer(presenters.checked(notice_of(request, notice_id)))
@@ -136,9 +137,9 @@ class Notices(Resource):
         permission=Permission.DRAFT_NOTICES,
         parameters=[NOTICE_ID],
         answers={201: NoticeOut},
-        errors=[404, 409, 503],
+        errors=[404, CONFLICT, 503],
     )
-    @idempotent
+    @idempotent_about(notice_of)
     def make_version(self, request: Request, notice_id: str) -> HttpResponse:
         successor = services.new_version(caller=caller_of(request), notice=notice_of(request, notice_id))
         return answer(presenters.detail(notice_of(request, str(successor.pk))), status=201)

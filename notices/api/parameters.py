@@ -7,6 +7,7 @@ from rest_framework.request import Request
 
 from accounts.authentication import caller_of
 from config.errors import Invalid
+from custody.selectors import Disposed, DisposedConflict
 from notices import selectors
 from notices.models import Notice
 from notices.packs import Pack, packs
@@ -15,8 +16,16 @@ NOTICE_ID = OpenApiParameter("notice_id", {"type": "string"}, OpenApiParameter.P
 
 
 def notice_of(request: Request, notice_id: str) -> Notice:
-    """The notice that the path names. Raises NotFound."""
-    return selectors.notice(caller_of(request).organization_id, notice_id)
+    """The notice that the path names.
+
+    Raises:
+        NotFound
+        Disposed, DisposedConflict: it was disposed of; the latter where the request would change it.
+    """
+    try:
+        return selectors.notice(caller_of(request).organization_id, notice_id)
+    except Disposed as gone:
+        raise gone if request.method == "GET" else DisposedConflict(gone.disposal) from None
 
 
 def pack_named(name: str, *loc: str | int) -> Pack:

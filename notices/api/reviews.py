@@ -5,6 +5,7 @@ from accounts.authentication import caller_of
 from accounts.roles import Permission
 from config.api.resources import Resource, operation
 from config.api.responses import answer
+from custody.schemas import CONFLICT
 from notices import presenters, services
 from notices.api.parameters import NOTICE_ID, notice_of
 from notices.schemas import ChangesIn, NoticeApproveIn, NoticeOut
@@ -19,7 +20,7 @@ class Reviews(Resource):
         permission=Permission.DRAFT_NOTICES,
         parameters=[NOTICE_ID],
         answers={200: NoticeOut},
-        errors=[404, 409, 503],
+        errors=[404, CONFLICT, 503],
     )
     def submit(self, request: Request, notice_id: str) -> HttpResponse:
         services.submit(caller=caller_of(request), notice=notice_of(request, notice_id))
@@ -33,7 +34,7 @@ class Reviews(Resource):
         parameters=[NOTICE_ID],
         body=NoticeApproveIn,
         answers={200: NoticeOut},
-        errors=[404, 409, 503],
+        errors=[404, CONFLICT, 503],
     )
     def approve(self, request: Request, notice_id: str) -> HttpResponse:
         notice = notice_of(request, notice_id)
@@ -48,7 +49,7 @@ class Reviews(Resource):
         parameters=[NOTICE_ID],
         body=ChangesIn,
         answers={200: NoticeOut},
-        errors=[404, 409, 503],
+        errors=[404, CONFLICT, 503],
     )
     def request_changes(self, request: Request, notice_id: str) -> HttpResponse:
         notice = notice_of(request, notice_id)
@@ -62,7 +63,7 @@ class Reviews(Resource):
         permission=Permission.APPROVE_NOTICES,
         parameters=[NOTICE_ID],
         answers={200: NoticeOut},
-        errors=[404, 503],
+        errors=[404, CONFLICT, 503],
     )
     def withdraw(self, request: Request, notice_id: str) -> HttpResponse:
         services.withdraw(caller=caller_of(request), notice=notice_of(request, notice_id))

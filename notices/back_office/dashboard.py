@@ -38,7 +38,7 @@ def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
     """How many notices stand in each state."""
     if not may_look(request, Permission.READ_DECISIONS):
         return
-    rows = Notice.objects.for_organization(organization)
+    rows = Notice.with_disposed.for_organization(organization)
     counts = dict(rows.values_list("state").annotate(Count("pk")).order_by())
     bars = [Bar(str(state.label).capitalize(), counts.get(state.value, 0)) for state in Notice.State] if counts else []
     yield Chart("Notices", bars, reverse("admin:notice-report"), "By state.")

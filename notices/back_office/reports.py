@@ -1,4 +1,5 @@
-"""The report on notices: how many reached people in time, and by whose authority they were approved."""
+"""The report on notices: how many reached people in time, and by whose authority they were approved. Notices that are
+disposed of count on."""
 
 from typing import Any
 
@@ -18,8 +19,8 @@ def notices(organization: Organization) -> dict[str, Any]:
             notice=OuterRef("pk"), delivered_at__isnull=False, returned_at=None, delivered_at__lte=OuterRef("due_at")
         )
     )
-    delivered, unsent = Q(state=Notice.State.DELIVERED), Q(state__in=Notice.UNSENT)
-    rows = Notice.objects.for_organization(organization)
+    delivered, unsent = Q(state=Notice.State.DELIVERED), Q(state__in=Notice.UNSENT, disposed_at=None)
+    rows = Notice.with_disposed.for_organization(organization)
     counts = rows.values("pack").annotate(
         written=Count("pk"),
         delivered=Count("pk", filter=delivered),
@@ -36,7 +37,8 @@ def notices(organization: Organization) -> dict[str, Any]:
         signed_in=Count("pk", filter=Q(grant=None, basis="signed in")),
         asserted=Count("pk", filter=Q(grant=None) & ~Q(basis="signed in")),
     )
-    unverified = approvals.filter(grant=None).select_related("notice__decision").order_by(F("created_at").desc())[:50]
+    unverified = approvals.filter(grant=None, notice__disposed_at=None)
+    unverified = unverified.select_related("notice__decision").order_by(F("created_at").desc())[:50]
     return {"lines": lines, "authority": _authority(kinds), "unverified": unverified}
 
 

@@ -9,6 +9,8 @@ from django.db.models import Q
 
 from accounts.models import Member, Organization
 from config.tenancy import TenantQuerySet
+from custody.models import Disposal
+from custody.selectors import DisposedConflict, disposal_of
 from decisions.models import Decision
 from notices.models.querysets import NoticePartQuerySet
 
@@ -22,12 +24,31 @@ def new_address() -> str:
 
 class NoticeQuerySet(TenantQuerySet["Notice"]):
     def locked(self, notice_id: uuid.UUID) -> "Notice":
-        """One of them as it is now, which nobody else changes until this transaction ends."""
-        return self.select_for_update(of=("self",)).get(pk=notice_id)
+        """One of them as it is now, which nobody else changes until this transaction ends. Raises DisposedConflict."""
+        row = self.select_for_update(of=("self",)).filter(pk=notice_id).first()
+        if row is None:
+            raise DisposedConflict(
+                Notice.with_disposed.unscoped("asked for by whoever had it").get(pk=notice_id).disposal
+            )
+        return row
+
+
+class NoticeManager(models.Manager["Notice"]):
+    """The notices whose records are not disposed of."""
+
+    def get_queryset(self) -> NoticeQuerySet:
+        return NoticeQuerySet(self.model, using=self._db).filter(disposed_at=None)
+
+    def for_organization(self, organization: models.Model | uuid.UUID) -> NoticeQuerySet:
+        return self.get_queryset().for_organization(organization)
+
+    def unscoped(self, because: str) -> NoticeQuerySet:
+        return self.get_queryset().unscoped(because)
 
 
 class Notice(models.Model):
-    """A notice about a decision. What it says is in its revisions; this row says where it stands."""
+    """A notice about a decision. What it says is in its revisions; this row says where it stands. Once its decision is
+    disposed of, what reports count remains, and the address of its public page."""
 
     class State(models.TextChoices):
         DRAFT = "draft"
@@ -59,8 +80,10 @@ class Notice(models.Model):
     address = models.CharField(max_length=16, unique=True, default=new_address, help_text="Of its public page.")
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.CharField(max_length=300)
+    disposed_at = models.DateTimeField(null=True, editable=False)
 
-    objects = NoticeQuerySet.as_manager()
+    objects = NoticeManager()
+    with_disposed = NoticeQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -84,6 +107,11 @@ class Notice(models.Model):
 
     def __str__(self) -> str:
         return str(self.id)
+
+    @property
+    def disposal(self) -> Disposal:
+        """The disposal of what it is about, with which it went."""
+        return disposal_of(self.organization_id, self.decision_id)
 
     @property
     def standing(self) -> str:

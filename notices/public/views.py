@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from config import client_ip
 from config.errors import Fault, NotFound
+from custody import selectors as custody
 from custody.models import Key
 from notices import selectors, services
 from notices.errors import NoReviewOffered, TooManyTries, WrongCode
@@ -41,6 +42,8 @@ def letter(request: HttpRequest, address: str) -> HttpResponse:
     except NotFound:
         return _answer(request, "unknown", {}, status=404)
     with translation.override(language_of(notice.language)):  # for what Django itself says of a form
+        if notice.disposed_at:
+            return _disposed(request, notice)
         if not _takes_requests(notice):
             return _letter(request, notice, None, status=409 if request.method == "POST" else 200)
         form = ReviewForm(request.POST if request.method == "POST" else None, words=words(notice.language))
@@ -95,20 +98,47 @@ def _letter(
     return response
 
 
+def _disposed(request: HttpRequest, notice: Notice) -> HttpResponse:
+    """What can still be proved of a letter whose words are destroyed, once the signatures verify that prove it."""
+    context: dict[str, Any] = {**_frame(notice), "state": "disposed", "headings": _headings(notice)}
+    status = 410 if request.method == "POST" else 200
+    try:
+        receipt = custody.receipt(notice.sealed.record)
+    except Fault as error:
+        log.error("a disposal cannot be confirmed", notice=str(notice.pk), exc_info=error)
+        return _answer(request, "letter", {**context, "state": "unreadable"}, status=error.status)
+    if disposal := receipt.disposal:
+        context |= {
+            "sealed": _day(receipt.received_at.date(), notice),
+            "destroyed": _day(disposal.disposed_at.date(), notice),
+            "disposal": disposal,
+            "was_withdrawn": notice.state == Notice.State.WITHDRAWN,
+        }
+    if digest := notice.sealed.letter_digest:
+        context["published"] = _published(notice, digest, "")
+    return _answer(request, "letter", context, status=status)
+
+
+def _published(notice: Notice, digest: str, html: str) -> dict[str, Any]:
+    """By what a browser checks a letter's file."""
+    keys = notice.organization.custody_keys.filter(purpose=Key.Purpose.SIGNING).order_by("pk")
+    pems = [{"id": key.key_id, "pem": key.public_pem} for key in keys]
+    return {"digest": digest, "html_digest": html, "keys": pems}
+
+
+def _headings(notice: Notice) -> Any:
+    return languages()[base_language(notice.language)]
+
+
 def _confirmed(notice: Notice) -> dict[str, Any]:
     """What the page says of the letter, by the sealed notice: rows of the database can be changed. Raises Fault."""
     sealed, language = selectors.sealed_content(notice), base_language(notice.language)
-    keys = notice.organization.custody_keys.filter(purpose=Key.Purpose.SIGNING).order_by("pk")
     return {
         "approved": _day(selectors.approved_on(sealed), notice),
         "spoken": Locale(language).get_display_name(language),
         "framework": sealed["letter"]["content"]["framework"],
-        "headings": languages()[language],
-        "published": {
-            "digest": sealed["letter_digest"],
-            "html_digest": _html_digest(notice),
-            "keys": [{"id": key.key_id, "pem": key.public_pem} for key in keys],
-        },
+        "headings": _headings(notice),
+        "published": _published(notice, sealed["letter_digest"], _html_digest(notice)),
     }
 
 

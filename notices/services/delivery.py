@@ -128,7 +128,7 @@ def deliver_letters() -> int:
 def _mail(delivery: Delivery) -> mail.Outcome:
     """Send one letter; nothing if its notice was taken back meanwhile, or no mail ever reaches the address."""
     notice = selectors.notice_with_letter(delivery.notice_id)
-    if notice.state not in Notice.FINISHED:
+    if notice.disposed_at or notice.state not in Notice.FINISHED:
         return mail.NOT_SENT
     letter = selectors.letter(notice)
     file = letters.render_pdf(letter, "a4")

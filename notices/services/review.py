@@ -7,6 +7,7 @@ from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
 from config.errors import DomainError
+from decisions.selectors import require_kept
 from notices import selectors
 from notices.errors import MembersOnly, MissingReason, WrongState
 from notices.models import Approval, Notice, NoticeRevision, Step
@@ -108,6 +109,7 @@ def approve(
     """
     facts = selectors.facts_of(notice.decision)
     with transaction.atomic():
+        require_kept(notice.decision)  # of two notices that follow, a disposal might lock the second one first
         locked = _locked(notice, caller)
         current = _current_revision(locked, revision)
         claim = require_approvable(locked, current, facts, caller, approver, authority)

@@ -11,6 +11,7 @@ from accounts.callers import Caller
 from accounts.roles import Permission
 from config.api import strict_json
 from decisions.models import Decision
+from decisions.selectors import require_kept
 from notices import checklist, deadlines, drafting, selectors
 from notices.errors import NewVersionExists, StaleRevision, WrongState
 from notices.limits import require_room
@@ -34,6 +35,7 @@ def draft(
             language that fits is used, or its first.
 
     Raises:
+        Disposed: the decision was disposed of.
         Fault: the record cannot be read.
         TooMuch: it says more than a notice holds.
     """
@@ -44,6 +46,7 @@ def draft(
     proposal = drafting.draft(facts, pack, language, phrasebook, selectors.placeholders_of(decision.organization))
     deadline = next(iter(deadlines.compute(pack, facts, received_at=decision.received_at)), None)
     with transaction.atomic():
+        require_kept(decision)
         notice = Notice.objects.create(
             organization_id=decision.organization_id,
             decision=decision,
@@ -140,6 +143,7 @@ def new_version(*, caller: Caller, notice: Notice) -> Notice:
     """
     facts, pack = selectors.facts_of(notice.decision), selectors.pack_of(notice)
     with transaction.atomic():
+        require_kept(notice.decision)  # before the notice, as a disposal locks them
         locked = Notice.objects.for_organization(caller.organization_id).locked(notice.pk)
         if locked.state not in Notice.FINISHED:
             raise WrongState(f"{locked.standing} Only an approved or delivered one gets a new version.")

@@ -20,8 +20,9 @@ from custody import selectors as custody
 from custody.envelope import envelope
 from custody.models import Entry
 from custody.record_types import Indexing
+from custody.selectors import Disposed
 from custody.services import Status, Submission, recall, store_records
-from decisions.selectors import record_of
+from decisions.selectors import record_of, require_kept
 from notices import checklist, selectors
 from notices.errors import OtherWordsSealed
 from notices.models import Approval, Notice, SealedNotice
@@ -37,7 +38,8 @@ def seal_approved(*, notice_id: uuid.UUID | None = None) -> int:
     that a crash left out or whose decision had no signature yet. Returns how many were sealed; one whose record cannot
     be read is logged and waits on."""
     approvals = Approval.objects.unscoped("the clock seals the notices of every organization")
-    waiting = approvals.filter(notice__sealed=None).exclude(notice__decision__record__state=Entry.State.QUEUED)
+    waiting = approvals.filter(notice__sealed=None, notice__disposed_at=None)
+    waiting = waiting.exclude(notice__decision__record__state=Entry.State.QUEUED)
     if notice_id:
         waiting = waiting.filter(notice=notice_id)
     sealed = 0
@@ -48,6 +50,8 @@ def seal_approved(*, notice_id: uuid.UUID | None = None) -> int:
             leases.complete(approval)
         except LeaseLost:  # sealing twice makes one record
             log.warning("another worker seals this notice", notice=str(approval.notice_id))
+        except Disposed:  # there is nothing to seal any more
+            log.info("a notice was disposed of", notice=str(approval.notice_id))
         except Fault as error:
             log.warning("an approved notice waits for custody", notice=str(approval.notice_id), exc_info=error)
             leases.fail(approval)
@@ -57,7 +61,7 @@ def seal_approved(*, notice_id: uuid.UUID | None = None) -> int:
 
 
 def _approved(approval: Approval) -> Notice:
-    notices = Notice.objects.unscoped("an approval that the clock found leads to it")
+    notices = Notice.with_disposed.unscoped("an approval that the clock found leads to it")
     return notices.select_related("organization", "decision__record", "approval__revision").get(pk=approval.notice_id)
 
 
@@ -75,7 +79,11 @@ def _seal(notice: Notice) -> None:
         source="notices",
         parents=[custody.statement_digest(record_of(notice.decision))],
     )
-    (result,) = store_records(organization_id=notice.organization_id, submissions=[submission])
+    (result,) = store_records(
+        organization_id=notice.organization_id,
+        submissions=[submission],
+        on_insert=lambda _: require_kept(notice.decision),
+    )
     if result.status is Status.CONFLICT:  # an older database was restored: `selectors.letter` says what to do
         raise OtherWordsSealed
 

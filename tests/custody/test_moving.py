@@ -1,5 +1,6 @@
 """Records move to the storage that their organization uses now: copied, read back, and only then read from there."""
 
+import uuid
 from collections import Counter
 
 import pytest
@@ -10,9 +11,10 @@ from accounts.models import AuditEvent
 from accounts.roles import Role
 from config.errors import NotAllowed
 from custody import services, storage_targets, vaults
-from custody.models import Entry, SealedObject, StorageTarget, WaitingObject, object_key
+from custody.models import Disposal, Entry, SealedObject, StorageTarget, WaitingObject, object_key
 from custody.services import Move, move_records, moving
 from custody.vaults import VaultUnavailable
+from tests.disposals import dispose_of
 from tests.threads import at_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
@@ -191,3 +193,27 @@ def test_two_moves_at_once_and_ingest_beside_them_lose_and_double_nothing(
     assert where() == {"gcp": 30}
     assert len(storage.names()) == 31
     assert_all_are_readable(api, receipts)
+
+
+def test_a_copy_that_was_made_while_its_record_was_disposed_of_does_not_stay(
+    api, organization, receipts, new, monkeypatch
+):
+    gone, read = uuid.UUID(receipts[0]["record_id"]), moving._read
+
+    def read_and_then_dispose(entries):
+        bodies = read(entries)
+        if gone in bodies:
+            dispose_of(organization, "loan-0")
+        return bodies
+
+    monkeypatch.setattr(moving, "_read", read_and_then_dispose)
+    moved = dict(move_records(caller=callers.command_line(organization.pk)))
+    assert moved.pop(gone) == Move.GONE
+    assert set(moved.values()) == {Move.MOVED}
+    assert len(moved) == COUNT - 1
+    assert Disposal.objects.get().finished_at is None
+    list(services.finish_disposals(organization.pk))
+    assert Disposal.objects.get().finished_at
+    kept = list(vaults.current(organization.pk).list(f"{organization.pk.hex}/"))
+    assert len(kept) == COUNT - 1
+    assert not [key for key in kept if gone.hex in key]

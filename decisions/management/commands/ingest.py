@@ -8,7 +8,7 @@ from accounts import callers, selectors
 from accounts.models import Organization
 from config.api.responses import dump
 from config.progress import progress
-from custody.services import TAKEN
+from custody.services import TAKEN, Status
 from decisions import presenters, services
 
 
@@ -35,7 +35,7 @@ class Command(BaseCommand):
             except OSError as error:
                 raise CommandError(f"Cannot read {options['file']}: {error.strerror}.") from None
         self.stdout.write(", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "no records")
-        if set(counts) - TAKEN:
+        if set(counts) - {*TAKEN, Status.DISPOSED}:
             raise CommandError("Some lines were not taken; they are listed above. Mend them and run this again.")
 
     def _ingest(self, organization: Organization, file: IO[bytes], total: int | None) -> Counter[str]:

@@ -1,0 +1,20 @@
+"""Names of objects and files as the ledger keeps them: recognised when they are listed again, and legible to nobody.
+
+A name may be a person's, such as that of a file with one application.
+"""
+
+import uuid
+
+from connectors.models import LONGEST_NAME
+from connectors.texts import identifying
+from custody import sealing
+from custody.keys import keyring
+
+PREFIX = "hmac-sha256:"
+
+
+def kept(organization_id: uuid.UUID, name: str) -> str:
+    """What stands for a name: a digest under the organization's index key, by which no guess can be confirmed without
+    that key."""
+    identity = f"\0connector object:{identifying(name, LONGEST_NAME)}"
+    return PREFIX + sealing.reference(keyring(organization_id), identity).hex()

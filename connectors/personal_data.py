@@ -1,0 +1,55 @@
+"""What connectors keep about persons: nothing of what an item says, but names and places."""
+
+from config.personal_data import ages, declare, kept
+from connectors.models import Alert, Connector, Dismissed, LedgerRow, PollRun, Quarantined
+
+_SETTING = "It is a setting, which the organization changes or deletes."
+_OURS = "One of a few words of this service."
+_AGED = "Rows as old as the retention policy's days are deleted."
+
+
+def declare_all() -> None:
+    declare(
+        Connector,
+        kind=kept("a kind of source", _OURS),
+        name=kept("the organization's name for it", _SETTING),
+        config=kept("where the source is", _SETTING),
+        secret_ref=kept("the name of a secret", _SETTING),
+        problems=kept("what is wrong with the settings", "It is made from the settings alone."),
+        created_by=kept("the member or key that made it", "It names nobody about whom a record is."),
+        cursor=ages(
+            "where reading goes on, such as the name of a file",
+            "Each poll replaces it. It is emptied where nothing was polled for the days of the retention policy.",
+        ),
+        stopped_because=ages(
+            "why it stopped, with the name of a file perhaps",
+            "It goes with the next poll, or is replaced after the days of the retention policy.",
+        ),
+    )
+    declare(
+        PollRun,
+        outcome=ages("how a poll ended", _AGED),
+        cause=ages("who has to mend it", _AGED),
+        detail=ages("what went wrong, with the name of a file perhaps", _AGED),
+        fix=ages("how to mend it", _AGED),
+    )
+    declare(
+        Quarantined,
+        cause=ages("why it is no record", _AGED),
+        position=ages("where it stands, with the name of a file perhaps", _AGED),
+        origin=ages("the name of the file", _AGED),
+        reason=ages("what is wrong with it, without its values", _AGED),
+        digest=ages("SHA-256 of the item, by which a guess could be confirmed", _AGED),
+        cursor=ages("from where it is read again", _AGED),
+    )
+    declare(Dismissed, digest=ages("SHA-256 of the item, by which a guess could be confirmed", _AGED))
+    declare(
+        LedgerRow,
+        name=kept(
+            "a digest of a file's name under a key of the organization",
+            "No guess can be confirmed without the key. Names that earlier versions kept become digests with the "
+            "first run of retention.",
+        ),
+        version=kept("the version of the file, as its storage counts", "It says nothing of what the file holds."),
+    )
+    declare(Alert, event=kept("what a member was told of", _OURS))

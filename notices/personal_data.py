@@ -1,0 +1,118 @@
+"""What notices keep about persons."""
+
+from config.personal_data import declare, deleted, emptied, kept
+from notices.models import (
+    Approval,
+    AuthorityGrant,
+    Contributor,
+    Delivery,
+    Notice,
+    NoticeRevision,
+    NoticeSettings,
+    Phrase,
+    Reminder,
+    ReviewRequest,
+    SealedNotice,
+    Step,
+)
+
+_COUNTED = "Reports count it."
+_STAFF = "It names a member of the organization, and nobody about whom a record is."
+_OURS = "One of a few words of this service."
+
+
+def declare_all() -> None:
+    declare(
+        Notice,
+        recipient=emptied("name, address, mail address and reference of the person"),
+        holder=emptied("the member who worked on it"),
+        created_by=emptied("the member or key that drafted it"),
+        pack=kept("the pack", _COUNTED),
+        pack_version=kept("its version", _COUNTED),
+        pack_digest=kept("its digest", _COUNTED),
+        language=kept("the language of the letter", _COUNTED),
+        state=kept("where it stood", _COUNTED),
+        due_clock=kept("which clock of the pack set the deadline", _COUNTED),
+        address=kept("the address of the letter's public page", "Random; whoever has the letter finds the page by it."),
+    )
+    declare(
+        NoticeRevision,
+        content=emptied("what the letter says"),
+        digest=emptied("SHA-256 of that, by which a guess could be confirmed"),
+        cited=emptied("the values that it cites from the record"),
+        not_applicable=emptied("what does not apply, and why, in the words of the organization"),
+        author_id=emptied("who wrote it"),
+        author_label=emptied("who wrote it"),
+        author_kind=kept("whether a member, a key or the service wrote it", _OURS),
+    )
+    declare(
+        Contributor,
+        part=deleted("which part they had"),
+        actor_kind=deleted("whether they were a member or a key"),
+        actor_id=deleted("who had a part in the words"),
+        mail=deleted("their mail address"),
+    )
+    declare(
+        Step,
+        kind=deleted("what happened to the notice"),
+        reason=deleted("why, in the words of the organization"),
+        actor_label=deleted("who did it"),
+    )
+    declare(
+        Approval,
+        approver=emptied("who approved it"),
+        authority=emptied("by which authority"),
+        comment=emptied("what they remarked"),
+        sender=emptied("the contact in the letter's head"),
+        actor_id=emptied("the member or key that approved it"),
+        actor_kind=kept("whether that was a member or a key", _OURS),
+        basis=kept("'signed in', or 'asserted by' the id of a key", _COUNTED),
+    )
+    declare(
+        SealedNotice,
+        letter_digest=kept(
+            "SHA-256 of the letter's proof file",
+            "The proof holds random salts, so that no guess can be confirmed by it. It is emptied where a letter cites "
+            "nothing and so has none.",
+        ),
+    )
+    declare(
+        Delivery,
+        address=emptied("where the letter went"),
+        reference=emptied("such as a tracking number"),
+        letter_digest=emptied("SHA-256 of the file that was mailed"),
+        recorded_by=emptied("the member or key that recorded it"),
+        returned_because=emptied("why it came back, in the words of the organization"),
+        channel=kept("by mail, by post and so on", _COUNTED),
+    )
+    declare(
+        ReviewRequest,
+        message=deleted("what the person wrote"),
+        email=deleted("their mail address"),
+        due_clock=deleted("which clock of the pack set the deadline"),
+        closed_by=deleted("who closed it"),
+        closed_because=deleted("why, in the words of the organization"),
+    )
+    declare(Reminder)
+    declare(
+        AuthorityGrant,
+        authority=kept("as what a member may approve", _STAFF),
+        packs=kept("ids of packs", _STAFF),
+        evidence=kept("where the authority is written down", _STAFF),
+        granted_by=kept("who granted it", _STAFF),
+    )
+    declare(
+        NoticeSettings,
+        default_pack=kept("the id of a pack", "It is a setting."),
+        placeholders=kept("names and addresses of the organization and of authorities", "It is a setting."),
+    )
+    declare(
+        Phrase,
+        language=kept("a language", "It is a setting."),
+        key=kept("a reason code, or the path of a field", "It is a setting."),
+        sentence=kept("the organization's words for it", "It is a setting, and the same for every record."),
+        label=kept("the organization's name for it", "It is a setting, and the same for every record."),
+        owner=kept("who answers for it", _STAFF),
+        approved_version=kept("a version", "It is a setting."),
+        authors=kept("who wrote it", _STAFF),
+    )

@@ -1,0 +1,33 @@
+"""Disposing of families in tests: as a run of the retention policy does it, without its questions."""
+
+import uuid
+
+from django.db import transaction
+
+from accounts.models import Organization
+from custody import families
+from custody.disposal_statements import Order
+from custody.models import Disposal
+from custody.record_types import Families
+from custody.services.dispose import dispose, finish_disposals, prepare
+from decisions.models import Decision
+
+ORDER = Order(policy=3, days=30, reason="Its retention period has ended.", actor="system system")
+
+
+def root(organization: Organization, decision_id: str = "loan-1") -> uuid.UUID:
+    row = Decision.objects.for_organization(organization).get(decision_id=decision_id)
+    return row.first_id or row.pk
+
+
+def dispose_of(organization: Organization, *decision_ids: str, finish: bool = True) -> list[Disposal]:
+    """Dispose of the families of some decisions."""
+    chosen = Families(organization.pk, [root(organization, each) for each in decision_ids or ["loan-1"]])
+    prepared = prepare(chosen, ORDER)
+    with transaction.atomic():
+        families.lock(chosen)
+        rows = dispose(prepared, chosen.roots)
+    assert rows, "nothing was disposed of"
+    if finish:
+        assert not any(failed for _, failed in finish_disposals(organization.pk))
+    return rows
