@@ -9,7 +9,7 @@ from retention.models import Hold, Policy
 from tests.retention.conftest import hold_by, set_days
 from tests.threads import at_once
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.usefixtures("shared_database")
 
 
 def test_versions_and_holds_that_come_at_once_have_numbers_of_their_own(organization):
