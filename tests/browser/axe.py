@@ -52,3 +52,13 @@ def violations(page: Page, within: str = "html", rules: Sequence[str] = ()) -> l
     options: dict[str, Any] = {"runOnly": {"type": kind, "values": values}, "resultTypes": ["violations"]}
     found = page.evaluate("([element, options]) => axe.run(element, options)", [within, options])["violations"]
     return [f"{fault['id']}: {[node['html'] for node in fault['nodes']]}" for fault in found]
+
+
+def violations_in_light_and_dark(page: Page, within: str = "html") -> list[str]:
+    """The same in the light, and in the dark, where nothing but colours is another, by the rule about those."""
+    found = []
+    for scheme, rules in (("light", []), ("dark", ["color-contrast"])):
+        page.emulate_media(color_scheme=scheme)
+        page.evaluate("document.getAnimations().forEach(each => each.finish())")  # colours fade into each other
+        found += [f"{scheme}: {fault}" for fault in violations(page, within, rules)]
+    return found
