@@ -161,6 +161,7 @@ def test_every_page_works_without_scripts(signed_in):
     events = page.locator("details[data-filter-title=event]")
     events.get_by_label("Exactly").fill("invite.created")
     events.get_by_role("button", name="Show").click()
+    page.wait_for_load_state()
     assert {row.split()[2] for row in page.locator("#result_list tbody tr").all_inner_texts()} == {"invite.created"}
 
 
