@@ -14,8 +14,9 @@ from accounts.models import Organization
 from config import leases
 from config.leases import LeaseLost
 from custody import key_outages, storage_targets, vaults
-from custody.models import Disposal, Entry, WaitingObject
+from custody.models import Entry, WaitingObject
 from custody.services.complete import StoredObject, adopt, complete
+from custody.services.reopening import reopen_disposals
 from custody.services.sign import sign_queued
 from custody.services.store import LEASE
 
@@ -109,7 +110,7 @@ def _orphans(organization: Organization, target_id: str) -> Iterator[StoredObjec
         if state is None:
             yield StoredObject(organization.id, record_id, target_id)
         elif state == Entry.State.DISPOSED:  # a copy that came too late: it is removed again
-            Disposal.objects.for_organization(organization).filter(pk=record_id).update(finished_at=None)
+            reopen_disposals([record_id])
 
 
 def _adopt_all(orphans: Iterable[StoredObject]) -> tuple[int, list[StoredObject]]:

@@ -7,7 +7,7 @@ from accounts import audit
 from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
-from config import db, leases
+from config import leases
 from retention import rules
 from retention.errors import DoesNotAsk
 from retention.models import Run
@@ -25,7 +25,7 @@ def confirm_run(*, caller: Caller, run: Run, candidates: int) -> None:
     """
     organization_id = caller.organization_id
     with transaction.atomic():
-        db.lock(f"retention {organization_id}")
+        rules.lock(organization_id)
         policy = rules.policy_in_force(organization_id, daily=True)
         asking = Run.objects.for_organization(organization_id).filter(pk=run.pk, state=Run.State.ASKS)
         as_shown = asking.filter(candidates=candidates, policy=policy.number) if policy else asking.none()

@@ -1,5 +1,7 @@
 """Legal holds. A hold and a batch of disposals take the same lock, so that a hold wins that is placed during a run."""
 
+import uuid
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -10,11 +12,13 @@ from accounts import audit
 from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
-from config import db
 from decisions.models import Decision
 from decisions.selectors import decision as found_decision
+from retention import rules
 from retention.errors import HoldLifted
 from retention.models import Hold
+
+_NO_TEXTS = {"matter": "", "reason": "", "lifted_because": ""}
 
 
 @requires(Permission.MANAGE_HOLDS)
@@ -36,7 +40,7 @@ def place_hold(
     """
     organization_id = caller.organization_id
     with transaction.atomic():
-        db.lock(f"retention {organization_id}")
+        rules.lock(organization_id)
         if decision:
             decision = found_decision(organization_id, decision.decision_id)
         rows = Hold.objects.for_organization(organization_id)
@@ -58,7 +62,7 @@ def place_hold(
 def lift_hold(*, caller: Caller, hold: Hold, because: str) -> Hold:
     """Let what it covers be disposed of again, as the policy says and other holds allow. Raises HoldLifted."""
     with transaction.atomic():
-        db.lock(f"retention {caller.organization_id}")
+        rules.lock(caller.organization_id)
         found = Hold.objects.for_organization(caller.organization_id).select_for_update().get(pk=hold.pk)
         if found.lifted_at:
             raise HoldLifted
@@ -66,6 +70,13 @@ def lift_hold(*, caller: Caller, hold: Hold, because: str) -> Hold:
         found.save(update_fields=["lifted_by", "lifted_at", "lifted_because"])
         _record("hold.lifted", found, caller)
     return found
+
+
+def forget_lifted(organization_id: uuid.UUID, before: datetime) -> int:
+    """Empty the texts of holds that were lifted before a moment: they can name persons, and hold nothing any more."""
+    lifted = Hold.objects.for_organization(organization_id).filter(lifted_at__lt=before).exclude(matter="")
+    forgotten = lifted.filter(filter=None).update(**_NO_TEXTS)
+    return forgotten + lifted.update(**_NO_TEXTS, filter={})
 
 
 def _record(verb: str, hold: Hold, caller: Caller, **detail: Any) -> None:

@@ -7,7 +7,6 @@ from accounts import audit
 from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
-from config import db
 from config.celery import wake
 from retention import rules
 from retention.models import USUAL_SHARE, Policy, Run
@@ -25,7 +24,7 @@ def set_policy(*, caller: Caller, days: int, note: str, share_percent: int | Non
     """
     organization_id = caller.organization_id
     with transaction.atomic():
-        db.lock(f"retention {organization_id}")
+        rules.lock(organization_id)
         current, in_force = rules.newest(organization_id), rules.policy_in_force(organization_id, daily=True)
         share = share_percent or (current.share_percent if current else USUAL_SHARE)
         if current and (current.days, current.note, current.share_percent) == (days, note, share):

@@ -22,7 +22,7 @@ from accounts.roles import Permission
 from config import leases
 from config.errors import DomainError, Fault
 from config.leases import LeaseLost
-from custody import families
+from custody import aged, families
 from custody import services as custody
 from custody.disposal_statements import Order
 from custody.record_types import Families
@@ -111,7 +111,7 @@ def dispose_of_due(*, caller: Caller, kind: Run.Kind, seconds: float = inf) -> I
             if time.monotonic() >= ends:
                 leases.complete(run)  # it goes on
                 return
-        _finish(run, caller)
+        _finish(run, policy, caller)
     except PolicyChanged:
         leases.complete(run, state=Run.State.STOPPED, finished_at=timezone.now())
         raise
@@ -200,7 +200,8 @@ def _room(run: Run) -> int | None:
     return None if run.candidates is None else max(run.candidates - run.disposed, 0)
 
 
-def _finish(run: Run, caller: Caller) -> None:
+def _finish(run: Run, policy: Policy, caller: Caller) -> None:
+    aged.sweep(caller.organization_id, rules.cutoff(policy, timezone.now()))
     with transaction.atomic():
         leases.complete(run, state=Run.State.FINISHED, finished_at=timezone.now())
         audit.record(

@@ -46,6 +46,10 @@ UNGUARDED = {
         "accounts.services.sessions.end",
         "accounts.services.organizations.update_onboarding",
     },
+    "A run of retention does it by age, for its organization.": {
+        "connectors.services.ledger.forget",
+        "retention.services.holds.forget_lifted",
+    },
     "A worker does it by the clock, for all organizations.": {
         "accounts.services.codes.deliver_codes",
         "accounts.services.codes.note_refusals",
@@ -93,6 +97,7 @@ UNGUARDED = {
         "custody.services.dispose.dispose",
         "custody.services.dispose.finish_disposals",
         "custody.services.dispose.write_disposals",
+        "custody.services.reopening.reopen_disposals",
         "custody.services.recalling.recall",
         "custody.services.recalling.recall_earlier",
         "custody.services.sign.sign_queued",
@@ -110,6 +115,7 @@ UNGUARDED = {
         "connectors.services.alerts.alert",
         "connectors.services.intake.take",
         "connectors.services.ledger.forget_gone",
+        "connectors.services.ledger.names_of",
         "connectors.services.ledger.write",
     },
     "It changes nothing.": {

@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
 
 from config import supervisor
 
@@ -61,7 +62,7 @@ class Command(BaseCommand):
         yet, the service is not ready, and goes on trying."""
         try:
             call_command("retention_replay", verbosity=0, stdout=self.stdout)
-        except CommandError as error:
+        except (CommandError, DatabaseError) as error:
             self.stderr.write(str(error))
 
 
