@@ -75,8 +75,8 @@ def lift_hold(*, caller: Caller, hold: Hold, because: str) -> Hold:
 def forget_lifted(organization_id: uuid.UUID, before: datetime) -> int:
     """Empty the texts of holds that were lifted before a moment: they can name persons, and hold nothing any more."""
     lifted = Hold.objects.for_organization(organization_id).filter(lifted_at__lt=before).exclude(matter="")
-    forgotten = lifted.filter(filter=None).update(**_NO_TEXTS)
-    return forgotten + lifted.update(**_NO_TEXTS, filter={})
+    of_filters = lifted.filter(filter__isnull=False).update(**_NO_TEXTS, filter={})
+    return of_filters + lifted.update(**_NO_TEXTS)
 
 
 def _record(verb: str, hold: Hold, caller: Caller, **detail: Any) -> None:
