@@ -1,10 +1,11 @@
 """What retention keeps about persons: who decided, and why."""
 
-from config.personal_data import declare, kept
+from config.personal_data import ages, declare, kept
 from retention.models import Hold, Policy, Run
 
 _STAFF = "It names a member of the organization, and nobody about whom a record is."
 _OURS = "One of a few words of this service."
+_AGED = "It proves why records were held. It is emptied when the hold was lifted as long ago as the policy's days."
 
 
 def declare_all() -> None:
@@ -15,12 +16,12 @@ def declare_all() -> None:
     )
     declare(
         Hold,
-        matter=kept("the matter for which records are held", "It proves why they were. Write a file number there."),
-        reason=kept("why they are held", "It proves why they were. Write nobody's name there."),
-        filter=kept("which records are held", "It proves which were. A subject's reference stays in it."),
+        matter=ages("the matter for which records are held", _AGED),
+        reason=ages("why they are held", _AGED),
+        filter=ages("which records are held, by a subject's reference perhaps", _AGED),
         placed_by=kept("who placed the hold", _STAFF),
         lifted_by=kept("who lifted it", _STAFF),
-        lifted_because=kept("why", "It proves why it was lifted. Write nobody's name there."),
+        lifted_because=ages("why", _AGED),
     )
     declare(
         Run,

@@ -94,6 +94,7 @@ UNGUARDED = {
         "custody.services.dispose.finish_disposals",
         "custody.services.dispose.write_disposals",
         "custody.services.recalling.recall",
+        "custody.services.reopening.reopen_disposals",
         "custody.services.recalling.recall_earlier",
         "custody.services.sign.sign_queued",
         "custody.services.store.store_records",
@@ -109,11 +110,13 @@ UNGUARDED = {
     "It is a step of a poll, which works for whoever the connector belongs to.": {
         "connectors.services.alerts.alert",
         "connectors.services.intake.take",
+        "connectors.services.ledger.forget",
         "connectors.services.ledger.forget_gone",
         "connectors.services.ledger.write",
     },
     "It changes nothing.": {
         "custody.services.moving.not_at",
+        "connectors.services.ledger.names_of",
         "connectors.services.ledger.reader",
         "connectors.services.polling.due_count",
         "connectors.services.rows.locked",

@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 
 from accounts import callers
 from accounts.models import AuditEvent
+from custody import aged
 from custody.record_types import Families
 from decisions.models import Decision
 from retention import rules, selectors, services
@@ -140,6 +141,30 @@ def test_held_families_are_counted_once(api):
     hold_on(one)
     hold_by(api.organization, action="denied")
     assert selectors.count_held(api.organization.pk) == 2
+
+
+def test_the_words_of_a_hold_go_as_long_after_it_was_lifted_as_the_policy_says(api, other_api, clock):
+    found, caller = decided(api, "one", 40), callers.command_line(api.organization.pk)
+    on_one, by_filter = hold_on(found, SECRETS[0]), hold_by(api.organization, subject_reference=SECRETS[2])
+    standing = hold_by(api.organization, subject_reference="still held")
+    for hold in (on_one, by_filter):
+        services.lift_hold(caller=caller, hold=hold, because=SECRETS[3])
+    clock.shift(timedelta(days=30))
+    for organization, before, count in (
+        (other_api.organization, NOW + timedelta(seconds=1), 0),
+        (api.organization, NOW, 0),
+        (api.organization, NOW + timedelta(seconds=1), 2),
+        (api.organization, NOW + timedelta(seconds=1), 0),
+    ):
+        assert aged.sweep(organization.pk, before)["words of holds that were lifted"] == count
+    kept = list(Hold.objects.order_by("number").values_list("matter", "reason", "lifted_because", "root", "filter"))
+    assert kept == [
+        ("", "", "", found.pk, None),
+        ("", "", "", None, {}),
+        ("Case 8", "An inquiry.", "", None, standing.filter),
+    ]
+    assert Hold.objects.first().lifted_at == NOW
+    assert [selectors.description(each) for each in Hold.objects.order_by("number")][1] == "what is no longer kept"
 
 
 # ── by the API ──
