@@ -16,7 +16,7 @@ from config.api.times import rfc3339
 from config.errors import DomainError, Fault
 from custody import disposals, envelope, fields, objects, sealing, statements, storage_targets, vaults
 from custody.fields import Disclosure
-from custody.keys import keyring
+from custody.keys import KeyMissing, keyring
 from custody.models import Disposal, Entry, StorageOutage, StorageTarget, WaitingObject
 from custody.sealing import Damaged, Opened, Sealed
 from custody.statements import Claims
@@ -187,7 +187,10 @@ def disposals_of(
         identities: as `record_types.identity` spells them.
         kinds: of the records.
     """
-    keys = keyring(organization_id)
+    try:
+        keys = keyring(organization_id)
+    except KeyMissing:  # then no id can be made, and no record read or taken either
+        return {}
     by_id = {sealing.record_id(sealing.reference(keys, each)): each for each in identities}
     rows = Disposal.objects.for_organization(organization_id).select_related("record")
     return {by_id[row.pk]: row for row in rows.filter(pk__in=by_id, record__kind__in=kinds)}

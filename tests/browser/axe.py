@@ -45,8 +45,20 @@ def violations(page: Page, within: str = "html", rules: Sequence[str] = ()) -> l
     """What axe finds in the page, or in one element of it, by all rules or by some: a line for each kind of fault."""
     # What a click led to can be there before its stylesheets are.
     page.wait_for_load_state()
-    page.evaluate(script())
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(script())
     kind, values = ("rule", list(rules)) if rules else ("tag", _TAGS)
-    options: dict[str, Any] = {"runOnly": {"type": kind, "values": values}}
+    # Nothing has to be told of what is as it should be.
+    options: dict[str, Any] = {"runOnly": {"type": kind, "values": values}, "resultTypes": ["violations"]}
     found = page.evaluate("([element, options]) => axe.run(element, options)", [within, options])["violations"]
     return [f"{fault['id']}: {[node['html'] for node in fault['nodes']]}" for fault in found]
+
+
+def violations_in_light_and_dark(page: Page, within: str = "html") -> list[str]:
+    """The same in the light, and in the dark, where nothing but colours is another, by the rule about those."""
+    found = []
+    for scheme, rules in (("light", []), ("dark", ["color-contrast"])):
+        page.emulate_media(color_scheme=scheme)
+        page.evaluate("document.getAnimations().forEach(each => each.finish())")  # colours fade into each other
+        found += [f"{scheme}: {fault}" for fault in violations(page, within, rules)]
+    return found

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.axe import violations
+from tests.browser.axe import violations, violations_in_light_and_dark
 from tests.browser.letters import GENUINE, OTHER_SENTENCES, PROVED, RECORD, SHOWN_UNKNOWN, File, choose, forged
 
 TELEPHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
@@ -187,9 +187,8 @@ def sight(request, site, open_page, letter) -> Callable[..., Page]:
     return show
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(sight, scheme):
-    assert violations(sight(color_scheme=scheme)) == []
+def test_axe_finds_nothing_in_the_light_or_in_the_dark(sight):
+    assert violations_in_light_and_dark(sight()) == []
 
 
 @pytest.mark.parametrize("options", [TELEPHONE, {"viewport": {"width": 3840, "height": 2160}}])

@@ -76,6 +76,7 @@ def under_the_old_one(settings: Any, request: pytest.FixtureRequest) -> Any:
     return api
 
 
+@pytest.mark.slow
 def test_a_rotation_wraps_every_secret_anew_and_loses_none(under_the_old_one, settings: Any) -> None:
     settings.MASTER_KEYS = [NEW, OLD]
     call_command("master_key_rotate")

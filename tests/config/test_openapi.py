@@ -1,11 +1,12 @@
 """The OpenAPI document says what the contract says, and its page shows it without anything from elsewhere."""
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.accounts.endpoints import ENDPOINTS
 from tests.system.live import Server, server
@@ -172,11 +173,34 @@ OPEN_ALL = """() => document.querySelectorAll(".opblock").forEach(block => {
 
 
 def test_the_page_shows_every_operation_and_loads_nothing_from_elsewhere(page, live, document):
-    page.wait_for_selector(".opblock")
-    assert page.locator(".opblock").count() == len(operations(document))
-    page.evaluate(OPEN_ALL)
-    assert page.locator(".opblock.is-open .opblock-body").count() == len(operations(document))
+    expect(page.locator(".opblock")).to_have_count(len(operations(document)))
+    paths = list(document["paths"].items())
+    # The page reads its whole document for every operation that is opened, so it gets a few paths at a time.
+    for start in range(0, len(paths), 6):
+        part = with_paths(document, dict(paths[start : start + 6]))
+        page.route("**/v1/openapi.json", answering(part), times=1)
+        page.reload()
+        expect(page.locator(".opblock")).to_have_count(len(operations(part)))
+        page.evaluate(OPEN_ALL)
+        expect(page.locator(".opblock.is-open .responses-wrapper")).to_have_count(len(operations(part)), timeout=60_000)
     assert all(url.startswith((live.base_url, "data:")) for url in page.asked)
+
+
+def answering(document: dict[str, Any]) -> Callable[[Route], None]:
+    return lambda route: route.fulfill(json=document)
+
+
+def with_paths(document: dict[str, Any], paths: dict[str, Any]) -> dict[str, Any]:
+    """The document with these paths alone, and the schemas that they name."""
+    schemas, used, named = document["components"]["schemas"], {}, references(paths)
+    while named:
+        used |= {name: schemas[name] for name in named}
+        named = references(used) - used.keys()
+    return {**document, "paths": paths, "components": {**document["components"], "schemas": used}}
+
+
+def references(node: Any) -> set[str]:
+    return set(re.findall(r'"#/components/schemas/([^"/]+)"', json.dumps(node)))
 
 
 def test_a_request_can_be_tried_from_the_page_with_a_key(page, live):

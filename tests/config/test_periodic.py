@@ -44,6 +44,7 @@ def clock():
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_every_periodic_task_is_asked_for_at_its_interval_and_expires_with_it(clock):
     entries, _, _ = clock
     assert {task: (every, queue) for task, every, _, queue in entries} == TASKS

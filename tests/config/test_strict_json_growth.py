@@ -34,6 +34,7 @@ def document(pattern: tuple[bytes, bytes, bytes], size: int) -> bytes:
     return first + again * (size // len(again)) + last
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS)
 @pytest.mark.parametrize(
     "reader",

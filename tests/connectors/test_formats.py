@@ -154,6 +154,7 @@ def test_a_gzip_bomb_stops_before_it_takes_memory_or_time():
     assert time.process_time() - started < 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", [b'"' + b"a" * 200_000 + b'",', b"[" * 100 + b"]" * 100 + b",", b'{"a":"\\\\\\""},', b'"', b"\\", b"{"]
 )
@@ -185,6 +186,7 @@ def endless(unit, most, start=b""):
     pytest.fail(f"{most} bytes were read")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [b"\0", b"\n", b" \n", b" "])
 @pytest.mark.parametrize(
     ("format", "start", "good"),

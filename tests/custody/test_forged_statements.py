@@ -14,7 +14,7 @@ from decisions.models import Decision
 from tests.custody.forging import FORGERIES
 from tests.reconsiderations.conftest import reconsider
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 RECORD = {"decision_id": "loan-1", "outcome": {"action": "denied"}}
 

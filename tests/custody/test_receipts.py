@@ -17,7 +17,7 @@ from custody import fields, selectors
 from custody.models import Entry
 from decisions import samples
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 SAMPLES = samples.synthetic_records()
 RAW = SAMPLES[0]

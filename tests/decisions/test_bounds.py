@@ -97,6 +97,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_parsing_and_committing_to_fields_grow_as_the_record_does(shape):
     def make(size: int) -> bytes:

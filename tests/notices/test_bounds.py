@@ -236,6 +236,7 @@ def test_what_would_take_long_to_set_is_not_made_as_pdf(content):
     assert letters.render_html(letter(content))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("told", ["x" * 2000, "word " * 2000, "a\n" * 500, "Größe déjà vu " * 700, "όχι αρκετό " * 700])
 def test_what_a_page_or_ten_hold_is_made_as_pdf(told):
     assert letters.render_pdf(letter({"main_factors": [{"statement": told, "source": "outcome.action"}]}), "a4")

@@ -114,6 +114,7 @@ DENIALS = [raw for raw in samples.mortgage_records() if b'"denied"' in raw]
 ROUGH = re.compile(r"\b\d+ used\b|(?<!\.)\.\.(?!\.)|[a-z]_[a-z]|[{}\n]| {2}|: \.|: *$")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pack", "language"), EVERY)
 @pytest.mark.parametrize("with_phrasebook", [True, False])
 def test_no_letter_about_the_sample_data_reads_like_a_record(pack: str, language: str, with_phrasebook: bool):

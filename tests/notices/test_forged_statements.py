@@ -15,7 +15,7 @@ from tests.custody.forging import FORGERIES
 from tests.notices.conftest import RECORD, approve, drafted, edit, send, shown, stored
 from tests.people import Browser
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 
 def letter(api, notice, form):

@@ -18,7 +18,7 @@ from tests.notices.test_letters import CONTENT, HEADINGS, HOSTILE, letter
 pytestmark = pytest.mark.slow
 
 POINTS = {"a4": (210 / 25.4 * 72, 297 / 25.4 * 72), "letter": (8.5 * 72, 11 * 72)}
-MANY = {"main_factors": [{"statement": f"Fact {n} counted.", "source": f"events.facts.{n}"} for n in range(120)]}
+MANY = {"main_factors": [{"statement": f"Fact {n} counted.", "source": f"events.facts.{n}"} for n in range(60)]}
 
 
 def read(made: Letter, paper: letters.Paper = "a4") -> PdfReader:

@@ -311,6 +311,7 @@ def test_ten_thousand_statements():
     assert "[10002] events.facts.9999\n" in letters.render_text(read)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 320], ids=["desktop", "zoomed to 400 %"])
 @pytest.mark.parametrize("mark", ["", "draft"])
 def test_a_browser_shows_it_under_a_strict_policy_and_axe_finds_nothing(browser, width, mark):

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import re
 import subprocess
-import sys
+import tempfile
 import urllib.parse
 from collections.abc import Iterable
 from contextlib import suppress
@@ -15,6 +15,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import HTTPCookieProcessor, ProxyHandler, Request, build_opener
 
 from tests.browser.service import Service
+from tests.support.forks import MANAGE, Fork
 from tests.system.live import Server
 from tests.throwaway import postgresql_program
 
@@ -99,7 +100,10 @@ class Person:
         assert self.submit("/sign-in/code/", "/sign-in/code/", code=code).status == 200
 
 
-def run_command(live: Server, *arguments: str, text: bytes) -> subprocess.CompletedProcess[Any]:
-    """A command of manage.py with a text on its standard input."""
-    command = [sys.executable, "manage.py", *arguments]
-    return subprocess.run(command, env=live.environment, input=text, capture_output=True)
+def run_command(live: Server, *arguments: str, text: bytes) -> tuple[int, bytes]:
+    """The exit code of a command of manage.py that has a text on its standard input, and all that it prints."""
+    with tempfile.TemporaryDirectory() as directory:
+        given, printed = Path(directory) / "given", Path(directory) / "printed"
+        given.write_bytes(text)
+        code = Fork(MANAGE, arguments, live.environment, printed, input=given).wait()
+        return code, printed.read_bytes()

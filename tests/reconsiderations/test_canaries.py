@@ -6,7 +6,6 @@ Afterwards all that it has written and answered is searched for them.
 
 import json
 import subprocess
-import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -16,7 +15,6 @@ from typing import NamedTuple
 import pytest
 
 from tests.browser.service import worker
-from tests.databases import CHECKOUT
 from tests.reconsiderations.canaries import (
     EVIDENCE,
     EVIDENCE_MARK,
@@ -30,6 +28,7 @@ from tests.reconsiderations.canaries import (
     traces,
 )
 from tests.reconsiderations.conftest import RAW, REVIEW
+from tests.support.forks import CELERY, Fork
 from tests.system.live import Server, server, wait_until
 from tests.throwaway import redis
 
@@ -166,8 +165,8 @@ def by_command(live: Server, directory: Path) -> Iterator[bytes]:
         (recorded, "-", rationale + b"\xff"),
     ):
         options = ["--organization", "live-bank", "--text", source, "--traceback"]
-        done = run_command(live, "check_reconsideration", decision_id, *options, text=text)
-        yield b"exit %d\n" % done.returncode + done.stdout + done.stderr
+        code, printed = run_command(live, "check_reconsideration", decision_id, *options, text=text)
+        yield b"exit %d\n" % code + printed
 
 
 @contextmanager
@@ -227,8 +226,8 @@ def aftermath(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
             with no_vault(live):
                 answers += while_it_fails(live, person)
             live.sql("UPDATE custody_waitingobject SET lease_until = '2000-01-01 00:00:00'")
-            call = [sys.executable, "-m", "celery", "-A", "config", "call", "custody.tasks.reconcile"]
-            subprocess.run(call, cwd=CHECKOUT, env=live.environment, check=True, capture_output=True)
+            call = ["-A", "config", "call", "custody.tasks.reconcile"]
+            assert Fork(CELERY, call, live.environment, live.directory / "call.log").wait() == 0
             wait_until(lambda: not live.sql("SELECT 1 FROM custody_entry WHERE state = 'reserved'"), "all is stored")
         yield Aftermath(live, answers + person.answers, said, queue)
 

@@ -40,6 +40,7 @@ class Fork:
         program: Python, with `arguments` in `sys.argv`.
         environment: all that it knows.
         output, errors: the files to whose end it writes; errors go to the same one unless another is given.
+        input: the file that it reads; else nothing.
     """
 
     def __init__(
@@ -49,8 +50,10 @@ class Fork:
         environment: Mapping[str, str],
         output: Path,
         errors: Path | None = None,
+        input: Path | None = None,
     ) -> None:
-        everything = (program, list(arguments), dict(environment), str(output), str(errors or output))
+        files = (str(input or os.devnull), str(output), str(errors or output))
+        everything = (program, list(arguments), dict(environment), *files)
         self._process = _context.Process(target=_run, args=everything)
         self._process.start()
 
@@ -81,13 +84,14 @@ class Fork:
         self.wait()
 
 
-def _run(program: str, arguments: list[str], environment: dict[str, str], *outputs: str) -> None:
+def _run(program: str, arguments: list[str], environment: dict[str, str], input: str, *outputs: str) -> None:
     multiprocessing.set_start_method("fork", force=True)  # as it is in a process that was not forked this way
     os.setsid()
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(CHECKOUT)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(os.open(input, os.O_RDONLY), 0)
+    sys.stdin = os.fdopen(0)  # which a process that was forked this way begins without
     for descriptor, path in enumerate(outputs, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), descriptor)
     sys.argv = ["program", *arguments]

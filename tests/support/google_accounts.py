@@ -71,8 +71,8 @@ class Accounts:
 
 @cache
 def _rsa_key(name: str) -> rsa.RSAPrivateKey:
-    """Each name has one in a process: making it takes a while."""
-    return rsa.generate_private_key(65537, 2048)
+    """Each name has one in a process, and a short one: making it takes a while, and so does each reading."""
+    return rsa.generate_private_key(65537, 1024)
 
 
 def error(status: int, message: str, name: str = "", reason: str = "") -> Reply:

@@ -19,17 +19,17 @@ _PERMISSIONS = {"wrapkey": "wrapKey", "unwrapkey": "unwrapKey"}
 
 
 @cache
-def _rsa_key(name: str) -> rsa.RSAPrivateKey:
-    """Each name has one in a process: making it takes a while."""
+def _rsa_key(vault: str, number: int) -> rsa.RSAPrivateKey:
+    """The first key of a vault is the same in each test, and so on: making one takes a while."""
     return rsa.generate_private_key(65537, 2048)
 
 
 class VaultKey:
-    def __init__(self, kid: str, kind: str) -> None:
+    def __init__(self, kid: str, kind: str, material: Any) -> None:
         self.kid, self.kind = kid, kind
         self.attributes: dict[str, Any] = {"enabled": True, "recoveryLevel": "Recoverable+Purgeable"}
         self.operations = list(_OPS[kind])
-        self.material: Any = _rsa_key(kid) if kind == "RSA" else ec.generate_private_key(ec.SECP256R1())
+        self.material = material
 
     def as_json(self) -> dict[str, Any]:
         numbers = self.material.public_key().public_numbers()
@@ -66,7 +66,9 @@ class KeyVault:
     def key(self, name: str, kind: str = "RSA") -> str:
         """Makes a key, or its next version. Returns its address, without the version."""
         url = f"{self.url}/keys/{name}"
-        self.keys.setdefault(name, []).append(VaultKey(f"{url}/{secrets.token_hex(16)}", kind))
+        number = sum(map(len, (*self.keys.values(), *self.deleted.values())))
+        material = _rsa_key(self.url, number) if kind == "RSA" else ec.generate_private_key(ec.SECP256R1())
+        self.keys.setdefault(name, []).append(VaultKey(f"{url}/{secrets.token_hex(16)}", kind, material))
         return url
 
     def delete(self, name: str) -> None:

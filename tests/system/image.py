@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -118,11 +119,22 @@ def context_files(context: Path, source: str) -> list[Path]:
     patterns = [
         line for line in (context / ".dockerignore").read_text().splitlines() if line and not line.startswith("#")
     ]
-    found = [context / source] if (context / source).is_file() else sorted((context / source).rglob("*"))
-    files = [path.relative_to(context) for path in found if path.is_file()]
+    found = [context / source] if (context / source).is_file() else _files_below(context / source, context, patterns)
+    files = [path.relative_to(context) for path in found]
     let_in = [path for path in files if not ignored(PurePosixPath(path), patterns)]
     assert let_in, f"COPY {source} copies nothing"
-    return let_in
+    return sorted(let_in)
+
+
+def _files_below(directory: Path, context: Path, patterns: list[str]) -> Iterator[Path]:
+    """But those in folders of which nothing is let in, which are large."""
+    for path in directory.iterdir():
+        if path.is_file():
+            yield path
+        elif path.is_dir() and not path.is_symlink():
+            name = path.relative_to(context)
+            if not ignored(PurePosixPath(name), patterns) or any(each.startswith(f"!{name}/") for each in patterns):
+                yield from _files_below(path, context, patterns)
 
 
 def ignored(path: PurePosixPath, patterns: list[str]) -> bool:

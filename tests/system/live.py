@@ -175,12 +175,15 @@ def listens(port: int) -> bool:
 
 
 def wait_until(condition: Callable[[], Any], what: str, seconds: float = 60) -> Any:
-    """Poll until `condition` is true and return its value."""
+    """Poll until `condition` is true and return its value. What takes long to find out is asked less often."""
     deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited {seconds} s in vain until {what}"
-        time.sleep(0.01)
-    return found
+    while True:
+        asked = time.monotonic()
+        if found := condition():
+            return found
+        now = time.monotonic()
+        assert now < deadline, f"waited {seconds} s in vain until {what}"
+        time.sleep(0.01 + 3 * (now - asked))
 
 
 def group(leader: int) -> list[int]:

@@ -2,12 +2,11 @@
 
 import os
 import signal
-import subprocess
-import sys
+from pathlib import Path
 
 import pytest
 
-from tests.databases import CHECKOUT
+from tests.support.forks import Fork
 from tests.system.live import Server, server, wait_until
 
 # Claims and completions of leases run on both databases in tests/config/test_leases.py.
@@ -74,11 +73,20 @@ def a_record_waits(live: Server) -> None:
     live.sql("UPDATE custody_waitingobject SET lease_until = NULL")
 
 
-def work(live: Server, task: str, how: str) -> "subprocess.Popen[bytes]":
+def work(live: Server, task: str, how: str) -> Fork:
     environment = live.environment | {"DJANGO_SETTINGS_MODULE": "config.settings", "API_KEY": live.key}
-    command = [sys.executable, "-W", "ignore", "-c", WORKER, task, how]
-    # In a session of its own: when another process of its group ends, the system may let stopped ones go on.
-    return subprocess.Popen(command, cwd=CHECKOUT, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
+    return Fork(WORKER, [task, how], environment, live.directory / "work.log")
+
+
+def has_stopped(worker: Fork) -> bool:
+    assert worker.poll() is None, "it has ended"
+    return Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+def stopped_at_work(live: Server, task: str) -> Fork:
+    worker = work(live, task, "stop")
+    wait_until(lambda: has_stopped(worker), "it holds its lease")
+    return worker
 
 
 def everything(live: Server) -> list[object]:
@@ -99,9 +107,8 @@ def mails(live: Server) -> list[str]:
 def test_a_worker_stopped_past_its_lease_completes_nothing(task, prepare):
     with server() as live:
         prepare(live)
-        stopped = work(live, task, "stop")
+        stopped = stopped_at_work(live, task)
         try:
-            assert os.WIFSTOPPED(os.waitpid(stopped.pid, os.WUNTRACED)[1])
             assert mails(live) == []
             live.sql(f"UPDATE {OF_A_LEASE[task]} SET lease_until = '2000-01-01 00:00:00+00:00'")
             assert work(live, task, "go on").wait(60) == 0
@@ -116,9 +123,8 @@ def test_a_worker_stopped_past_its_lease_completes_nothing(task, prepare):
 def test_a_request_that_approves_and_is_stopped_past_its_lease_seals_nothing():
     """Its approval stands; the worker that took over has sealed it, once."""
     with server() as live:
-        stopped = work(live, f"/v1/notices/{a_draft(live)}/approve", "stop")
+        stopped = stopped_at_work(live, f"/v1/notices/{a_draft(live)}/approve")
         try:
-            assert os.WIFSTOPPED(os.waitpid(stopped.pid, os.WUNTRACED)[1])
             assert live.sql("SELECT 1 FROM notices_sealednotice") == []
             live.sql("UPDATE notices_approval SET lease_until = '2000-01-01 00:00:00+00:00'")
             assert work(live, "notices.tasks.seal_approved", "go on").wait(60) == 0
@@ -137,8 +143,7 @@ def test_a_reconciler_stopped_past_its_lease_finishes_nothing():
         workers = []
         try:
             for _ in range(2):
-                workers.append(work(live, "custody.tasks.reconcile", "stop"))
-                assert os.WIFSTOPPED(os.waitpid(workers[-1].pid, os.WUNTRACED)[1])
+                workers.append(stopped_at_work(live, "custody.tasks.reconcile"))
                 claimed = live.sql("SELECT lease_token FROM custody_waitingobject")
                 if len(workers) == 1:
                     live.sql("UPDATE custody_waitingobject SET lease_until = '2000-01-01 00:00:00+00:00'")
@@ -158,10 +163,7 @@ def test_a_reconciler_stopped_past_its_lease_finishes_nothing():
 def test_the_work_of_a_worker_that_was_killed_is_done_once_its_lease_is_over():
     with server() as live:
         a_code_waits(live)
-        stopped = work(live, "accounts.tasks.deliver_mail", "stop")
-        assert os.WIFSTOPPED(os.waitpid(stopped.pid, os.WUNTRACED)[1])
-        stopped.kill()
-        stopped.wait()
+        stopped_at_work(live, "accounts.tasks.deliver_mail").kill()
         assert work(live, "accounts.tasks.deliver_mail", "go on").wait(60) == 0
         assert mails(live) == [], "its lease is not over"
         live.sql("UPDATE accounts_onetimecode SET lease_until = '2000-01-01 00:00:00+00:00'")

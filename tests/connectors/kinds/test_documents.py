@@ -156,6 +156,7 @@ def world(trusted: Authority, resolver: dict[str, list[list[str]]], settings: An
         yield locals()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_example_reads_what_it_says(kind: str, world: Any) -> None:
     config = example(kind)["config"]

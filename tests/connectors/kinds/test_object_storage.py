@@ -18,7 +18,7 @@ from tests.support.reader import Reader
 from tests.support.s3_server import S3Server, s3_server
 from tests.support.web_server import Reply, WebServer, json_reply
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.slow]
 
 
 @dataclass

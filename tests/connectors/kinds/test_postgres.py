@@ -17,7 +17,7 @@ from tests.support.certificates import Authority
 from tests.support.databases import Database, tls_database
 from tests.support.reader import Reader
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.slow]
 
 QUERY = "SELECT * FROM decisions"
 

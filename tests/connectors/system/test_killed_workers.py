@@ -12,7 +12,7 @@ from tests.connectors.system.conftest import RUN_OUT, Source, count
 from tests.support.workers import Workers, has_ended, kill
 from tests.system.live import Server, wait_until
 
-RECORDS = 5000
+RECORDS = 3000
 HELD = "SELECT count(*) FROM connectors_connector WHERE lease_token IS NOT NULL"
 
 

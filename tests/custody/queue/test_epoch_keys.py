@@ -15,7 +15,7 @@ from custody.services import reconcile
 from tests.support.web_server import Reply
 from tests.threads import at_once
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 FRESH, LONGEST = timedelta(seconds=300), timedelta(seconds=1800)
 DEK = os.urandom(32)

@@ -17,7 +17,7 @@ from custody.services import note_key_outages, reconcile, send_key_alerts
 from custody.services import sign as signing
 from tests.people import add_person
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 MINUTE = timedelta(minutes=1)
 
