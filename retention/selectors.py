@@ -57,7 +57,8 @@ def description(hold: Hold) -> str:
     """What it covers, in words."""
     if hold.root:
         return "one decision"
-    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in (hold.filter or {}).items())
+    named = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in (hold.filter or {}).items())
+    return named or "what is no longer kept"
 
 
 def holds_numbered(organization_id: uuid.UUID, numbers: Collection[int]) -> list[Hold]:

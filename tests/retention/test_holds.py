@@ -1,12 +1,10 @@
 """A hold covers a family, or all that match a filter, until it is lifted; its words stay in its own row."""
 
 import json
-import uuid
 from datetime import timedelta
 
 import pytest
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from accounts import callers
 from accounts.models import AuditEvent
@@ -145,6 +143,30 @@ def test_held_families_are_counted_once(api):
     assert selectors.count_held(api.organization.pk) == 2
 
 
+def test_the_words_of_a_hold_go_as_long_after_it_was_lifted_as_the_policy_says(api, other_api, clock):
+    found, caller = decided(api, "one", 40), callers.command_line(api.organization.pk)
+    on_one, by_filter = hold_on(found, SECRETS[0]), hold_by(api.organization, subject_reference=SECRETS[2])
+    standing = hold_by(api.organization, subject_reference="still held")
+    for hold in (on_one, by_filter):
+        services.lift_hold(caller=caller, hold=hold, because=SECRETS[3])
+    clock.shift(timedelta(days=30))
+    for organization, before, count in (
+        (other_api.organization, NOW + timedelta(seconds=1), 0),
+        (api.organization, NOW, 0),
+        (api.organization, NOW + timedelta(seconds=1), 2),
+        (api.organization, NOW + timedelta(seconds=1), 0),
+    ):
+        assert aged.sweep(organization.pk, before)["lifted holds"] == count
+    kept = list(Hold.objects.order_by("number").values_list("matter", "reason", "lifted_because", "root", "filter"))
+    assert kept == [
+        ("", "", "", found.pk, None),
+        ("", "", "", None, {}),
+        ("Case 8", "An inquiry.", "", None, standing.filter),
+    ]
+    assert Hold.objects.first().lifted_at == NOW
+    assert [selectors.description(each) for each in Hold.objects.order_by("number")][1] == "what is no longer kept"
+
+
 # ── by the API ──
 
 
@@ -225,26 +247,3 @@ def test_matter_and_reason_and_what_a_filter_looks_for_are_in_no_log_audit_or_er
     for secret in SECRETS:
         assert secret not in trail + logged + wrong.content.decode()
     assert AuditEvent.objects.get(verb="hold.placed").detail == {"covers": ["subject_reference"]}
-
-
-def test_the_texts_of_a_hold_go_when_it_has_been_lifted_for_as_long_as_the_policy_has_days(api, organization):
-    now = timezone.now()
-    columns = {
-        "organization": organization,
-        "matter": "A v B",
-        "reason": "Suit.",
-        "placed_by": "an owner",
-        "placed_at": now,
-    }
-    lifted = {"lifted_by": "an owner", "lifted_because": "Settled."}
-    held = {"filter": {"subject_reference": "person 7"}}
-    for number, days in ((1, 31), (2, 29)):
-        Hold.objects.create(number=number, lifted_at=now - timedelta(days=days), **columns, **lifted, **held)
-    Hold.objects.create(number=3, root=uuid.uuid4(), lifted_at=now - timedelta(days=31), **columns, **lifted)
-    Hold.objects.create(number=4, **columns, **held)
-    assert aged.sweep(organization.pk, now - timedelta(days=30))["lifted holds"] == 2
-    texts = {hold.number: (hold.matter, hold.reason, hold.filter, hold.lifted_because) for hold in Hold.objects.all()}
-    assert texts[1] == ("", "", {}, "")
-    assert texts[3] == ("", "", None, "")
-    assert texts[2][0] == texts[4][0] == "A v B"
-    assert aged.sweep(organization.pk, now - timedelta(days=30))["lifted holds"] == 0
