@@ -8,6 +8,7 @@ from config.api import openapi
 from config.api.pagination import paginate
 from config.api.resources import Resource, operation
 from config.api.responses import answer
+from custody.schemas import GONE
 from decisions.api.common import decision_of
 from decisions.selectors import decision as decision_named
 from retention import presenters, rules, selectors, services
@@ -88,7 +89,7 @@ class Holds(Resource):
         permission=Permission.MANAGE_HOLDS,
         body=HoldIn,
         answers={201: HoldOut},
-        errors=[404, 409],
+        errors=[404, 409, GONE],
     )
     @idempotent
     def create(self, request: Request) -> HttpResponse:
@@ -123,7 +124,7 @@ class DecisionsRetention(Resource):
         permission=Permission.READ_DECISIONS,
         parameters=[openapi.DECISION_ID],
         answers={200: DecisionRetention},
-        errors=[404],
+        errors=[404, GONE],
     )
     def retrieve(self, request: Request, decision_id: str) -> HttpResponse:
         return answer(presenters.standing(decision_of(request, decision_id)))
