@@ -102,12 +102,26 @@ def page_of_a_connector(browser: Browser, site: Service) -> None:
     page.close()
 
 
+def page_of_retention(browser: Browser, site: Service) -> None:
+    page = browser.new_page(base_url=site.url, viewport={"width": 1100, "height": 480}, color_scheme="light")
+    page.goto("/sign-in/")
+    sign_in(site, page, OWNER)
+    page.evaluate("localStorage.setItem('django.admin.navSidebarIsOpen', 'false')")
+    page.goto("/admin/retention/policy/")
+    page.get_by_label("Keep decisions for this many days").fill("1000")
+    page.get_by_role("button", name="Show what it would free").click()
+    fit(page)
+    shoot(page, "retention")
+    page.close()
+
+
 def main() -> None:
     PICTURES.mkdir(exist_ok=True)
     with demonstration() as site, chromium(shows_pdf=True) as browser:
         pages_of_sign_in(browser, site)
         pages_of_access(browser, site)
         page_of_a_connector(browser, site)
+        page_of_retention(browser, site)
         walk(browser, site)
 
 
