@@ -100,10 +100,12 @@ def dispose_of_due(*, caller: Caller, kind: Run.Kind, seconds: float = inf) -> I
     try:
         policy = _policy_of(run)
         if run.kind == Run.Kind.DAILY and not run.confirmed_at and not run.cursor:
-            candidates = _too_many(caller.organization_id, policy, ends)
-            if candidates:
-                leases.complete(run, state=Run.State.ASKS, candidates=candidates)
+            due, is_too_much = _count_due(run, policy, ends)
+            if is_too_much:
+                leases.complete(run, state=Run.State.ASKS, candidates=due)
                 return
+            run.candidates = due
+            leases.renew(run, lasts=_LEASE, candidates=due)
         after = run.cursor or families.FIRST
         before = rules.cutoff(policy, timezone.now())
         for batch in families.candidates(caller.organization_id, before, after=after, size=custody.BATCH):
@@ -161,15 +163,19 @@ def _policy_of(run: Run) -> Policy:
     return policy
 
 
-def _too_many(organization_id: uuid.UUID, policy: Policy, ends: float) -> int:
-    """How many families are due, if that is more than the owner's share of all; else 0. It counts as far as there is
-    time: an owner who confirms frees no more than were counted."""
-    due = 0
-    for found in verdicts(organization_id, policy, timezone.now()):
+def _count_due(run: Run, policy: Policy, ends: float) -> tuple[int, bool]:
+    """How many families are due, and whether that is more than the owner's share of all.
+
+    Once it is more, it counts as far as there is time: an owner who confirms frees no more than were counted. Until
+    then it counts to the last, for nothing may go that was not counted.
+    """
+    due, share = 0, policy.share_percent * families.count(run.organization_id)
+    for found in verdicts(run.organization_id, policy, timezone.now()):
         due += sum(verdict.is_due for verdict in found.values())
-        if time.monotonic() >= ends:
+        if due * 100 > share and time.monotonic() >= ends:
             break
-    return due if due * 100 > policy.share_percent * families.count(organization_id) else 0
+        leases.renew(run, lasts=_LEASE)
+    return due, due * 100 > share
 
 
 def _dispose_of(batch: Families, run: Run, policy: Policy, caller: Caller) -> Progress:
@@ -196,7 +202,7 @@ def _dispose_of(batch: Families, run: Run, policy: Policy, caller: Caller) -> Pr
 
 
 def _room(run: Run) -> int | None:
-    """How many families more it may free, if an owner has confirmed a number."""
+    """How many families more it may free: a daily run no more than it has counted, or an owner has confirmed."""
     return None if run.candidates is None else max(run.candidates - run.disposed, 0)
 
 
