@@ -18,7 +18,7 @@ from retention.errors import HoldLifted
 from retention.models import Hold
 from tests.notices.conftest import done
 from tests.reconsiderations.conftest import reconsider
-from tests.retention.conftest import NOW, decided, hold_by, hold_on, post, reasons
+from tests.retention.conftest import NOW, decided, hold_by, hold_on, post, put, reasons
 
 pytestmark = pytest.mark.django_db
 
@@ -248,3 +248,19 @@ def test_the_texts_of_a_hold_go_when_it_has_been_lifted_for_as_long_as_the_polic
     assert texts[3] == ("", "", None, "")
     assert texts[2][0] == texts[4][0] == "A v B"
     assert aged.sweep(organization.pk, now - timedelta(days=30))["lifted holds"] == 0
+
+
+def test_any_number_of_holds_can_be_in_force(api, clock):
+    """More than SQLite reads in one condition."""
+    held, free = decided(api, "loan-1", 40), decided(api, "loan-2", 40, subject={"reference": "person 7"})
+    for decision in (held, decided(api, "loan-3", 40, subject={"reference": "person 2499"})):
+        assert reasons(decision) == ["due"]
+    rows = [
+        Hold(number=number, matter="m", reason="r", placed_at=NOW, organization=api.organization, **covers)
+        for number, covers in enumerate(
+            [{"root": held.pk}] + [{"filter": {"subject_reference": f"person {n}"}} for n in range(100, 2600)], start=1
+        )
+    ]
+    Hold.objects.bulk_create(rows)
+    assert put(api, days=30, note="").json()["holds"] == {"in_force": 2501, "families": 2}
+    assert reasons(held, free) == ["hold", "due"]
