@@ -104,8 +104,9 @@ def policy_in_force(organization_id: uuid.UUID, *, daily: bool) -> Policy | None
     if current is None or not daily:
         return current
     rows = Policy.objects.for_organization(organization_id)
-    replaced = rows.filter(number__gt=OuterRef("number"), created_at__lt=OuterRef("begins_at"))
-    begun = rows.filter(begins_at__lte=timezone.now()).exclude(Exists(replaced)).order_by("-number").first()
+    later = rows.filter(number__gt=OuterRef("number"), created_at__lt=OuterRef("begins_at"))
+    replaced = Q(Exists(later), shortens=True)  # any other has begun as it was made, also if the clock goes back
+    begun = rows.filter(begins_at__lte=timezone.now()).exclude(replaced).order_by("-number").first()
     return max(current, begun, key=lambda policy: policy.days) if begun else None
 
 
