@@ -81,24 +81,29 @@ def verdicts(
 
 
 @requires(Permission.DISPOSE)
-def dispose_of_due(*, caller: Caller, kind: Run.Kind, seconds: float = inf) -> Iterator[Progress]:
+def dispose_of_due(
+    *, caller: Caller, kind: Run.Kind, seconds: float = inf, shown: Policy | None = None
+) -> Iterator[Progress]:
     """Dispose of an organization's families that are due. What was killed or stopped goes on where it was.
 
     Args:
         kind: a command goes by the newest policy, for a person was shown what will go. The daily run goes by the one
             that owners have known for a week, and asks them where it would free more than their share.
         seconds: after so long no batch begins any more; the next call goes on.
+        shown: by which a person was shown what will go, if one was.
 
     Raises:
         NoPolicy
         RunGoing: somebody works on another, or it waits for an owner.
-        PolicyChanged: meanwhile; what was disposed of before is.
+        PolicyChanged: meanwhile, or since it was shown; what was disposed of before is.
         Fault: the signing key cannot be used; a later call goes on.
     """
     ends = time.monotonic() + seconds
     run = _claimed(caller, kind)
     try:
         policy = _policy_of(run)
+        if shown and run.kind == Run.Kind.COMMAND and policy != shown:
+            raise PolicyChanged
         if run.kind == Run.Kind.DAILY and not run.confirmed_at and not run.cursor:
             due, is_too_much = _count_due(run, policy, ends)
             if is_too_much:

@@ -283,6 +283,18 @@ def test_the_command_shows_and_asks(api, records, policy, monkeypatch):
     assert len(kept(api.organization)) == 2
 
 
+def test_what_another_policy_would_free_was_not_shown_and_does_not_go(api, records, policy, monkeypatch):
+    def meanwhile(_):
+        policy_of(api.organization, days=1, number=2, shortens=True, begins_at=None)
+        return "yes"
+
+    monkeypatch.setattr("builtins.input", meanwhile)
+    with pytest.raises(CommandError, match="The retention policy was changed"):
+        call_command("retention_run", organization=api.organization.slug)
+    assert len(kept(api.organization)) == 4
+    assert Run.objects.get().state == "stopped"
+
+
 def test_a_dry_run_changes_nothing(api, records, policy):
     hold(api.organization, root=Decision.objects.get(decision_id="old-1").pk)
     said = command(api.organization, dry_run=True)
