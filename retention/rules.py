@@ -161,7 +161,8 @@ def holds_on(asked: Families) -> dict[uuid.UUID, list[Hold]]:
     found: dict[uuid.UUID, list[Hold]] = {root: [] for root in asked.roots}
     in_force = holds_in_force(asked.organization_id).order_by("number")
     for hold in in_force.filter(root__in=asked.roots):
-        found[hold.root].append(hold)
+        if hold.root:
+            found[hold.root].append(hold)
     for some in together(in_force.filter(root=None)):
         if len(some) > 1 and not chains(asked).filter(covered_by(some)).exists():
             continue

@@ -248,9 +248,7 @@ def test_nobody_else_writes_a_line(api, other_api, settings, family):
 
 
 @pytest.mark.parametrize("name", ["README.TXT", "lost+found", "20260101000000aa~", "a" * 200])
-def test_a_strange_file_in_the_journal_keeps_nothing_else_from_being_done_again(
-    api, client, restored, settings, name
-):
+def test_a_strange_file_in_the_journal_keeps_nothing_else_from_being_done_again(api, client, restored, settings, name):
     (file,) = files(settings)
     file.with_name(name).write_bytes(file.read_bytes())
     with pytest.raises(JournalDamaged):
