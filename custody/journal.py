@@ -202,7 +202,7 @@ def _read_line(keys: Keyring, line: bytes) -> Line:
             journaled=True,
             **_read_signed("disposal", said),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise JournalDamaged(because="a line of the journal cannot be read") from error
     return Line(entry, disposal)
 
