@@ -9,6 +9,7 @@ organization's first record has; a signing key may be younger than the backup.
 import base64
 import hmac
 import json
+import re
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,12 +26,13 @@ from config.api.times import rfc3339
 from config.errors import Fault
 from custody import storage_targets, vaults
 from custody.keys import Keyring, keyring
-from custody.models import Disposal, Entry, Installation, JournalFile, StorageTarget
+from custody.models import Disposal, Entry, Installation, JournalFile, Key, StorageTarget
 from custody.vaults import Vault, VaultNotMarked, VaultUnavailable
 from custody.vaults.filesystem import FilesystemVault
 
 STORAGE = "storage"
 _FOLDER = "folder:"
+_NAME = re.compile("[0-9a-f]{14,64}")
 
 
 class JournalDamaged(Fault):
@@ -88,15 +90,22 @@ def unknown() -> Iterator[tuple[uuid.UUID, str]]:
 
 
 def read(organization_id: uuid.UUID, key: str) -> list[Line]:
-    """The lines of a file.
+    """The lines of a file, one for each record; none for an organization that has no keys: in a backup from before its
+    first record nothing can come back, and no line can be compared.
 
     Raises:
         JournalDamaged, VaultUnavailable, KeyMissing
     """
-    place = next(each for each in _places(organization_id) if each.has(key))
-    body = place.get(key)
+    if not _NAME.fullmatch(key.removeprefix(_prefix(organization_id))):
+        raise JournalDamaged(because="a file in the journal has a name that this service gives to none")
+    if not Key.objects.for_organization(organization_id).exists():
+        return []
+    place = next((each for each in _places(organization_id) if each.has(key)), None)
+    if place is None:
+        raise JournalDamaged(because="a file of the journal is gone")
     keys = keyring(organization_id)
-    return [_read_line(keys, line) for line in body.splitlines()]
+    lines = [_read_line(keys, line) for line in place.get(key).splitlines()]
+    return list({line.entry.pk: line for line in lines}.values())
 
 
 def _prefix(organization_id: uuid.UUID) -> str:
@@ -193,7 +202,7 @@ def _read_line(keys: Keyring, line: bytes) -> Line:
             journaled=True,
             **_read_signed("disposal", said),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise JournalDamaged(because="a line of the journal cannot be read") from error
     return Line(entry, disposal)
 

@@ -37,12 +37,14 @@ class HoldForm(forms.Form):
 
 
 class FilterHoldForm(HoldForm):
-    """A field for each of `rules.FILTERS`. A decision must match all that are filled in."""
+    """A field for each of `rules.FILTERS`. A decision must match all that are filled in, spaces included."""
 
-    action = forms.CharField(required=False, max_length=_LONGEST_VALUE)
-    system = forms.CharField(required=False, max_length=_LONGEST_VALUE)
-    source = forms.CharField(required=False, max_length=_LONGEST_VALUE)
-    subject_reference = forms.CharField(required=False, max_length=_LONGEST_VALUE, label="Reference of the subject")
+    action = forms.CharField(required=False, max_length=_LONGEST_VALUE, strip=False)
+    system = forms.CharField(required=False, max_length=_LONGEST_VALUE, strip=False)
+    source = forms.CharField(required=False, max_length=_LONGEST_VALUE, strip=False)
+    subject_reference = forms.CharField(
+        required=False, max_length=_LONGEST_VALUE, strip=False, label="Reference of the subject"
+    )
     decided_from = forms.DateTimeField(required=False, widget=_MOMENT, label="Decided from (UTC)")
     decided_to = forms.DateTimeField(required=False, widget=_MOMENT, label="Decided before (UTC)")
     received_from = forms.DateTimeField(required=False, widget=_MOMENT, label="Received from (UTC)")

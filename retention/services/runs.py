@@ -81,29 +81,36 @@ def verdicts(
 
 
 @requires(Permission.DISPOSE)
-def dispose_of_due(*, caller: Caller, kind: Run.Kind, seconds: float = inf) -> Iterator[Progress]:
+def dispose_of_due(
+    *, caller: Caller, kind: Run.Kind, seconds: float = inf, shown: Policy | None = None
+) -> Iterator[Progress]:
     """Dispose of an organization's families that are due. What was killed or stopped goes on where it was.
 
     Args:
         kind: a command goes by the newest policy, for a person was shown what will go. The daily run goes by the one
             that owners have known for a week, and asks them where it would free more than their share.
         seconds: after so long no batch begins any more; the next call goes on.
+        shown: by which a person was shown what will go, if one was.
 
     Raises:
         NoPolicy
         RunGoing: somebody works on another, or it waits for an owner.
-        PolicyChanged: meanwhile; what was disposed of before is.
+        PolicyChanged: meanwhile, or since it was shown; what was disposed of before is.
         Fault: the signing key cannot be used; a later call goes on.
     """
     ends = time.monotonic() + seconds
     run = _claimed(caller, kind)
     try:
         policy = _policy_of(run)
+        if shown and run.kind == Run.Kind.COMMAND and policy != shown:
+            raise PolicyChanged
         if run.kind == Run.Kind.DAILY and not run.confirmed_at and not run.cursor:
-            candidates = _too_many(caller.organization_id, policy, ends)
-            if candidates:
-                leases.complete(run, state=Run.State.ASKS, candidates=candidates)
+            due, is_too_much = _count_due(run, policy, ends)
+            if is_too_much:
+                leases.complete(run, state=Run.State.ASKS, candidates=due)
                 return
+            run.candidates = due
+            leases.renew(run, lasts=_LEASE, candidates=due)
         after = run.cursor or families.FIRST
         before = rules.cutoff(policy, timezone.now())
         for batch in families.candidates(caller.organization_id, before, after=after, size=custody.BATCH):
@@ -161,15 +168,19 @@ def _policy_of(run: Run) -> Policy:
     return policy
 
 
-def _too_many(organization_id: uuid.UUID, policy: Policy, ends: float) -> int:
-    """How many families are due, if that is more than the owner's share of all; else 0. It counts as far as there is
-    time: an owner who confirms frees no more than were counted."""
-    due = 0
-    for found in verdicts(organization_id, policy, timezone.now()):
+def _count_due(run: Run, policy: Policy, ends: float) -> tuple[int, bool]:
+    """How many families are due, and whether that is more than the owner's share of all.
+
+    Once it is more, it counts as far as there is time: an owner who confirms frees no more than were counted. Until
+    then it counts to the last, for nothing may go that was not counted.
+    """
+    due, share = 0, policy.share_percent * families.count(run.organization_id)
+    for found in verdicts(run.organization_id, policy, timezone.now()):
         due += sum(verdict.is_due for verdict in found.values())
-        if time.monotonic() >= ends:
+        if due * 100 > share and time.monotonic() >= ends:
             break
-    return due if due * 100 > policy.share_percent * families.count(organization_id) else 0
+        leases.renew(run, lasts=_LEASE)
+    return due, due * 100 > share
 
 
 def _dispose_of(batch: Families, run: Run, policy: Policy, caller: Caller) -> Progress:
@@ -196,7 +207,7 @@ def _dispose_of(batch: Families, run: Run, policy: Policy, caller: Caller) -> Pr
 
 
 def _room(run: Run) -> int | None:
-    """How many families more it may free, if an owner has confirmed a number."""
+    """How many families more it may free: a daily run no more than it has counted, or an owner has confirmed."""
     return None if run.candidates is None else max(run.candidates - run.disposed, 0)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.db import transaction
 
-from custody import disposal_statements, envelope, families, journal, services, signers, vaults
+from custody import disposal_statements, envelope, families, journal, keys, services, signers, vaults
 from custody.disposal_statements import Order
 from custody.journal import JournalDamaged
 from custody.models import Disposal, Entry, JournalFile, Key, SealedObject, object_key
@@ -219,6 +219,7 @@ def test_a_family_that_grew_after_the_restore_goes_as_a_whole(api, restored):
         lambda body: body.replace(b'"policy":3', b'"policy":4'),
         lambda body: b"not JSON\n",
         lambda body: b"[]\n",
+        lambda body: b"[" * 100_000 + b"\n",
         lambda body: body.replace(b'"mac":"', b'"mac":"0'),
     ],
 )
@@ -245,6 +246,38 @@ def test_nobody_else_writes_a_line(api, other_api, settings, family):
     with pytest.raises(JournalDamaged):
         list(services.replay())
     assert Entry.objects.filter(organization=api.organization, state="stored").count() == 3
+
+
+@pytest.mark.parametrize("name", ["README.TXT", "lost+found", "20260101000000aa~", "a" * 200])
+def test_a_strange_file_in_the_journal_keeps_nothing_else_from_being_done_again(api, client, restored, settings, name):
+    (file,) = files(settings)
+    file.with_name(name).write_bytes(file.read_bytes())
+    with pytest.raises(JournalDamaged):
+        list(services.replay())
+    assert Entry.objects.filter(state="disposed").count() == 3
+    assert client.get("/readyz").json()["journal"] == "failing"
+    file.with_name(name).unlink()
+    assert client.get("/readyz").json()["journal"] == "ok"
+
+
+def test_a_line_that_is_there_twice_is_done_once(restored, settings):
+    (file,) = files(settings)
+    file.write_bytes(file.read_bytes() * 2)
+    assert list(services.replay()) == [3]
+
+
+def test_a_backup_from_before_the_first_record_of_an_organization_is_ready_and_makes_no_keys(api, client, settings):
+    saved = transaction.savepoint()
+    record_id = done(api.ingest(RAW))["record_id"]
+    dispose(Families(api.organization.pk, [Entry.objects.get(pk=record_id).pk]), api.organization)
+    transaction.savepoint_rollback(saved)
+    keys.forget()
+    forget()
+    assert list(services.replay()) == [0]
+    assert client.get("/readyz").json()["journal"] == "ok"
+    assert not Key.objects.filter(organization=api.organization).exists()
+    done(api.ingest(RAW))
+    assert list(services.replay()) == []
 
 
 def test_a_journal_whose_disk_is_not_mounted_makes_the_service_unready(api, client, family, settings):

@@ -11,7 +11,7 @@ from custody.models import Disposal, Entry
 from retention import services
 from retention.models import Hold, Policy, Run
 from tests.notices.conftest import drafted
-from tests.retention.conftest import NOW, decided, hold_by, hold_on, set_days
+from tests.retention.conftest import NOW, decided, hold_by, hold_on, reasons, set_days
 from tests.retention.test_announcements import asking
 
 pytestmark = pytest.mark.django_db
@@ -219,3 +219,10 @@ def test_the_start_page_says_what_waits_for_an_owner(organization, signed_in, ap
     assert "0 disposals" in on_page(owner, f"{DISPOSALS}?state=finished")
     assert str(record.pk) in on_page(owner, f"{DISPOSALS}{record.pk}/change/")
     assert "waits for an owner" not in on_page(signed_in(Role.EDITOR), "/admin/")
+
+
+def test_a_hold_by_a_reference_covers_what_is_spelled_with_spaces(api, signed_in):
+    held = decided(api, "loan-1", 40, subject={"reference": " person 7 "})
+    words = {"matter": "Case 9", "reason": "A claim.", "subject_reference": " person 7 "}
+    signed_in().submit(reverse("admin:place-hold"), **words, place="")
+    assert reasons(held) == ["hold"]

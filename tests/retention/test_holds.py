@@ -16,7 +16,7 @@ from retention.errors import HoldLifted
 from retention.models import Hold
 from tests.notices.conftest import done
 from tests.reconsiderations.conftest import reconsider
-from tests.retention.conftest import NOW, decided, hold_by, hold_on, post, reasons
+from tests.retention.conftest import NOW, decided, hold_by, hold_on, post, put, reasons
 
 pytestmark = pytest.mark.django_db
 
@@ -247,3 +247,19 @@ def test_matter_and_reason_and_what_a_filter_looks_for_are_in_no_log_audit_or_er
     for secret in SECRETS:
         assert secret not in trail + logged + wrong.content.decode()
     assert AuditEvent.objects.get(verb="hold.placed").detail == {"covers": ["subject_reference"]}
+
+
+def test_any_number_of_holds_can_be_in_force(api, clock):
+    """More than SQLite reads in one condition."""
+    held, free = decided(api, "loan-1", 40), decided(api, "loan-2", 40, subject={"reference": "person 7"})
+    for decision in (held, decided(api, "loan-3", 40, subject={"reference": "person 2499"})):
+        assert reasons(decision) == ["due"]
+    rows = [
+        Hold(number=number, matter="m", reason="r", placed_at=NOW, organization=api.organization, **covers)
+        for number, covers in enumerate(
+            [{"root": held.pk}] + [{"filter": {"subject_reference": f"person {n}"}} for n in range(100, 2600)], start=1
+        )
+    ]
+    Hold.objects.bulk_create(rows)
+    assert put(api, days=30, note="").json()["holds"] == {"in_force": 2501, "families": 2}
+    assert reasons(held, free) == ["hold", "due"]

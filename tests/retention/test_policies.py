@@ -149,6 +149,15 @@ def test_a_version_that_was_replaced_before_it_began_never_begins(organization, 
     assert in_force(organization) is None, "of 365 days owners know nothing yet"
 
 
+def test_a_clock_that_goes_back_makes_no_shorter_period_begin(at_hundred, clock):
+    """A version that was set a moment before another one had begun already."""
+    set_days(at_hundred, 1000)
+    clock.shift(-60)
+    set_days(at_hundred, 900)
+    clock.shift(120)
+    assert in_force(at_hundred) == 1000
+
+
 def test_taking_a_shorter_period_back_counts_at_once(at_hundred, clock):
     set_days(at_hundred, 50)
     told(at_hundred)

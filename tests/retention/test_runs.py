@@ -219,6 +219,24 @@ def test_a_confirmed_run_frees_what_was_shown_and_no_more(api, records, policy):
     assert (row.state, row.disposed, len(kept(api.organization))) == ("finished", 2, 3)
 
 
+def test_a_daily_run_without_time_counts_to_the_last_before_it_frees_anything(api, records, policy, small_batches):
+    Policy.objects.update(share_percent=49)
+    for _ in range(3):
+        services.run_daily(api.organization.pk, seconds=0)
+    row = Run.objects.get()
+    assert (row.state, row.candidates, row.disposed) == ("asks", 2, 0)
+
+
+def test_a_daily_run_frees_no_more_than_it_has_counted(api, records, policy, small_batches):
+    Policy.objects.update(share_percent=50)
+    services.run_daily(api.organization.pk, seconds=0)
+    assert Run.objects.get().disposed == 1
+    for number in range(3):
+        done(api.ingest(old_record(f"old-{number + 3}")))
+    row = daily(api.organization)
+    assert (row.state, row.disposed) == ("finished", 2)
+
+
 def test_a_share_that_is_not_exceeded_is_not_asked_about(api, records, policy):
     Policy.objects.update(share_percent=50)
     assert daily(api.organization).disposed == 2
@@ -263,6 +281,18 @@ def test_the_command_shows_and_asks(api, records, policy, monkeypatch):
     assert "2 decisions are due" in said
     assert "2 decisions disposed of" in said
     assert len(kept(api.organization)) == 2
+
+
+def test_what_another_policy_would_free_was_not_shown_and_does_not_go(api, records, policy, monkeypatch):
+    def meanwhile(_):
+        policy_of(api.organization, days=1, number=2, shortens=True, begins_at=None)
+        return "yes"
+
+    monkeypatch.setattr("builtins.input", meanwhile)
+    with pytest.raises(CommandError, match="The retention policy was changed"):
+        call_command("retention_run", organization=api.organization.slug)
+    assert len(kept(api.organization)) == 4
+    assert Run.objects.get().state == "stopped"
 
 
 def test_a_dry_run_changes_nothing(api, records, policy):

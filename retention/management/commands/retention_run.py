@@ -42,7 +42,7 @@ class Command(BaseCommand):
                 return
             if not options["yes"]:
                 _ask(found[Reason.DUE], organization)
-            self._run(organization, found.total())
+            self._run(organization, policy, found.total())
         except DomainError as error:
             raise CommandError(error.sentence) from None
 
@@ -61,9 +61,10 @@ class Command(BaseCommand):
             self.stdout.write("There is no journal: a restored backup revives what was disposed of since.")
         return found
 
-    def _run(self, organization: Organization, total: int) -> None:
+    def _run(self, organization: Organization, policy: Policy, total: int) -> None:
         disposed = unfinished = 0
-        steps = services.dispose_of_due(caller=callers.command_line(organization.pk), kind=Run.Kind.COMMAND)
+        caller = callers.command_line(organization.pk)
+        steps = services.dispose_of_due(caller=caller, kind=Run.Kind.COMMAND, shown=policy)
         with progress("Disposing", total) as advance:
             for step in steps:
                 disposed, unfinished = disposed + step.disposed, unfinished + step.unfinished
