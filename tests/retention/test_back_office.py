@@ -180,6 +180,9 @@ def test_a_hold_is_placed_from_the_decisions_page_and_lifted_with_a_reason(api, 
     owner.submit(placed["Location"], lift, because="Settled.")
     hold.refresh_from_db()
     assert hold.lifted_because == "Settled."
+    row = on_page(owner, placed["Location"])
+    assert "keeps nothing any more" in row
+    assert "It covers" not in row
     assert "Case 7" not in on_page(owner, HOLDS)
     assert "Case 7" in on_page(owner, f"{HOLDS}?state=lifted")
     assert "Case 7" in on_page(owner, f"{HOLDS}?state=all")
@@ -191,6 +194,8 @@ def test_a_hold_by_a_filter_counts_what_it_covers_before_it_is_placed(api, signe
     owner, address = signed_in(), reverse("admin:place-hold")
     words = {"matter": "Case 8", "reason": "An inquiry."}
     assert "Fill in at least one value" in text(owner.submit(address, **words, place=""))
+    times = {"received_from": "2026-01-02T03:04", "received_to": "2026-01-02T03:04"}
+    assert "so it would hold nothing" in text(owner.submit(address, **words, **times, place=""))
     counted = text(owner.submit(address, **words, action="denied", count=""))
     assert "It would cover <strong>1</strong> decision now." in counted
     assert not Hold.objects.exists()

@@ -22,6 +22,7 @@ from tests.retention.conftest import NOW, decided, hold_by, hold_on, post, reaso
 
 pytestmark = pytest.mark.django_db
 
+NOON, LATE = "2026-07-01T12:00:00Z", "2026-07-01T12:00:00.5Z"
 SECRETS = ("Jane Example", "jane's claim", "loan of jane", "settled with jane")
 
 
@@ -183,6 +184,8 @@ def test_a_hold_is_placed_listed_and_lifted(api):
         ({"matter": "x", "reason": "x", "filter": {"actoin": "x", "system": "y"}}, "extra_forbidden", "filter"),
         ({"matter": "x", "reason": "x", "filter": {"action": ""}}, "string_too_short", "filter"),
         ({"matter": "x", "reason": "x", "filter": {"decided_to": "2026-01-01"}}, "timezone_aware", "filter"),
+        ({"matter": "x", "reason": "x", "filter": {"received_from": LATE, "received_to": NOON}}, "value_error", None),
+        ({"matter": "x", "reason": "x", "filter": {"decided_from": NOON, "decided_to": NOON}}, "value_error", None),
         ({"matter": "x" * 201, "reason": "x", "decision_id": "one"}, "string_too_long", "matter"),
     ],
 )  # fmt: skip
@@ -247,4 +250,5 @@ def test_the_texts_of_a_hold_go_when_it_has_been_lifted_for_as_long_as_the_polic
     assert texts[1] == ("", "", {}, "")
     assert texts[3] == ("", "", None, "")
     assert texts[2][0] == texts[4][0] == "A v B"
+    assert selectors.description(Hold.objects.get(number=1)) == "-"
     assert aged.sweep(organization.pk, now - timedelta(days=30))["lifted holds"] == 0
