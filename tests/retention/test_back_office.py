@@ -158,6 +158,12 @@ def test_an_owner_confirms_a_run_that_asks(organization, signed_in, clock):
     assert "A disposal waits for an owner" not in on_page(owner)
 
 
+def test_a_run_that_failed_says_when_it_goes_on(organization, signed_in):
+    run = asking(organization)
+    Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING, next_try_at=timezone.now())
+    assert "running: it failed, and goes on after" in on_page(signed_in())
+
+
 # ── holds ──
 
 
