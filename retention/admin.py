@@ -167,6 +167,7 @@ class DisposalAdmin(ReadOnlyAdmin):
         "kept_until": "object locked until",
         "recoverable_until": "recoverable until",
     }
+    row_template = "retention/disposal.html"
     ordering = ("-disposed_at", "-pk")
     sortable_by = ()
 
