@@ -61,7 +61,8 @@ def of(model: type[Model], fate: Fate) -> list[str]:
 
 
 def erase(rows: QuerySet[Any]) -> None:
-    """Do to rows what their model's columns declare: delete the rows, or empty columns."""
+    """Do to rows what their model's columns declare: delete the rows, or empty columns. What goes where it is
+    rare, or with time, is for its app to remove."""
     if of(rows.model, Fate.DELETED):
         rows.delete()
     else:

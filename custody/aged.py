@@ -15,7 +15,7 @@ def register(name: str, sweep: Sweep) -> None:
     """Add a kind of things that age; apps call this from their `ready()`.
 
     Args:
-        name: in the plural, as a run tells how many went.
+        name: in the plural.
         sweep: takes an organization's id and a moment, removes or makes unrecognisable what is older, and returns how
             many of them there were. It may be stopped at any moment and run again.
 

@@ -82,7 +82,7 @@ class HoldAdmin(ReadOnlyAdmin):
         rows = Decision.objects.for_organization(row.organization_id)
         return {
             "decision": rows.filter(pk=row.root).first() if row.root else None,
-            "families": selectors.count_covered(row),
+            "families": 0 if row.lifted_at else selectors.count_covered(row),
             "form": LiftForm(),
             "reason": refusal(request, Permission.MANAGE_HOLDS),
         }
@@ -167,6 +167,7 @@ class DisposalAdmin(ReadOnlyAdmin):
         "kept_until": "object locked until",
         "recoverable_until": "recoverable until",
     }
+    row_template = "retention/disposal.html"
     ordering = ("-disposed_at", "-pk")
     sortable_by = ()
 

@@ -116,7 +116,6 @@ class Run(Leased):
         RUNNING = "running", "running"
         ASKS = "asks", "waits for an owner"
         FINISHED = "finished", "finished"
-        FAILED = "failed", "failed"
         STOPPED = "stopped", "stopped"
 
     UNFINISHED = (State.RUNNING, State.ASKS)
@@ -135,7 +134,6 @@ class Run(Leased):
     held = models.PositiveIntegerField(default=0)
     kept_by_floor = models.PositiveIntegerField(default=0)
     with_obstacle = models.PositiveIntegerField(default=0)
-    failed = models.PositiveIntegerField(default=0)
     candidates = models.PositiveIntegerField(null=True, help_text="How many families it would free, when it asks.")
     confirmed_by = models.CharField(max_length=300, blank=True)
     confirmed_at = models.DateTimeField(null=True)

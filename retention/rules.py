@@ -195,6 +195,13 @@ def condition(filter: dict[str, Any]) -> Q:
     return Q(**{_FILTERS[name]: value for name, value in filter.items()})
 
 
+def is_empty_range(filter: dict[str, Any]) -> bool:
+    """Whether no time can be in one of a filter's ranges: a hold by it would keep nothing, and nobody would notice."""
+    times = {name: datetime.fromisoformat(value) for name, value in filter.items() if name.endswith(("_from", "_to"))}
+    ranges = (("decided_from", "decided_to"), ("received_from", "received_to"))
+    return any(times[start] >= times[end] for start, end in ranges if start in times and end in times)
+
+
 def roots_of(rows: QuerySet[Decision]) -> QuerySet[Decision, uuid.UUID]:
     """The roots of the families that decisions belong to, each once."""
     return rows.order_by().values_list(ROOT, flat=True).distinct()

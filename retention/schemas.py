@@ -9,6 +9,7 @@ from config.api.pagination import Page
 from config.api.schemas import Answer, RequestBody, Text
 from config.api.times import MomentInBody
 from decisions.records import DecisionId
+from retention import rules
 from retention.models import LONGEST, MAX_MATTER, MAX_NOTE, MAX_REASON, SHORTEST
 
 Days = Annotated[int, Field(ge=SHORTEST, le=LONGEST), WHOLE]
@@ -45,6 +46,8 @@ class HoldFilter(RequestBody):
     def _names_something(self) -> Self:
         if not self.as_json():
             raise ValueError("a filter names at least one value")
+        if rules.is_empty_range(self.as_json()):
+            raise ValueError("no time is from the first and before the last")
         return self
 
     def as_json(self) -> dict[str, Any]:

@@ -19,6 +19,14 @@ from retention.models import LONGEST, Hold, Policy, Run
 from retention.rules import Verdict
 
 _VERSIONS = 200
+_WORDS = {
+    "subject_reference": "reference of the subject",
+    "decided_from": "decided from",
+    "decided_to": "decided before",
+    "received_from": "received from",
+    "received_to": "received before",
+}
+"""What the form calls values of a filter, where that is not their name."""
 
 
 def history(organization_id: uuid.UUID) -> list[Policy]:
@@ -51,7 +59,7 @@ def count_families(organization_id: uuid.UUID, wanted: Q) -> int:
 
 
 def count_covered(hold: Hold) -> int:
-    """How many families a hold covers, or would if it were in force; counted as `count_families` does."""
+    """How many families a hold in force covers; counted as `count_families` does."""
     return count_families(hold.organization_id, rules.covered_by([hold]))
 
 
@@ -59,8 +67,8 @@ def description(hold: Hold) -> str:
     """What it covers, in words."""
     if hold.root:
         return "one decision"
-    named = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in (hold.filter or {}).items())
-    return named or "what is no longer kept"
+    named = (f"{_WORDS.get(name, name)} {value}" for name, value in (hold.filter or {}).items())
+    return ", ".join(named) or "what is no longer kept"
 
 
 def holds_numbered(organization_id: uuid.UUID, numbers: Collection[int]) -> list[Hold]:

@@ -44,13 +44,13 @@ class Chart:
     """A bar chart, which is a table too. The longest bar is as long as `full`, or else as the greatest value.
 
     Attributes:
-        url: the page with the whole story.
+        url: the page with the whole story, if there is one.
         description: one sentence on what is counted.
     """
 
     title: str
     bars: Sequence[Bar]
-    url: str
+    url: str = ""
     description: str = ""
     full: float = 0
 

@@ -221,14 +221,12 @@ class _Ends:
 
     def keep(self, rows: Sequence[Disposal]) -> int:
         """Write down what is finished, where the lease is as it was. Returns how many are."""
-        done = [row for row in rows if row.pk not in self.problems]
         finished = 0
         with transaction.atomic():
             held = {row.pk: row for row in leases.unchanged(rows)} if rows else {}
             now = timezone.now()
-            for (kept, recoverable), ids in self._by_remains(
-                pk for pk in (row.pk for row in done) if pk in held
-            ).items():
+            done = [pk for pk in held if pk not in self.problems]
+            for (kept, recoverable), ids in self._by_remains(done).items():
                 columns = {"kept_until": kept, "recoverable_until": recoverable, "problem": "", "finished_at": now}
                 finished += self._rows(ids).update(**columns, **leases.RELEASED)
             for row in rows:

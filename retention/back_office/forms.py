@@ -19,7 +19,7 @@ class PolicyForm(forms.Form):
         label="Keep decisions for this many days",
         min_value=SHORTEST,
         max_value=LONGEST,
-        help_text="From the date of the decision, or from the last that happened to it since.",
+        help_text="From the date of the decision, or from the last thing that happened to it since.",
     )
     note = forms.CharField(required=False, max_length=MAX_NOTE, widget=_LINES, help_text="Why, for the history.")
     share_percent = forms.IntegerField(
@@ -53,6 +53,8 @@ class FilterHoldForm(HoldForm):
     def clean(self) -> dict[str, Any]:
         if not self.errors and not self.filter:
             raise forms.ValidationError("Fill in at least one value that decisions must match.")
+        if not self.errors and rules.is_empty_range(self.filter):
+            raise forms.ValidationError("No time is from the first and before the last, so it would hold nothing.")
         return self.cleaned_data
 
     @property

@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, path
 from django.views.decorators.http import require_POST
 
 from accounts import selectors as accounts
@@ -127,7 +127,6 @@ def _chart(found: Preview) -> Chart:
             Bar("held", found.held),
             Bar("unfinished", found.with_obstacle),
         ],
-        url=reverse("admin:decisions_decision_changelist"),
         description=f"At least: {MOST:,} were looked at, and there are more." if found.is_capped else "",
     )
 

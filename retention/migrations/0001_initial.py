@@ -69,7 +69,6 @@ class Migration(migrations.Migration):
                             ("running", "running"),
                             ("asks", "waits for an owner"),
                             ("finished", "finished"),
-                            ("failed", "failed"),
                             ("stopped", "stopped"),
                         ],
                         default="running",
@@ -88,7 +87,6 @@ class Migration(migrations.Migration):
                 ("held", models.PositiveIntegerField(default=0)),
                 ("kept_by_floor", models.PositiveIntegerField(default=0)),
                 ("with_obstacle", models.PositiveIntegerField(default=0)),
-                ("failed", models.PositiveIntegerField(default=0)),
                 (
                     "candidates",
                     models.PositiveIntegerField(help_text="How many families it would free, when it asks.", null=True),

@@ -51,7 +51,7 @@ class RunGoing(DomainError):
 
     def __init__(self, run: Run) -> None:
         super().__init__(
-            f"A {run.get_kind_display()} of this organization has been going on since "
+            f"A run of this organization ({run.get_kind_display()}) has been going on since "
             f"{run.started_at:%Y-%m-%d %H:%M} UTC. Only one goes on at a time."
         )
 

@@ -158,6 +158,12 @@ def test_an_owner_confirms_a_run_that_asks(organization, signed_in, clock):
     assert "A disposal waits for an owner" not in on_page(owner)
 
 
+def test_a_run_that_failed_says_when_it_goes_on(organization, signed_in):
+    run = asking(organization)
+    Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING, next_try_at=timezone.now())
+    assert "running: it failed, and goes on after" in on_page(signed_in())
+
+
 # ── holds ──
 
 
@@ -180,6 +186,9 @@ def test_a_hold_is_placed_from_the_decisions_page_and_lifted_with_a_reason(api, 
     owner.submit(placed["Location"], lift, because="Settled.")
     hold.refresh_from_db()
     assert hold.lifted_because == "Settled."
+    row = on_page(owner, placed["Location"])
+    assert "keeps nothing any more" in row
+    assert "It covers" not in row
     assert "Case 7" not in on_page(owner, HOLDS)
     assert "Case 7" in on_page(owner, f"{HOLDS}?state=lifted")
     assert "Case 7" in on_page(owner, f"{HOLDS}?state=all")
@@ -191,6 +200,8 @@ def test_a_hold_by_a_filter_counts_what_it_covers_before_it_is_placed(api, signe
     owner, address = signed_in(), reverse("admin:place-hold")
     words = {"matter": "Case 8", "reason": "An inquiry."}
     assert "Fill in at least one value" in text(owner.submit(address, **words, place=""))
+    times = {"received_from": "2026-01-02T03:04", "received_to": "2026-01-02T03:04"}
+    assert "so it would hold nothing" in text(owner.submit(address, **words, **times, place=""))
     counted = text(owner.submit(address, **words, action="denied", count=""))
     assert "It would cover <strong>1</strong> decision now." in counted
     assert not Hold.objects.exists()
@@ -217,7 +228,8 @@ def test_the_start_page_says_what_waits_for_an_owner(organization, signed_in, ap
     assert "the bucket does not answer" in on_page(owner, f"{DISPOSALS}?state=failing")
     assert "1 disposal" in on_page(owner, f"{DISPOSALS}?state=unfinished")
     assert "0 disposals" in on_page(owner, f"{DISPOSALS}?state=finished")
-    assert str(record.pk) in on_page(owner, f"{DISPOSALS}{record.pk}/change/")
+    row = on_page(owner, f"{DISPOSALS}{record.pk}/change/")
+    assert f'href="{reverse("admin:custody_entry_change", args=[record.pk])}"' in row
     assert "waits for an owner" not in on_page(signed_in(Role.EDITOR), "/admin/")
 
 

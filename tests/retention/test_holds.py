@@ -20,6 +20,7 @@ from tests.retention.conftest import NOW, decided, hold_by, hold_on, post, put, 
 
 pytestmark = pytest.mark.django_db
 
+NOON, LATE = "2026-07-01T12:00:00Z", "2026-07-01T12:00:00.5Z"
 SECRETS = ("Jane Example", "jane's claim", "loan of jane", "settled with jane")
 
 
@@ -205,6 +206,8 @@ def test_a_hold_is_placed_listed_and_lifted(api):
         ({"matter": "x", "reason": "x", "filter": {"actoin": "x", "system": "y"}}, "extra_forbidden", "filter"),
         ({"matter": "x", "reason": "x", "filter": {"action": ""}}, "string_too_short", "filter"),
         ({"matter": "x", "reason": "x", "filter": {"decided_to": "2026-01-01"}}, "timezone_aware", "filter"),
+        ({"matter": "x", "reason": "x", "filter": {"received_from": LATE, "received_to": NOON}}, "value_error", None),
+        ({"matter": "x", "reason": "x", "filter": {"decided_from": NOON, "decided_to": NOON}}, "value_error", None),
         ({"matter": "x" * 201, "reason": "x", "decision_id": "one"}, "string_too_long", "matter"),
     ],
 )  # fmt: skip

@@ -278,7 +278,7 @@ def test_the_command_shows_and_asks(api, records, policy, monkeypatch):
         command(api.organization, "no", monkeypatch)
     assert len(kept(api.organization)) == 4
     said = command(api.organization, "yes", monkeypatch)
-    assert "2 decisions are due" in said
+    assert "Due, with all that belongs to them: 2 decisions." in said
     assert "2 decisions disposed of" in said
     assert len(kept(api.organization)) == 2
 
@@ -298,8 +298,8 @@ def test_what_another_policy_would_free_was_not_shown_and_does_not_go(api, recor
 def test_a_dry_run_changes_nothing(api, records, policy):
     hold(api.organization, root=Decision.objects.get(decision_id="old-1").pk)
     said = command(api.organization, dry_run=True)
-    assert "1 decisions are due" in said
-    assert "1 past the policy's days are on hold" in said
+    assert "Due, with all that belongs to them: 1 decision." in said
+    assert "Kept by a hold: 1 decision." in said
     assert not Run.objects.exists()
     assert len(kept(api.organization)) == 4
 
@@ -312,7 +312,7 @@ def test_the_command_says_that_a_restore_revives_records_where_there_is_no_journ
 
 def test_the_command_ends_with_an_error_where_storage_does_not_answer(api, filesystem_vault, records, policy):
     (filesystem_vault / "MARKER").unlink()
-    with pytest.raises(CommandError, match="2 records cannot be read any more"):
+    with pytest.raises(CommandError, match="2 records could not be removed everywhere yet"):
         command(api.organization, yes=True)
     assert Disposal.objects.filter(finished_at=None).count() == 2
     assert Entry.objects.filter(state="disposed").count() == 2

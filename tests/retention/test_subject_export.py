@@ -225,7 +225,7 @@ def test_a_hold_is_told_by_its_number_and_without_its_matter(api):
     found = Collected(api)
     assert [each["kept"]["holds"] for each in found.machine["families"]] == [[1]]
     assert "A legal hold (number 1) keeps it for as long as the hold lasts." in found.text
-    assert "but not before that is over" in found.text
+    assert "nor while a hold or something unfinished, as named above, keeps it" in found.text
     assert "SECRET" not in json.dumps(found.machine) + found.readable
 
 
@@ -438,7 +438,7 @@ def test_the_command_writes_both_files_for_its_user_alone(api, run, tmp_path):
     }
     (family,) = json.loads((answer / "subject.json").read_bytes())["families"]
     assert family["records"]["decision"][0]["record"].encode() == RAW
-    assert said.startswith("1 family")
+    assert said.startswith("1 decision, with all that belongs to them")
     assert PERSON not in said
 
 

@@ -1,6 +1,7 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.template.defaultfilters import pluralize
 
 from config.errors import DomainError
 from custody import services
@@ -18,6 +19,10 @@ class Command(BaseCommand):
             for records in services.replay():
                 again += records
         except DomainError as error:
-            raise CommandError(f"{error.sentence} {again} records were disposed of again before.") from None
+            raise CommandError(f"{error.sentence} {_records(again)} disposed of again before.") from None
         if options["verbosity"]:
-            self.stdout.write(f"{again} records disposed of again." if again else "Nothing to do again.")
+            self.stdout.write(f"{_records(again)} disposed of again." if again else "Nothing to do again.")
+
+
+def _records(count: int) -> str:
+    return f"{count:,} record{pluralize(count)}"

@@ -2,6 +2,7 @@ from collections import Counter
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from accounts import callers, selectors
@@ -14,9 +15,9 @@ from retention.models import Policy, Run
 from retention.rules import Reason
 
 _KEPT = {
-    Reason.FLOOR: "kept longer by a law",
-    Reason.HOLD: "on hold",
-    Reason.OBSTACLE: "with something unfinished",
+    Reason.FLOOR: "Kept longer by a law",
+    Reason.HOLD: "Kept by a hold",
+    Reason.OBSTACLE: "Kept because something is unfinished",
 }
 
 
@@ -52,11 +53,11 @@ class Command(BaseCommand):
             for verdicts in services.verdicts(organization.pk, policy, timezone.now()):
                 found.update(verdict.reason for verdict in verdicts.values())
                 advance(len(verdicts))
-        self.stdout.write(f"Policy {policy.number} of {organization.name}: {policy.days} days.")
-        self.stdout.write(f"{found[Reason.DUE]:,} decisions are due, with all that belongs to them.")
+        self.stdout.write(f"Policy {policy.number} of {organization.name}: {policy.days} day{pluralize(policy.days)}.")
+        self.stdout.write(f"Due, with all that belongs to them: {_decisions(found[Reason.DUE])}.")
         for reason, sentence in _KEPT.items():
             if found[reason]:
-                self.stdout.write(f"{found[reason]:,} past the policy's days are {sentence}.")
+                self.stdout.write(f"{sentence}: {_decisions(found[reason])}.")
         if not journal.is_kept(organization.pk):
             self.stdout.write("There is no journal: a restored backup revives what was disposed of since.")
         return found
@@ -69,18 +70,23 @@ class Command(BaseCommand):
             for step in steps:
                 disposed, unfinished = disposed + step.disposed, unfinished + step.unfinished
                 advance(step.considered)
-        self.stdout.write(f"{disposed:,} decisions disposed of.")
+        self.stdout.write(f"{_decisions(disposed)} disposed of.")
         if unfinished:
             raise CommandError(
-                f"{unfinished:,} records cannot be read any more, but their storage or the journal did not answer. "
-                "They are tried again by themselves; the page of disposals says why."
+                f"{unfinished:,} record{pluralize(unfinished)} could not be removed everywhere yet, "
+                "because a storage or the journal did not answer. Nobody can read them any more, and the service tries "
+                "again by itself; the page of disposals says why."
             )
+
+
+def _decisions(count: int) -> str:
+    return f"{count:,} decision{pluralize(count)}"
 
 
 def _ask(due: int, organization: Organization) -> None:
     """Raises CommandError unless somebody at the terminal says yes."""
     try:
-        answer = input(f"Dispose of {due:,} decisions of {organization.name} for good? Type yes: ")
+        answer = input(f"Dispose of {_decisions(due)} of {organization.name} for good? Type yes: ")
     except EOFError:
         raise CommandError("Nobody answered, so nothing was disposed of. Say --yes where nobody is asked.") from None
     if answer.strip().lower() != "yes":

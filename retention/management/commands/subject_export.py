@@ -46,8 +46,8 @@ class Command(BaseCommand):
                 )
         except OSError as error:
             raise CommandError(f"Cannot write {error.filename}: {error.strerror}.") from None
-        count = f"{made.families} famil{pluralize(made.families, 'y,ies')} of records"
-        self.stdout.write(f"{count}, in {directory / MACHINE} and {directory / READABLE}.")
+        count = f"{made.families:,} decision{pluralize(made.families)}, with all that belongs to them"
+        self.stdout.write(f"{count}: {directory / MACHINE} and {directory / READABLE}.")
         if others := subjects.about_others(Families(organization.pk, roots), reference):
             self.stdout.write(f"Records that name another person: {others}. Look at them before you hand this over.")
         if made.missing:
