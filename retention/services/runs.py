@@ -102,7 +102,7 @@ def dispose_of_due(
     run = _claimed(caller, kind)
     try:
         policy = _policy_of(run)
-        if shown and run.kind == Run.Kind.COMMAND and policy != shown:
+        if shown and policy != shown:
             raise PolicyChanged
         if run.kind == Run.Kind.DAILY and not run.confirmed_at and not run.cursor:
             due, is_too_much = _count_due(run, policy, ends)
@@ -132,23 +132,27 @@ def dispose_of_due(
 
 
 def _claimed(caller: Caller, kind: Run.Kind) -> Run:
+    """The run of this kind that goes on, or a new one. One of the other kind that nobody works on is stopped: each
+    kind goes by a policy of its own, and by what its people were shown."""
     runs = Run.objects.for_organization(caller.organization_id)
     with transaction.atomic():
         rules.lock(caller.organization_id)
         run = runs.filter(state__in=Run.UNFINISHED).first()
-        if run and run.state == Run.State.ASKS:
-            if kind != Run.Kind.COMMAND:
-                raise RunGoing(run)
+        if run and run.kind != kind and not _is_worked_on(run):
             runs.filter(pk=run.pk).update(state=Run.State.STOPPED, finished_at=timezone.now())
             run = None
         if run is None:
             run = _begun(caller.organization_id, kind)
         if kind == Run.Kind.COMMAND:
             runs.filter(pk=run.pk).update(next_try_at=None)
-        claimed = leases.claim(runs.filter(pk=run.pk), lasts=_LEASE)
+        claimed = leases.claim(runs.filter(pk=run.pk, kind=kind, state=Run.State.RUNNING), lasts=_LEASE)
     if not claimed:
         raise RunGoing(run)
     return claimed[0]
+
+
+def _is_worked_on(run: Run) -> bool:
+    return run.lease_until is not None and run.lease_until > timezone.now()
 
 
 def _begun(organization_id: uuid.UUID, kind: Run.Kind) -> Run:
@@ -188,7 +192,7 @@ def _dispose_of(batch: Families, run: Run, policy: Policy, caller: Caller) -> Pr
     organization_id, now = batch.organization_id, timezone.now()
     found = rules.evaluate(batch, policy, now)
     due = Families(organization_id, [root for root, verdict in found.items() if verdict.is_due][: _room(run)])
-    order = Order(policy.number, policy.days, _REASON, str(caller.actor))
+    order = Order(policy.number, policy.days, _REASON, caller.actor.label)
     prepared = custody.prepare(due, order)
     with transaction.atomic():
         rules.lock(organization_id)
@@ -229,14 +233,12 @@ def _finish(run: Run, policy: Policy, caller: Caller) -> None:
 def run_daily(organization_id: uuid.UUID, *, seconds: float) -> None:
     """The daily run of an organization, or the rest of it; nothing if today's is over or waits for an owner."""
     runs = Run.objects.for_organization(organization_id)
-    unfinished = runs.filter(state=Run.State.RUNNING).first()
-    today = timezone.now().date()
-    if not unfinished and runs.filter(kind=Run.Kind.DAILY, started_at__date=today).exists():
+    today = runs.filter(kind=Run.Kind.DAILY, started_at__date=timezone.now().date())
+    if today.exists() and not runs.filter(kind=Run.Kind.DAILY, state=Run.State.RUNNING).exists():
         return
     caller = callers.system(organization_id)
-    kind = Run.Kind(unfinished.kind) if unfinished else Run.Kind.DAILY
     try:
-        for _ in dispose_of_due(caller=caller, kind=kind, seconds=seconds):
+        for _ in dispose_of_due(caller=caller, kind=Run.Kind.DAILY, seconds=seconds):
             pass
     except (NoPolicy, RunGoing):
         pass

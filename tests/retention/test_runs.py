@@ -262,6 +262,28 @@ def test_a_policy_that_shortens_begins_for_the_daily_run_when_owners_have_had_a_
         assert daily(api.organization).disposed == 3
 
 
+def test_the_clock_does_not_finish_what_a_person_stopped(api, records, small_batches):
+    """A command goes by a policy of which owners may not have had a week."""
+    policy_of(api.organization, shortens=True, begins_at=None)
+    assert [step.disposed for step in run(api.organization, seconds=0)] == [1]
+    services.run_daily(api.organization.pk, seconds=60)
+    assert len(kept(api.organization)) == 3
+    assert [step.disposed for step in run(api.organization)] == [1]
+    assert Run.objects.get().disposed == 2
+
+
+def test_each_kind_of_run_stops_what_the_other_left(api, records, policy, small_batches):
+    for kind, other in ((Run.Kind.DAILY, Run.Kind.COMMAND), (Run.Kind.COMMAND, Run.Kind.DAILY)):
+        run(api.organization, kind=kind, seconds=0)
+        run(api.organization, kind=other)
+        done(api.ingest(old_record(f"{kind}-1")))
+        done(api.ingest(old_record(f"{kind}-2")))
+    states = Run.objects.order_by("pk").values_list("kind", "state")
+    assert list(states) == [
+        ("daily", "stopped"), ("command", "finished"), ("command", "stopped"), ("daily", "finished"),
+    ]  # fmt: skip
+
+
 # ── the command ──
 
 
