@@ -56,7 +56,7 @@ def kept() -> str:
 def test_all_that_is_old_goes_and_the_connector_stays(organization, made):
     connector = made(DAYS + 1)
     assert MARK in kept()
-    assert set(swept(organization).values()) == {1}
+    assert {count for name, count in swept(organization).items() if name != "lifted holds"} == {1}
     assert MARK not in kept()
     connector.refresh_from_db()
     assert connector.cursor == {}

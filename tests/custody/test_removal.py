@@ -7,13 +7,14 @@ import pytest
 
 from accounts import callers
 from custody import objects, sealing, services, storage_targets, vaults
-from custody.models import Entry, SealedObject, data_key_key, object_key
+from custody.models import Disposal, Entry, SealedObject, data_key_key, object_key
 from custody.objects import Removal
 from custody.services import Move, move_records, moving, repair
 from custody.vaults import ObjectMissing, VaultUnavailable
 from decisions.models import Decision
 from tests.custody.cloud_storage import PROVIDERS
 from tests.custody.removing import RAW, copies, name_in
+from tests.disposals import dispose_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
@@ -155,11 +156,12 @@ def test_it_does_not_hide_a_copy_that_has_one(husk, organization, storage_of, us
     assert Entry.objects.get().target.provider == "aws"
 
 
-def disposed_of_before(real):
-    """A disposal that ends while a copy is on its way."""
+def disposed_of_before(real, organization):
+    """A disposal that comes to its end while a copy is on its way."""
 
     def late(*args):
-        Entry.objects.update(state="disposed")
+        if not Disposal.objects.exists():
+            dispose_of(organization, "loan-1")
         return real(*args)
 
     return late
@@ -173,11 +175,10 @@ def test_a_copy_that_comes_too_late_to_be_destroyed_with_its_record_is_removed(
     wrapped = sealing.unpack(objects.get(vaults.current(), organization.pk, entry.pk))[0].wrapped_dek
     storage = storage_of("gcp")
     use_storage(organization, storage)
-    monkeypatch.setattr(moving, "_point", disposed_of_before(moving._point))
+    monkeypatch.setattr(moving, "_point", disposed_of_before(moving._point, organization))
     found = [found for _, found in move_records(caller=callers.command_line(organization.pk))]
     assert found == [Move.GONE]
     assert not copies(storage.bodies(), wrapped)
-    assert Entry.objects.get().target_id == entry.target_id
 
 
 @pytest.mark.parametrize("when", ["before it is put", "after it was put"])
@@ -187,7 +188,8 @@ def test_so_is_one_that_is_put_back(api, organization, filesystem_vault, tmp_pat
     stray = tmp_path / "stray"
     (stray / key).parent.mkdir(parents=True)
     (filesystem_vault / key).rename(stray / key)
-    place, name = (objects, "has") if when.startswith("before") else (repair, "_is_stored")
-    monkeypatch.setattr(place, name, disposed_of_before(getattr(place, name)))
+    place, name = (objects, "has") if when.startswith("before") else (repair, "reopen_disposals")
+    monkeypatch.setattr(place, name, disposed_of_before(getattr(place, name), organization))
     list(services.repair_vaults(stray=stray))
+    list(services.finish_disposals(organization.pk))
     assert not (filesystem_vault / key).exists()

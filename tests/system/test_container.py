@@ -169,8 +169,7 @@ def test_the_image_holds_the_program_and_nothing_else(built: Build):
     app = built.stages[-1].root / "app"
     assert {path.name for path in app.iterdir()} - {"__pycache__"} == {
         "requirements.lock", "manage.py", "config", "accounts", "custody", "decisions", "notices", "connectors",
-        "templates",
-        "static",
+        "retention", "templates", "static",
     }  # fmt: skip
     assert (app / "static/admin/css/base.css").is_file()
     assert not (built.stages[-1].root / "build").exists()
