@@ -88,7 +88,8 @@ def _run(program: str, arguments: list[str], environment: dict[str, str], input:
     multiprocessing.set_start_method("fork", force=True)  # as it is in a process that was not forked this way
     os.setsid()
     os.environ.clear()
-    os.environ.update(environment)
+    # The latter is what `config.celery` sets when it is imported, which the program that started us may have done.
+    os.environ.update({"DJANGO_SETTINGS_MODULE": "config.settings", **environment})
     os.chdir(CHECKOUT)
     os.dup2(os.open(input, os.O_RDONLY), 0)
     sys.stdin = os.fdopen(0)  # which a process that was forked this way begins without
