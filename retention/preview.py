@@ -7,7 +7,7 @@ from itertools import islice
 
 from django.utils import timezone
 
-from custody import families
+from custody import services as custody
 from custody.record_types import Floor
 from retention import rules
 from retention.models import Policy
@@ -15,7 +15,6 @@ from retention.rules import Reason
 
 MOST = 2000
 """Families that are looked at while somebody waits."""
-_BATCH = 200
 
 
 @dataclass(slots=True)
@@ -67,9 +66,9 @@ def preview(organization_id: uuid.UUID, policy: Policy, *, instead_of: Policy | 
         instead_of: the one whose place it would take.
     """
     now, found = timezone.now(), Preview()
-    batches = families.candidates(organization_id, rules.cutoff(policy, now), size=_BATCH)
-    for batch in islice(batches, MOST // _BATCH):
-        for verdict in rules.evaluate(batch, policy, now).values():
+    batches = rules.verdicts(organization_id, policy, now)
+    for verdicts in islice(batches, MOST // custody.BATCH):
+        for verdict in verdicts.values():
             if verdict.is_due:
                 found.due += 1
                 found.newly_due += instead_of is None or now < rules.days_after(verdict.counts_from, instead_of.days)

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from config import db
 from custody import families
+from custody import services as custody
 from custody.record_types import Families, Floor
 from decisions.models import Decision
 from decisions.record_types import ROOT, chains
@@ -134,6 +135,12 @@ def evaluate(asked: Families, policy: Policy, now: datetime) -> dict[uuid.UUID, 
             obstacles=tuple(obstacles[root]),
         )
     return found
+
+
+def verdicts(organization_id: uuid.UUID, policy: Policy, now: datetime) -> Iterator[dict[uuid.UUID, Verdict]]:
+    """What is to become of the families whose days are over by the policy alone, a batch at a time."""
+    for batch in families.candidates(organization_id, cutoff(policy, now), size=custody.BATCH):
+        yield evaluate(batch, policy, now)
 
 
 def _reason(

@@ -11,7 +11,6 @@ from retention.services.runs import (
     dispose_of_due,
     organizations_with_a_policy,
     run_daily,
-    verdicts,
 )
 from retention.services.subject_export import export_subject
 
@@ -28,5 +27,4 @@ __all__ = [
     "run_daily",
     "send_announcements",
     "set_policy",
-    "verdicts",
 ]

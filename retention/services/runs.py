@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from math import inf
 
 import structlog
@@ -28,7 +28,7 @@ from custody.disposal_statements import Order
 from custody.record_types import Families
 from retention import rules
 from retention.models import Policy, Run
-from retention.rules import Reason, Verdict
+from retention.rules import Reason
 
 log = structlog.get_logger("retention")
 
@@ -70,14 +70,6 @@ class Progress:
     considered: int
     disposed: int
     unfinished: int
-
-
-def verdicts(
-    organization_id: uuid.UUID, policy: Policy, now: datetime, *, after: uuid.UUID = families.FIRST
-) -> Iterator[dict[uuid.UUID, Verdict]]:
-    """What is to become of the families whose days are over by the policy alone, a batch at a time."""
-    for batch in families.candidates(organization_id, rules.cutoff(policy, now), after=after, size=custody.BATCH):
-        yield rules.evaluate(batch, policy, now)
 
 
 @requires(Permission.DISPOSE)
@@ -179,7 +171,7 @@ def _count_due(run: Run, policy: Policy, ends: float) -> tuple[int, bool]:
     then it counts to the last, for nothing may go that was not counted.
     """
     due, share = 0, policy.share_percent * families.count(run.organization_id)
-    for found in verdicts(run.organization_id, policy, timezone.now()):
+    for found in rules.verdicts(run.organization_id, policy, timezone.now()):
         due += sum(verdict.is_due for verdict in found.values())
         if due * 100 > share and time.monotonic() >= ends:
             break

@@ -140,7 +140,6 @@ UNGUARDED = {
         "custody.services.replay.forget",
         "custody.services.replay.require_replayed",
         "retention.services.runs.organizations_with_a_policy",
-        "retention.services.runs.verdicts",
         "custody.services.vault_marker.targets_with_a_root",
         "notices.services.approval_rules.require_approvable",
         "notices.services.revisions.require_seen",

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from custody import services as custody
 from retention import preview as previews
 from retention.models import Policy
 from retention.preview import preview
@@ -53,7 +54,7 @@ def test_it_changes_nothing(families, django_assert_num_queries):
 
 def test_it_looks_at_no_more_than_so_many_and_says_so(families, monkeypatch):
     monkeypatch.setattr(previews, "MOST", 1)
-    monkeypatch.setattr(previews, "_BATCH", 1)
+    monkeypatch.setattr(custody, "BATCH", 1)
     found = shown(families, 30)
     assert found.is_capped
     assert found.due + found.held + found.kept_by_floor + found.with_obstacle == 1

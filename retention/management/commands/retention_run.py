@@ -50,7 +50,7 @@ class Command(BaseCommand):
     def _count(self, organization: Organization, policy: Policy) -> Counter[Reason]:
         found: Counter[Reason] = Counter()
         with progress("Looking", None) as advance:
-            for verdicts in services.verdicts(organization.pk, policy, timezone.now()):
+            for verdicts in rules.verdicts(organization.pk, policy, timezone.now()):
                 found.update(verdict.reason for verdict in verdicts.values())
                 advance(len(verdicts))
         self.stdout.write(f"Policy {policy.number} of {organization.name}: {policy.days} day{pluralize(policy.days)}.")
