@@ -5,6 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
+from custody.journal import FOLDER, STORAGE
 from custody.models import StorageTarget
 
 
@@ -26,3 +27,13 @@ def vault_is_known(**_: Any) -> list[CheckMessage]:
         return []
     hint = f"Set CUSTODY_VAULT to one of: {', '.join(known)}."
     return [Error(f"There is no vault named {settings.CUSTODY_VAULT!r}.", hint=hint, id="custody.E002")]
+
+
+@register()
+def journal_is_known(**_: Any) -> list[CheckMessage]:
+    """A value that is taken for a folder by mistake would be a journal that nobody finds after a restore."""
+    place: str = settings.RETENTION_JOURNAL
+    if place in ("", STORAGE) or place.removeprefix(FOLDER) not in ("", place):
+        return []
+    hint = f"Set RETENTION_JOURNAL to {FOLDER}PATH, to {STORAGE}, or to nothing for no journal."
+    return [Error(f"There is no journal {place!r}.", hint=hint, id="custody.E003")]

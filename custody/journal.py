@@ -31,7 +31,7 @@ from custody.vaults import Vault, VaultNotMarked, VaultUnavailable
 from custody.vaults.filesystem import FilesystemVault
 
 STORAGE = "storage"
-_FOLDER = "folder:"
+FOLDER = "folder:"
 _NAME = re.compile("[0-9a-f]{14,64}")
 
 
@@ -59,7 +59,7 @@ def append(organization_id: uuid.UUID, disposals: Sequence[Disposal]) -> None:
     """Write disposals down, durably, before they are told as done. Without a journal nothing happens.
 
     Raises:
-        VaultUnavailable, KeyMissing: nothing was written.
+        VaultUnavailable, KeyMissing: they may be written, but do not count as such; a later call writes them again.
     """
     places = _places(organization_id)
     if not places:
@@ -118,7 +118,7 @@ def _places(organization_id: uuid.UUID) -> list[Vault]:
     if place == STORAGE:
         targets = storage_targets.all_of(organization_id)
         return [vaults.of(each.pk) for each in targets if each.provider != StorageTarget.Provider.DATABASE]
-    return [_folder(Path(place.removeprefix(_FOLDER)))] if place else []
+    return [_folder(Path(place.removeprefix(FOLDER)))] if place else []
 
 
 @cache

@@ -8,6 +8,7 @@ import pytest
 from django.db import transaction
 
 from custody import disposal_statements, envelope, families, journal, keys, services, signers, vaults
+from custody.checks import journal_is_known
 from custody.disposal_statements import Order
 from custody.journal import JournalDamaged
 from custody.models import Disposal, Entry, JournalFile, Key, SealedObject, object_key
@@ -341,3 +342,12 @@ def test_a_copy_that_a_killed_move_left_behind_is_removed_again(api, filesystem_
     assert services.adopt_orphans(api.organization) == 0
     assert finish(api.organization) == [1, 0]
     assert not vaults.current().has(key)
+
+
+@pytest.mark.parametrize(("value", "is_known"), [
+    ("", True), ("storage", True), ("folder:/mnt/journal", True), ("/mnt/journal", False), ("folder:", False),
+    ("Storage", False),
+])  # fmt: skip
+def test_a_setting_that_names_no_journal_keeps_the_service_from_starting(settings, value, is_known):
+    settings.RETENTION_JOURNAL = value
+    assert [each.id for each in journal_is_known()] == ([] if is_known else ["custody.E003"])
