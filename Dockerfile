@@ -15,7 +15,6 @@ COPY decisions decisions
 COPY notices notices
 COPY connectors connectors
 COPY retention retention
-COPY retention retention
 COPY templates templates
 # The settings make themselves a master key; this one wraps nothing and is not kept.
 RUN DATA_DIR=/build STATIC_ROOT=/app/static /venv/bin/python manage.py collectstatic --no-input
@@ -25,9 +24,11 @@ RUN /venv/bin/python -m compileall -q /app && chmod -R a+rX /app
 
 FROM python:3.11-slim-bookworm
 
-# Letters as PDF: WeasyPrint sets text with Pango. Without any font it would take its process down.
+# Letters as PDF: WeasyPrint sets text with Pango. Without any font it would take its process down; names may be Chinese,
+# Japanese or Korean, and texts have emoji, which Symbola draws as outlines that archives keep.
 RUN apt-get update -qq \
-    && apt-get install -y -qq --no-install-recommends libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core \
+    && apt-get install -y -qq --no-install-recommends libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 \
+        fonts-dejavu-core fonts-noto-cjk fonts-symbola \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /venv /venv
 COPY --from=build /app /app
@@ -47,10 +48,10 @@ EXPOSE 8000
 HEALTHCHECK --interval=15s --timeout=5s --start-period=20s \
     CMD ["python", "-c", "import http.client as h; c = h.HTTPConnection('127.0.0.1', 8000, timeout=4); c.request('GET', '/healthz'); raise SystemExit(c.getresponse().status != 200)"]
 
-# As `manage.py serve` starts it: a worker that dies is started again, and /healthz is answered without Python. granian's
-# own lines are no JSON, so it speaks of errors alone; a worker that was told to end while it was still starting would
-# wait for ever without the timeout.
-CMD ["granian", "--interface", "wsgi", "config.wsgi:application", "--log-level", "error", "--respawn-failed-workers", \
-     "--static-path-route", "/healthz", "--static-path-mount", "config/healthz", \
-     "--static-path-dir-to-file", "index.json", "--static-path-expires", "0", \
-     "--workers", "4", "--blocking-threads", "2", "--workers-kill-timeout", "20", "--host", "0.0.0.0", "--port", "8000"]
+# As `manage.py serve` starts it: a worker that dies is started again, and takes many connections, for one costs next to
+# nothing. granian's own lines are no JSON, so it speaks of errors alone; a worker that was told to end while it was still
+# starting would wait for ever without the timeout.
+CMD ["granian", "--interface", "asgi", "config.asgi:application", "--log-level", "error", "--respawn-failed-workers", \
+     "--http", "1", "--no-ws", "--loop", "uvloop", "--backlog", "4096", "--backpressure", "8192", \
+     "--http1-header-read-timeout", "20000", \
+     "--workers", "4", "--workers-kill-timeout", "20", "--host", "0.0.0.0", "--port", "8000"]

@@ -8,7 +8,7 @@ export BASE_URL
 PYTHON := .venv/bin/python
 STAMP := .venv/installed
 
-.PHONY: run test check static install lint lock docs pictures bench services
+.PHONY: run test check static install lint lock docs letters pictures bench services
 
 # Letters as PDF want Pango; where it cannot be installed, all the rest works without.
 run: install
@@ -50,14 +50,25 @@ docs: install
 	DATA_DIR=.cache/data $(PYTHON) manage.py spectacular --format openapi-json --file docs/openapi.json
 	DATA_DIR=.cache/data $(PYTHON) -m docs.roles
 	DATA_DIR=.cache/data $(PYTHON) -m docs.personal_data
+	DATA_DIR=.cache/data $(PYTHON) -m docs.record_fields
 	DATA_DIR=.cache/data $(PYTHON) manage.py pack_pages
+
+# Accepts the letters of the corpus as they are drafted today: read the diff before you commit it.
+letters: install
+	$(PYTHON) -m tests.corpus
 
 pictures: install
 	@sh tests/services.sh pictures
 	DATA_DIR=.cache/data $(PYTHON) -m docs.screenshots
 
-bench: install services
+bench: install services .cache/peers/installed
 	@$(PYTHON) -m bench $(PART)
+
+# What the service is measured beside, with the service's own packages, in an environment of its own.
+.cache/peers/installed: bench/peers.lock
+	python3 -m venv --clear .cache/peers
+	.cache/peers/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement bench/peers.lock
+	@touch $@
 
 # The programs that tests and benchmarks run beside Python.
 services:
@@ -67,3 +78,4 @@ lock:
 	.venv/bin/uv pip compile -q pyproject.toml --upgrade --universal --generate-hashes --no-emit-index-url --no-header -o requirements.lock
 	.venv/bin/uv pip compile -q pyproject.toml -c requirements.lock --group dev --universal --generate-hashes --no-emit-index-url --no-header -o requirements-dev.lock
 	.venv/bin/uv pip compile -q tests/ministack.in --upgrade --universal --generate-hashes --no-emit-index-url --no-header -o tests/ministack.lock
+	.venv/bin/uv pip compile -q pyproject.toml -c requirements.lock --group bench --universal --generate-hashes --no-emit-index-url --no-header -o bench/peers.lock

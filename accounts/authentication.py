@@ -1,10 +1,13 @@
 """How a request says who it is: an API key, or the session of a signed-in member."""
 
 import re
-from datetime import timedelta
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
+from django.http import parse_cookie
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
@@ -14,14 +17,15 @@ from rest_framework.request import Request
 from accounts import audit, roles, selectors, throttling, token_hashing
 from accounts.audit import Actor
 from accounts.callers import SECOND_FACTOR_OWED, Caller
-from accounts.models import ApiKey
+from accounts.models import ApiKey, SignedInSession
 from accounts.roles import MEMBER_ROLES, Permission, Role
+from accounts.selectors import StoredKey
 from accounts.services.keys import PURPOSE, TOKEN_PREFIX
 
 if TYPE_CHECKING:  # DRF's views import this module through its settings
     from config.api.resources import Resource
 
-_TOKEN = re.compile(rf"{TOKEN_PREFIX}_([0-9a-f]{{16}})_([\w-]{{43}})", re.ASCII)
+_HEADER = re.compile(rf"(?i:bearer) \s*{TOKEN_PREFIX}_(?P<id>[0-9a-f]{{16}})_(?P<secret>[\w-]{{43}})\s*", re.ASCII)
 _LAST_USED_STEP = timedelta(minutes=1)
 _REFUSED = "This API key is not valid here: check that it is complete, not revoked and not expired."
 
@@ -30,41 +34,82 @@ class ApiKeyAuthentication(BaseAuthentication):
     """`Authorization: Bearer drs_<id>_<secret>`. Sets `request.auth` to a `Caller`."""
 
     def authenticate(self, request: Request) -> tuple[Any, Caller] | None:
-        scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
-        if not scheme:
+        header = request.META.get("HTTP_AUTHORIZATION", "")
+        if not header.partition(" ")[0]:
             return None
-        match = _TOKEN.fullmatch(token.strip())
-        if scheme.lower() != "bearer" or match is None:
+        match = _HEADER.fullmatch(header)
+        if match is None:
             throttling.count_refused_credentials(request._request)
             raise AuthenticationFailed("Send the API key as Authorization: Bearer drs_…")
-        key_id, secret = match.groups()
-        key = selectors.api_key(key_id)
-        # The comparison is made for an unknown id too, so that the time taken does not tell which ids exist.
-        genuine = token_hashing.matches(PURPOSE, secret, key.digest if key else token_hashing.ABSENT)
-        if key is None or not genuine:
+        key = _genuine(selectors.api_key(match["id"]), match["secret"])
+        if key is None:
             throttling.count_refused_credentials(request._request)
             raise AuthenticationFailed(_REFUSED)
-        actor = Actor("key", key.key_id, key.name[:300])
         now = timezone.now()
-        if key.revoked_at or (key.expires_at and key.expires_at <= now):
+        if _has_ended(key, now):
             throttling.count_refused_credentials(request._request)
             audit.record(
                 "key.refused",
-                actor=actor,
+                actor=_caller(key).actor,
                 organization_id=key.organization_id,
                 object_kind="key",
                 object_id=key.key_id,
                 because="revoked" if key.revoked_at else "expired",
             )
             raise AuthenticationFailed(_REFUSED)
-        if key.last_used_at is None or key.last_used_at < now - _LAST_USED_STEP:
+        if _use_is_due(key, now):
             keys = ApiKey.objects.for_organization(key.organization_id)
             keys.filter(key_id=key.key_id).update(last_used_at=now)
             selectors.forget_key(key.key_id)
-        return AnonymousUser(), Caller(key.organization_id, Role(key.role), actor)
+        return AnonymousUser(), _caller(key)
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
+
+
+def key_id_of(header: str) -> str:
+    """The public id of the key that an Authorization header presents, genuine or not; nothing if it presents none."""
+    match = _HEADER.fullmatch(header)
+    return match["id"] if match else ""
+
+
+def remembered_caller(header: str) -> Caller | None:
+    """The caller of an Authorization header, if this process need neither read nor write anything to tell. None says
+    nothing about them: `ApiKeyAuthentication` knows."""
+    match, now = _HEADER.fullmatch(header), timezone.now()
+    if match is None or not token_hashing.are_remembered():
+        return None
+    key = _genuine(selectors.remembered_key(match["id"]), match["secret"])
+    return _caller(key) if key and not _has_ended(key, now) and not _use_is_due(key, now) else None
+
+
+def sender(environ: Mapping[str, Any]) -> str:
+    """Who sends a request, by its head as WSGI has it: the organization of a working key, or the session of somebody
+    who is signed in; nothing without. What they may do, and whether the session is too old, is asked when the request
+    is answered."""
+    match = _HEADER.fullmatch(environ.get("HTTP_AUTHORIZATION", ""))
+    key = _genuine(selectors.api_key(match["id"]), match["secret"]) if match else None
+    if key:
+        return "" if _has_ended(key, timezone.now()) else str(key.organization_id)
+    cookie = parse_cookie(environ.get("HTTP_COOKIE", "")).get(settings.SESSION_COOKIE_NAME, "")
+    return cookie if cookie and SignedInSession.objects.filter(session_key=cookie).exists() else ""
+
+
+def _genuine(key: StoredKey | None, secret: str) -> StoredKey | None:
+    # The comparison is made for an unknown id too, so that the time taken does not tell which ids exist.
+    return key if token_hashing.matches(PURPOSE, secret, key.digest if key else token_hashing.ABSENT) else None
+
+
+def _has_ended(key: StoredKey, now: datetime) -> bool:
+    return bool(key.revoked_at or (key.expires_at and key.expires_at <= now))
+
+
+def _use_is_due(key: StoredKey, now: datetime) -> bool:
+    return key.last_used_at is None or key.last_used_at < now - _LAST_USED_STEP
+
+
+def _caller(key: StoredKey) -> Caller:
+    return Caller(key.organization_id, Role(key.role), Actor("key", key.key_id, key.name[:300]))
 
 
 class MemberSessionAuthentication(SessionAuthentication):

@@ -51,16 +51,26 @@ def api_key(key_id: str) -> StoredKey | None:
     Runs for every request: a key that is in use is asked for once a second, by a prepared statement. So another
     process notices a revocation a second later at most; unknown ids are never remembered.
     """
+    if remembered := remembered_key(key_id):
+        return remembered
     now = time.monotonic()
-    remembered = _recent_keys.get(key_id)
-    if remembered and remembered[0] > now:
-        return remembered[1]
     found = next((StoredKey(*row) for row in db.fetch_all(_KEY_SQL, [key_id], _KEY_COLUMNS)), None)
     if found:
         if len(_recent_keys) >= _MOST_RECENT_KEYS:
             _recent_keys.clear()
         _recent_keys[key_id] = (now + _RECENT_SECONDS, found)
     return found
+
+
+def remembered_key(key_id: str) -> StoredKey | None:
+    """The key, if this process has looked at it within the last second."""
+    until, key = _recent_keys.get(key_id, (0.0, None))
+    return key if until > time.monotonic() else None
+
+
+def was_remembered(key_id: str) -> bool:
+    """Whether this process has ever looked at the key, so that asking again is likely to find it."""
+    return key_id in _recent_keys
 
 
 def forget_key(key_id: str) -> None:

@@ -58,6 +58,11 @@ def peppers() -> list[bytes]:
     return found
 
 
+def are_remembered() -> bool:
+    """Whether this process has the peppers, so that `matches` reads nothing."""
+    return bool(_peppers)
+
+
 def forget() -> None:
     """Have this process read the peppers anew."""
     _peppers.clear()

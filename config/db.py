@@ -1,13 +1,23 @@
 """The few statements that run for every record, prepared once a connection."""
 
+import fcntl
 import threading
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
 import psycopg
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
+from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Field
 from django.db.models.sql import Query
+
+from config.pg_arrays import Array, ArrayDumper
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _thread = threading.local()
 
@@ -17,12 +27,19 @@ def _cursor(raw: psycopg.Connection[Any]) -> psycopg.Cursor[Any]:
     kept: psycopg.Cursor[Any] | None = getattr(_thread, "cursor", None)
     if kept is None or kept.connection is not raw:
         kept = _thread.cursor = psycopg.Cursor(raw)
+        kept.adapters.register_dumper(Array, ArrayDumper)
     return kept
 
 
 def in_transaction() -> bool:
     """Whether what is read now may yet vanish with a transaction, so that nobody should remember it."""
     return connection.in_atomic_block
+
+
+def lacks_migrations() -> bool:
+    """Whether the database is of an older version than the code, or empty."""
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def lock(*names: str) -> None:
@@ -36,9 +53,42 @@ def lock(*names: str) -> None:
                 cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
 
 
+@contextmanager
+def turn() -> Iterator[None]:
+    """Wait for a turn to write, together with other processes that ask for one. SQLite's own waiting is to sleep and
+    try again, for up to a tenth of a second; whoever waits here is woken. PostgreSQL needs no turns."""
+    file = Path(connection.settings_dict["NAME"])
+    if connection.vendor != "sqlite" or not file.is_absolute():
+        yield
+        return
+    with file.with_name(f"{file.name}-turn").open("wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)  # until it is closed, or its process ends
+        yield
+
+
+def fresh(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function that runs outside of requests, in a thread that keeps its connection, survive the loss of it: it
+    is called again with a new one."""
+
+    @wraps(function)
+    def call(*arguments: P.args, **named: P.kwargs) -> R:
+        try:
+            return function(*arguments, **named)
+        except (OperationalError, InterfaceError):
+            connection.close()
+        try:
+            return function(*arguments, **named)
+        except (OperationalError, InterfaceError):
+            connection.close()
+            raise
+
+    return call
+
+
 def empty_log() -> None:
     """Have SQLite empty its log, which holds pages as they were before. Whoever reads at that moment keeps it from
-    that, until it is asked again or the last connection is closed."""
+    that, until it is asked again or the last connection is closed. Web processes keep theirs as long as they run, so
+    whatever erases for good asks for it at its end."""
     if connection.vendor == "sqlite" and not connection.in_atomic_block:
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")

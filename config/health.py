@@ -7,6 +7,8 @@ import structlog
 from django.conf import settings
 from django.db import connection
 from django.http import HttpRequest, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_safe
 
 from config.celery import app
 
@@ -34,10 +36,14 @@ def register_figure(name: str, figure: Callable[[], float]) -> None:
     _FIGURES[name] = figure
 
 
+@csrf_exempt
+@require_safe
 def alive(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "ok"})
 
 
+@csrf_exempt
+@require_safe
 def ready(request: HttpRequest) -> JsonResponse:
     parts = {name: _answers(name, probe) for name, probe in _PROBES.items()}
     status = 200 if all(answers for name, answers in parts.items() if name not in _REPORTED) else 503

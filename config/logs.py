@@ -39,6 +39,13 @@ def _describe(error: BaseException | None) -> list[dict[str, Any]]:
     return chain
 
 
+def _exception_as_text(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    """For people: the renderer for consoles takes an exception as text alone."""
+    if "exception" in event:
+        event["exception"] = "\n".join("\n  ".join([each["type"], *each["frames"]]) for each in event["exception"])
+    return event
+
+
 def _foreign_message(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     """Keep a library's message template and drop its arguments, which are where the values are."""
     record: logging.LogRecord = event["_record"]
@@ -66,6 +73,8 @@ def configure(*, level: str, as_json: bool) -> None:
         without_private_text,
     ]
     renderer: Any = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer()
+    if not as_json:
+        shared.append(_exception_as_text)
     structlog.configure(
         processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(level),

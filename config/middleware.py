@@ -1,6 +1,4 @@
-import re
 import time
-import uuid
 from collections.abc import Callable
 
 import structlog
@@ -8,37 +6,33 @@ from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
+from config import request_log
 from config.errors import DomainError
 
 log = structlog.get_logger("request")
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
-_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 
 class RequestLog:
-    """Gives every request an id, echoes it, and writes one line when it is answered.
-
-    The line names the route, not the path: a path can hold a decision's identifier.
-    """
+    """Gives every request an id, echoes it, and writes one line when it is answered."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        offered = request.headers.get("X-Request-ID", "")
-        request_id = offered if _REQUEST_ID.fullmatch(offered) else uuid.uuid4().hex
+        request_id = request_log.request_id(request.headers.get("X-Request-ID", ""))
         structlog.contextvars.bind_contextvars(request_id=request_id)
-        started = time.perf_counter()
+        begun = time.perf_counter()
         try:
             response = self.get_response(request)
             match = request.resolver_match
-            log.info(
-                "request",
+            request_log.write(
+                request_id=request_id,
                 method=request.method,
                 route=match.route if match else None,
                 status=response.status_code,
-                milliseconds=round((time.perf_counter() - started) * 1000, 2),
+                begun=begun,
             )
         finally:
             structlog.contextvars.clear_contextvars()

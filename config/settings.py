@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 from kombu.entity import Queue
 
 from config import logs, master_key
@@ -104,14 +105,17 @@ TEMPLATES = [
 
 def _database() -> dict[str, Any]:
     database: dict[str, Any] = env.db("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'db.sqlite3'}")
+    if "ENGINE" not in database:  # also where it is empty: a secret that is missing must not start another database
+        raise ImproperlyConfigured("DATABASE_URL names no database: write postgres://user:password@host/name")
+    # A thread keeps its connection: threads are few and long-lived, and to open one costs more than most requests. (A
+    # Celery worker closes it after each task all the same, and before it forks.)
+    database["CONN_MAX_AGE"] = None
     if database["ENGINE"].endswith("sqlite3"):
         # FULL: an answered record survives a power cut, not only a crash of the process. And what is deleted is
         # overwritten, else the file would hold it until something else takes its place.
         pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON;"
         database["OPTIONS"] = {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": pragmas}
     else:
-        # A thread keeps its connection: cheaper than a pool's hand-over when threads are few and long-lived.
-        database["CONN_MAX_AGE"] = None
         # Django switches preparing off, and then psycopg ignores what config.db asks for. Django's own cursors bind on
         # the client and are not prepared at any threshold.
         database.setdefault("OPTIONS", {})["prepare_threshold"] = 1
@@ -185,8 +189,8 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_SETTINGS": {"persistAuthorization": False, "tryItOutEnabled": True},
 }
 
-# Reverse proxies in front, each of which appends the address it was called from to this header. WSGI does not tell
-# X-Forwarded-For from a client's own X_Forwarded_For: a proxy must drop that one, or use a name of one word.
+# Reverse proxies in front, each of which appends the address it was called from to this header. The front drops names
+# with underscores; `config.wsgi` without it cannot tell X-Forwarded-For from a client's own X_Forwarded_For.
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
 CLIENT_ADDRESS_HEADER = env.str("CLIENT_ADDRESS_HEADER", default="X-Forwarded-For")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
@@ -197,7 +201,11 @@ ANONYMOUS_REQUESTS_PER_MINUTE = env.int("ANONYMOUS_REQUESTS_PER_MINUTE", default
 # It counts requests and nothing else. Without Redis each process counts for itself, in 8 MB at most: who is counted for
 # a minute is forgotten only when 13,000 others come after.
 CACHES: dict[str, dict[str, Any]] = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
+    }
     if REDIS_URL
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 20_000}}
 }

@@ -1,12 +1,11 @@
-import gc
 import os
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from django.core.checks import run_checks
-from django.core.management.base import SystemCheckError
 from django.core.wsgi import get_wsgi_application
+
+from config import startup
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 _django = get_wsgi_application()
@@ -50,13 +49,5 @@ def _read(stream: Any) -> None:
         left -= len(chunk)
 
 
-# `manage.py` runs the checks before its commands; a server that skipped them would start with a key others can read.
-serious = [str(problem) for problem in run_checks() if problem.is_serious()]
-if serious:
-    raise SystemCheckError("\n".join(serious))
-
-# What is loaded now stays for the life of the process: leave it out of garbage collection, and collect less often,
-# for a record of a hundred fields makes thousands of short-lived objects and no cycles.
-gc.collect()
-gc.freeze()
-gc.set_threshold(50_000, 20, 100)
+startup.check()
+startup.calm_garbage_collection()

@@ -6,6 +6,8 @@ from datetime import datetime
 
 from django.core.exceptions import ImproperlyConfigured
 
+from config import db
+
 Sweep = Callable[[uuid.UUID, datetime], int]
 
 _REGISTERED: dict[str, Sweep] = {}
@@ -29,4 +31,6 @@ def register(name: str, sweep: Sweep) -> None:
 
 def sweep(organization_id: uuid.UUID, before: datetime) -> dict[str, int]:
     """Remove what is older than a moment. Returns how many there were of each kind."""
-    return {name: each(organization_id, before) for name, each in _REGISTERED.items()}
+    found = {name: each(organization_id, before) for name, each in _REGISTERED.items()}
+    db.empty_log()
+    return found

@@ -7,10 +7,12 @@ class CustodyConfig(AppConfig):
     def ready(self) -> None:
         from accounts import back_office
         from config import health, wrapped_secrets
-        from custody import checks, personal_data, selectors, services, vaults  # noqa: F401 - importing checks registers them
+        from custody import checks, partitions, personal_data, selectors, services, vaults  # noqa: F401 - importing checks registers them
         from custody.back_office import needs
+        from custody.models import Entry, SealedObject
 
         personal_data.declare_all()
+        partitions.register(Entry, SealedObject)
         health.register("vault", vaults.probe)
         health.register("keys", wrapped_secrets.probe)
         health.register("journal", services.require_replayed)

@@ -9,13 +9,14 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.back_office import Need, capped_count, may_look
+from accounts.back_office import Need, capped_count, capped_counts, lists, may_look
 from accounts.models import Organization
 from accounts.roles import Permission
 from custody.models import Entry
 
 _LATE = timedelta(minutes=1)
-_ON_THE_WAY = (Entry.State.QUEUED, Entry.State.RESERVED, Entry.State.STORED)
+_NOT_STORED = (Entry.State.QUEUED, Entry.State.RESERVED)
+_ON_THE_WAY = (*_NOT_STORED, Entry.State.STORED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +40,11 @@ def state_of(organization: Organization) -> State:
 def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
     """The needs of the start page."""
     if may_look(request, Permission.READ_DECISIONS):
-        entries = Entry.objects.for_organization(organization)
+        entries = Entry.objects.for_organization(organization).filter(received_at__lt=timezone.now() - _LATE)
         yield Need(
             text="records sealed, but not in their vault after a minute",
             one="record sealed, but not in its vault after a minute",
-            count=capped_count(waiting(entries).filter(received_at__lt=timezone.now() - _LATE)),
+            count=sum(capped_counts((entries.filter(state=state) for state in _NOT_STORED), lists.MOST)),
             url=reverse("admin:custody_entry_changelist") + "?state=waiting",
             urgent=True,
         )

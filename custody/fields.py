@@ -6,9 +6,8 @@ its salt and its audit path can check that one value against the signed statemen
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from json import scanner
 from operator import itemgetter
 from typing import Any
 
@@ -45,16 +44,21 @@ class Disclosure:
         )
 
 
-def leaves(payload: bytes, spelled: Any = None) -> list[Leaf]:
+def leaves(payload: bytes, content: Any = None) -> list[Leaf]:
     """The scalar leaves of a JSON object, in path order (by code point).
 
     Args:
         payload: bytes that `strict_json.read` accepts.
-        spelled: what it made of them with numbers as their spelling, if that is at hand; it saves parsing again.
+        content: what it made of them with numbers as their spelling, if that is at hand; it saves parsing again.
     """
-    if spelled is None or b"\\" in payload:
-        spelled = _SPELLING.decode(payload.decode())
-    found = [(path, _as_spelled(value)) for path, value in record_paths.scalars(spelled)]
+    if content is None:
+        content = _NUMBERS_SPELLED.decode(payload.decode())
+    scalars = record_paths.scalars(content)
+    if b"\\" in payload:
+        texts = _spelled_texts(payload.decode())
+        found = [(path, next(texts) if isinstance(value, str) else _spelled(value)) for path, value in scalars]
+    else:  # without escapes, a text's spelling is the text between quotes
+        found = [(path, f'"{value}"' if isinstance(value, str) else _spelled(value)) for path, value in scalars]
     found.sort(key=itemgetter(0))
     return found
 
@@ -93,28 +97,21 @@ def _hashes(record_leaves: Sequence[Leaf], salts: Sequence[bytes]) -> list[bytes
     return merkle.leaf_hashes(salt + f"{path}\x00{scalar}".encode() for (path, scalar), salt in pairs)
 
 
-# While a document is taken apart, `bytes` are the spelling of a scalar and `str` is a decoded text.
+_NUMBERS_SPELLED = json.JSONDecoder(parse_float=spelling, parse_int=spelling)
 
 
-class _SpellingDecoder(json.JSONDecoder):
-    """Keeps the spelling of numbers and of texts. Only texts with escapes need it: it runs on the pure-Python scanner,
-    which is slower."""
-
-    def __init__(self) -> None:
-        super().__init__(parse_float=spelling, parse_int=spelling)
-        self.parse_string = _spelled_string
-        self.scan_once = scanner.py_make_scanner(self)  # type: ignore[attr-defined]
-
-
-def _spelled_string(text: str, start: int, strict: bool = True) -> tuple[bytes, int]:
-    _, end = json.decoder.scanstring(text, start, strict)  # type: ignore[attr-defined]
-    return text[start - 1 : end].encode(), end
-
-
-_SPELLING = _SpellingDecoder()
-
-
-def _as_spelled(value: Any) -> str:
-    if isinstance(value, str):  # without escapes, a text's spelling is the text between quotes
-        return f'"{value}"'
+def _spelled(value: Any) -> str:
+    """A scalar that is no text."""
     return value.decode() if isinstance(value, bytes) else LITERALS[value]
+
+
+def _spelled_texts(document: str) -> Iterator[str]:
+    """The texts of a document that are no keys, as it spells them, in its order.
+
+    A parser tells only what they mean; but where those quotes that are escaped are told from the others, the others
+    are what texts begin and end with. U+0000 to U+0002 take their places meanwhile, which a JSON document cannot have.
+    """
+    marked = document.replace("\\\\", "\x00").replace('\\"', "\x01").replace('"', "\x02")
+    parts = marked.replace("\x01", '\\"').replace("\x00", "\\\\").split("\x02")
+    # Every other part is a text; and a key is what has a colon behind it.
+    return (f'"{text}"' for text, behind in zip(parts[1::2], parts[2::2], strict=True) if ":" not in behind)

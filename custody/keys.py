@@ -89,6 +89,11 @@ def keyring(organization_id: uuid.UUID) -> Keyring:
     return found
 
 
+def has_keys(organization_id: uuid.UUID) -> bool:
+    """Whether the organization's keys were made. It makes none."""
+    return Key.objects.for_organization(organization_id).exists()
+
+
 def refreshed(organization_id: uuid.UUID) -> Keyring:
     """The keys as the database has them now: another process may have rotated one within the last second. Raises as
     `keyring`."""

@@ -254,6 +254,14 @@ class Entry(models.Model):
                 fields=["organization", "received_at"], condition=Q(state="reserved"), name="entries_reserved"
             ),
             models.Index(fields=["received_at"], condition=Q(state="queued"), name="entries_queued"),
+            models.Index(
+                fields=["organization", "received_at"], condition=Q(state="queued"), name="entries_to_sign"
+            ),  # SQLite takes no index for an organization's that does not begin with it
+            models.Index(
+                fields=["organization", "-received_at", "-record_id"],
+                condition=Q(state="disposed"),
+                name="entries_disposed",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -333,7 +341,8 @@ class JournalFile(models.Model):
 
 
 class SealedObject(models.Model):
-    """The database vault."""
+    """The database vault. On PostgreSQL the keys compare by their bytes, so that the primary key's index finds prefixes
+    too, and no second one has to."""
 
     key = models.CharField(max_length=128, primary_key=True)
     body = models.BinaryField()

@@ -16,7 +16,7 @@ from config.api.times import rfc3339
 from config.errors import DomainError, Fault
 from custody import disposals, envelope, fields, objects, sealing, statements, storage_targets, vaults
 from custody.fields import Disclosure
-from custody.keys import KeyMissing, keyring
+from custody.keys import KeyMissing, Keyring, keyring
 from custody.models import Disposal, Entry, StorageOutage, StorageTarget, WaitingObject
 from custody.sealing import Damaged, Opened, Sealed
 from custody.statements import Claims
@@ -191,7 +191,7 @@ def disposals_of(
         keys = keyring(organization_id)
     except KeyMissing:  # then no id can be made, and no record read or taken either
         return {}
-    by_id = {sealing.record_id(sealing.reference(keys, each)): each for each in identities}
+    by_id = {_record_id(keys, each): each for each in identities}
     rows = Disposal.objects.for_organization(organization_id).select_related("record")
     return {by_id[row.pk]: row for row in rows.filter(pk__in=by_id, record__kind__in=kinds)}
 
@@ -225,9 +225,22 @@ def queue_lag_seconds() -> int:
     return max(0, round((timezone.now() - oldest).total_seconds())) if oldest else 0
 
 
+def record_id(organization_id: uuid.UUID, identity: str) -> uuid.UUID:
+    """The id of the organization's record of this identity, as `record_types.identity` spells it, if there is one.
+
+    Raises:
+        KeyMissing: the organization's keys are not in place.
+    """
+    return _record_id(keyring(organization_id), identity)
+
+
 def identifies(identity: str, entry: Entry) -> bool:
-    """Whether a record's id comes from this identity, as `record_types.identity` spells it."""
-    return sealing.record_id(sealing.reference(keyring(entry.organization_id), identity)) == entry.record_id
+    """Whether a record's id comes from this identity."""
+    return record_id(entry.organization_id, identity) == entry.record_id
+
+
+def _record_id(keys: Keyring, identity: str) -> uuid.UUID:
+    return sealing.record_id(sealing.reference(keys, identity))
 
 
 @dataclass(frozen=True, slots=True)

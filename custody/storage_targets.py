@@ -51,6 +51,14 @@ def earlier(organization_id: uuid.UUID) -> list[str]:
     return found
 
 
+def refreshed(organization_id: uuid.UUID) -> StorageTarget:
+    """`current`, as the database has it now; `earlier` is then as fresh."""
+    for each in (organization_id, None):
+        _current.pop(each, None)
+    _earlier.pop(organization_id, None)
+    return current(organization_id)
+
+
 def all_of(organization_id: uuid.UUID) -> list[StorageTarget]:
     """Wherever records of an organization may lie: where new ones go first, then where they went before."""
     return list(_open_to(organization_id).order_by(F("retired_at").desc(nulls_first=True), "created_at"))

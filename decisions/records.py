@@ -8,12 +8,15 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from django.utils.dateparse import parse_datetime
-from pydantic import AfterValidator, StringConstraints, TypeAdapter
+from pydantic import AfterValidator, StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from config.api import strict_json
-from config.api.strict_json import spelling
-from custody.record_paths import require_short_paths
+from config.api.strict_json import InvalidJSON, spelling
+from config.api.validation import invalid_json, invalid_model
+from config.errors import Invalid
+from custody.new_records import Submission
+from custody.record_paths import PathsTooLong, require_short_paths
 from custody.record_types import Indexing
 from decisions.models import MAX_DECISION_ID, Decision
 
@@ -49,6 +52,32 @@ def parse(raw: bytes) -> dict[str, Any]:
     _IDENTIFIED.validate_python(content)
     require_short_paths(raw, content)
     return content
+
+
+def acceptable(raw: bytes) -> dict[str, Any]:
+    """`parse`, with everything that is wrong told as a validation error. Raises Invalid."""
+    if len(raw) > strict_json.MAX_BYTES:
+        raise invalid_json(InvalidJSON("the record is larger than 1 MiB", strict_json.MAX_BYTES))
+    try:
+        return parse(raw)
+    except InvalidJSON as error:
+        raise invalid_json(error) from None
+    except ValidationError as error:
+        raise invalid_model(error, "body") from None
+    except PathsTooLong as error:
+        raise paths_too_long(error, "body") from None
+
+
+def paths_too_long(error: PathsTooLong, *loc: str) -> Invalid:
+    """The validation error for a record of too long paths."""
+    ctx = {"error": error.sentence}
+    return Invalid([{"type": "value_error", "loc": [*loc], "msg": f"Value error, {error.sentence}", "ctx": ctx}])
+
+
+def submission(raw: bytes, source: str) -> Submission:
+    """A record as custody takes it. Raises Invalid."""
+    content = acceptable(raw)
+    return Submission(KIND, identity(content), raw, content, source)
 
 
 def identity(content: dict[str, Any]) -> str:

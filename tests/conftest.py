@@ -47,6 +47,11 @@ _DIFFERENT_ON_SQLITE |= {
     "test_master_key", "test_members", "test_nul", "test_outages", "test_races", "test_reports", "test_sealing",
     "test_holds", "test_ledger", "test_poll_times", "test_policies", "test_polling", "test_preview",
 }  # fmt: skip
+# On partitioned tables, which PostgreSQL alone has, what takes records, reads them and disposes of them runs once more.
+_MEETS_HOT_TABLES = (
+    "decisions/", "custody/test_adoption", "custody/test_disposals", "custody/test_partitions",
+    "reconsiderations/test_chain", "system/test_disposals",
+)  # fmt: skip
 _MEETS_A_DATABASE = {"db", "transactional_db", "live", "live_with_each_vault", "upgraded"}  # fixtures
 _STORES_AND_LOCKS = {"transactional_db", "each_vault", "filesystem_vault"}
 _BOOTS = {"browser", "docs", "system", "upgrade"}  # directories
@@ -65,14 +70,19 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    chosen = {"what-differs": "what may differ on SQLite", "fast": "what meets no database and no other program"}
+    chosen = {
+        "what-differs": "what may differ on SQLite",
+        "hot-tables": "what meets the tables that can be partitioned",
+        "fast": "what meets no database and no other program",
+    }
     text = "; ".join(f"{name}: {meaning}" for name, meaning in chosen.items())
     parser.addoption("--only", choices=list(chosen), help=text)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What takes longest comes first, so that no worker is left alone with it at the end."""
-    chosen = {"what-differs": _differs_on_sqlite, "fast": _is_fast, None: lambda item: True}[config.getoption("only")]
+    subsets = {"what-differs": _differs_on_sqlite, "hot-tables": _meets_hot_tables, "fast": _is_fast}
+    chosen = subsets.get(config.getoption("only"), lambda item: True)
     running = [item for item in items if chosen(item) and _suits_the_database(item)]
     config.hook.pytest_deselected(items=list(set(items) - set(running)))
     items[:] = sorted(running, key=lambda item: ("browser" not in item.path.parts, not _boots(item)))
@@ -88,7 +98,7 @@ def _uses(item: pytest.Item, fixtures: set[str]) -> bool:
 
 
 def _suits_the_database(item: pytest.Item) -> bool:
-    return connection.vendor == "sqlite" or not item.get_closest_marker("sqlite")
+    return not any(item.get_closest_marker(other) for other in {"sqlite", "postgresql"} - {connection.vendor})
 
 
 def _differs_on_sqlite(item: pytest.Item) -> bool:
@@ -96,6 +106,15 @@ def _differs_on_sqlite(item: pytest.Item) -> bool:
     differs = _places(item) & _DIFFERENT_ON_SQLITE or _uses(item, _STORES_AND_LOCKS)
     in_transactions = marker and marker.kwargs.get("transaction")
     return bool(_meets_a_database(item) and (differs or in_transactions) and not item.get_closest_marker("once"))
+
+
+def _meets_hot_tables(item: pytest.Item) -> bool:
+    path = item.path.relative_to(item.config.rootpath / "tests").as_posix()
+    return path.startswith(_MEETS_HOT_TABLES) and _meets_a_database(item) and not _says_nothing_of_partitions(item)
+
+
+def _says_nothing_of_partitions(item: pytest.Item) -> bool:
+    return bool(item.get_closest_marker("once") or item.get_closest_marker("whole"))
 
 
 def _meets_a_database(item: pytest.Item) -> bool:

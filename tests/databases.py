@@ -20,6 +20,7 @@ from django.db import connection
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 _SHARED = "TESTS_SHARED_DIRECTORY"
+_PARTS = "TEST_PARTITIONS"
 _START = """
 import django
 from django.conf import settings
@@ -28,6 +29,9 @@ django.setup()
 """
 _MIGRATE = """
 call_command("migrate", verbosity=0)
+"""
+_PARTITION = """
+call_command("partition_tables", "{}", verbosity=0)
 """
 _ORGANIZE = """
 if settings.CUSTODY_VAULT != "database":
@@ -86,21 +90,22 @@ def migrated(suite: str) -> str:
 
     def make() -> str:
         url = _template("migrated", suite)
-        _run(_MIGRATE, {**os.environ, **_settings(url, _shared() / "data", "database")})
+        _run(_migrate(url), {**os.environ, **_settings(url, _shared() / "data", "database")})
         return url
 
-    return _once(f"migrated-{_kind(suite)}", make)
+    return _once(f"migrated-{_kind(suite)}{_parts(suite)}", make)
 
 
 def prepared(suite: str, vault: str) -> Prepared:
     """An installation on a copy of `migrated`, with one organization."""
+    name = f"{_kind(suite)}{_parts(suite)}-{vault}"
 
     def make() -> Prepared:
-        url, data = _template(f"prepared_{vault}", suite, migrated(suite)), _shared() / f"data-{_kind(suite)}-{vault}"
+        url, data = _template(f"prepared_{vault}", suite, migrated(suite)), _shared() / f"data-{name}"
         printed = _run(_ORGANIZE, {**os.environ, **_settings(url, data, vault)})
         return Prepared(url, str(data), printed.split()[-1])
 
-    return Prepared(*_once(f"prepared-{_kind(suite)}-{vault}", make))
+    return Prepared(*_once(f"prepared-{name}", make))
 
 
 @contextmanager
@@ -112,7 +117,7 @@ def installation(url: str | None, data: Path, vault: str) -> Iterator[tuple[str,
         data: its DATA_DIR.
     """
     if url and _kind(url) != "sqlite":
-        yield url, _run(_MIGRATE + _ORGANIZE, {**os.environ, **_settings(url, data, vault)}).split()[-1]
+        yield url, _run(_migrate(url) + _ORGANIZE, {**os.environ, **_settings(url, data, vault)}).split()[-1]
         return
     template = prepared(url or suite_url(), vault)
     shutil.copytree(template.data, data, dirs_exist_ok=True)
@@ -180,6 +185,16 @@ def _kind(url: str) -> str:
     return url.partition(":")[0]
 
 
+def _parts(url: str) -> str:
+    """The number of partitions that the suite gives hot tables of such a database; "" for none."""
+    return os.environ.get(_PARTS, "") if _kind(url) != "sqlite" else ""
+
+
+def _migrate(url: str) -> str:
+    parts = _parts(url)
+    return _MIGRATE + (_PARTITION.format(parts) if parts else "")
+
+
 def _url(name: str, suite: str, directory: str | Path) -> str:
     if _kind(suite) == "sqlite":
         return f"sqlite:///{directory}/{name}.sqlite3"
@@ -190,7 +205,7 @@ def _template(name: str, suite: str, template: str = "") -> str:
     """The URL of a new database that lasts until the end of the run."""
     url = _url(f"{name}_{secrets.token_hex(6)}", suite, _shared())
     _copy(template, url)
-    (_shared() / f"{name}-{_kind(suite)}.url").write_text(url)
+    (_shared() / f"{name}-{_kind(suite)}{_parts(suite)}.url").write_text(url)
     return url
 
 

@@ -1,4 +1,5 @@
-"""The whole suite, on SQLite what may differ there and on PostgreSQL everything: `python -m tests.run [arguments]`.
+"""The whole suite, on SQLite what may differ there and on PostgreSQL everything; what meets partitioned tables once
+more on them: `python -m tests.run [arguments]`.
 
 Arguments are pytest's.
 """
@@ -45,7 +46,10 @@ def main() -> int:
         server, queue = stack.enter_context(postgresql(FAST)), stack.enter_context(redis())
         stack.callback(databases.share())
         failed = suite("SQLite: what may differ there", "--only", "what-differs", TEST_REDIS_URL=queue)
-        return suite("PostgreSQL: everything", TEST_REDIS_URL=queue, DATABASE_URL=server + "drs") or failed
+        services = {"TEST_REDIS_URL": queue, "DATABASE_URL": server + "drs"}
+        failed = suite("PostgreSQL: everything", **services) or failed
+        partitioned = "PostgreSQL: what meets partitioned tables"
+        return suite(partitioned, "--only", "hot-tables", TEST_PARTITIONS="4", **services) or failed
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ need() { # need PACKAGE PATTERN...: one of the patterns must be a file
 
 need libpangoft2-1.0-0 /usr/lib/*/libpangoft2-1.0.so.0 /usr/local/lib/libpangoft2-1.0.dylib /opt/homebrew/lib/libpangoft2-1.0.dylib
 need libharfbuzz-subset0 /usr/lib/*/libharfbuzz-subset.so.0 /usr/local/lib/libharfbuzz-subset.dylib /opt/homebrew/lib/libharfbuzz-subset.dylib
+need fonts-noto-cjk /usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc /System/Library/Fonts/Hiragino*
+need fonts-symbola /usr/share/fonts/truetype/ancient-scripts/Symbola_hint.ttf /System/Library/Fonts/Apple?Symbols.ttf
 need fonts-dejavu-core /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf /Library/Fonts/DejaVuSans.ttf
 if [ "${1:-}" != paper ]; then
     need postgresql /usr/lib/postgresql/*/bin/initdb /usr/local/bin/initdb /opt/homebrew/bin/initdb

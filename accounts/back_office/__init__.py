@@ -1,6 +1,6 @@
 """What the pages of the back office have in common. Apps build their pages on it, and place needs and charts."""
 
-from accounts.back_office.lists import ExactValue, RecentValues, TimeRange, View, capped_count
+from accounts.back_office.lists import ExactValue, RecentValues, TimeRange, View, beginning, capped_count, capped_counts
 from accounts.back_office.pages import ReadOnlyAdmin, label_of, moment, page_about, page_of, register_page
 from accounts.back_office.permissions import caller, may, may_look, refusal
 from accounts.back_office.start_page import Bar, Chart, Need, register_charts, register_needs
@@ -14,8 +14,10 @@ __all__ = [
     "RecentValues",
     "TimeRange",
     "View",
+    "beginning",
     "caller",
     "capped_count",
+    "capped_counts",
     "label_of",
     "may",
     "may_look",

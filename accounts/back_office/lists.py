@@ -1,7 +1,7 @@
 """Lists that stay fast however many rows there are: capped counts, and filters that read no more than they show."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
 from math import ceil
 from typing import Any
@@ -10,11 +10,15 @@ from django.contrib.admin import FieldListFilter, SimpleListFilter
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ERROR_FLAG, PAGE_VAR
 from django.core.paginator import Paginator
+from django.db import connection
 from django.db.models import QuerySet
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.dateparse import parse_date
 from django.utils.functional import cached_property
+
+from config import lookups  # noqa: F401  it registers `begins`
 
 MOST = 1000
 _CHOICES = 12
@@ -23,6 +27,36 @@ _CHOICES = 12
 def capped_count(rows: QuerySet[Any]) -> int:
     """How many rows there are; MOST + 1 stands for any more than MOST. One query, which reads no further."""
     return rows.order_by().values("pk")[: MOST + 1].count()
+
+
+def capped_counts(lists: Iterable[QuerySet[Any]], most: int) -> list[int]:
+    """How many rows there are in each of several lists, in one query that reads no more than `most` + 1 of each;
+    `most` + 1 stands for any more."""
+    limited = [rows.order_by().values("pk")[: most + 1].query.sql_with_params() for rows in lists]
+    counts = ", ".join(f"(SELECT COUNT(*) FROM ({sql}) AS counted)" for sql, _ in limited)  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {counts}", [each for _, parameters in limited for each in parameters])
+        return list(cursor.fetchone())
+
+
+def beginning(rows: QuerySet[Any], columns: Iterable[str], text: str, *keys: Any) -> QuerySet[Any]:
+    """The rows in which one of the columns begins with a text, in the order of `rows`; of more than MOST in a column,
+    the last by spelling.
+
+    One query for each column, which an index of it answers. As alternatives in one query they would read every row.
+
+    Args:
+        rows: ordered by columns.
+        keys: those of rows to be found anyway.
+    """
+    found = {*keys}
+    for column in columns:
+        begun = rows.filter(**{f"{column}__begins": text}).order_by(f"-{column}")
+        found |= {*begun.values_list("pk", flat=True)[: MOST + 1]}
+    first, *others = map(str, rows.query.order_by)
+    # By an expression: by the column itself PostgreSQL would walk along its index until it has met enough of them.
+    order = Coalesce(first.lstrip("-"), first.lstrip("-"))
+    return rows.filter(pk__in=found).order_by(order.desc() if first.startswith("-") else order.asc(), *others)
 
 
 class CappedPaginator(Paginator):
@@ -94,7 +128,7 @@ class RecentValues(ExactValue):
 
     def __init__(self, field: Any, request: HttpRequest, params: Any, model: Any, model_admin: Any, field_path: str):
         super().__init__(field, request, params, model, model_admin, field_path)
-        newest = model_admin.get_queryset(request).order_by(*model_admin.get_ordering(request))
+        newest = model_admin.get_queryset(request).order_by(*model_admin.ordering)
         found = Counter(newest.values_list(field_path, flat=True)[:MOST])
         self.known = sorted(str(value) for value, _ in found.most_common(_CHOICES) if value)
 

@@ -38,6 +38,11 @@ class Bar:
     value: float
     note: str = ""
 
+    @classmethod
+    def capped(cls, label: str, count: int, most: int) -> "Bar":
+        """A count of `capped_counts`."""
+        return cls(label, most, "or more") if count > most else cls(label, count)
+
 
 @dataclass(frozen=True, slots=True)
 class Chart:

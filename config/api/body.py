@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from config.api import strict_json
 from config.api.responses import JSON
 from config.errors import DomainError, Invalid
+from config.front.requests import CUT, MOST_OF_STRANGERS, STRANGER
 
 NDJSON = "application/x-ndjson"
 MAX_UPLOAD_BYTES = 32 * 2**20
@@ -38,7 +39,7 @@ def read(request: Request) -> bytes:
     """
     _require_content_type(request, JSON)
     limit = strict_json.MAX_BYTES
-    _refuse_announced(request, limit)
+    _refuse_more_than(limit, request)
     data: bytes = _stream(request).read(limit + 1)
     if len(data) > limit:
         raise _too_large(limit)
@@ -60,7 +61,7 @@ def lines(request: Request) -> Iterator[bytes]:
         TooLarge: more than 32 MiB or 100,000 lines.
     """
     _require_content_type(request, NDJSON)
-    _refuse_announced(request, MAX_UPLOAD_BYTES)
+    _refuse_more_than(MAX_UPLOAD_BYTES, request)
     return _counted(_split(_stream(request)))
 
 
@@ -94,8 +95,10 @@ def _announced(request: Request) -> int:
     return int(length) if length.isdecimal() else 0
 
 
-def _refuse_announced(request: Request, limit: int) -> None:
-    if _announced(request) > limit:
+def _refuse_more_than(limit: int, request: Request) -> None:
+    if request.META.get(STRANGER):
+        raise TooLarge(f"Without credentials, at most {MOST_OF_STRANGERS // 2**10} KiB are read.")
+    if _announced(request) > limit or request.META.get(CUT):
         raise _too_large(limit)
 
 

@@ -9,11 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field
 class RequestBody(BaseModel):
     """A request body: strict types, unknown properties ignored, which the answer then says.
 
-    `private` names the fields whose values neither an error nor a printed form may repeat.
+    `private` names the fields whose values neither an error nor a printed form may repeat. `record_in` names one that
+    holds a decision record: then the body is read as records are, each number to its last digit, U+0000 allowed.
     """
 
     model_config = ConfigDict(strict=True)
     private: ClassVar[frozenset[str]] = frozenset()
+    record_in: ClassVar[str] = ""
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         return ((name, value) for name, value in super().__repr_args__() if name not in self.private)

@@ -78,6 +78,11 @@ def _problem(found: ErrorDetails, where: str, hidden: frozenset[str]) -> dict[st
     return problem
 
 
+def repeated_parameters(names: Iterable[str]) -> Invalid:
+    """Parameters of the query that are there more than once: nobody can tell which of their values was meant."""
+    return Invalid([{"type": "repeated", "loc": ["query", name], "msg": "Send it once"} for name in names])
+
+
 def parameter(adapter: TypeAdapter[Any], where: str, name: str, value: str) -> Any:
     """A parameter of the `path` or a `header`, checked. Raises `Invalid`."""
     try:

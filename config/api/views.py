@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from decimal import Decimal
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -14,7 +15,7 @@ from config.api import body, strict_json
 from config.api.responses import JSON, dump
 from config.api.schemas import QueryString, RequestBody
 from config.api.strict_json import InvalidJSON
-from config.api.validation import invalid_json, invalid_model
+from config.api.validation import invalid_json, invalid_model, repeated_parameters
 
 _MOST_IGNORED = 20
 _LONGEST_IGNORED = 64
@@ -39,10 +40,12 @@ class ApiView(APIView):
         return body.read(self.request)
 
     def body(self, model: type[Body]) -> Body:
+        has_record = bool(model.record_in)
         try:
-            document = strict_json.read(self.raw_body, nul=False)
+            document = strict_json.read(self.raw_body, number=Decimal if has_record else float, nul=has_record)
         except InvalidJSON as error:
-            raise invalid_json(error, private=model if model.private else None) from None
+            in_record = has_record and error.path is not None and error.path[:1] == (model.record_in,)
+            raise invalid_json(error, private=model if model.private and not in_record else None) from None
         try:
             read = model.model_validate(document)
         except ValidationError as error:
@@ -57,7 +60,10 @@ class ApiView(APIView):
         return super().finalize_response(request, response, *args, **kwargs)
 
     def query(self, model: type[Query]) -> Query:
+        sent = self.request.query_params
+        if repeated := [name for name in model.model_fields if len(sent.getlist(name)) > 1]:
+            raise repeated_parameters(repeated)
         try:
-            return model.model_validate(self.request.query_params.dict())
+            return model.model_validate(sent.dict())
         except ValidationError as error:
             raise invalid_model(error, "query") from None

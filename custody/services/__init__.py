@@ -1,7 +1,9 @@
 """Taking custody of records, and finishing what a crash or an outage left unfinished."""
 
+from custody.new_records import LEASE, Submission
 from custody.services.custody_test import CustodyTest, run_custody_test
 from custody.services.dispose import BATCH, dispose, finish_all_disposals, finish_disposals, prepare
+from custody.services.group_store import GroupStore
 from custody.services.key_alerts import note_key_outages, send_key_alerts
 from custody.services.keys import ROTATABLE, KeyNotProven, NeverRotated, import_key_file, rotate_key
 from custody.services.moving import Move, move_records, not_at
@@ -11,7 +13,7 @@ from custody.services.repair import Found, outside_the_database, repair_vaults
 from custody.services.replay import replay, require_replayed
 from custody.services.storage import DEPLOYMENT, StorageRefused, choose_cloud, choose_deployments, choose_target
 from custody.services.storage_alerts import send_storage_alerts, watch_targets
-from custody.services.store import LEASE, TAKEN, Status, StoreResult, Submission, store_records
+from custody.services.store import TAKEN, Status, StoreResult, foretell, store_records
 from custody.services.vault_marker import NotThisVault, VaultNotMade, mark_vault, targets_with_a_root
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "TAKEN",
     "CustodyTest",
     "Found",
+    "GroupStore",
     "KeyNotProven",
     "Move",
     "NeverRotated",
@@ -38,6 +41,7 @@ __all__ = [
     "dispose",
     "finish_all_disposals",
     "finish_disposals",
+    "foretell",
     "import_key_file",
     "mark_vault",
     "move_records",

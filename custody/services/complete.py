@@ -18,6 +18,7 @@ from config.api import strict_json
 from config.api.strict_json import spelling
 from config.errors import Fault
 from custody import objects, record_types, retain, sealing, selectors, vaults
+from custody.bulk_finish import finish
 from custody.keys import keyring
 from custody.models import Entry, WaitingObject
 from custody.record_types import Indexing
@@ -27,7 +28,6 @@ from custody.vaults import ObjectMissing, Vault, VaultUnavailable
 
 log = structlog.get_logger("custody")
 
-_PARALLEL_PUTS = 8
 _SECONDS = 20
 """After so long no put begins any more, so that the last ones end within the lease."""
 
@@ -74,13 +74,17 @@ def complete(waiting: Sequence[WaitingObject]) -> set[uuid.UUID]:
 
     def is_ours(each: WaitingObject) -> bool:  # threads have no connection to our own database
         vault = made[each.record.target_id]
-        return len(waiting) == 1 or (vault is not None and vault.transactional)
+        return len(waiting) == 1 or vault is None or vault.transactional
 
     here = [each for each in waiting if is_ours(each)]
     elsewhere = [each for each in waiting if not is_ours(each)]
     outcomes = [(each, put_into_its_vault(each)) for each in here]
     with ExitStack() as stack:  # each vault has threads of its own, for another's may all wait
-        pools = {target_id: stack.enter_context(ThreadPoolExecutor(_PARALLEL_PUTS)) for target_id in made}
+        pools = {
+            target_id: stack.enter_context(ThreadPoolExecutor(vault.parallel_puts))
+            for target_id, vault in made.items()
+            if vault
+        }
         puts = [(each, pools[each.record.target_id].submit(put_into_its_vault, each)) for each in elsewhere]
         outcomes += [(each, result.result()) for each, result in puts]
     stored = _mark_stored([each for each, result in outcomes if result is Put.STORED])
@@ -128,22 +132,15 @@ def _mark_stored(there: Sequence[WaitingObject]) -> set[uuid.UUID]:
     """
     if not there:
         return set()
-    expected = {each.pk: (each.record.target_id, bytes(each.record.signature)) for each in there}
-
-    def are_those(rows: Any) -> set[uuid.UUID]:
-        return {pk for pk, target_id, signature in rows if (target_id, bytes(signature)) == expected[pk]}
-
-    entries = Entry.objects.unscoped("records of several organizations are finished together").filter(pk__in=expected)
-    with transaction.atomic():
-        held = leases.unchanged(there).filter(record__state=Entry.State.RESERVED)
-        mine = are_those(held.values_list("pk", "record__target", "record__signature"))
-        entries.filter(pk__in=mine).update(state=Entry.State.STORED)
-        WaitingObject.objects.unscoped("of the same records").filter(pk__in=mine).delete()
-    if len(mine) == len(expected):
+    mine = finish(there)
+    if len(mine) == len(there):
         return mine
+    expected = {each.pk: (each.record.target_id, bytes(each.record.signature)) for each in there}
     reopen_disposals(expected)
-    stored = entries.filter(state=Entry.State.STORED).exclude(pk__in=mine)
-    return mine | are_those(stored.values_list("pk", "target", "signature"))
+    entries = Entry.objects.unscoped("records of several organizations are finished together")
+    others = entries.filter(pk__in=expected.keys() - mine, state=Entry.State.STORED)
+    rows = others.values_list("pk", "target", "signature")
+    return mine | {pk for pk, target_id, signature in rows if (target_id, bytes(signature)) == expected[pk]}
 
 
 def adopt(found: StoredObject, *, waiting: WaitingObject | None = None) -> bool:

@@ -15,10 +15,10 @@ from config import leases
 from config.leases import LeaseLost
 from custody import key_outages, storage_targets, vaults
 from custody.models import Entry, WaitingObject
+from custody.new_records import LEASE
 from custody.services.complete import StoredObject, adopt, complete
 from custody.services.reopening import reopen_disposals
 from custody.services.sign import sign_queued
-from custody.services.store import LEASE
 
 log = structlog.get_logger("custody")
 

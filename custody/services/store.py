@@ -3,23 +3,20 @@
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from enum import StrEnum
 from functools import cache
-from typing import Any, NamedTuple
 
 import structlog
 from django.db import transaction
-from django.utils import timezone
 
 from config.api import strict_json
 from config.celery import wake
 from config.errors import DomainError, Fault
-from custody import record_types, sealing, selectors, storage_targets, vaults
+from custody import record_types, selectors
 from custody.bulk_insert import NewRecord, insert
-from custody.keys import Keyring, keyring
-from custody.models import Entry, SealedObject, WaitingObject, object_key
-from custody.record_types import Indexing
+from custody.keys import has_keys, keyring
+from custody.models import Entry, WaitingObject
+from custody.new_records import Place, Submission, new_record, seal_all
 from custody.sealing import Sealed
 from custody.selectors import Disposed, DisposedConflict, Receipt
 from custody.services.complete import complete
@@ -28,8 +25,6 @@ from custody.vaults import VaultUnavailable
 
 log = structlog.get_logger("custody")
 
-# How long a request may need to finish its own record before the reconciler takes over.
-LEASE = timedelta(seconds=60)
 _TASK = "custody.tasks.reconcile"
 
 
@@ -44,19 +39,6 @@ class Status(StrEnum):
 
 TAKEN = frozenset({Status.CREATED, Status.QUEUED, Status.REPLAYED})
 """What is here for good."""
-
-
-@dataclass(frozen=True, slots=True)
-class Submission:
-    """One record to store: its exact bytes, and what `strict_json.read` made of them, numbers as their spelling.
-    `identity` names it among the records of its kind."""
-
-    kind: str
-    identity: str
-    payload: bytes
-    content: dict[str, Any]
-    source: str
-    parents: Sequence[bytes] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +86,10 @@ def store_records(
         custody.keys.KeyMissing, custody.kms.KmsUnavailable: the organization's keys cannot be used.
     """
     keys = keyring(organization_id)
-    sealed = _seal_all(keys, submissions)
+    sealed = seal_all(keys, submissions)
     recall_earlier(organization_id, {one.record_id for one in sealed})
-    place = _Place.of_new_records(keys)
-    records = [_new_record(one, each, place) for one, each in zip(sealed, submissions, strict=True)]
+    place = Place.of_new_records(keys)
+    records = [new_record(one, each, place) for one, each in zip(sealed, submissions, strict=True)]
     first: dict[uuid.UUID, NewRecord] = {}  # of several submissions of one id, only the first may reach the vault
     for record in records:
         first.setdefault(record.entry.record_id, record)
@@ -131,6 +113,25 @@ def store_records(
     return [outcomes[position] for position in range(len(sealed))]
 
 
+def foretell(*, organization_id: uuid.UUID, submission: Submission) -> Status:
+    """What `store_records` would say of a record now. It stores nothing, makes no key and finishes nothing.
+
+    Raises:
+        Fault: a record of this identity is there and cannot be read, or the organization's keys cannot be used.
+    """
+    if not has_keys(organization_id):  # then no record is there either
+        return Status.CREATED
+    identity = record_types.identity(submission.kind, submission.identity)
+    record_id = selectors.record_id(organization_id, identity)
+    entry = Entry.objects.for_organization(organization_id).filter(pk=record_id).first()
+    if entry is None:
+        return Status.QUEUED if keyring(organization_id).is_queueing else Status.CREATED
+    result = _judge({0: submission}, entry)[0]
+    if result.status is Status.UNAVAILABLE and result.fault:
+        raise result.fault
+    return result.status
+
+
 def _insert(records: list[NewRecord], on_insert: Callable[[uuid.UUID], None] | None) -> set[uuid.UUID]:
     if on_insert is None:
         return insert(records)  # one statement, with no transaction to begin and end around it
@@ -141,86 +142,11 @@ def _insert(records: list[NewRecord], on_insert: Callable[[uuid.UUID], None] | N
     return created
 
 
-def _seal_all(keys: Keyring, submissions: Sequence[Submission]) -> list[Sealed]:
-    now = timezone.now()
-    return [
-        sealing.seal(
-            keys,
-            kind=each.kind,
-            identity=record_types.identity(each.kind, each.identity),
-            payload=each.payload,
-            content=each.content,
-            received_at=now,
-            parents=each.parents,
-        )
-        for each in submissions
-    ]
-
-
 def _taken(sealed: Sealed, *, is_queued: bool) -> StoreResult:
     if is_queued:
         return StoreResult(Status.QUEUED, sealed.record_id, is_new=True)
     receipt = selectors.receipt_of(sealed, sealed.payload_salt)
     return StoreResult(Status.CREATED, sealed.record_id, receipt, is_new=True)
-
-
-class _Place(NamedTuple):
-    """Where new records go, and how.
-
-    Attributes:
-        state: in which they begin.
-        lease_token: of the lease under which the caller puts objects that are only reserved.
-    """
-
-    target_id: str
-    state: Entry.State
-    lease_token: uuid.UUID
-
-    @classmethod
-    def of_new_records(cls, keys: Keyring) -> "_Place":
-        target_id = storage_targets.current(keys.organization_id).pk
-        if keys.is_queueing:
-            state = Entry.State.QUEUED
-        else:
-            state = Entry.State.STORED if vaults.of(target_id).transactional else Entry.State.RESERVED
-        return cls(target_id, state, uuid.uuid4())
-
-
-def _new_record(sealed: Sealed, submission: Submission, place: _Place) -> NewRecord:
-    entry = Entry(
-        record_id=sealed.record_id,
-        organization_id=sealed.organization_id,
-        kind=sealed.kind,
-        received_at=sealed.received_at,
-        target_id=place.target_id,
-        state=place.state,
-        statement=sealed.statement,
-        signature=sealed.signature,
-        key_id=sealed.key_id,
-    )
-    body = sealing.pack(sealed)
-    stored: SealedObject | WaitingObject
-    if place.state == Entry.State.STORED:
-        stored = SealedObject(key=object_key(sealed.organization_id, sealed.record_id), body=body)
-    elif place.state == Entry.State.RESERVED:
-        lease = {"lease_token": place.lease_token, "lease_until": sealed.received_at + LEASE}
-        stored = WaitingObject(record=entry, body=body, **lease)
-    else:
-        stored = WaitingObject(record=entry, body=body)
-    return NewRecord(
-        entry,
-        stored,
-        record_types.index_row(
-            Indexing(
-                record_id=sealed.record_id,
-                organization_id=sealed.organization_id,
-                kind=sealed.kind,
-                content=submission.content,
-                received_at=sealed.received_at,
-                source=submission.source,
-            )
-        ),
-    )
 
 
 def _existing(organization_id: uuid.UUID, ids: set[uuid.UUID], tried: set[uuid.UUID]) -> dict[uuid.UUID, Entry]:

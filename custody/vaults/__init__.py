@@ -85,6 +85,9 @@ class Vault(Protocol):
     transactional: bool
     """Whether objects commit together with the index, in the database's own transaction."""
 
+    parallel_puts: int
+    """How many puts at a time it is given: many where each waits for a network, few where they wait for one disk."""
+
     compares_checksums: bool
     """Whether what was created is what was sent: the storage compares a checksum of the whole object before it says
     so, and nobody need read it back."""

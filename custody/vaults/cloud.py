@@ -66,6 +66,7 @@ class CloudVault(ABC):
     """
 
     transactional = False
+    parallel_puts = 8
     compares_checksums = True
     may_lock = True
 

@@ -17,6 +17,7 @@ class DatabaseVault:
     """
 
     transactional = True
+    parallel_puts = 1
     compares_checksums = False
     may_lock = immutable = False
 

@@ -34,6 +34,7 @@ class FilesystemVault:
     """
 
     transactional = False
+    parallel_puts = 2
     compares_checksums = False
     may_lock = immutable = False
 

@@ -1,6 +1,6 @@
 from collections.abc import Iterable, Iterator
 from tempfile import SpooledTemporaryFile
-from typing import IO
+from typing import IO, Any
 
 import structlog
 from django.db import DatabaseError
@@ -12,11 +12,11 @@ from accounts.roles import Permission
 from config.api import body
 from config.api.resources import Resource, operation
 from config.api.responses import JSON, answer, dump
-from config.errors import DomainError
+from config.errors import DomainError, Invalid
 from custody.schemas import CONFLICT
 from custody.services import Status
 from decisions import presenters, services
-from decisions.schemas import BatchLine, Queued, ReceiptOut
+from decisions.schemas import BatchLine, BatchQuery, IngestAnswer, IngestQuery, Queued, ReceiptOut
 
 log = structlog.get_logger("decisions")
 
@@ -38,27 +38,43 @@ class Ingest(Resource):
         tag="ingest",
         permission=Permission.INGEST_RECORDS,
         body={JSON: {"type": "object", "additionalProperties": True}},
-        answers={201: ReceiptOut, 200: ReceiptOut, 202: Queued},
+        query=IngestQuery,
+        answers={201: ReceiptOut, 200: IngestAnswer, 202: Queued},
         errors=[CONFLICT, 503],
     )
     def one(self, request: Request) -> HttpResponse:
-        acceptance = services.ingest(caller=caller_of(request), raw=body.read(request), source="api")
+        caller, raw = caller_of(request), body.read(request)
+        if request.query_params and self._is_dry_run(request):
+            return answer(presenters.dry_run(services.dry_run(caller=caller, raw=raw)))
+        acceptance = services.ingest(caller=caller, raw=raw, source="api")
         if acceptance.receipt is None:
             return answer(presenters.queued(acceptance.decision_id, acceptance.record_id), 202)
         shown = presenters.receipt(acceptance.decision_id, acceptance.receipt)
         return answer(shown, 201 if acceptance.is_new else 200)
 
+    def _is_dry_run(self, request: Request) -> bool:
+        """Raises Invalid for any other parameter: it may be meant for this, and the record would be stored for good."""
+        for name in request.query_params:
+            if name not in IngestQuery.model_fields:
+                known = ", ".join(IngestQuery.model_fields)
+                message = f"No parameter is called so; there is {known}. Nothing was stored"
+                raise Invalid([{"type": "extra_forbidden", "loc": ["query", name], "msg": message}])
+        return self.query(IngestQuery).dry_run
+
     @operation(
         "ingest_srf_batch",
         "Accept many decisions, one JSON object a line; the answer has one line for each.",
         permission=Permission.INGEST_RECORDS,
+        query=BatchQuery,
         body={body.NDJSON: {"type": "string", "format": "binary"}},
         answers={(200, body.NDJSON): BatchLine},
         errors=[503],
     )
     def batch(self, request: Request) -> FileResponse:
+        receipts = self.query(BatchQuery).receipts
         results = services.ingest_lines(caller=caller_of(request), lines=body.lines(request), source="batch")
-        return FileResponse(_spooled(_until_most_are_refused(results)), content_type=body.NDJSON)
+        answers = (presenters.line(line, receipts=receipts) for line in _until_most_are_refused(results))
+        return FileResponse(_spooled(answers), content_type=body.NDJSON)
 
 
 def _until_most_are_refused(results: Iterable[services.Line]) -> Iterator[services.Line]:
@@ -71,7 +87,7 @@ def _until_most_are_refused(results: Iterable[services.Line]) -> Iterator[servic
         refused += line.status in (services.INVALID, Status.CONFLICT)
 
 
-def _spooled(results: Iterator[services.Line]) -> IO[bytes]:
+def _spooled(answers: Iterator[dict[str, Any]]) -> IO[bytes]:
     """The answer's lines, complete before the first is sent: many clients read only when they have sent everything,
     so an answer that began earlier could fill both directions and stop for ever.
 
@@ -81,8 +97,8 @@ def _spooled(results: Iterator[services.Line]) -> IO[bytes]:
     spool = SpooledTemporaryFile(max_size=_SPOOL_IN_MEMORY)  # noqa: SIM115 - the response closes it
     answered = 0
     try:
-        for answered, line in enumerate(results, start=1):  # noqa: B007 - counts what is answered when a fault comes
-            spool.write(dump(presenters.line(line)) + b"\n")
+        for answered, shown in enumerate(answers, start=1):  # noqa: B007 - counts what is answered when a fault comes
+            spool.write(dump(shown) + b"\n")
     except (DomainError, DatabaseError) as error:
         if not answered:
             spool.close()

@@ -8,7 +8,7 @@ from config.api import openapi
 from config.api.resources import Resource, operation
 from config.api.responses import answer
 from custody.schemas import CONFLICT
-from decisions import presenters, reviews, selectors, services
+from decisions import askers, presenters, reviews, selectors, services
 from decisions.api.common import decision_of
 from decisions.reviews import Review
 from decisions.schemas import (
@@ -49,7 +49,8 @@ class Reconsiderations(Resource):
             record, headers = found, REPLAYED
         # There is no receipt while the vault does not answer: 202, and the reconciler goes on.
         status = 201 if record.receipt else 202
-        return answer(presenters.review_record(record, original), status=status, headers=headers)
+        waiting = askers.who_wait(caller.organization_id, record.record_id)
+        return answer(presenters.review_record(record, original, waiting), status=status, headers=headers)
 
     @operation(
         "check_reconsideration",

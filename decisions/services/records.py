@@ -5,19 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import ValidationError
-
 from accounts import audit
 from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
-from config.api import strict_json
-from config.api.strict_json import InvalidJSON
-from config.api.validation import invalid_json, invalid_model
 from config.errors import DomainError, Invalid
-from custody.record_paths import PathsTooLong
 from custody.selectors import Receipt
-from custody.services import Status, StoreResult, Submission, store_records
+from custody.services import GroupStore, Status, StoreResult, Submission, store_records
 from decisions import records
 
 CHUNK = 100
@@ -51,7 +45,8 @@ class Acceptance:
 @dataclass(frozen=True, slots=True)
 class Line:
     """What became of one line of a bulk ingest. Lines count from 1; `detail` says why a line was not taken, for an
-    invalid one as in a validation error. `is_new` if this call brought the record into custody."""
+    invalid one as in a validation error. `is_new` if this call brought the record into custody; it has a `receipt` once
+    it is there and signed."""
 
     number: int
     status: Status | str
@@ -59,6 +54,7 @@ class Line:
     record_id: uuid.UUID | None = None
     detail: str | list[Mapping[str, Any]] | None = None
     is_new: bool = False
+    receipt: Receipt | None = None
 
 
 @requires(Permission.INGEST_RECORDS)
@@ -75,7 +71,7 @@ def ingest(*, caller: Caller, raw: bytes, source: str) -> Acceptance:
         DisposedConflict: its decision id is that of a record which was disposed of.
         Fault: the record is not known to be in custody now.
     """
-    submission = _submission(raw, source)
+    submission = records.submission(raw, source)
     (result,) = store_records(organization_id=caller.organization_id, submissions=[submission])
     if result.fault:
         raise result.fault
@@ -83,6 +79,19 @@ def ingest(*, caller: Caller, raw: bytes, source: str) -> Acceptance:
         _record_conflict(caller, result, source)
         raise RecordConflict
     return Acceptance(submission.identity, result.record_id, result.receipt, result.is_new)
+
+
+@requires(Permission.INGEST_RECORDS)
+async def ingest_in_group(*, caller: Caller, raw: bytes, source: str, store: GroupStore) -> Acceptance | None:
+    """`ingest` in an event loop, for a record that is new. None: it is not, or something is wrong that `ingest` finds.
+
+    Raises:
+        Invalid: the bytes are no acceptable record.
+        Fault, django.db.Error: as `GroupStore.store`.
+    """
+    submission = records.submission(raw, source)
+    receipt = await store.store(caller.organization_id, submission)
+    return Acceptance(submission.identity, receipt.record_id, receipt, is_new=True) if receipt else None
 
 
 @requires(Permission.INGEST_RECORDS)
@@ -119,7 +128,7 @@ def _ingest_chunk(caller: Caller, chunk: list[tuple[int, bytes]], source: str) -
     good: list[tuple[int, Submission]] = []
     for number, raw in chunk:
         try:
-            good.append((number, _submission(raw, source)))
+            good.append((number, records.submission(raw, source)))
         except Invalid as error:
             answers[number] = Line(number, INVALID, detail=error.problems)
     results = (
@@ -129,7 +138,13 @@ def _ingest_chunk(caller: Caller, chunk: list[tuple[int, bytes]], source: str) -
         if outcome.status is Status.CONFLICT:
             _record_conflict(caller, outcome, source)
         answers[number] = Line(
-            number, outcome.status, submission.identity, outcome.record_id, _detail(outcome), outcome.is_new
+            number,
+            outcome.status,
+            submission.identity,
+            outcome.record_id,
+            _detail(outcome),
+            outcome.is_new,
+            outcome.receipt,
         )
     return (answers[number] for number, _ in chunk)
 
@@ -138,24 +153,6 @@ def _detail(result: StoreResult) -> str | None:
     if result.status is Status.CONFLICT:
         return "Another record of this decision_id is in custody; a record is never replaced."
     return result.fault.sentence if result.fault else None
-
-
-def _submission(raw: bytes, source: str) -> Submission:
-    if len(raw) > strict_json.MAX_BYTES:
-        raise invalid_json(InvalidJSON("the record is larger than 1 MiB", strict_json.MAX_BYTES))
-    try:
-        content = records.parse(raw)
-    except InvalidJSON as error:
-        raise invalid_json(error) from None
-    except ValidationError as error:
-        raise invalid_model(error, "body") from None
-    except PathsTooLong as error:
-        raise Invalid([_value_error(error.sentence)]) from None
-    return Submission(records.KIND, records.identity(content), raw, content, source)
-
-
-def _value_error(sentence: str) -> dict[str, Any]:
-    return {"type": "value_error", "loc": ["body"], "msg": f"Value error, {sentence}", "ctx": {"error": sentence}}
 
 
 def _record_conflict(caller: Caller, result: StoreResult, source: str) -> None:

@@ -5,7 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 from django.core.cache import cache
+from redis.exceptions import RedisError
 
+from accounts import throttling
 from accounts.roles import Role
 from tests.people import Browser, events
 
@@ -159,3 +161,17 @@ def test_a_client_behind_a_proxy_escapes_no_limit_by_claiming_other_addresses(or
     settings.TRUSTED_PROXIES, settings.ANONYMOUS_REQUESTS_PER_MINUTE = 1, 2
     answers = [requests(1, stranger(**{"X-Forwarded-For": f"203.0.113.{n}, 198.51.100.7"}))[0] for n in range(4)]
     assert answers == [401, 401, 429, 429]
+
+
+def test_a_redis_that_does_not_answer_is_not_waited_for_at_each_request(settings, monkeypatch):
+    settings.REQUESTS_PER_MINUTE = 1
+    asked = []
+
+    def hang(*_, **__):
+        asked.append(True)
+        raise RedisError
+
+    monkeypatch.setattr(throttling.cache, "add", hang)
+    monkeypatch.setattr(throttling, "_counts_again", 0.0)
+    assert all(throttling.within("somebody", 1) for _ in range(10))
+    assert len(asked) == 1

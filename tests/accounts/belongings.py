@@ -18,6 +18,8 @@ from retention.services import place_hold
 from tests.accounts.endpoints import APPROVED, RECONSIDERED
 from tests.conftest import Api
 
+OUTCOME = {"action": "denied", "reasons": ["The income was not proven."]}
+
 
 class Belongings:
     """Makes what an organization has: a name in a path, such as `{notice}`, is the name of a method here.
@@ -37,7 +39,7 @@ class Belongings:
 
     def decision(self) -> str:
         decision_id = self._name()
-        answer = self.api.ingest({"decision_id": decision_id, "outcome": {"action": self.marked}})
+        answer = self.api.ingest({"decision_id": decision_id, "outcome": OUTCOME})
         assert answer.status_code == 201
         return decision_id
 

@@ -111,6 +111,7 @@ ENDPOINTS = {
         b'"loan-1"\n',
         content_type="application/x-ndjson",
     ),
+    "POST notices/preview": Endpoint(DRAFTING, "notices/preview", b'{"record": {"decision_id": "new"}}'),
     "GET notices": Endpoint(EVERY_MEMBER, "notices"),
     "GET notices/<str:notice_id>": Endpoint(EVERY_MEMBER, "notices/{notice}"),
     "PATCH notices/<str:notice_id>": Endpoint(DRAFTING, "notices/{notice}", b'{"content": {"title": "New"}}'),

@@ -88,6 +88,7 @@ UNGUARDED = {
         "accounts.services.members.join",
     },
     "Whoever has the letter asks, and shows it by the code that is in it.": {
+        "notices.services.review_requests.newest_request",
         "notices.services.review_requests.request_review",
     },
     "Custody knows no roles: it keeps what services above it, which have a caller, hand down.": {
@@ -101,6 +102,7 @@ UNGUARDED = {
         "custody.services.recalling.recall",
         "custody.services.recalling.recall_earlier",
         "custody.services.sign.sign_queued",
+        "custody.services.store.foretell",
         "custody.services.store.store_records",
     },
     "It is a step of services that have a caller, within their transactions.": {
@@ -108,6 +110,7 @@ UNGUARDED = {
         "notices.services.contributors.add",
         "notices.services.contributors.add_authors",
         "notices.services.contributors.take_over",
+        "notices.services.telling.settle",
         "connectors.services.rows.record",
         "connectors.services.rows.start",
     },
@@ -141,6 +144,7 @@ UNGUARDED = {
         "custody.services.replay.require_replayed",
         "retention.services.runs.organizations_with_a_policy",
         "custody.services.vault_marker.targets_with_a_root",
+        "notices.services.approval_rules.require_acknowledged",
         "notices.services.approval_rules.require_approvable",
         "notices.services.revisions.require_seen",
         "notices.services.sealing.index_row",

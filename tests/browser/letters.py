@@ -44,8 +44,9 @@ def approved(site: Service, decision_id: str, language: str = "en", **content: o
     body = {"recipient": recipient}
     drafted = site.call("POST", f"/v1/decisions/{decision_id}/notices", json.dumps(body).encode())
     notice = f"/v1/notices/{drafted['notice_id']}"
-    site.call("PATCH", notice, json.dumps({"content": {**REVIEW, **content}}).encode())
-    claim = {"approver": "Reviewer 7", "authority": "credit officer"}
+    edited = site.call("PATCH", notice, json.dumps({"content": {**REVIEW, **content}}).encode())
+    seen = [warning["id"] for warning in edited["warnings"]]
+    claim = {"approver": "Reviewer 7", "authority": "credit officer", "acknowledge": seen}
     done = site.call("POST", f"{notice}/approve", json.dumps(claim).encode())
     with site.live.client() as client:
         files = {

@@ -125,6 +125,7 @@ def test_an_unknown_choice_lists_the_allowed_ones(api):
                           "msg": "Input should be a valid integer, unable to parse string as an integer"}),
         ({"colour": "red"}, {"type": "extra_forbidden", "loc": ["query", "colour"], "input": "red",
                              "msg": "Extra inputs are not permitted"}),
+        ({"limit": ["5", "9"]}, {"type": "repeated", "loc": ["query", "limit"], "msg": "Send it once"}),
         ({"cursor": "x"}, {"type": "value_error", "loc": ["query", "cursor"], "input": "x",
                            "msg": NO_CURSOR}),
     ],
@@ -294,6 +295,14 @@ def test_a_command_under_a_setting_that_cannot_be_says_which(tmp_path):
     done = run_manage("migrate", environment=environment)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "MASTER_KEY must be 32 bytes in base64, as `openssl rand -base64 32` makes them.\n"
+
+
+@pytest.mark.parametrize("command", [["preview_notice", "-"], ["create_api_key", "--organization", "x", "--name", "x"]])
+def test_a_command_on_a_database_that_was_never_migrated_says_what_to_do(tmp_path, command):
+    found = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    done = run_manage(*command, environment={**found, "DATA_DIR": str(tmp_path)})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "The database does not have all tables of this version: run `manage.py migrate` first.\n"
 
 
 def run_manage(*arguments: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:

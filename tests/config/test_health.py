@@ -4,12 +4,15 @@ import errno
 import itertools
 import os
 import shutil
+import subprocess
+import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 import redis
 from django.db import DatabaseError, connection, transaction
+from django.test import Client
 
 from custody.models import Key, SealedObject
 from custody.vaults import PROBE_BYTES
@@ -41,6 +44,19 @@ def test_a_service_that_has_everything_is_ready(client, api):
 def test_a_process_is_alive_whatever_it_lacks(client, settings):
     settings.DATA_DIR = Path("/nonexistent")
     assert (client.get("/healthz").status_code, client.get("/healthz").json()) == (200, {"status": "ok"})
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_health_is_read_and_nothing_is_sent_to_it(path):
+    answer = Client(enforce_csrf_checks=True).post(path)
+    assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
+
+
+@pytest.mark.parametrize("address", ["", "drs"])
+def test_a_service_whose_database_has_no_address_says_so_and_starts_on_no_other(address):
+    loading = [sys.executable, "-W", "ignore", "-c", "import config.settings"]
+    refused = subprocess.run(loading, env=os.environ | {"DATABASE_URL": address}, capture_output=True, text=True)
+    assert refused.stderr.endswith("DATABASE_URL names no database: write postgres://user:password@host/name\n")
 
 
 @pytest.mark.django_db

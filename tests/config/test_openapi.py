@@ -16,9 +16,9 @@ pytestmark = pytest.mark.boots
 # Each operation of the contract that stands so far: its body's component, or the fields of an open object.
 CONTRACT = {
     ("post", "/v1/decisions/{decision_id}/reconsideration"): "ReconsiderationIn",
-    ("post", "/v1/decisions/{decision_id}/notices"): {"pack", "recipient"},
+    ("post", "/v1/decisions/{decision_id}/notices"): {"pack", "recipient", "review_request_id"},
     ("patch", "/v1/notices/{notice_id}"): {"content"},
-    ("post", "/v1/notices/{notice_id}/approve"): {"approver", "authority", "comment", "revision"},
+    ("post", "/v1/notices/{notice_id}/approve"): {"acknowledge", "approver", "authority", "comment", "revision"},
     ("post", "/v1/auth/otp/request"): "OtpRequestIn",
     ("post", "/v1/auth/invites"): "InviteIn",
     ("post", "/v1/auth/api-keys"): "KeyIn",

@@ -3,14 +3,13 @@
 import json
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import AuditEvent
 from accounts.roles import Role
 from connectors import services
 from connectors.models import Connector
+from tests.statements import statements
 
 pytestmark = pytest.mark.django_db
 
@@ -293,7 +292,7 @@ def test_every_change_is_in_the_audit_trail_without_settings(api):
 
 def test_lists_take_as_many_queries_however_long_they_are(api):
     def queries():
-        with CaptureQueriesContext(connection) as seen:
+        with statements() as seen:
             api.get("/v1/connectors")
         return len(seen)
 

@@ -3,6 +3,7 @@
 import itertools
 import time
 from functools import partial
+from urllib.parse import unquote
 
 import pytest
 
@@ -46,7 +47,8 @@ def vault(storage, use_storage, organization):
 def test_a_put_that_fails_before_or_after_its_effect_can_be_repeated(vault, storage, fault, after):
     if fault == "timeout":
         vault.connections.request_seconds = 0.3
-    storage.faults.add(fault, method=storage.put_method, after=after)
+    path = "/upload" if storage.provider == "gcp" else ""  # a token is asked for with POST, too
+    storage.faults.add(fault, method=storage.put_method, path=path, after=after)
     with pytest.raises(VaultUnavailable):
         vault.put_new(KEY, b"x")
     assert vault.put_new(KEY, b"x") is not after
@@ -227,13 +229,18 @@ def test_connections_are_kept_open_between_puts_of_many_threads(vault, storage, 
     assert len(made) <= 8
 
 
+def markers_sought(storage) -> int:
+    """How often a marker was asked for: a storage that is asked for a token, or twice for an object, does not count."""
+    return sum("MARKER" in unquote(request.target) for request in storage.front.requests)
+
+
 def test_a_marker_that_was_just_seen_is_not_looked_for_again(vault, storage, monkeypatch):
     monkeypatch.setattr(cloud, "MARKED_SECONDS", 3600)
     vault.require_marker()
-    before = len(storage.front.requests)
+    before = markers_sought(storage)
     for number in range(10):
         vault.put_new(f"0a/records/00/{number:02}", b"x")
-    assert len(storage.front.requests) - before == 10
+    assert markers_sought(storage) == before > 0
 
 
 def test_while_a_bucket_fails_one_thread_tries_again_and_none_waits_for_it(vault, storage, monkeypatch):

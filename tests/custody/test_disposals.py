@@ -17,7 +17,7 @@ from custody.services.replay import NotReplayed, forget
 from custody.vaults import VaultUnavailable
 from custody.vaults.filesystem import MARKER
 from decisions.models import Decision
-from tests.notices.conftest import approve, done, drafted, step
+from tests.notices.conftest import approve_as_is, done, drafted, step
 from tests.reconsiderations.conftest import RAW, reconsider
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +31,7 @@ def family(api):
     receipt = done(api.ingest(RAW))
     done(reconsider(api))
     notice = drafted(api)
-    done(approve(api, notice))
+    done(approve_as_is(api, notice))
     done(step(api, notice, "deliveries", {"channel": "hand"}))
     return Families(api.organization.pk, [Entry.objects.get(pk=receipt["record_id"]).pk])
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.api import strict_json
-from custody import fields, merkle
+from custody import fields, merkle, record_paths
 from custody.fields import Disclosure, Leaf
 
 SALT_KEY = bytes(range(32))
@@ -93,6 +93,29 @@ def test_leaves_stand_in_the_order_of_their_paths_code_points():
 def test_the_order_of_keys_in_the_payload_does_not_change_the_commitment():
     one, other = (fields.leaves(text) for text in (b'{"a": 1, "b": {"c": 2}}', b'{"b":{"c":2},"a":1}'))
     assert fields.commitment(one, SALT_KEY) == fields.commitment(other, SALT_KEY)
+
+
+@st.composite
+def spelled_texts(draw: st.DrawFn) -> str:
+    """A JSON text whose characters are escaped, or not, each on its own: quotes and backslashes side by side."""
+    characters = draw(
+        st.lists(st.sampled_from('"\\\\/:{}[],\x01\x02\n aé😀') | st.characters(exclude_categories=["Cs"]))
+    )
+    spelled = [
+        draw(st.sampled_from([json.dumps(each), json.dumps(each, ensure_ascii=False)]))[1:-1] for each in characters
+    ]
+    return f'"{"".join(spelled)}"'
+
+
+space = st.sampled_from(["", " ", "\n\t"])
+
+
+@given(st.data(), st.lists(spelled_texts(), max_size=6, unique_by=json.loads))
+def test_a_text_keeps_its_spelling_however_it_is_escaped(data, keys):
+    spelled = {key: data.draw(spelled_texts() | st.sampled_from(["1.50", "true", "[]", "null"])) for key in keys}
+    members = [f"{key}{data.draw(space)}:{data.draw(space)}{value}" for key, value in spelled.items()]
+    expected = {record_paths.segment(json.loads(key)): value for key, value in spelled.items() if value != "[]"}
+    assert leaves_of(f"{{{data.draw(space)}{f',{data.draw(space)}'.join(members)}}}") == expected
 
 
 def scalars_in(node: object) -> int:

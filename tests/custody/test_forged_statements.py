@@ -11,6 +11,7 @@ from custody.models import Entry, Key, SealedObject
 from custody.sealing import Damaged
 from custody.services import rotate_key
 from decisions.models import Decision
+from decisions.selectors import record_of
 from tests.custody.forging import FORGERIES
 from tests.reconsiderations.conftest import reconsider
 
@@ -68,7 +69,9 @@ def test_a_decision_id_that_points_to_another_record_is_noticed(api, entry):
 
 def test_another_organizations_row_shows_nothing_of_a_record(api, other_api, entry):
     Decision.objects.filter(pk=entry.pk).update(organization_id=other_api.organization.id)
-    assert other_api.get("/v1/decisions/loan-1/record").status_code == 500
+    assert other_api.get("/v1/decisions/loan-1/record").status_code == 404
+    with pytest.raises(Damaged):
+        record_of(Decision.objects.select_related("record").get(pk=entry.pk))
 
 
 def test_a_record_that_still_waits_for_its_vault_is_verified_too(api, organization, entry):

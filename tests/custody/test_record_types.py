@@ -14,7 +14,7 @@ from custody.models import Entry
 from custody.record_types import Families
 from notices import selectors, services
 from tests.custody.faulty_disk import full_disk
-from tests.notices.conftest import RECORD, approve, done, drafted, edit, step, stored
+from tests.notices.conftest import RECORD, approve_as_is, done, drafted, edit, step, stored
 from tests.notices.test_review_requests import ask
 from tests.reconsiderations.conftest import RAW, reconsider
 
@@ -22,6 +22,7 @@ pytestmark = pytest.mark.django_db
 
 NOT_DELIVERED = "A notice about it is neither delivered nor withdrawn."
 NOT_ANSWERED = "A person who asked for a review of it waits for an answer."
+NOT_TOLD = "A person who asked for a review of it is still to be told the outcome."
 
 
 def entry_of(receipt):
@@ -43,7 +44,7 @@ def only(found):
 
 
 def delivered(api, notice):
-    done(approve(api, notice))
+    done(approve_as_is(api, notice))
     return done(step(api, notice, "deliveries", {"channel": "hand"}))
 
 
@@ -75,11 +76,11 @@ def test_a_name_is_registered_once():
 def test_a_decision_its_reconsiderations_and_their_notices_are_one_family(api, decision):
     first = done(reconsider(api))
     second = done(reconsider(api, first["decision_id"]))
-    about_first = done(approve(api, drafted(api, "loan-1")))
-    about_second = done(approve(api, drafted(api, second["decision_id"])))
+    about_first = done(approve_as_is(api, drafted(api, "loan-1")))
+    about_second = done(approve_as_is(api, drafted(api, second["decision_id"])))
     for other in ("loan-0", "loan-2"):
         done(reconsider(api, other))
-        done(approve(api, drafted(api, other)))
+        done(approve_as_is(api, drafted(api, other)))
     ids = [str(decision.roots[0]), first["record_id"], second["record_id"]]
     sealed = [about_first["custody_record_id"], about_second["custody_record_id"]]
     assert [str(each) for each in only(families.members(decision))] == [*ids, *sealed]
@@ -88,7 +89,7 @@ def test_a_decision_its_reconsiderations_and_their_notices_are_one_family(api, d
 
 def test_every_statement_of_a_family_builds_on_another_of_it_or_on_none(api, decision):
     """So nothing outside is left without what it refers to."""
-    done(approve(api, drafted(api, done(reconsider(api))["decision_id"])))
+    done(approve_as_is(api, drafted(api, done(reconsider(api))["decision_id"])))
     entries = Entry.objects.in_bulk(only(families.members(decision)))
     digests = {custody.statement_digest(each).hex() for each in entries.values()}
     for each in entries.values():
@@ -127,7 +128,7 @@ def test_days_count_from_the_last_that_happened_in_the_family(api, decision):
     counts_from_now(lambda: done(reconsider(api)))
     notice = counts_from_now(lambda: drafted(api))
     counts_from_now(lambda: edit(api, notice, human_review_available=True, how_to_request_review="Write to us."))
-    counts_from_now(lambda: done(approve(api, notice)))
+    counts_from_now(lambda: done(approve_as_is(api, notice)))
     counts_from_now(lambda: done(step(api, notice, "deliveries", {"channel": "hand"})))
     request = counts_from_now(lambda: ask(api, notice))
     counts_from_now(
@@ -151,7 +152,7 @@ def test_a_notice_stands_in_the_way_until_it_is_delivered(api, decision):
     assert only(families.obstacles(decision)) == [NOT_DELIVERED]
     done(step(api, notice, "submit"))
     assert only(families.obstacles(decision)) == [NOT_DELIVERED]
-    done(approve(api, notice))
+    done(approve_as_is(api, notice))
     assert only(families.obstacles(decision)) == [NOT_DELIVERED]
     done(step(api, notice, "deliveries", {"channel": "hand"}))
     assert only(families.obstacles(decision)) == []
@@ -176,15 +177,17 @@ def test_a_letter_that_waits_to_be_mailed_stands_in_the_way(api, decision):
     assert only(families.obstacles(decision)) == ["A letter about it is still to be mailed."]
 
 
-@pytest.mark.parametrize("how", ["answered", "closed"])
-def test_a_request_for_a_review_stands_in_the_way_until_it_is_answered_or_closed(api, decision, how):
+@pytest.mark.parametrize("how", ["told", "closed"])
+def test_a_request_for_a_review_stands_in_the_way_until_the_person_is_told_or_it_is_closed(api, decision, how):
     notice = drafted(api)
     edit(api, notice, human_review_available=True, how_to_request_review="On the page of this letter.")
     delivered(api, notice)
     request = ask(api, notice)
     assert only(families.obstacles(decision)) == [NOT_ANSWERED]
-    if how == "answered":
-        done(reconsider(api))
+    if how == "told":
+        answer = done(reconsider(api))
+        assert only(families.obstacles(decision)) == [NOT_TOLD]
+        delivered(api, drafted(api, answer["decision_id"]))
     else:
         own = selectors.review_request(api.organization.pk, request.pk)
         services.close_request(caller=callers.system(api.organization.pk), request=own, reason="Taken back.")

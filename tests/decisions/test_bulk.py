@@ -44,6 +44,27 @@ def outcome(answers):
     return [(answer["line"], answer["status"]) for answer in answers]
 
 
+def test_a_line_has_its_receipt_if_receipts_are_asked_for(api, each_vault):
+    lines = [record("new"), record("new"), record("new", n=1), b"garbage"]
+    created, replayed, *others = batch(api, b"\n".join(lines), QUERY_STRING="receipts=true")
+    assert created["receipt"] == replayed["receipt"] == api.get("/v1/decisions/new/receipt").json()
+    assert [(other["status"], "receipt" in other) for other in others] == [("conflict", False), ("invalid", False)]
+
+
+@pytest.mark.parametrize("query", ["", "receipts=false"])
+def test_a_line_has_no_receipt_if_none_is_asked_for(api, query):
+    (answer,) = batch(api, record("new"), QUERY_STRING=query)
+    assert set(answer) == {"line", "status", "decision_id", "record_id"}
+
+
+@pytest.mark.parametrize("query", ["receipt=true", "receipts=all", "receipts="])
+def test_a_misspelt_parameter_is_refused_before_a_line_is_taken(api, query):
+    response = post(api, record("new"), QUERY_STRING=query)
+    assert response.status_code == 422
+    assert response.json()["detail"][0]["loc"] == ["query", query.split("=")[0]]
+    assert not Decision.objects.unscoped("a test's own").exists()
+
+
 def test_every_line_is_answered_in_its_order(api, each_vault):
     api.ingest(record("known", n=1))
     lines = [

@@ -5,8 +5,6 @@ import re
 from urllib.parse import quote
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from accounts import callers, services
 from accounts.models import AuditEvent, User
@@ -16,6 +14,7 @@ from tests.conftest import Api
 from tests.custody.faulty_disk import full_disk
 from tests.people import sign_in
 from tests.reconsiderations.conftest import REVIEW, SENT_ONCE, check, is_committed, reconsider, record_of
+from tests.statements import statements
 
 pytestmark = pytest.mark.django_db
 TEXTS = {"rationale": REVIEW["rationale"], "evidence_considered": "payslip of March\r\n\r\n  letter of 4 May \r\n"}
@@ -86,7 +85,7 @@ def test_a_page_takes_the_same_queries_however_long_the_history(api, signed_in, 
     browser = signed_in()
 
     def queries():
-        with CaptureQueriesContext(connection) as captured:
+        with statements() as captured:
             assert browser.get(page).status_code == 200
         return len(captured)
 

@@ -7,12 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from custody import envelope, sealing, selectors
 from custody.models import Entry, Key
 from tests.reconsiderations.conftest import RAW, REVIEW, reconsider, record_of, statement_of
+from tests.statements import statements
 
 pytestmark = pytest.mark.django_db
 
@@ -184,7 +183,7 @@ def test_a_new_action_of_any_length_taken_is_the_current_action(api, original, l
 
 
 def queries(api, path):
-    with CaptureQueriesContext(connection) as captured:
+    with statements() as captured:
         assert api.get(path).status_code == 200
     return len(captured)
 

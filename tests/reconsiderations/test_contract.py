@@ -40,7 +40,8 @@ def test_the_answer_is_a_receipt_of_its_own_with_the_link_and_the_commitments(ap
     assert all(map(is_committed, recorded["evidence_considered"], REVIEW["evidence_considered"]))
     receipt = api.get(f"/v1/decisions/{recorded['decision_id']}/receipt").json()
     assert receipt.items() <= recorded.items()
-    assert recorded.keys() - receipt.keys() == {"reconsiders", "rationale", "evidence_considered"}
+    assert recorded.keys() - receipt.keys() == {"reconsiders", "rationale", "evidence_considered", "to_be_told"}
+    assert recorded["to_be_told"] == []
 
 
 @pytest.mark.parametrize("field", REQUIRED)

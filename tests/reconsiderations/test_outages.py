@@ -42,7 +42,7 @@ def test_while_the_vault_is_full_it_is_202_and_the_reconciler_finishes_it(api, f
         answer = reconsider(api)
     recorded = answer.json()
     assert answer.status_code == 202
-    assert recorded.keys() == {"decision_id", "reconsiders", "rationale", "evidence_considered"}
+    assert recorded.keys() == {"decision_id", "reconsiders", "rationale", "evidence_considered", "to_be_told"}
     assert is_committed(recorded["rationale"], REVIEW["rationale"]), "the salts are given out now or never"
     mine = f"/v1/decisions/{recorded['decision_id']}"
     assert api.get(mine).json()["custody"] == "reserved"

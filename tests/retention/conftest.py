@@ -78,7 +78,7 @@ def policy_of(organization: Organization, days: int = 30, *, number: int = 1, **
 def old_record(decision_id: str, *, days: int = 31, **more: Any) -> dict[str, Any]:
     """A record of a decision that was made so many days ago."""
     decided_at = (timezone.now() - timedelta(days=days)).isoformat()
-    return {"decision_id": decision_id, "decided_at": decided_at, **more}
+    return {"decision_id": decision_id, "decided_at": decided_at, "outcome": {"action": "denied"}, **more}
 
 
 @pytest.fixture

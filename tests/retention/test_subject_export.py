@@ -28,7 +28,7 @@ from retention.models import Policy
 from retention.subjects import ReferenceUnusable
 from tests import growth
 from tests.conftest import Api
-from tests.notices.conftest import RECORD, approve, done, drafted, edit, step
+from tests.notices.conftest import RECORD, approve_as_is, done, drafted, edit, step
 from tests.notices.test_review_requests import ask
 from tests.people import caller, events
 from tests.reconsiderations.conftest import RAW, reconsider
@@ -104,14 +104,14 @@ def test_everything_about_the_person_is_collected_byte_for_byte(api, each_vault)
     person = {"name": "Example Person", "address": ["2 Example Street"], "email": "person@home.example"}
     notice = drafted(api, recipient=person)
     edit(api, notice, human_review_available=True, how_to_request_review="On the page of this letter.")
-    done(approve(api, notice, comment="Read twice."))
+    done(approve_as_is(api, notice, comment="Read twice."))
     done(step(api, notice, "deliveries", {"channel": "hand"}))
     ask(api, notice, message="My income is higher.", email="person@home.example")
     found = Collected(api)
     (decision,), (reconsideration,), (told,) = map(found.of, ("decision", "reconsideration", "notice"))
     assert decision["record"].encode() == RAW
     assert reconsideration["record"].encode() == api.get(f"/v1/decisions/{review['decision_id']}/record").content
-    assert told["recipient"] == person
+    assert told["recipient"] == {**person, "reference": "application 7"}
     assert [each["number"] for each in told["revisions"]] == [1, 2]
     assert [each["channel"] for each in told["deliveries"]] == ["hand"]
     assert [each["message"] for each in told["review_requests"]] == ["My income is higher."]
@@ -336,7 +336,7 @@ def test_the_page_tells_in_plain_words_what_was_decided_used_told_and_asked(api)
     done(reconsider(api))
     notice = drafted(api, recipient={"name": "Example Person"})
     edit(api, notice, human_review_available=True, how_to_request_review="On the page of this letter.")
-    done(approve(api, notice))
+    done(approve_as_is(api, notice))
     done(step(api, notice, "deliveries", {"channel": "post", "address": "2 Example Street"}))
     ask(api, notice, message="My income is higher.")
     text = Collected(api).text

@@ -23,7 +23,8 @@ from tests.support.forks import MANAGE, Fork
 _KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
 _SECONDS_TO_STOP = 30
 # granian's workers are forks, so what is imported before is imported once for all of them.
-_GRANIAN = "import config.wsgi; from granian.cli import entrypoint; entrypoint()"
+_GRANIAN = "import config.{0}; from granian.cli import entrypoint; entrypoint()"
+_WSGI = ["granian", "--interface", "wsgi", "config.wsgi:application", "--log-level", "error", "--blocking-threads", "8"]
 
 
 class Answer(NamedTuple):
@@ -69,8 +70,8 @@ class Client:
 class Server:
     """A running service. `environment` is all that its processes, and `manage`, know of this machine."""
 
-    def __init__(self, directory: Path, environment: dict[str, str], workers: int) -> None:
-        self.directory, self.workers, self.port = directory, workers, lasting_port()
+    def __init__(self, directory: Path, environment: dict[str, str], workers: int, interface: str = "asgi") -> None:
+        self.directory, self.workers, self.port, self.interface = directory, workers, lasting_port(), interface
         self.base_url = f"http://127.0.0.1:{self.port}"
         self.data_dir = Path(environment["DATA_DIR"])
         self.log = directory / "server.log"
@@ -86,9 +87,10 @@ class Server:
 
     def start(self) -> None:
         """Start granian as `manage.py serve` does, in a process group of its own, and wait until it answers."""
-        options = f"--host 127.0.0.1 --port {self.port} --workers {self.workers} --blocking-threads 8"
-        arguments = [*GRANIAN[1:], "--workers-kill-timeout", "10", *options.split()]
-        self.process = Fork(_GRANIAN, arguments, self.environment, self.log)
+        options = f"--host 127.0.0.1 --port {self.port} --workers {self.workers}"
+        command = GRANIAN if self.interface == "asgi" else _WSGI
+        arguments = [*command[1:], "--workers-kill-timeout", "10", *options.split()]
+        self.process = Fork(_GRANIAN.format(self.interface), arguments, self.environment, self.log)
         wait_until(lambda: listens(self.port) or self.process.poll() is not None, "the server answers")
         assert self.process.poll() is None, f"the server ended:\n{self.log.read_text()}"
 
@@ -105,6 +107,10 @@ class Server:
         assert self.process is not None
         self.process.terminate()
         return self.process.wait(_SECONDS_TO_STOP)
+
+    def answered_by_lane(self) -> int:
+        """How many records the front has taken without Django."""
+        return self.log.read_text().count('"by": "lane"')
 
     def client(self, key: str | None = None) -> Client:
         return Client(self.port, self.key if key is None else key)
@@ -135,6 +141,7 @@ def server(
     data_dir: Path | None = None,
     workers: int = 2,
     log: Path | None = None,
+    interface: str = "asgi",
     **environment: str,
 ) -> Iterator[Server]:
     """A service that is migrated, has one organization and its owner's key, and answers.
@@ -142,13 +149,16 @@ def server(
     Args:
         database_url: of an empty database, or a file that SQLite makes; else a new one of the kind the suite runs on.
         log: where its output goes; else to a file in `Server.directory`.
+        interface: `wsgi` for Django without the front.
         environment: further settings of the service.
     """
     with tempfile.TemporaryDirectory(prefix="drs-live-") as directory:
         data = data_dir or Path(directory) / "data"
         vault = environment.get("CUSTODY_VAULT", "database")
         with databases.installation(database_url, data, vault) as (url, key):
-            started = Server(Path(directory), {"DATA_DIR": str(data), "DATABASE_URL": url, **environment}, workers)
+            started = Server(
+                Path(directory), {"DATA_DIR": str(data), "DATABASE_URL": url, **environment}, workers, interface
+            )
             started.log, started.key = log or started.log, key
             started.start()
             try:

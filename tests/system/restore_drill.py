@@ -85,7 +85,9 @@ def _restore(running: Server, backup: Path) -> None:
             Path(path + leftover).unlink(missing_ok=True)
         shutil.copy(backup, path)
     else:
-        _run(postgresql_program("pg_restore"), "--clean", "--if-exists", f"--dbname={url}", str(backup))
+        running.sql("DROP SCHEMA public CASCADE")  # what pg_restore --clean does, but not to partitions
+        running.sql("CREATE SCHEMA public")
+        _run(postgresql_program("pg_restore"), f"--dbname={url}", str(backup))
 
 
 def _run(*command: str) -> None:

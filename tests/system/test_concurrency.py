@@ -48,6 +48,7 @@ def test_records_of_different_ids_at_once_are_all_created(live_with_each_vault):
     bodies = [b'{"decision_id": "own-%d"}' % number for number in range(CALLERS)]
     answers = post_at_once(live, bodies)
     assert [answer.status for answer in answers] == [201] * CALLERS
+    assert live.answered_by_lane() > 0
     assert len({answer.json()["record_id"] for answer in answers}) == CALLERS
 
 

@@ -88,9 +88,14 @@ def live_a_whole_life(live: Server) -> str:
     path = f"notices/{notice['notice_id']}"
     told(live, "PATCH", path, {"content": {"title": f"{MARK} denied", "human_review_available": True}})
     told(live, "PUT", f"{path}/not-applicable", {"elements": {"inputs": f"{MARK} gave none"}})
-    told(live, "POST", f"{path}/submit")
+    submitted = told(live, "POST", f"{path}/submit")
     told(live, "POST", f"{path}/request-changes", {"reason": f"{MARK} is misspelled"})
-    approval = {"approver": f"{MARK} approver", "authority": f"{MARK} head", "comment": f"{MARK} fine"}
+    approval: dict[str, object] = {
+        "approver": f"{MARK} approver",
+        "authority": f"{MARK} head",
+        "comment": f"{MARK} fine",
+    }
+    approval["acknowledge"] = [warning["id"] for warning in submitted["warnings"]]
     approved = told(live, "POST", f"{path}/approve", approval)
     posted = {"channel": "post", "address": f"{MARK} Street 1", "reference": f"{MARK} tracking"}
     delivery = told(live, "POST", f"{path}/deliveries", posted)["delivery_id"]

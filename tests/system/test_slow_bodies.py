@@ -1,23 +1,21 @@
-"""Clients without credentials who begin a body and hardly go on: whatever they hold, the service shows it is alive."""
+"""Clients that send or read hardly anything: however many there are, the service answers everybody else."""
 
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from threading import Thread
 
 import pytest
 
 from tests.system.live import Server, server
 
-CLIENTS = 50  # far more than the threads of the server
+pytestmark = pytest.mark.once
+CLIENTS = 400  # far more than the threads of the server
 
 
 @contextmanager
-def trickling(live: Server, path: str) -> Iterator[list[socket.socket]]:
+def trickling(live: Server, *headers: str, path: str = "/v1/ingest/srf") -> Iterator[list[socket.socket]]:
     """Clients that have announced a body and sent the first bytes of it."""
-    head = (
-        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
-    )
+    head = "\r\n".join([f"POST {path} HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json", *headers, "", ""])
     with ExitStack() as stack:
         clients = [stack.enter_context(socket.create_connection(("127.0.0.1", live.port))) for _ in range(CLIENTS)]
         for client in clients:
@@ -31,32 +29,50 @@ def live() -> Iterator[Server]:
         yield running
 
 
-def healthy(live: Server) -> bool:
+def answers_others(live: Server, name: str) -> bool:
     """By connections of their own, so that every worker is asked."""
-    answers = []
-    for _ in range(8):
-        with live.client(key="") as client:
-            answers.append(client.get("/healthz"))
-    return all((answer.status, answer.json()) == (200, {"status": "ok"}) for answer in answers)
-
-
-def test_clients_without_credentials_get_their_401_and_records_are_taken_meanwhile(live):
-    with trickling(live, "/v1/ingest/srf") as clients:
-        assert healthy(live)
+    for number in range(8):
         with live.client() as client:
-            assert client.ingest(b'{"decision_id": "meanwhile"}').status == 201
+            assert (client.get("/healthz").status, client.get("/v1/decisions").status) == (200, 200)
+            assert client.ingest(b'{"decision_id": "%s %d"}' % (name.encode(), number)).status == 201
+    return True
+
+
+@pytest.mark.parametrize("path", ["/v1/ingest/srf", "/v1/auth/otp/request", "/sign-in/"])
+def test_slow_bodies_of_strangers_stop_nobody(live, path):
+    with trickling(live, "Content-Length: 60000", path=path):
+        assert answers_others(live, path)
+
+
+def test_slow_bodies_of_a_customer_stop_nobody_else(live):
+    with trickling(live, "Content-Length: 900000", f"Authorization: Bearer {live.key}"):
+        assert answers_others(live, "customer")
+
+
+def test_who_announces_much_without_credentials_gets_a_401_at_once(live):
+    with trickling(live, "Content-Length: 900000") as clients:
+        assert answers_others(live, "much")
         for each in clients:
             each.settimeout(60)
             assert each.recv(64).startswith(b"HTTP/1.1 401 ")
 
 
-def test_while_every_thread_waits_for_a_body_the_service_still_says_that_it_lives(live):
-    """A view that reads its body before it knows who sends it holds its thread; /healthz needs none."""
-    answered = []
+def test_heads_that_never_end_stop_nobody(live):
+    with ExitStack() as stack:
+        for _ in range(CLIENTS):
+            client = stack.enter_context(socket.create_connection(("127.0.0.1", live.port)))
+            client.sendall(b"POST /v1/ingest/srf HTTP/1.1\r\nHost: 127")
+        assert answers_others(live, "heads")
+
+
+def test_who_never_reads_a_large_answer_stops_nobody(live):
     with live.client() as client:
-        waiting = Thread(target=lambda: answered.append(client.ingest(b'{"decision_id": "waits"}')))
-        with trickling(live, "/v1/auth/otp/request"):
-            waiting.start()
-            assert healthy(live)
-        waiting.join()
-    assert answered[0].status == 201
+        assert client.ingest(b'{"decision_id": "large", "x": "%s"}' % (b"x" * 1_000_000)).status == 201
+    asked = f"GET /v1/decisions/large/record HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {live.key}\r\n\r\n"
+    with ExitStack() as stack:
+        for _ in range(60):
+            client = stack.enter_context(socket.socket())
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect(("127.0.0.1", live.port))
+            client.sendall(asked.encode())
+        assert answers_others(live, "readers")

@@ -128,7 +128,11 @@ def test_the_public_page_answers_and_knows_the_review_that_was_asked_for(upgrade
 def test_notices_go_on_from_where_they_were(client, told):
     notices = told["notices"]
     claim = {"approver": "Reviewer 8", "authority": "credit officer"}
-    assert done(post(client, f"/v1/notices/{notices['in_review']['notice_id']}/approve", claim))["state"] == "approved"
+    in_review = f"/v1/notices/{notices['in_review']['notice_id']}"
+    assert "The pack general has changed" in post(client, f"{in_review}/approve", claim).body.decode()
+    adopted = done(client.request("PATCH", in_review, b'{"content": {}}'))
+    acknowledge = [warning["id"] for warning in adopted["warnings"]]
+    assert done(post(client, f"{in_review}/approve", claim | {"acknowledge": acknowledge}))["state"] == "approved"
     delivery = {"channel": "hand"}
     done(post(client, f"/v1/notices/{notices['approved']['notice_id']}/deliveries", delivery))
     done(post(client, path("filesystem-plain", "/notices"), {}))

@@ -12,13 +12,17 @@ from django.db import DatabaseError
 
 from config import supervisor
 
-# A worker that dies is started again. What granian itself says is no JSON, so it speaks of errors alone. It answers
-# /healthz from a file, without Python: also while every thread waits for a slow client.
+# A worker that dies is started again. What granian itself says is no JSON, so it speaks of errors alone. A connection
+# costs next to nothing, so a worker takes many, slow ones too; a head that is not there in time ends its own.
 GRANIAN = [
-    "granian", "--interface", "wsgi", "config.wsgi:application", "--log-level", "error", "--respawn-failed-workers",
-    "--static-path-route", "/healthz", "--static-path-mount", "config/healthz",
-    "--static-path-dir-to-file", "index.json", "--static-path-expires", "0",
+    "granian", "--interface", "asgi", "config.asgi:application", "--log-level", "error", "--respawn-failed-workers",
+    "--http", "1", "--no-ws", "--loop", "uvloop", "--backlog", "4096", "--backpressure", "8192",
+    "--http1-header-read-timeout", "20000",
 ]  # fmt: skip
+# One process a core, for Python computes in one thread at a time; two at least, so that one can die. More only make
+# smaller groups of commits.
+_PROCESSES = max(2, min(os.cpu_count() or 2, 8))
+WEB_SERVER = [*GRANIAN, "--workers", str(_PROCESSES), "--workers-kill-timeout", "4"]
 
 
 class Command(BaseCommand):
@@ -40,14 +44,12 @@ class Command(BaseCommand):
             cwd=settings.BASE_DIR,
             env={**os.environ, "DATA_DIR": str(settings.DATA_DIR), "LOG_LEVEL": "WARNING"},
         )
-        # Processes rather than threads: Python computes in one thread at a time, and half of them wait for commits.
-        size = ["--workers", "4", "--blocking-threads", "2", "--workers-kill-timeout", "4"]
         address = ["--host", options["host"], "--port", str(options["port"])]
         celery = [sys.executable, "-W", "ignore", "-m", "celery", "--quiet", "-A", "config"]
         worker = [*celery, "worker", "--concurrency", "1", "--loglevel", "WARNING"]
         schedule = ["--schedule", settings.CELERY_BEAT_SCHEDULE_FILENAME]
         parts = [
-            part("web server", [sys.executable, "-m", *GRANIAN, *size, *address]),
+            part("web server", [sys.executable, "-m", *WEB_SERVER, *address]),
             part("worker", [*worker, "--hostname", "worker@%h", "--queues", ",".join(settings.OTHER_QUEUES)]),
             part("poller", [*worker, "--hostname", "poller@%h", "--queues", settings.POLL_QUEUE]),
             part("clock", [*celery, "beat", *schedule, "--loglevel", "WARNING"]),

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-import re
 from datetime import timedelta
 
 import pytest
@@ -12,6 +11,7 @@ from django.db import connection
 from accounts import callers
 from accounts.models import AuditEvent
 from accounts.roles import Role
+from config.front.threads import THREADS
 from custody import selectors, services, signers, vaults
 from custody.keys import Purpose, keyring
 from custody.models import Entry, Key, SealedObject, WaitingObject
@@ -142,10 +142,8 @@ def test_who_waits_waits_no_longer_than_asked_and_never_long(api, queueing, monk
         assert api.get(f"{PATH}/receipt", wait=refused).status_code == 422
 
 
-@pytest.mark.parametrize("runs_it", ["Dockerfile", "config/management/commands/serve.py"])
-def test_a_process_keeps_a_thread_for_those_who_do_not_wait(runs_it, settings):
-    threads = re.search(r'"--blocking-threads", "(\d+)"', (settings.BASE_DIR / runs_it).read_text())
-    assert int(threads[1]) > selectors.WAITING_AT_ONCE
+def test_a_process_keeps_a_thread_for_those_who_do_not_wait():
+    assert THREADS > selectors.WAITING_AT_ONCE
 
 
 def test_only_some_wait_at_a_time_and_the_others_are_answered_at_once(api, queueing, monkeypatch):
@@ -268,11 +266,19 @@ def test_bulk_lines_say_queued_and_their_replays_too(api, queueing, each_vault):
     assert [json.loads(line)["status"] for line in again] == ["replayed", "replayed", "invalid", "conflict", "replayed"]
 
 
+def test_a_queued_line_has_no_receipt_until_it_is_signed(api, queueing):
+    for status in ("queued", "replayed"):
+        answer = api.post("/v1/ingest/srf/batch?receipts=true", b'{"decision_id": "a"}', "application/x-ndjson")
+        line = json.loads(answer.getvalue())
+        assert (line["status"], "receipt" in line) == (status, status == "replayed")
+        reconcile()
+
+
 def test_a_review_of_what_is_queued_is_taken_and_builds_on_the_statement_that_is_signed_later(api, queueing):
     api.ingest(RAW)
     answer = reconsider(api)
     assert answer.status_code == 202
-    assert set(answer.json()) == {"decision_id", "reconsiders", "rationale", "evidence_considered"}
+    assert set(answer.json()) == {"decision_id", "reconsiders", "rationale", "evidence_considered", "to_be_told"}
     assert reconcile() == (2, 0)
     decision = base64.b64decode(api.get(f"{PATH}/receipt").json()["envelope"]["payload"])
     review = api.get(f"/v1/decisions/{answer.json()['decision_id']}/receipt").json()

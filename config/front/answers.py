@@ -1,0 +1,47 @@
+"""What the front answers itself, with the headers that Django's middleware would give it."""
+
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
+
+from django.http import HttpRequest, HttpResponse
+from django.middleware.clickjacking import XFrameOptionsMiddleware
+from django.middleware.security import SecurityMiddleware
+
+from config.api.responses import JSON
+from config.front.requests import Answer, Headers, Request
+from config.middleware import ContentSecurityPolicy
+
+
+def of_document(
+    request: Request, status: int, document: bytes, more: Mapping[str, str] = MappingProxyType({})
+) -> Answer:
+    """A JSON answer."""
+    own = [(b"content-type", JSON.encode()), (b"content-length", str(len(document)).encode())]
+    own += [(name.lower().encode(), value.encode()) for name, value in more.items()]
+    headers = [*own, *_common(request.is_secure), (b"x-request-id", request.id.encode())]
+    return Answer(status, headers, b"" if request.method == "HEAD" else document)
+
+
+def of_response(request: Request, response: HttpResponse) -> Answer:
+    """What the API answers, as it makes it for Django."""
+    more = {name: value for name, value in response.items() if name != "Content-Type"}
+    return of_document(request, response.status_code, response.content, more)
+
+
+@cache
+def _common(is_secure: bool) -> Headers:
+    """The headers that every answer has."""
+
+    def blank(request: HttpRequest) -> HttpResponse:
+        response = HttpResponse()
+        del response["Content-Type"]
+        return response
+
+    request = HttpRequest()
+    request._get_scheme = lambda: "https" if is_secure else "http"  # type: ignore[attr-defined]
+    response = blank(request)
+    for middleware in (XFrameOptionsMiddleware, SecurityMiddleware):
+        middleware(blank).process_response(request, response)  # they add to it
+    response.headers.setdefault("Content-Security-Policy", ContentSecurityPolicy.POLICY)
+    return [(name.lower().encode(), value.encode()) for name, value in response.items()]

@@ -1,0 +1,116 @@
+from collections.abc import Mapping
+
+import structlog
+from django.urls import Resolver404, resolve
+
+from config import db, request_log
+from config.api.responses import dump
+from config.errors import RETRY_AFTER_SECONDS
+from config.front import answers, lanes, senders
+from config.front.bodies import Body, BodyLate, ClientGone, NoRoom, Reader, drain
+from config.front.requests import Answer, Receive, Request, Scope, Send
+from config.front.rooms import Room
+from config.front.threads import Application, Busy, Threads, environ_of
+
+log = structlog.get_logger("front")
+
+_FULL = "The service has all it can do at once. Repeat the same request: a record is never kept twice."
+_FAILED = "The service cannot take this right now. Repeat the same request: a record is never kept twice."
+_LATER = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+_LATE = "The body did not arrive in time. Nothing was stored. Send it again."
+
+
+class Front:
+    """The ASGI application.
+
+    Args:
+        django: as WSGI.
+        threads: in which it runs.
+        waiting: requests that may be in them, or wait for one.
+        strangers, senders: bytes of requests under way, from whoever is not known and from those who are.
+    """
+
+    def __init__(self, django: Application, *, threads: int, waiting: int, strangers: int, senders: int) -> None:
+        self.threads = Threads(django, size=threads, most=waiting)
+        self.lookups = Threads(django, size=1, most=waiting)  # requests that wait for Django are not in their way
+        self.reader = Reader(self._sender, Room(strangers), Room(senders))
+        self.lanes: dict[tuple[str, str], lanes.Lane] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        if scope["type"] != "http":
+            return
+        request = Request(scope)
+        body = Body()
+        try:
+            answer = await self._answer(request, receive, body)
+        except ClientGone:
+            _log(request, 499, _route(request))
+            return
+        finally:
+            body.close()
+        if not body.is_complete and b"expect" not in request.headers:  # who expects an answer has sent nothing yet
+            await drain(receive)
+        await answer.send(send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                self.lanes = lanes.make_all()
+            await send({"type": f"{message['type']}.complete"})
+            if message["type"] == "lifespan.shutdown":
+                return
+
+    async def _answer(self, request: Request, receive: Receive, body: Body) -> Answer:
+        if request.path == "/healthz" and request.method in ("GET", "HEAD"):
+            body.is_complete = True
+            return answers.of_document(request, 200, b'{"status": "ok"}')
+        try:
+            await self.reader.read(request, receive, body)
+            return await self._by_lane(request, body) or await self.threads.answer(request, body)
+        except BodyLate:
+            body.is_complete = True  # nobody waits for the rest
+            return _refusal(request, 408, _LATE, {"Connection": "close"})
+        except (NoRoom, Busy):
+            return _refusal(request, 503, _FULL, _LATER)
+        except ClientGone:
+            raise
+        except Exception as error:  # a full disk for a large body, a database that cannot tell whose key it is
+            log.error("front failed", request_id=request.id, exc_info=error)
+            return _refusal(request, 503, _FAILED, _LATER)
+
+    async def _by_lane(self, request: Request, body: Body) -> Answer | None:
+        lane = self.lanes.get((request.method, request.path))
+        if lane is None or not body.is_complete or body.size > lanes.MOST_BYTES or request.scope["query_string"]:
+            return None
+        try:
+            answer = await lane(request, body.content())
+        except Exception as error:
+            log.error("lane failed", request_id=request.id, route=request.path[1:], exc_info=error)
+            return None
+        if answer:
+            _log(request, answer.status, request.path[1:], by="lane")
+        return answer
+
+    async def _sender(self, request: Request) -> str:
+        return await self.lookups.run(db.fresh(senders.identify), environ_of(request, Body()))
+
+
+def _refusal(request: Request, status: int, sentence: str, headers: Mapping[str, str]) -> Answer:
+    _log(request, status, _route(request))
+    return answers.of_document(request, status, dump({"detail": sentence}), headers)
+
+
+def _log(request: Request, status: int, route: str | None, **more: str) -> None:
+    request_log.write(
+        request_id=request.id, method=request.method, route=route, status=status, begun=request.begun, **more
+    )
+
+
+def _route(request: Request) -> str | None:
+    try:
+        return resolve(request.path).route
+    except Resolver404:
+        return None

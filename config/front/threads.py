@@ -1,0 +1,118 @@
+"""Django, in a bounded pool of threads.
+
+Of our own, because the adapters there are let a thread wait for the client: with its request's body, or with what a
+slow reader has not taken yet. Here a thread gets a body that is complete, and hands back an answer that is.
+"""
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+from urllib.parse import unquote_to_bytes
+
+from config.front.bodies import Body
+from config.front.requests import COUNTED, CUT, STRANGER, Answer, Request
+from config.front.spools import Spool
+
+Environ = dict[str, Any]
+Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
+
+T = TypeVar("T")
+
+THREADS = 4
+"""In a process: Python computes in one at a time, and the others wait for the database."""
+
+_HOP_BY_HOP = (b"connection", b"transfer-encoding")
+
+
+class Busy(Exception):
+    """As many requests as may wait for a thread are waiting."""
+
+
+class Threads:
+    """Answers requests with a WSGI application, or runs something else for them.
+
+    Args:
+        size: of the pool.
+        most: requests that are answered or wait at once.
+    """
+
+    def __init__(self, application: Application, *, size: int, most: int) -> None:
+        self.application, self.most, self.count = application, most, 0
+        self.pool = ThreadPoolExecutor(size, "django")
+
+    async def answer(self, request: Request, body: Body) -> Answer:
+        """Raises Busy."""
+        return await self.run(self._answer, environ_of(request, body))
+
+    async def run(self, function: Callable[[Environ], T], environ: Environ) -> T:
+        """What a function makes of an environ. Raises Busy."""
+        if self.count >= self.most:
+            raise Busy
+        self.count += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self.pool, function, environ)
+        finally:
+            self.count -= 1
+
+    def _answer(self, environ: Environ) -> Answer:
+        begun: list[Any] = []
+
+        def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
+            begun[:] = status, headers
+
+        blocks, content = self.application(environ, start_response), Spool()
+        try:
+            for block in blocks:
+                content.write(block)
+        except BaseException:
+            content.close()
+            raise
+        finally:
+            if hasattr(blocks, "close"):
+                blocks.close()
+        status, headers = begun
+        encoded = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+        return Answer(int(status[:3]), encoded, content.content() if content.is_in_memory else content.file())
+
+
+def environ_of(request: Request, body: Body) -> Environ:
+    """A request as WSGI has it (PEP 3333), its body read."""
+    scope = request.scope
+    server, port = scope.get("server") or ("localhost", "80")
+    client, client_port = scope.get("client") or ("", "")
+    environ: Environ = {
+        "REQUEST_METHOD": request.method,
+        "SCRIPT_NAME": "",
+        "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
+        "QUERY_STRING": scope["query_string"].decode("latin-1"),
+        "SERVER_NAME": server,
+        "SERVER_PORT": str(port),
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "REMOTE_ADDR": client,
+        "REMOTE_PORT": str(client_port),
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scope["scheme"],
+        "wsgi.input": body.file(),
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+        COUNTED: request.is_counted,
+        CUT: not body.is_complete,
+        STRANGER: body.is_of_stranger,
+    }
+    for name, value in request.headers.items():
+        # In an environ, X_Forwarded_For would be X-Forwarded-For, which proxies vouch for.
+        if b"_" not in name and name not in _HOP_BY_HOP:
+            environ[f"HTTP_{name.decode('latin-1').upper().replace('-', '_')}"] = value.decode("latin-1")
+    environ["HTTP_X_REQUEST_ID"] = request.id  # so that both tell of one request
+    environ["CONTENT_TYPE"] = environ.pop("HTTP_CONTENT_TYPE", "")
+    environ.pop("HTTP_CONTENT_LENGTH", None)
+    announced = request.content_length
+    if announced is None:  # in chunks: at least as many as were read
+        announced = body.size + (not body.is_complete)
+    if request.has_body or request.content_length is not None:
+        environ["CONTENT_LENGTH"] = str(announced)
+    return environ

@@ -1,0 +1,269 @@
+"""The front: what it reads of whom, how long it waits, and what it says when it will not."""
+
+import asyncio
+import json
+
+import pytest
+from django.db import OperationalError
+
+from config.front import bodies, senders
+from config.front.application import Front
+from config.front.requests import MOST_OF_STRANGERS, STRANGER
+from tests.support.loops import run
+
+KIB, MIB = 2**10, 2**20
+LENGTH = {"content-length": "5"}
+
+
+def echo(environ, start_response):
+    """In the place of Django: how much of the body it got, and what it was told of it."""
+    length = environ.get("CONTENT_LENGTH", "")
+    body = environ["wsgi.input"].read()
+    start_response("200 OK", [("Content-Type", "application/json")])
+    return [json.dumps({"length": length, "read": len(body), "stranger": environ[STRANGER]}).encode()]
+
+
+class Exchange:
+    """One request to a front, its body sent in these chunks; None stands for a client that sends nothing any more."""
+
+    def __init__(self, *chunks, method="POST", path="/v1/anything", **headers):
+        named = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+        self.scope = {
+            "type": "http", "http_version": "1.1", "method": method, "path": path, "raw_path": path.encode(),
+            "query_string": b"", "scheme": "http", "headers": [(b"host", b"localhost"), *named],
+            "server": ("127.0.0.1", "80"), "client": ("192.0.2.1", "5000"),
+        }  # fmt: skip
+        self.chunks, self.sent, self.drained = list(chunks), [], 0
+
+    async def receive(self):
+        if not self.chunks:
+            return {"type": "http.request", "body": b"", "more_body": False}
+        chunk = self.chunks.pop(0)
+        if chunk is None:
+            await asyncio.Event().wait()
+        return {"type": "http.request", "body": chunk, "more_body": True}
+
+    async def send(self, message):
+        self.sent.append(message)
+
+    @property
+    def status(self):
+        return self.sent[0]["status"]
+
+    @property
+    def headers(self):
+        return {name.decode(): value.decode() for name, value in self.sent[0]["headers"]}
+
+    def json(self):
+        return json.loads(b"".join(message["body"] for message in self.sent[1:]))
+
+
+def front(django=echo, strangers=MIB, known=2 * MIB):
+    return Front(django, threads=1, waiting=2, strangers=strangers, senders=known)
+
+
+def ask(exchange, asked=None):
+    run((asked or front())(exchange.scope, exchange.receive, exchange.send))
+    return exchange
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """Whoever sends `X-Known` is known by it."""
+    monkeypatch.setattr(senders, "identify", lambda environ: environ.get("HTTP_X_KNOWN", ""))
+
+
+def test_of_a_stranger_no_more_than_64_kib_are_read_whether_they_are_announced_or_not(known):
+    size = 100 * KIB
+    announced = ask(Exchange(b"x" * size, content_length=str(size)))
+    assert announced.json() == {"length": str(size), "read": 0, "stranger": True}
+    chunked = ask(Exchange(*[b"x" * KIB] * 100, transfer_encoding="chunked")).json()
+    assert chunked["stranger"] is True
+    assert chunked["read"] <= MOST_OF_STRANGERS < int(chunked["length"]) + 1
+
+
+def test_of_who_is_known_as_much_is_read_as_they_may_send(known):
+    size = 100 * KIB
+    assert ask(Exchange(*[b"x" * KIB] * 100, content_length=str(size), x_known="1")).json()["read"] == size
+    large = ask(Exchange(*[b"x" * MIB] * 9, transfer_encoding="chunked", x_known="1"), front(known=64 * MIB)).json()
+    assert large["read"] == 5 * MIB  # a chunk more than 4 MiB, so that Django sees that it is too much
+    upload = Exchange(*[b"x" * MIB] * 9, content_type="application/x-ndjson", transfer_encoding="chunked", x_known="1")
+    assert ask(upload, front(known=64 * MIB)).json()["read"] == 9 * MIB
+
+
+def test_what_is_not_read_is_drained_so_that_the_client_sees_its_answer(known):
+    exchange = ask(Exchange(*[b"x" * KIB] * 200, content_length=str(200 * KIB)))
+    assert exchange.chunks == []
+
+
+@pytest.mark.parametrize("kind", ["application/x-ndjson", "Application/X-NDJSON; charset=utf-8"])
+def test_a_media_type_has_no_case(known, kind):
+    upload = Exchange(*[b"x" * MIB] * 9, content_type=kind, transfer_encoding="chunked", x_known="1")
+    assert ask(upload, front(known=64 * MIB)).json()["read"] == 9 * MIB
+
+
+def test_nobody_takes_more_than_half_of_the_room(known):
+    async def two():
+        asked = front(known=2 * MIB)
+        held = Exchange(b"x" * 900 * KIB, None, content_length=str(MIB), x_known="1")
+        holding = asyncio.create_task(asked(held.scope, held.receive, held.send))
+        while not asked.reader.senders.taken:
+            await asyncio.sleep(0)
+        same, other = (Exchange(b"x" * 500 * KIB, content_length=str(500 * KIB), x_known=name) for name in "12")
+        for exchange in (same, other):
+            await asked(exchange.scope, exchange.receive, exchange.send)
+        holding.cancel()
+        await asyncio.gather(holding, return_exceptions=True)
+        return same.status, other.status
+
+    assert run(two()) == (503, 200)
+
+
+def test_who_cannot_be_known_for_an_outage_is_told_to_come_back_and_not_that_they_send_too_much(known, monkeypatch):
+    def out_of_order(environ):
+        raise OperationalError
+
+    monkeypatch.setattr(senders, "identify", out_of_order)
+    exchange = ask(Exchange(b"x" * 100 * KIB, content_length=str(100 * KIB)))
+    assert exchange.status == 503
+    assert int(exchange.headers["retry-after"]) > 0
+
+
+def test_a_disk_without_room_for_a_large_body_is_a_503(known, monkeypatch):
+    def full(*_):
+        raise OSError
+
+    monkeypatch.setattr("config.front.spools.TemporaryFile", full)
+    upload = Exchange(*[b"x" * MIB] * 2, content_length=str(2 * MIB), x_known="1")
+    assert ask(upload, front(known=64 * MIB)).status == 503
+
+
+def test_who_expects_an_answer_before_they_send_gets_it_at_once(known):
+    exchange = ask(Exchange(None, content_length=str(MIB), expect="100-continue"))
+    assert exchange.json()["stranger"] is True
+
+
+@pytest.mark.parametrize("chunks", [[None], [b"x", None], [b"x" * KIB, b"x", None]])
+def test_a_body_that_does_not_arrive_in_time_is_a_408(known, monkeypatch, chunks):
+    monkeypatch.setattr(bodies, "_SECONDS", 0.01)
+    monkeypatch.setattr(bodies, "_DRAIN_SECONDS", 0.01)
+    exchange = ask(Exchange(*chunks, content_length="5000"))
+    assert exchange.status == 408
+    assert exchange.headers["connection"] == "close"
+    assert list(exchange.json()) == ["detail"]
+
+
+def test_a_body_that_goes_on_arriving_has_more_time(known, monkeypatch):
+    """Twenty seconds are enough for the first bytes of any upload, and for no large one."""
+    monkeypatch.setattr(bodies, "_SECONDS", 0.02)
+    monkeypatch.setattr(bodies, "_DRAIN_SECONDS", 0.01)
+
+    class Slow(Exchange):
+        async def receive(self):
+            await asyncio.sleep(0.01)  # so that all of it takes longer than the first bytes may
+            return await super().receive()
+
+    def status(bytes_a_second):
+        monkeypatch.setattr(bodies, "_BYTES_A_SECOND", bytes_a_second)
+        return ask(Slow(*[b"x" * 100] * 10, content_length="1000")).status
+
+    assert status(1) == 200  # a second more for each byte
+    assert status(2**20) == 408
+
+
+def test_strangers_fill_up_their_own_room_and_nobody_else_s(known):
+    async def many():
+        asked, held = front(strangers=100 * KIB), []
+        for _ in range(2):
+            exchange = Exchange(b"x" * 45 * KIB, None, content_length=str(50 * KIB))
+            held.append(asyncio.create_task(asked(exchange.scope, exchange.receive, exchange.send)))
+        while asked.reader.strangers.taken < 90 * KIB:
+            await asyncio.sleep(0)
+        stranger = Exchange(b"x" * 20 * KIB, content_length=str(20 * KIB))
+        sender = Exchange(b"x" * 20 * KIB, content_length=str(20 * KIB), x_known="1")
+        for exchange in (stranger, sender):
+            await asked(exchange.scope, exchange.receive, exchange.send)
+        for each in held:
+            each.cancel()
+        await asyncio.gather(*held, return_exceptions=True)
+        return asked, stranger, sender
+
+    asked, stranger, sender = run(many())
+    assert (stranger.status, sender.status) == (503, 200)
+    assert int(stranger.headers["retry-after"]) > 0
+    assert asked.reader.strangers.taken == asked.reader.senders.taken == 0, "what was held is given back"
+
+
+def test_bytes_in_flight_are_bounded_for_who_is_known_too(known):
+    exchange = Exchange(*[b"x" * 500 * KIB] * 4, content_length=str(2000 * KIB), x_known="1")
+    assert ask(exchange, front(known=MIB)).status == 503
+
+
+def test_more_requests_than_may_wait_for_a_thread_are_told_to_come_back(known):
+    import threading
+
+    goes_on = threading.Event()
+
+    def slow(environ, start_response):
+        assert goes_on.wait(10)
+        return echo(environ, start_response)
+
+    async def many():
+        asked = front(slow)
+        exchanges = [Exchange(method="GET") for _ in range(5)]
+        tasks = [asyncio.create_task(asked(each.scope, each.receive, each.send)) for each in exchanges]
+        alive = Exchange(method="GET", path="/healthz")
+        await asyncio.sleep(0)
+        await asked(alive.scope, alive.receive, alive.send)
+        goes_on.set()
+        await asyncio.gather(*tasks)
+        return alive, exchanges
+
+    alive, exchanges = run(many())
+    assert (alive.status, alive.json()) == (200, {"status": "ok"})
+    assert sorted(each.status for each in exchanges) == [200, 200, 503, 503, 503]
+
+
+def test_who_goes_away_is_answered_nothing():
+    class Gone(Exchange):
+        async def receive(self):
+            return {"type": "http.disconnect"}
+
+    assert ask(Gone(content_length="5")).sent == []
+
+
+def test_an_answer_is_complete_before_its_first_byte_is_sent_however_large(known):
+    closed = []
+
+    class Blocks:
+        def __iter__(self):
+            return iter([b"x" * MIB] * 3)
+
+        def close(self):
+            closed.append(True)
+
+    def large(environ, start_response):
+        start_response("200 OK", [])
+        return Blocks()
+
+    class Reader(Exchange):
+        async def send(self, message):
+            assert closed
+            await super().send(message)
+
+    exchange = ask(Reader(method="GET"), front(large))
+    assert sum(len(message.get("body", b"")) for message in exchange.sent) == 3 * MIB
+    assert not exchange.sent[-1].get("more_body")
+
+
+def test_a_header_with_an_underscore_is_not_taken_for_one_with_a_hyphen(known):
+    seen = {}
+
+    def look(environ, start_response):
+        seen.update(environ)
+        return echo(environ, start_response)
+
+    exchange = Exchange(method="GET")
+    exchange.scope["headers"] += [(b"x_forwarded_for", b"203.0.113.9"), (b"x-forwarded-for", b"192.0.2.7")]
+    ask(exchange, front(look))
+    assert seen["HTTP_X_FORWARDED_FOR"] == "192.0.2.7"

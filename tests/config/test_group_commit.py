@@ -1,0 +1,122 @@
+"""Group commit: each caller learns of its own item, and what one group meets stays with it."""
+
+import asyncio
+import threading
+
+import pytest
+
+from config import group_commit
+from config.group_commit import CommitLate, GroupCommit
+from tests.support.loops import run
+
+
+def added(store, *items):
+    """What `store` makes of items that are all added at once."""
+
+    async def add_all():
+        commit = GroupCommit("test", store)
+        return await asyncio.gather(*(commit.add(item) for item in items))
+
+    return run(add_all())
+
+
+def test_each_caller_is_told_of_its_own_item():
+    assert added(lambda items: [item % 3 == 0 for item in items], *range(200)) == [n % 3 == 0 for n in range(200)]
+
+
+def test_what_waits_while_a_group_is_stored_is_the_next_group_and_none_is_larger_than_64():
+    first, gathered, sizes = threading.Event(), threading.Event(), []
+
+    def store(items):
+        sizes.append(len(items))
+        if len(sizes) == 1:
+            first.set()
+            assert gathered.wait(10)
+        return [True] * len(items)
+
+    async def add_all():
+        commit = GroupCommit("test", store)
+        begun = asyncio.create_task(commit.add(0))
+        await asyncio.get_running_loop().run_in_executor(None, first.wait, 10)
+        others = [asyncio.create_task(commit.add(item)) for item in range(100)]
+        await asyncio.sleep(0)  # until each has begun to wait
+        gathered.set()
+        return await asyncio.gather(begun, *others)
+
+    assert all(run(add_all()))
+    assert sizes == [1, 64, 36]
+
+
+def test_a_group_that_fails_is_stored_for_nobody_and_the_next_one_is_stored():
+    def store(items):
+        if "poison" in items:
+            raise ValueError
+        return [True] * len(items)
+
+    async def add_two_groups():
+        commit = GroupCommit("test", store)
+        return [await asyncio.gather(commit.add("good"), commit.add("poison")), await commit.add("good")]
+
+    assert run(add_two_groups()) == [[False, False], True]
+
+
+def test_nobody_waits_for_ever_for_a_committer_that_stands_still(monkeypatch):
+    monkeypatch.setattr(group_commit, "_SECONDS", 0.01)
+    goes_on = threading.Event()
+
+    def store(items):
+        assert goes_on.wait(10)
+        return [True] * len(items)
+
+    async def add():
+        commit = GroupCommit("test", store)
+        with pytest.raises(CommitLate):
+            await commit.add(1)
+        goes_on.set()
+
+    run(add())
+
+
+def test_what_nobody_waits_for_any_more_is_not_stored(monkeypatch):
+    """Whoever was told to repeat their request would else find that something was stored long after."""
+    goes_on, stored = threading.Event(), []
+
+    def store(items):
+        stored.extend(items)
+        assert goes_on.wait(10)
+        return [True] * len(items)
+
+    async def add_three():
+        commit = GroupCommit("test", store)
+        begun = asyncio.create_task(commit.add("begun"))
+        while not stored:
+            await asyncio.sleep(0)
+        monkeypatch.setattr(group_commit, "_SECONDS", 0.01)
+        with pytest.raises(CommitLate):
+            await commit.add("given up")
+        monkeypatch.setattr(group_commit, "_SECONDS", 10)
+        goes_on.set()
+        return [await begun, await commit.add("next")]
+
+    assert run(add_three()) == [True, True]
+    assert stored == ["begun", "next"]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_committer_that_died_is_replaced(monkeypatch):
+    monkeypatch.setattr(group_commit, "_SECONDS", 0.01)
+
+    def store(items):
+        if items == ["deadly"]:
+            raise SystemExit  # no Exception: it ends the thread
+        return [True] * len(items)
+
+    async def add_two():
+        commit = GroupCommit("test", store)
+        with pytest.raises(CommitLate):
+            await commit.add("deadly")
+        commit._thread.join()
+        monkeypatch.setattr(group_commit, "_SECONDS", 10)
+        return await commit.add("good")
+
+    assert run(add_two()) is True

@@ -1,0 +1,127 @@
+"""The statement that takes records into custody: any number of them, each wholly or not at all."""
+
+import uuid
+
+import pytest
+from django.db import DataError, IntegrityError, connection, transaction
+from django.utils import timezone
+
+from custody.bulk_insert import NewRecord, insert
+from custody.models import Entry, SealedObject, WaitingObject, object_key
+from decisions.models import Decision
+
+pytestmark = pytest.mark.django_db
+
+
+def new_record(organization, *, sealed=SealedObject, **fields):
+    """Of one kind of sealed object; `fields` are of the index row."""
+    record_id, now = uuid.uuid4(), timezone.now()
+    entry = Entry(
+        record_id=record_id, organization=organization, kind="decision", received_at=now, target_id="database",
+        state=Entry.State.STORED, statement=b"\x00statement", signature=b"", key_id="key",
+    )  # fmt: skip
+    body = b"\xff\x00" * 2000
+    if sealed is WaitingObject:
+        stored = WaitingObject(record=entry, body=body, lease_token=uuid.uuid4(), lease_until=now)
+    else:
+        stored = SealedObject(key=object_key(organization.pk, record_id), body=body)
+    row = {"decision_id": str(record_id), "kind": "decision", "source": "tests", "received_at": now, **fields}
+    return NewRecord(entry, stored, Decision(record_id=record_id, organization=organization, **row))
+
+
+def as_stored(record):
+    """The rows that are in the database for a record, each as its values by column."""
+    pk = record.entry.record_id
+    return [
+        {field.attname: plain(getattr(row, field.attname)) for field in row._meta.concrete_fields}
+        for row in (
+            Entry.objects.unscoped("a test's own").get(pk=pk),
+            type(record.sealed).objects.get(pk=record.sealed.pk),
+            Decision.objects.unscoped("a test's own").get(pk=pk),
+        )
+    ]
+
+
+def as_given(record):
+    return [{f.attname: plain(getattr(row, f.attname)) for f in row._meta.concrete_fields} for row in record]
+
+
+def plain(value):
+    return bytes(value) if isinstance(value, memoryview) else value
+
+
+@pytest.mark.parametrize("sealed", [SealedObject, WaitingObject])
+@pytest.mark.parametrize("count", [1, 2, 64])
+def test_rows_are_stored_as_they_are(organization, sealed, count):
+    records = [
+        new_record(organization, sealed=sealed, action='Ä "quoted"\n{}\\', decided_at=timezone.now() if n % 2 else None)
+        for n in range(count)
+    ]
+    assert insert(records) == {record.entry.record_id for record in records}
+    assert [as_stored(record) for record in records] == [as_given(record) for record in records]
+
+
+@pytest.mark.parametrize("others", [0, 3])
+def test_a_record_that_is_there_is_left_as_it_is(organization, others):
+    known, *new = records = [new_record(organization) for _ in range(1 + others)]
+    insert([known])
+    again = NewRecord(known.entry, SealedObject(key=known.sealed.key, body=b"other"), known.index_row)
+    assert insert([again, *new]) == {record.entry.record_id for record in new}
+    assert [as_stored(record) for record in records] == [as_given(record) for record in records]
+
+
+def test_records_of_several_organizations_are_inserted_together(organization, other_api):
+    records = [new_record(organization), new_record(other_api.organization)]
+    insert(records)
+    assert [as_stored(record) for record in records] == [as_given(record) for record in records]
+
+
+@pytest.mark.postgresql  # SQLite does not look at lengths
+@pytest.mark.parametrize("others", [0, 2])
+def test_a_column_refuses_what_is_too_long_and_nothing_is_stored(organization, others):
+    records = [new_record(organization) for _ in range(others)] + [new_record(organization, source="x" * 129)]
+    with pytest.raises(DataError), transaction.atomic():
+        insert(records)
+    assert not Entry.objects.unscoped("a test's own").exists()
+
+
+@pytest.mark.postgresql
+def test_a_connection_prepares_one_statement_for_any_number(organization):
+    def statements():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT name FROM pg_prepared_statements")
+            return cursor.fetchall()
+
+    insert([new_record(organization) for _ in range(2)])
+    known = statements()
+    for count in (3, 7, 64, 100):
+        insert([new_record(organization) for _ in range(count)])
+    assert statements() == known
+
+
+def test_the_database_refuses_a_decision_without_an_organization(organization):
+    """By the index row's key to its entry, which has one to its organization."""
+    record = new_record(organization)
+    record.entry.organization_id = record.index_row.organization_id = uuid.uuid4()
+    with pytest.raises(IntegrityError):
+        checked(lambda: insert([record]))
+    with pytest.raises(IntegrityError):
+        checked(lambda: new_record(organization).index_row.save(force_insert=True))
+
+
+def checked(change):
+    with transaction.atomic():
+        change()
+        connection.check_constraints()
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize(("condition", "bounds"), [("= 'aa/records/bb'", 1), ("LIKE 'aa/records/%'", 2)])
+@pytest.mark.parametrize(("table", "column"), [("custody_sealedobject", "key"), ("decisions_decision", "decision_id")])
+def test_one_index_finds_a_value_and_its_beginning(db, table, column, condition, bounds):
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN SELECT 1 FROM {table} WHERE {column} {condition}")
+        plan = [line.strip() for (line,) in cursor.fetchall()]
+    (found_by,) = [line for line in plan if line.startswith("Index Cond")]
+    assert found_by.count(column) == bounds

@@ -1,0 +1,78 @@
+"""What pages and lists read does not grow with the number of decisions and notices."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+from django.db import connection
+
+from accounts.back_office import lists
+from accounts.roles import Role
+from bench.growth_rows import fill
+from decisions import back_office
+from tests.rows_read import rows_read
+
+pytestmark = [pytest.mark.django_db, pytest.mark.whole]
+SMALL, TIMES = 1_500, 6
+TOLERATED, NOISE = 1.3, 500  # a page has 50 rows, each with its own small queries
+DECISIONS, QUEUE = "/admin/decisions/decision/", "/admin/notices/notice/"
+_GROWING_ON_SQLITE = ("/admin/", f"{QUEUE}?", f"{QUEUE}?queue=in_review")
+"""SQLite takes no index of several states for a query that has them as parameters, so these read the open notices; and
+it looks for unfinished disposals among all records."""
+
+
+def pages(notice) -> Iterator[str]:
+    yield "/admin/"
+    yield f"{DECISIONS}{notice.decision_id}/change/"
+    yield f"{QUEUE}{notice.pk}/change/"
+    for query in (
+        "", "kind=decision", "kind=reconsideration", "action=approved", "action=none", "system_name=System 3",
+        "received_at__days=30", "decided_at__days=30", "decided_at__to=2020-01-01",
+        "q=loan-1", "q=loan-1200", "q=person 7", "q=none", f"q={notice.decision_id}",
+    ):  # fmt: skip
+        yield f"{DECISIONS}?{query}"
+    for query in (
+        "",
+        "queue=in_review",
+        "queue=delivered",
+        "queue=all",
+        "q=real-1",
+        "queue=all&q=none",
+    ):
+        yield f"{QUEUE}?{query}"
+    for query in ("", "q=none"):
+        yield f"/admin/decisions/reconsideration/?{query}"
+    for query in ("state=stored", "state=waiting", "state=disposed"):
+        yield f"/admin/custody/entry/?{query}"
+
+
+def resources(notice) -> Iterator[str]:
+    yield from (f"/v1/decisions/real-1{part}" for part in ("", "/record", "/receipt"))
+    yield "/v1/decisions/none"
+    for query in (
+        "", "kind=reconsideration", "action=approved", "action=none", "system=System 3", "source=api",
+        "received_to=2020-01-01T00:00:00Z",
+    ):  # fmt: skip
+        yield f"/v1/decisions?{query}"
+    for query in ("", "state=in_review", "decision_id=real-1"):
+        yield f"/v1/notices?{query}"
+
+
+def test_no_page_and_no_list_reads_more_rows_of_a_greater_table(api_for, organization, signed_in, monkeypatch):
+    for module, name in ((lists, "MOST"), (back_office, "_MOST_TODAY"), (back_office, "_NEWEST")):
+        monkeypatch.setattr(module, name, 60)  # more than a page, and so few that the rows are many
+    api, browser = api_for(organization, Role.EDITOR), signed_in(Role.OWNER)
+
+    def read(decisions: int) -> dict[str, int]:
+        notice = fill(organization, decisions=decisions, notices=decisions // 2)
+        asked = [(browser, path) for path in pages(notice)] + [(api.client, path) for path in resources(notice)]
+        return {path: rows_read(partial(answered, client, path)) for client, path in asked for _ in range(2)}
+
+    small, great = read(SMALL), read(SMALL * (TIMES - 1))
+    for path in _GROWING_ON_SQLITE if connection.vendor == "sqlite" else ():
+        del great[path]
+    assert {path: (small[path], rows) for path, rows in great.items() if rows > TOLERATED * small[path] + NOISE} == {}
+
+
+def answered(client, path):
+    assert client.get(path).status_code == (404 if path.endswith("/none") else 200), path

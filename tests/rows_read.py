@@ -1,0 +1,45 @@
+"""How much a database reads for some work: what does not depend on how busy the computer is.
+
+PostgreSQL counts the rows that its scans of tables and indexes return; SQLite the steps of its virtual machine.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db import connection
+
+_RETURNED = """
+    SELECT SUM(pg_stat_get_xact_tuples_returned(oid)) FROM pg_class
+    WHERE relkind IN ('r', 'i') AND relnamespace = 'public'::regnamespace
+"""
+_STEPS = 20
+
+
+def rows_read(work: Callable[[], Any]) -> int:
+    """Call it in a transaction, as tests are."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:  # it would rather read all of so small a table
+            cursor.execute("SET LOCAL enable_seqscan = off")
+        before = _returned()
+        work()
+        return _returned() - before
+    steps = 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    connection.ensure_connection()
+    connection.connection.set_progress_handler(count, _STEPS)
+    try:
+        work()
+    finally:
+        connection.connection.set_progress_handler(None, 0)
+    return steps
+
+
+def _returned() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(_RETURNED)
+        return int(cursor.fetchone()[0])

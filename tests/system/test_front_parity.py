@@ -1,0 +1,145 @@
+"""The front and its lane answer as Django alone does: status, headers and body, whatever is sent."""
+
+import json
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import Any
+
+import pytest
+
+from config.front.requests import MOST_OF_STRANGERS
+from decisions import samples
+from tests.decisions import test_bad_input, test_bounds, test_bulk, test_ingest, test_records
+from tests.decisions.test_dry_run import UNCLEAR
+from tests.system.live import Answer, Client, Server, server
+
+pytestmark = pytest.mark.once
+
+MODULES = (test_bad_input, test_bounds, test_bulk, test_ingest, test_records)
+_RANDOM = 20  # characters; what is longer, and no word of the request, is a key, a salt, a signature or a time
+_OF_THIS_ANSWER = ("date", "x-request-id", "content-length", "transfer-encoding")
+
+
+def bodies() -> Iterator[bytes]:
+    """What the other tests of ingest send, and the samples."""
+    for module in MODULES:
+        for test in vars(module).values():
+            for mark in getattr(test, "pytestmark", ()):
+                if mark.name == "parametrize":
+                    yield from chain.from_iterable(_bodies_in(each) for each in mark.args[1])
+    for decision_id in test_records.ODD_IDS:
+        yield json.dumps({"decision_id": decision_id}).encode()
+    yield from samples.synthetic_records()
+    yield from islice(samples.mortgage_records(), 0, None, 20)
+
+
+def _bodies_in(argument: Any) -> Iterator[bytes]:
+    for value in argument if isinstance(argument, tuple | list) else [argument]:  # pytest.param is a tuple too
+        if isinstance(value, tuple | list):
+            yield from _bodies_in(value)
+        if isinstance(value, bytes):
+            yield value
+            yield b'{"decision_id": "of-a-value-%d", "value": %s}' % (len(value), value)
+
+
+@pytest.fixture(scope="module")
+def live() -> Iterator[Server]:
+    with server(ANONYMOUS_REQUESTS_PER_MINUTE="0") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def both(live) -> Iterator[tuple[Client, Client]]:
+    """A client of the front, and one of Django alone; each has a database of its own."""
+    limits = {"ANONYMOUS_REQUESTS_PER_MINUTE": "0", "LOG_LEVEL": "CRITICAL"}
+    with (
+        server(interface="wsgi", **limits) as django,
+        live.client() as first,
+        django.client() as second,
+    ):
+        yield first, second
+
+
+def same(both: tuple[Client, Client], method: str, path: str, body: Any = None, **headers: str) -> Answer:
+    front, django = (client.request(method, path, body, **headers) for client in both)
+    assert front.status == django.status, (path, body and body[:200], front.body[:300], django.body[:300])
+    assert _comparable(front.headers) == _comparable(django.headers)
+    assert _shape(front) == _shape(django)
+    return front
+
+
+def _comparable(headers: Any) -> dict[str, list[str]]:
+    return {name.lower(): headers.get_all(name) for name in headers if name.lower() not in _OF_THIS_ANSWER}
+
+
+def _shape(answer: Answer) -> Any:
+    return _without_random(answer.json()) if answer.status < 300 else answer.body
+
+
+def _without_random(value: Any) -> Any:
+    if isinstance(value, dict):
+        named = value.get("decision_id")
+        return {name: each if each == named else _without_random(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_without_random(each) for each in value]
+    return len(value) if isinstance(value, str) and len(value) > _RANDOM else value
+
+
+def test_every_body_of_the_other_tests_is_answered_alike_at_first_again_and_with_other_content(live, both):
+    statuses = [same(both, "POST", "/v1/ingest/srf", body).status for body in dict.fromkeys(bodies())]
+    assert live.answered_by_lane() > statuses.count(201) / 2, "the lane took those that are new and small"
+    seen = set(statuses)
+    seen |= {same(both, "POST", "/v1/ingest/srf", body).status for body in dict.fromkeys(bodies())}
+    assert seen >= {200, 201, 409, 422}
+
+
+HEADERS = [
+    {"Content_Type": "text/plain"},
+    {"Content_Type": "application/json; charset=latin-1"},
+    {"Content_Type": 'application/json; charset="UTF-8"'},
+    {"Content_Type": ""},
+    {"Authorization": "Bearer drs_0123456789abcdef_" + "x" * 43},
+    {"Authorization": "Bearer no"},
+    {"Authorization": "Basic eDp5"},
+    {"Host": "evil.example"},
+    {"Host": "two words"},
+    {"X_Request_ID": "chosen-by-the-client"},
+    {"X_Request_ID": "no id"},
+    {"Origin": "https://evil.example"},
+    {"Accept": "text/html"},
+    {"Cookie": "sessionid=nobody"},
+    {"X_HTTP_Method_Override": "DELETE"},
+]
+
+
+@pytest.mark.parametrize("headers", HEADERS, ids=str)
+@pytest.mark.parametrize("path", ["/v1/ingest/srf", "/v1/ingest/srf?x=1", "/v1/ingest/srf?dry_run=true"])
+def test_every_header_is_understood_alike(both, path, headers):
+    body = b'{"decision_id": "header %d %s"}' % (HEADERS.index(headers), path[-1:].encode())
+    answer = same(both, "POST", path, body, **headers)
+    if chosen := headers.get("X_Request_ID"):
+        assert (answer.headers["X-Request-ID"] == chosen) is (" " not in chosen)
+
+
+@pytest.mark.parametrize("query", [*UNCLEAR, "dryrun=true", "dry-run=1", "", "&", "x=1&x=2"])
+def test_every_query_is_understood_alike(both, query):
+    same(both, "POST", f"/v1/ingest/srf?{query}", json.dumps({"decision_id": f"query {query}"}).encode())
+
+
+@pytest.mark.parametrize("size", [MOST_OF_STRANGERS - 100, MOST_OF_STRANGERS + 100, 2**20 + 1])
+@pytest.mark.parametrize("key", [True, False], ids=["with a key", "without"])
+def test_large_records_are_answered_alike(both, size, key):
+    body = b'{"decision_id": "large %d", "x": "%s"}' % (size, b"x" * size)
+    same(both, "POST", "/v1/ingest/srf", body, **({} if key else {"Authorization": ""}))
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"])
+def test_other_methods_of_the_lane_s_path_are_answered_alike(both, method):
+    same(both, method, "/v1/ingest/srf")
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/v1/openapi.json", "/v1/decisions", "/sign-in/", "/static/drs/page.css"])
+def test_what_django_answers_is_the_same_through_the_front(both, path):
+    front, django = (client.get(path) for client in both)
+    assert front.status == django.status == 200
+    assert set(_comparable(front.headers)) == set(_comparable(django.headers))
