@@ -2,28 +2,22 @@
 emulator takes from as many clients. All of it runs on one computer, the emulator too: it takes CPU time from ingest."""
 
 import os
-import statistics
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, cast
 
 from django.conf import settings
-from rich.table import Table
 
-from accounts import audit, callers, services
-from accounts.models import Organization
-from accounts.roles import Role
 from bench import load, puts
-from bench.server import WebServer, database_cpu_seconds
+from bench.load import Load
+from bench.report import Figure, middle, ratio
+from bench.rounds import SECONDS, interleaved
+from bench.server import Run, WebServer, metered
 from bench.subject import Subject
-from custody import storage_targets, vaults
-from custody.models import Entry, Installation
-from custody.vaults.cloud import CloudVault
+from custody.models import Entry
 from tests.support.aws_server import REGION, ROOT, AwsServer, aws_server
 
-CLIENTS, SECONDS, ROUNDS = 32, 5, 3
+CLIENTS = 32
 BULK_CLIENTS, BULK_UPLOADS = 2, 1
 PARALLEL_PUTS = 16
 """Of these uploads together."""
@@ -31,47 +25,50 @@ LEAST_SHARE = 0.5
 """Of the bucket's throughput in the database's."""
 
 
-class Round(NamedTuple):
-    """Records a second into either, the puts a second of the emulator alone, and the CPU time that a record for the
-    bucket takes in the web server and in the database."""
-
-    bucket: float
-    database: float
-    emulator: float
-    cpu_microseconds: float
-    database_microseconds: float
-
-
-def measure(subject: Subject, directory: Path) -> Table:
-    table = Table(
-        "what",
-        "bucket, records/s",
-        "database",
-        f"share, of {LEAST_SHARE}",
-        "emulator",
-        "share",
-        "web CPU",
-        "database CPU",
-    )
+def measure(subject: Subject, directory: Path) -> Iterator[Figure]:
     with aws_server() as emulator:
-        of_bucket = _subject_of(subject, emulator)
+        subjects = {"bucket": _subject_of(subject, emulator), "database": subject}
         with WebServer() as server:
-            put = partial(puts.run, emulator, "records", bytes(subject.rows.sealed.body), directory, seconds=SECONDS)
-            post = partial(load.singles, server.port, clients=CLIENTS, seconds=SECONDS)
+            singly = partial(load.singles, server.port, clients=CLIENTS, seconds=SECONDS)
             upload = partial(load.batches, server.port, clients=BULK_CLIENTS, uploads=BULK_UPLOADS)
-            for each in (subject, of_bucket):
+            for each in subjects.values():
                 load.singles(server.port, each, run="warm-clouds", clients=8, seconds=2)
+            put = partial(puts.run, emulator, "records", bytes(subject.rows.sealed.body), directory, seconds=SECONDS)
             for what, send, clients in (
-                (f"single records, {CLIENTS} clients", post, CLIENTS),
+                (f"single records, {CLIENTS} clients", singly, CLIENTS),
                 (f"bulk, {BULK_CLIENTS} clients", upload, PARALLEL_PUTS),
             ):
-                into = [partial(_measured, server, send, each) for each in (of_bucket, subject)]
-                limit = partial(put, clients=clients)
-                rounds = [_round(into, limit, f"clouds-{clients}-{n}") for n in range(ROUNDS)]
-                table.add_row(what, *_medians(rounds))
+                in_flight = CLIENTS if send is singly else 0
+                contenders: dict[str, Callable[[int], Run | float]] = {
+                    name: partial(_send, server, send, of, f"{clients}-{name}", in_flight)
+                    for name, of in subjects.items()
+                }
+                contenders["emulator"] = partial(_put, put, clients)
+                yield from _figures(what, interleaved(what, contenders))
     if Entry.objects.unscoped("of all").exclude(state=Entry.State.STORED).exists():
         raise SystemExit("Some records did not get to the bucket.")
-    return table
+
+
+def _figures(what: str, results: dict[str, list]) -> Iterator[Figure]:
+    bucket = results["bucket"]
+    rates = {name: [getattr(run, "rate", run) for run in runs] for name, runs in results.items()}
+    yield middle(f"{what}: records into the bucket", rates["bucket"], "/s")
+    yield middle(f"{what}: records into the database", rates["database"], "/s", reference=True)
+    yield middle(f"{what}: puts of the emulator alone", rates["emulator"], "/s", reference=True)
+    yield ratio(f"{what}: share of the database", rates["bucket"], rates["database"], at_least=LEAST_SHARE)
+    yield ratio(f"{what}: share of the emulator", rates["bucket"], rates["emulator"])
+    yield middle(f"{what}: CPU, web", [run.web_microseconds for run in bucket], "µs")
+    yield middle(f"{what}: CPU, PostgreSQL", [run.database_microseconds for run in bucket], "µs")
+
+
+def _send(
+    server: WebServer, send: Callable[..., Load], subject: Subject, name: str, in_flight: int, number: int
+) -> Run:
+    return metered(server, lambda: send(subject, run=f"clouds-{name}-{number}"), in_flight)
+
+
+def _put(put: Callable[..., float], clients: int, number: int) -> float:
+    return put(run=f"clouds-{clients}-{number}", clients=clients)
 
 
 def _subject_of(subject: Subject, emulator: AwsServer) -> Subject:
@@ -79,43 +76,5 @@ def _subject_of(subject: Subject, emulator: AwsServer) -> Subject:
     settings.ALLOWED_PRIVATE_HOSTS = ["localhost"]
     os.environ |= {"ALLOWED_PRIVATE_HOSTS": "localhost", "DRS_SECRET_BENCH": ROOT}
     emulator.client("s3").create_bucket(Bucket="records")
-    organization: Organization = services.create_organization(
-        name="Clouds", owner_email="c@bench.example", actor=audit.SYSTEM
-    )
-    _, token = services.create_api_key(caller=callers.system(organization.id), name="bench", role=Role.EDITOR)
     config = {"bucket": "records", "region": REGION, "secret_ref": "env:DRS_SECRET_BENCH"}
-    config |= {"endpoint": f"http://localhost:{emulator.port}"}
-    target = storage_targets.use_own(organization.id, "aws", config)
-    installation, _ = Installation.objects.get_or_create(only=True)
-    cast(CloudVault, vaults.of(target.pk)).mark(installation.uid)
-    return replace(subject, token=token)
-
-
-def _round(into: list[Callable[..., Any]], limit: Callable[..., float], run: str) -> Round:
-    (bucket, *cpu), (database, *_) = (each(run) for each in into)
-    return Round(bucket, database, limit(run=run), *cpu)
-
-
-def _measured(
-    server: WebServer, send: Callable[..., load.Load], subject: Subject, run: str
-) -> tuple[float, float, float]:
-    """Records a second, and microseconds of CPU for each in the web server and in the database."""
-    before = server.cpu_seconds(), database_cpu_seconds()
-    done = send(subject, run=run)
-    if done.failed:
-        raise SystemExit(f"{done.failed} records were refused")
-    web, database = server.cpu_seconds() - before[0], database_cpu_seconds() - before[1]
-    return done.rate, web / done.stored * 1e6, database / done.stored * 1e6
-
-
-def _medians(rounds: list[Round]) -> list[str]:
-    middle = statistics.median
-    return [
-        f"{middle(r.bucket for r in rounds):,.0f}",
-        f"{middle(r.database for r in rounds):,.0f}",
-        f"{middle(r.bucket / r.database for r in rounds):.2f}",
-        f"{middle(r.emulator for r in rounds):,.0f} puts/s",
-        f"{middle(r.bucket / r.emulator for r in rounds):.2f}",
-        f"{middle(r.cpu_microseconds for r in rounds):,.0f} µs",
-        f"{middle(r.database_microseconds for r in rounds):,.0f} µs",
-    ]
+    return subject.with_storage("aws", endpoint=f"http://localhost:{emulator.port}", **config)

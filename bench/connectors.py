@@ -3,49 +3,48 @@ the same records."""
 
 import multiprocessing
 import os
-import statistics
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.db import connection
 from django.utils import timezone
-from rich.table import Table
 
 from accounts import callers
 from accounts.models import Organization
+from bench.report import Figure, middle, ratio
+from bench.rounds import interleaved, sized
 from bench.subject import PLACEHOLDER, record
 from connectors.models import Connector, PollRun
 from connectors.services import polling
 from connectors.services.connectors import create_connector
 from decisions.services import ingest_lines
 
-CONNECTORS, WORKERS = 10_000, 4
+CONNECTORS, WORKERS = sized(10_000), 4
 LEAST_CLAIMS = 2000
 """A second."""
-RECORDS, ROUNDS = 5000, 3
+RECORDS = sized(5000)
 LEAST_SHARE = 0.8
 """Of a poll's throughput in that of bulk ingest."""
 
 
-def measure() -> Table:
+def measure() -> Iterator[Figure]:
     organization = Organization.objects.get()
-    table = Table("what", "a second", "of at least")
-    table.add_row(
-        f"claims, {WORKERS} workers, {CONNECTORS:,} connectors", f"{_claims(organization):,.0f}", f"{LEAST_CLAIMS:,}"
+    yield Figure(
+        f"claims, {WORKERS} workers, {CONNECTORS:,} connectors", _claims(organization), "/s", at_least=LEAST_CLAIMS
     )
     with tempfile.TemporaryDirectory(prefix="drs-bench-") as directory:
         settings.CONNECTOR_DIRECTORIES = [directory]
-        polls, bulks = zip(*(_pair(organization, Path(directory), f"round-{n}") for n in range(ROUNDS)), strict=True)
-    share = statistics.median(poll / bulk for poll, bulk in zip(polls, bulks, strict=True))
-    table.add_row("records, bulk ingest", f"{statistics.median(bulks):,.0f}", "")
-    table.add_row("records, polled", f"{statistics.median(polls):,.0f}", "")
-    table.add_row("share of a poll in bulk ingest", f"{share:.2f}", f"{LEAST_SHARE}")
-    return table
+        contenders = {"polled": partial(_poll, organization, Path(directory)), "bulk": partial(_bulk, organization)}
+        rates = interleaved("Polls", contenders)
+    yield middle("records, polled", rates["polled"], "/s")
+    yield middle("records, bulk ingest", rates["bulk"], "/s", reference=True)
+    yield ratio("polled, share of bulk", rates["polled"], rates["bulk"], at_least=LEAST_SHARE)
 
 
 def _claims(organization: Organization) -> float:
@@ -85,21 +84,32 @@ def _claim_all(ready: Any, found: Any) -> None:
     found.put(claimed)
 
 
-def _pair(organization: Organization, directory: Path, name: str) -> tuple[float, float]:
-    """Records a second of a poll, and of bulk ingest right after it."""
-    shell = callers.command_line(organization.pk)
+def _poll(organization: Organization, directory: Path, number: int) -> float:
+    """Records a second of a poll."""
+    name = f"round-{number}"
     folder = directory / name
     folder.mkdir()
     (folder / "records.ndjson").write_bytes(b"\n".join(_records(f"polled-{name}")))
     os.utime(folder / "records.ndjson", (0, 0))  # else it may be in the middle of being written
-    create_connector(caller=shell, kind="directory", name=name, config={"path": str(folder)}, schedule_seconds=86_400)
+    create_connector(
+        caller=callers.command_line(organization.pk),
+        kind="directory",
+        name=name,
+        config={"path": str(folder)},
+        schedule_seconds=86_400,
+    )
     (connector,) = polling._claim()
-    poll = _rate(lambda: polling.poll(connector, polling.MOST_SECONDS))
+    rate = _rate(lambda: polling.poll(connector, polling.MOST_SECONDS))
     run = PollRun.objects.for_organization(organization).get(connector=connector)
     if (run.outcome, run.new) != ("finished", RECORDS):
         raise SystemExit(f"{run.new} records were polled, and the poll ended as {run.outcome}: {run.detail}")
-    lines = _records(f"bulk-{name}")
-    return poll, _rate(lambda: list(ingest_lines(caller=shell, lines=lines, source="bench")))
+    return rate
+
+
+def _bulk(organization: Organization, number: int) -> float:
+    """Records a second of bulk ingest."""
+    lines, shell = _records(f"bulk-{number}"), callers.command_line(organization.pk)
+    return _rate(lambda: list(ingest_lines(caller=shell, lines=lines, source="bench")))
 
 
 def _records(name: str) -> list[bytes]:

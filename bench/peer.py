@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from custody.bulk_insert import NewRecord, _statement, _values
+from custody.bulk_insert import NewRecord, _values, prepared
 from tests.throwaway import postgresql_program
 
 _VARIABLE = "bytes"
@@ -18,10 +18,14 @@ def script(records: Sequence[NewRecord]) -> str:
     """Ingest's own statement for these records, as a pgbench script.
 
     Wherever a value identifies a record, the script puts an id that is new at each run. Long binary values are sent
-    with each record, as any client must send them, as so many bytes of text; short ones stand in the statement.
+    with each record, as any client must send them, as so many bytes of text; short ones stand in the statement. Where
+    ingest binds a column as an array, the script makes it from its values.
     """
-    literals = iter([_literal(v, row, i) for i, record in enumerate(records) for row in record for v in _values(row)])
-    statement = re.sub(r"%s", lambda _: next(literals), _statement(tuple(map(type, records[0])), len(records)))
+    statement, _ = prepared(records)
+    rows = [[_literal(v, row, i) for row in record for v in _values(row)] for i, record in enumerate(records)]
+    columns = zip(*rows, strict=True)
+    literals = iter(rows[0] if len(rows) == 1 else [f"ARRAY[{', '.join(column)}]" for column in columns])
+    statement = re.sub(r"%s", lambda _: next(literals), statement)
     seeded = statement.replace("WITH new", "WITH seed AS (SELECT :n::bigint AS n), new", 1)
     return f"\\set n random(1, 9000000000000000000)\n{' '.join(seeded.split())};\n"
 
@@ -43,15 +47,25 @@ def _literal(value: object, row: object, position: int) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 
-def run(database: str, file: Path, *, clients: int, seconds: int, rows: int = 1) -> float:
-    """Records a second, with `rows` of them a transaction."""
+def run(database: str, file: Path, *, clients: int, seconds: int, rows: int = 1, log: Path | None = None) -> float:
+    """Records a second, with `rows` of them a transaction. What each transaction took goes to files named `log`.…"""
     url = urlsplit(database)
     command = [postgresql_program("pgbench"), "-n", "-M", "prepared", "-c", clients, "-j", min(clients, 2)]
     sizes = set(re.findall(rf":{_VARIABLE}(\d+)", file.read_text()))
     command += [part for size in sizes for part in ("-D", f"{_VARIABLE}{size}={'x' * int(size)}")]
     command += ["-T", seconds, "-f", file, "-h", url.hostname, "-p", url.port, "-U", url.username, url.path[1:]]
+    command += ["--log", f"--log-prefix={log}"] if log else []
     environment = os.environ | {"PGPASSWORD": url.password or ""}
     done = subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True, check=True)
     found = re.search(r"tps = ([\d.]+)", done.stdout)
     assert found, done.stdout
     return float(found[1]) * rows
+
+
+def p99_milliseconds(log: Path) -> float:
+    """Of the transactions in the log of a run, which is removed."""
+    files = list(log.parent.glob(f"{log.name}.*"))
+    taken = sorted(int(line.split()[2]) for file in files for line in file.read_text().splitlines())
+    for file in files:
+        file.unlink()
+    return taken[len(taken) * 99 // 100] / 1000

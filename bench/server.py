@@ -1,23 +1,48 @@
+"""Web servers as they are measured, and what they and the database's server cost."""
+
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from django.db import connection
 
+from config.management.commands.serve import WEB_SERVER
 from tests.throwaway import free_port, wait_for_port
+
+if TYPE_CHECKING:
+    from bench.load import Load
+
+OURS = [sys.executable, "-m", *WEB_SERVER]
+"""What `manage.py serve` starts."""
+PEER_PYTHON = Path(__file__).parent.parent / ".cache/peers/bin/python"
+_PROCESSES = WEB_SERVER[WEB_SERVER.index("--workers") + 1]
+FASTAPI = [
+    PEER_PYTHON, "-m", "granian", "--interface", "asgi", "bench.peers.fastapi_ingest:application", "--loop", "uvloop",
+    "--http", "1", "--no-ws", "--log-level", "error", "--workers", _PROCESSES,
+]  # fmt: skip
+_SETTLE_SECONDS = 0.3
 
 
 class WebServer:
-    """The web server as `manage.py serve` starts it, for the settings in this process's environment."""
+    """A web server for the settings in this process's environment, and in `environment` beside."""
+
+    def __init__(self, command: Sequence[object] = OURS, **environment: str) -> None:
+        self.command = [str(part) for part in command]
+        # LOG_LEVEL as `manage.py serve` sets it.
+        self.environment = {**os.environ, "LOG_LEVEL": "WARNING", **environment}
 
     def __enter__(self) -> "WebServer":
         self.port = free_port()
-        command = [sys.executable, "-m", "granian", "--interface", "wsgi", "config.wsgi:application"]
-        command += ["--port", str(self.port), "--workers", "4", "--blocking-threads", "2", "--log-level", "error"]
-        self.process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+        command = [*self.command, "--host", "127.0.0.1", "--port", str(self.port)]
+        self.process = subprocess.Popen(
+            command, start_new_session=True, stderr=subprocess.DEVNULL, env=self.environment
+        )
         wait_for_port(self.port)
         return self
 
@@ -30,8 +55,43 @@ class WebServer:
         return _cpu_seconds(lambda _, fields: int(fields[2]) == self.process.pid)  # its process group
 
 
+@dataclass(frozen=True)
+class Run:
+    """What a load achieved, and the CPU time that a record took in the web server and in the database."""
+
+    rate: float
+    p99_milliseconds: float
+    web_microseconds: float
+    database_microseconds: float
+
+    @property
+    def microseconds(self) -> float:
+        return self.web_microseconds + self.database_microseconds
+
+
+def metered(server: WebServer, send: Callable[[], "Load"], in_flight: int = 0) -> Run:
+    """Send a load and count: every answered record is stored, and none is refused.
+
+    Args:
+        in_flight: requests that may be without an answer when the load stops, and so be stored without one.
+    """
+    from custody.models import Entry  # this module is imported before Django is set up, too
+
+    time.sleep(_SETTLE_SECONDS)  # so that what the one before left running is not counted
+    rows, web, database = Entry.objects.count(), server.cpu_seconds(), database_cpu_seconds()
+    load = send()
+    web, database = server.cpu_seconds() - web, database_cpu_seconds() - database
+    new = Entry.objects.count() - rows
+    if load.failed or not load.stored <= new <= load.stored + in_flight:
+        raise SystemExit(f"{load.stored} records were answered as created, {load.failed} failed, {new} rows are there")
+    return Run(load.rate, load.p99_milliseconds, web / new * 1e6, database / new * 1e6)
+
+
 def database_cpu_seconds() -> float:
-    """CPU time that all processes of the database server have used so far; it runs on this computer."""
+    """CPU time that all processes of the database server have used so far; it runs on this computer. Of SQLite, which
+    has none, 0."""
+    if connection.vendor == "sqlite":
+        return 0.0
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         (ours,) = cursor.fetchone()

@@ -1,25 +1,28 @@
 """What is ingested: one organization's key, and a record that each request sends under a new decision id."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.core.management import call_command
 
 from accounts import audit, callers, services
 from accounts.roles import Role
+from custody import storage_targets, vaults
 from custody.bulk_insert import NewRecord
 from custody.keys import keyring
-from custody.services.store import _new_record, _Place, _seal_all
-from decisions.services.records import _submission
+from custody.models import Installation
+from custody.new_records import Place, new_record, seal_all
+from decisions import records
 
 PLACEHOLDER = "DECISION_ID"
+OWNER = "b@bench.example"
 
 
-def record() -> bytes:
+def record(text: str = "a text value {} " * 4) -> bytes:
     """A decision record of 4 KB with 106 fields, as a credit system sends it; DECISION_ID stands for its id."""
     events = {
-        f"event_{e}": {f"field_{j}": round(0.123 * j + e, 3) if j % 2 else f"a text value {j} " * 4 for j in range(9)}
+        f"event_{e}": {f"field_{j}": round(0.123 * j + e, 3) if j % 2 else text.replace("{}", str(j)) for j in range(9)}
         for e in range(11)
     }
     document = {
@@ -31,6 +34,10 @@ def record() -> bytes:
         "outcome": {"action": "denied"},
     }
     return json.dumps(document).encode()
+
+
+ESCAPED = record('a "größerer" Wert {},\nin mehr als zwei Zeilen')
+"""As many bytes, whose texts are full of what `json.dumps` writes as escapes."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +52,34 @@ class Subject:
     @classmethod
     def create(cls, directory: Path) -> "Subject":
         call_command("migrate", verbosity=0)
-        organization = services.create_organization(name="Bench", owner_email="b@bench.example", actor=audit.SYSTEM)
+        organization = services.create_organization(name="Bench", owner_email=OWNER, actor=audit.SYSTEM)
         _, token = services.create_api_key(caller=callers.system(organization.id), name="bench", role=Role.EDITOR)
         body = record()
         (directory / "record.json").write_bytes(body)
-        submission = _submission(body, "api")
+        submission = records.submission(body, "api")
         keys = keyring(organization.id)
-        (sealed,) = _seal_all(keys, [submission])
+        (sealed,) = seal_all(keys, [submission])
         return cls(
             token,
             body,
             directory / "record.json",
-            _new_record(sealed, submission, _Place.of_new_records(keys)),
+            new_record(sealed, submission, Place.of_new_records(keys)),
         )
+
+    @property
+    def escaped(self) -> "Subject":
+        """The same key, and a record of escaped texts."""
+        file = self.file.with_name("escaped.json")
+        file.write_bytes(ESCAPED)
+        return replace(self, record=ESCAPED, file=file)
+
+    def with_storage(self, provider: str, **configuration: str) -> "Subject":
+        """The same record, sent by a new organization whose storage is of its own."""
+        organization = services.create_organization(
+            name=f"Bench {provider}", owner_email=f"{provider}@bench.example", actor=audit.SYSTEM
+        )
+        _, token = services.create_api_key(caller=callers.system(organization.id), name="bench", role=Role.EDITOR)
+        target = storage_targets.use_own(organization.id, provider, configuration)
+        installation, _ = Installation.objects.get_or_create(only=True)
+        vaults.of(target.pk).mark(installation.uid)
+        return replace(self, token=token)

@@ -1,0 +1,170 @@
+"""Rows as an organization of a given size has them. They are made as rows: what lists show is not sealed.
+
+    notice = fill(organization, decisions=1_000_000, notices=50_000)
+
+A second call adds to the first, so one organization can be measured at several sizes.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from itertools import cycle
+from operator import attrgetter
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Model
+from django.utils import timezone
+
+from accounts import callers
+from accounts.models import AuditEvent, Member, Organization
+from bench.subject import PLACEHOLDER, record
+from config.progress import progress
+from custody import sealing
+from custody.keys import Keyring, keyring
+from custody.models import Entry, SealedObject, object_key
+from decisions import records, reviews
+from decisions.models import Decision
+from decisions.services import ingest_lines
+from notices import services
+from notices.models import Approval, Delivery, Notice, NoticeRevision, ReviewRequest
+from notices.packs import packs
+
+_YEAR = timedelta(days=365)
+_CHUNK, _BATCH = 20_000, 2_000
+_STATES = ("draft", "draft", "draft", "in_review", "in_review", "approved", *["delivered"] * 13, "withdrawn")
+_OFTEN, _SELDOM = 20, 5_000
+"""One decision in 20 is a reconsideration. One in 5,000 has an action, a system and a source that few have."""
+
+
+def fill(organization: Organization, *, decisions: int, notices: int) -> Notice:
+    """Add decisions of the past year, evenly, with all that belongs to them; then let the database count anew.
+
+    A decision has its rows of custody, whose sealed object is empty. One in twenty reconsiders another; actions,
+    systems, sources and subjects differ. Notices stand in every state, mostly delivered, and some of the delivered
+    have led to a request for review. There are three audit events for a notice.
+
+    Args:
+        organization: one with a member.
+        notices: no more than two for three decisions.
+
+    Returns:
+        A notice about a decision that is really in custody, for what opens records.
+    """
+    real = _real_notice(organization)
+    begun = Decision.with_disposed.for_organization(organization).count()
+    now, keys, about = timezone.now(), keyring(organization.pk), []
+    with transaction.atomic(), progress("rows", decisions) as advance:
+        for first in range(0, decisions, _CHUNK):
+            numbers = range(first, min(first + _CHUNK, decisions))
+            made = [_decision(real.decision, keys, begun + n, now - _YEAR * (1 - n / decisions)) for n in numbers]
+            _reconsider(made)
+            _copy([each.record for each in made])
+            _copy([SealedObject(key=object_key(organization.pk, each.pk), body=b"") for each in made])
+            for some in (False, True):  # what is reconsidered goes first
+                _copy([each for each in made if bool(each.first_id) == some])
+            firsts = [each for each in made if not each.first_id]
+            about += firsts[: notices * (first + len(made)) // decisions - len(about)]
+            advance(len(made))
+        _add_notices(real, about)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE" if connection.vendor == "sqlite" or connection.in_atomic_block else "VACUUM ANALYZE")
+    return real
+
+
+def _real_notice(organization: Organization) -> Notice:
+    shell = callers.command_line(organization.pk)
+    line = record().replace(PLACEHOLDER.encode(), b"real-1")
+    list(ingest_lines(caller=shell, lines=[line], source="bench"))
+    rows = Decision.objects.for_organization(organization).select_related("record", "organization")
+    real = rows.get(decision_id="real-1")
+    there = Notice.objects.for_organization(organization).filter(decision=real).first()
+    return there or services.draft(decision=real, pack=packs()["us_ecoa_fcra"], recipient={}, caller=shell)
+
+
+def _decision(like: Decision, keys: Keyring, number: int, received_at: datetime) -> Decision:
+    decision_id = f"{('loan', 'claim', 'application')[number % 3]}-{number}"
+    record_id = sealing.record_id(sealing.reference(keys, decision_id))  # by which it is found
+    entry = Entry(
+        record_id=record_id, organization_id=like.organization_id, kind=records.KIND, received_at=received_at,
+        target_id=like.record.target_id, state=like.record.state, key_id=like.record.key_id,
+        statement=like.record.statement, signature=like.record.signature,
+    )  # fmt: skip
+    seldom = number % _SELDOM == 0
+    return Decision(
+        record=entry, organization_id=like.organization_id, kind=records.KIND, received_at=received_at,
+        source="directory" if seldom else ("api", "api", "api", "batch")[number % 4],
+        decision_id=decision_id,
+        decided_at=received_at - timedelta(minutes=number % 90) if number % 10 else None,
+        action="referred" if seldom else ("denied", "approved", "approved", "")[number % 4],
+        system_name="Old scorer" if seldom else f"System {number % 20}", system_version="3",
+        subject_reference=f"person {number // 2}",
+    )  # fmt: skip
+
+
+def _reconsider(made: Sequence[Decision]) -> None:
+    for number in range(_OFTEN - 1, len(made), _OFTEN):
+        row = made[number]
+        row.first = row.reconsiders = made[number - 5]
+        row.kind = row.record.kind = reviews.KIND
+        overturned = number % 3 == 0
+        row.review_outcome, row.action = ("overturned", "approved") if overturned else ("upheld", "")
+        row.reviewer, row.reviewer_authority = f"Reviewer {number % 9}", "credit officer"
+
+
+def _add_notices(real: Notice, about: Sequence[Decision]) -> None:
+    member = Member.objects.for_organization(real.organization_id).earliest("pk")
+    revision, now = real.revisions.get(), timezone.now()
+    kinds = zip(about, cycle(_STATES), cycle(sorted(packs())), strict=False)
+    rows = [
+        Notice(
+            organization_id=real.organization_id, decision=decision, pack=pack, pack_version="1", state=state,
+            language="en", problems=n % 3, holder=member if n % 50 == 0 and n < 2_000 else None, created_by="bench",
+            due_at=decision.received_at + timedelta(days=360) if n % 4 else None,
+        )
+        for n, (decision, state, pack) in enumerate(kinds)
+    ]  # fmt: skip
+    _create(rows)
+    said = {"content": revision.content, "cited": revision.cited, "author_kind": "system", "author_label": "bench"}
+    revisions = [NoticeRevision(notice=each, number=1, **said) for each in rows]
+    _create(revisions)
+    done = [each for each in revisions if each.notice.state in Notice.FINISHED]
+    _create(Approval(notice=r.notice, revision=r, approver="a", authority="owner", basis="signed in") for r in done)
+    sent = [each for each in rows if each.state == Notice.State.DELIVERED]
+    sending: dict[str, Any] = {"channel": "post", "recorded_by": "bench", "handled_at": now}
+    _create(Delivery(notice=each, delivered_at=each.decision.received_at, **sending) for each in sent)
+    _create(
+        ReviewRequest(
+            organization_id=real.organization_id, notice=each, message="Please look again.",
+            received_at=each.decision.received_at, due_at=now + timedelta(days=30), handled_at=now,
+            closed_at=None if n % 100 == 0 else now, closed_because="" if n % 100 == 0 else "withdrawn",
+        )
+        for n, each in enumerate(sent[::25])
+    )  # fmt: skip
+    _create(
+        AuditEvent(
+            organization_id=real.organization_id, verb=f"bench.{n % 30}", actor_kind="system", actor_label="bench",
+            object_kind="notice", object_id=str(each.pk),
+        )
+        for n, each in enumerate(rows * 3)
+    )  # fmt: skip
+
+
+def _create(rows: Iterable[Model]) -> None:
+    """Rows of a table that gives them their ids."""
+    kept = list(rows)
+    if kept:
+        type(kept[0])._default_manager.bulk_create(kept, _BATCH)
+
+
+def _copy(rows: Sequence[Model]) -> None:
+    """Rows as they are, at five times the speed of `bulk_create`."""
+    if not rows:
+        return
+    table, fields = rows[0]._meta.db_table, rows[0]._meta.concrete_fields
+    columns, values = ", ".join(str(field.column) for field in fields), attrgetter(*(each.attname for each in fields))
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(values(row))
+    else:
+        _create(rows)
