@@ -6,14 +6,14 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.admin.views.main import SEARCH_VAR
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q, QuerySet
+from django.db.models import F, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts import selectors
-from accounts.back_office import RecentValues, TimeRange, caller, moment, refusal
+from accounts.back_office import RecentValues, TimeRange, beginning, caller, moment, refusal
 from accounts.roles import Permission
 from config.api.responses import JSON
 from config.errors import Fault
@@ -22,12 +22,12 @@ from custody.disposal_pages import OrDisposed, disposal_named, page_of
 from custody.models import Disposal
 from custody.selectors import Disposed
 from decisions import presenters, record_tree, records, reports, reviews, services
-from decisions.back_office import panels
+from decisions.back_office import occasion, panels
 from decisions.forms import ReviewForm
 from decisions.models import MAX_DECISION_ID, Decision, Reconsideration
 from decisions.report_csv import report_csv
 from decisions.reviews import ReviewRecord
-from decisions.selectors import disposals, history, record_of
+from decisions.selectors import disposals, history, of_kind, record_of
 
 _NUMBER = re.compile("[0-9]{1,9}")
 
@@ -39,7 +39,8 @@ class Kind(admin.SimpleListFilter):
         return [(records.KIND, "Decisions"), (reviews.KIND, "Reconsiderations")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Decision]) -> QuerySet[Decision]:
-        return queryset.filter(kind=self.value()) if self.value() else queryset
+        kind = self.value()
+        return of_kind(queryset, kind) if kind else queryset
 
 
 @admin.register(Decision)
@@ -55,9 +56,17 @@ class DecisionAdmin(OrDisposed):
         ("system_name", RecentValues),
     )  # fmt: skip
     search_fields = ("decision_id", "subject_reference")
-    search_help_text = "The beginning of an id or of a subject's reference, as it is spelled, or a whole record id."
+    search_help_text = (
+        "The beginning of an id or of a subject's reference, as it is spelled, or a whole record id. Of very many that "
+        "match, the last by spelling are listed."
+    )
     sortable_by = ()  # any other order would read all rows
     ordering = ("-received_at", "-pk")
+
+    def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
+        """Newest first, by the time that is asked for: what was decided on a day may have come in at any time."""
+        is_by_decision = any(name.startswith("decided_at__") and value for name, value in request.GET.items())
+        return ("-decided_at", "-pk") if is_by_decision else self.ordering
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Decision]:
         return super().get_queryset(request).with_current()  # type: ignore[attr-defined, no-any-return]
@@ -68,10 +77,8 @@ class DecisionAdmin(OrDisposed):
         term = search_term.strip()
         if not term:
             return queryset, False
-        wanted = Q(decision_id__startswith=term) | Q(subject_reference__startswith=term)
-        if record_id := _uuid(term):
-            wanted |= Q(pk=record_id)
-        return queryset.filter(wanted), False
+        record_id = _uuid(term)
+        return beginning(queryset, self.search_fields, term, *([record_id] if record_id else [])), False
 
     @admin.display(description="system")
     def system(self, row: Decision) -> str:
@@ -99,7 +106,7 @@ class DecisionAdmin(OrDisposed):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         try:
-            return self._page(request, self._decision(request, object_id), ReviewForm())
+            return self._page(request, self._decision(request, object_id))
         except Disposed as gone:
             return page_of(gone)
 
@@ -123,7 +130,7 @@ class DecisionAdmin(OrDisposed):
         operator = caller(request, Permission.RECONSIDER)
         form = ReviewForm(request.POST)
         if not form.is_valid():
-            return self._page(request, found, form, status=422)
+            return self._page(request, found, form=form, status=422)
         try:
             record = services.reconsider(
                 caller=operator,
@@ -137,8 +144,8 @@ class DecisionAdmin(OrDisposed):
             return redirect("admin:decisions_decision_change", earlier.record_id)
         except Fault as error:  # what was filled in stays on the page
             form.add_error(None, error.sentence)
-            return self._page(request, found, form, status=error.status)
-        return self._page(request, self._decision(request, pk), ReviewForm(), review_record=record)
+            return self._page(request, found, form=form, status=error.status)
+        return self._page(request, self._decision(request, pk), review_record=record)
 
     def record(self, request: HttpRequest, pk: str) -> HttpResponse:
         """The record, byte for byte as it was received."""
@@ -182,10 +189,13 @@ class DecisionAdmin(OrDisposed):
         self,
         request: HttpRequest,
         found: Decision,
-        form: ReviewForm,
+        *,
+        form: ReviewForm | None = None,
         review_record: ReviewRecord | None = None,
         status: int = 200,
     ) -> HttpResponse:
+        against = refusal(request, Permission.RECONSIDER)
+        reason = None if against else occasion(request, found)
         return self.page(
             request,
             "decisions/decision.html",
@@ -195,9 +205,10 @@ class DecisionAdmin(OrDisposed):
             part=self._part(request, found),
             history=history(found),
             panels=panels(request, found),
-            form=form,
+            form=form or ReviewForm(initial=reason.initial if reason else None),
+            occasion=reason,
             review_record=review_record,
-            refusal=refusal(request, Permission.RECONSIDER),
+            refusal=against,
         )
 
     def _part(self, request: HttpRequest, found: Decision) -> record_tree.Part | None:
@@ -226,11 +237,18 @@ class ReconsiderationAdmin(OrDisposed):
         ("received_at", TimeRange),
     )  # fmt: skip
     list_select_related = ("first", "reconsiders")
-    search_fields = ("decision_id__startswith", "first__decision_id__startswith")
+    search_fields = ("decision_id", "first__decision_id")
     search_help_text = "The beginning of the id of the reconsideration or of the first decision, as it is spelled."
     sortable_by = ()
     ordering = ("-received_at", "-pk")
     change_list_template = "decisions/reconsiderations.html"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Reconsideration], search_term: str
+    ) -> tuple[QuerySet[Reconsideration], bool]:
+        term = search_term.strip()
+        rows = queryset.filter(first__organization=F("organization"))  # with which its index begins
+        return beginning(rows, self.search_fields, term) if term else queryset, False
 
     @admin.display(description="of")
     def of(self, row: Reconsideration) -> str:

@@ -30,6 +30,6 @@ def _rare(chosen: QuerySet[Decision], column: str) -> Iterator[str]:
     for organization_id, value in set(chosen.exclude(**{column: ""}).values_list("organization", column)):
         same = Decision.with_disposed.for_organization(organization_id).filter(**{column: value})
         if column in _OF_REVIEWS:  # which an index finds
-            same = same.exclude(first=None)
+            same = same.filter(first__isnull=False)
         if len(set(same.order_by().values_list(Coalesce("first", "pk"), flat=True)[:_LOOKED_AT])) < _SHARED_BY:
             yield value

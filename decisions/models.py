@@ -45,7 +45,15 @@ class Decision(models.Model):
     disposed of, what reports count remains."""
 
     record = models.OneToOneField(Entry, on_delete=models.PROTECT, primary_key=True, related_name="+")
-    organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="+", db_index=False)
+    organization = models.ForeignKey(
+        Organization,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        # The key to the entry says as much: that has one to its organization, and `record_of` compares the two. To
+        # check both is to have every insert lock the organization's row twice.
+        db_constraint=False,
+    )
     # None once the record is disposed of; rows of `objects` have one.
     decision_id: "models.CharField[str | None, str]" = models.CharField(max_length=MAX_DECISION_ID, null=True)  # type: ignore[misc]
     kind = models.CharField(max_length=16)
@@ -78,6 +86,8 @@ class Decision(models.Model):
 
     class Meta:
         constraints = [
+            # The primary key says so already, for it is made from organization and id. This is its second witness, and
+            # the index of searches for the beginning of an id: its column sorts by bytes (migration 0006).
             models.UniqueConstraint(fields=["organization", "decision_id"], name="one_record_per_decision_id"),
             models.CheckConstraint(
                 condition=Q(reconsiders=None, first=None) | Q(reconsiders__isnull=False, first__isnull=False),
@@ -89,7 +99,16 @@ class Decision(models.Model):
             models.Index(fields=["organization", "action", "-received_at", "-record"], name="decisions_by_action"),
             models.Index(fields=["organization", "system_name", "-received_at", "-record"], name="decisions_by_system"),
             models.Index(fields=["organization", "decided_at"], name="decisions_by_time"),
-            models.Index(fields=["first", "-received_at"], condition=~Q(first=None), name="reconsiderations_of"),
+            models.Index(fields=["organization", "subject_reference"], name="decisions_by_subject"),
+            # SQLite tells that an index of this condition serves, which it does not of `~Q(first=None)`.
+            models.Index(
+                fields=["first", "-received_at"], condition=Q(first__isnull=False), name="reconsiderations_of"
+            ),
+            models.Index(
+                fields=["organization", "-received_at", "-record"],
+                condition=Q(first__isnull=False),
+                name="reconsiderations_newest",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -101,7 +120,7 @@ class ReconsiderationManager(models.Manager["Reconsideration"]):
 
     def get_queryset(self) -> TenantQuerySet["Reconsideration"]:
         rows = TenantQuerySet["Reconsideration"](self.model, using=self._db)
-        return rows.exclude(first=None).exclude(decision_id=None)  # so that the index of that condition serves
+        return rows.filter(first__isnull=False).exclude(decision_id=None)  # so that the index of that condition serves
 
     def for_organization(self, organization: models.Model | uuid.UUID) -> TenantQuerySet["Reconsideration"]:
         return self.get_queryset().for_organization(organization)

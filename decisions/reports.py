@@ -1,6 +1,7 @@
 """Reports on reconsiderations: how often reviews overturn decisions, and how long they take."""
 
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,6 +16,9 @@ GROUPINGS = {
     "outcome": ("Outcome", "review_outcome"),
     "authority": ("Reviewer's authority", "reviewer_authority"),
 }
+
+CHANGED = ("overturned", "modified")
+NOT_NAMED = "not named"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,25 +40,32 @@ class Group:
         return None if self.mean_time is None else self.mean_time / timedelta(days=1)
 
 
-def reconsiderations(organization_id: uuid.UUID, grouping: str, *, newest: int | None = None) -> Sequence[Group]:
-    """One line for each value of a grouping of GROUPINGS, most reviews first. Those that are disposed of count on.
+def newest_by_system(organization_id: uuid.UUID, most: int) -> list[tuple[str, int, int]]:
+    """Of the newest reconsiderations, no more than `most`: each system's name, how many they are and how many changed
+    the decision; most first. Those that are disposed of count on."""
+    rows = Reconsideration.with_disposed.for_organization(organization_id).filter(first__isnull=False)
+    newest = rows.order_by("-received_at", "-pk").values_list("first__system_name", "review_outcome")[:most]
+    reviews, changed = Counter[str](), Counter[str]()
+    for system, outcome in newest:
+        reviews[system] += 1
+        changed[system] += outcome in CHANGED
+    ranked = sorted(reviews, key=lambda system: (-reviews[system], system))
+    return [(system or NOT_NAMED, reviews[system], changed[system]) for system in ranked]
 
-    Args:
-        newest: count no more than so many, the latest; None for all.
-    """
+
+def reconsiderations(organization_id: uuid.UUID, grouping: str) -> Sequence[Group]:
+    """One line for each value of a grouping of GROUPINGS, most reviews first. Those that are disposed of count on."""
     _, column = GROUPINGS[grouping]
-    rows = Reconsideration.with_disposed.for_organization(organization_id).exclude(first=None)
-    if newest:
-        rows = rows.filter(pk__in=rows.order_by("-received_at").values("pk")[:newest])
+    rows = Reconsideration.with_disposed.for_organization(organization_id).filter(first__isnull=False)
     # A time of decision after the receipt comes from a wrong clock.
     decided = Least(Coalesce("first__decided_at", "first__received_at"), "first__received_at")
     taken = ExpressionWrapper(F("received_at") - decided, output_field=DurationField())
     grouped = rows.values(name=F(column)).annotate(
         reviews=Count("pk"),
-        overturned=Count("pk", filter=Q(review_outcome__in=["overturned", "modified"])),
+        overturned=Count("pk", filter=Q(review_outcome__in=CHANGED)),
         mean_time=Avg(taken),
     )
     return [
-        Group(row["name"] or "not named", row["reviews"], row["overturned"], row["mean_time"])
+        Group(row["name"] or NOT_NAMED, row["reviews"], row["overturned"], row["mean_time"])
         for row in grouped.order_by("-reviews", "name")
     ]

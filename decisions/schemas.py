@@ -1,6 +1,7 @@
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import BeforeValidator, ConfigDict, Field, RootModel
+from pydantic_core import PydanticKnownError
 
 from config.api.pagination import Page
 from config.api.schemas import Answer, QueryString, RequestBody, Text
@@ -130,6 +131,14 @@ class Commitment(Answer):
     commitment: str
 
 
+class ToBeTold(Answer):
+    """A request for review that the reconsideration answers: the person is to be told, and `next` says how."""
+
+    review_request_id: str
+    due_at: str | None
+    next: str
+
+
 class ReconsiderationWaiting(Answer):
     """Recorded and sealed, but not signed or not in its vault yet: the receipt follows at
     `/v1/decisions/{decision_id}/receipt`."""
@@ -138,12 +147,14 @@ class ReconsiderationWaiting(Answer):
     reconsiders: str
     rationale: Commitment
     evidence_considered: list[Commitment]
+    to_be_told: list[ToBeTold]
 
 
 class ReconsiderationOut(ReceiptOut):
     reconsiders: str
     rationale: Commitment
     evidence_considered: list[Commitment]
+    to_be_told: list[ToBeTold]
 
 
 class ReconsiderationCheckOut(Answer):
@@ -153,9 +164,56 @@ class ReconsiderationCheckOut(Answer):
     evidence_considered: list[bool]
 
 
+def _true_or_false(value: object) -> object:
+    """pydantic would also take `1`, `yes` and `on`, and a text that is none of them may be any mistake."""
+    if value not in ("true", "false"):
+        raise PydanticKnownError("bool_parsing")
+    return value
+
+
+class IngestQuery(QueryString):
+    dry_run: Annotated[
+        bool,
+        BeforeValidator(_true_or_false),
+        Field(description="Store nothing, and tell what would become of the record."),
+    ] = False
+
+
+class RecordWarningOut(Answer):
+    """`where` is a path of the record; "" is the whole. `kind` is one of misspelt, time, not_indexed, notice, more."""
+
+    kind: str
+    where: str
+    sentence: str
+
+
+class DryRunOut(Answer):
+    """`would_be` is the status that a line of a batch would have: created, queued, replayed, conflict or disposed."""
+
+    dry_run: bool
+    decision_id: str
+    would_be: str
+    warnings: list[RecordWarningOut]
+
+
+class IngestAnswer(RootModel[ReceiptOut | DryRunOut]):
+    """The first receipt of a record that is here already, or with `dry_run` what would become of one."""
+
+    model_config = ConfigDict(json_schema_extra={"type": "object", "additionalProperties": True})
+
+
+class BatchQuery(QueryString):
+    """`receipts`: whether the answer to a line has the record's receipt."""
+
+    receipts: bool = False
+
+
 class BatchLine(Answer):
+    """`receipt` is there if receipts were asked for and the record is in custody, signed."""
+
     line: int
     status: str
     decision_id: str | None = None
     record_id: str | None = None
     detail: Any = None
+    receipt: ReceiptOut | None = None

@@ -17,7 +17,6 @@ from decisions.schemas import DecisionQuery
 
 _FILTERS = {
     "action": "action",
-    "kind": "kind",
     "system": "system_name",
     "source": "source",
     "received_from": "received_at__gte",
@@ -45,7 +44,13 @@ def decisions(organization_id: uuid.UUID, query: DecisionQuery) -> QuerySet[Deci
     """The organization's decisions that match a query's filters."""
     asked = query.model_dump(include=set(_FILTERS), exclude_none=True)
     rows = Decision.objects.for_organization(organization_id).select_related("record").with_current()
-    return rows.filter(**{_FILTERS[name]: value for name, value in asked.items()})
+    rows = rows.filter(**{_FILTERS[name]: value for name, value in asked.items()})
+    return of_kind(rows, query.kind) if query.kind else rows
+
+
+def of_kind(rows: QuerySet[Decision], kind: str) -> QuerySet[Decision]:
+    """Those of a kind. Reconsiderations are those with a chain, which have an index of their own."""
+    return rows.filter(first__isnull=False) if kind == reviews.KIND else rows.filter(kind=kind)
 
 
 def decision(organization_id: uuid.UUID, decision_id: str) -> Decision:
@@ -54,11 +59,12 @@ def decision(organization_id: uuid.UUID, decision_id: str) -> Decision:
     Raises:
         Disposed: the record of this id was disposed of.
         DecisionNotFound: there never was one.
+        KeyMissing: the organization's keys are not in place.
     """
-    if "\x00" in decision_id:  # no record can have such an id, and PostgreSQL cannot be asked for it
+    if "\x00" in decision_id:  # identities of other records begin with it, and none of these has it
         raise DecisionNotFound
     rows = Decision.objects.for_organization(organization_id).select_related("record", "reconsiders").with_current()
-    found = rows.filter(decision_id=decision_id).first()
+    found = rows.filter(pk=custody.record_id(organization_id, decision_id)).first()
     if found is None:
         if disposal := disposals(organization_id, [decision_id]).get(decision_id):
             raise Disposed(disposal)

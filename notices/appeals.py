@@ -37,9 +37,9 @@ def open_appeals(notices: QuerySet[Notice]) -> Iterator[tuple[Notice, str]]:
 def _ends(notice: Notice) -> datetime | None:
     """None if it cannot be told."""
     try:
-        recorded = selectors.pack_of(notice).recorded(selectors.facts_of(notice.decision).get)
+        record, settings = selectors.facts_of(notice.decision).get, selectors.placeholders_of(notice.organization)
     except Fault:
         return None
-    days = {**selectors.placeholders_of(notice.organization), **recorded}.get(_PLACEHOLDER, "")
+    days = selectors.pack_of(notice).values(record, settings).get(_PLACEHOLDER, "")
     delivered = selectors.delivered_at(notice)
     return delivered + timedelta(days=int(days)) if delivered and days.isdecimal() and len(days) < 5 else None

@@ -8,9 +8,10 @@ class NoticesConfig(AppConfig):
         from accounts.back_office import register_charts, register_needs, register_page
         from accounts.demo import register_step
         from custody import record_types
-        from decisions.back_office import register_decision_panel
-        from notices import checks, personal_data  # noqa: F401 - importing checks registers them
-        from notices.back_office import dashboard
+        from decisions import askers, misspellings, record_warnings
+        from decisions.back_office import register_decision_panel, register_occasion
+        from notices import checks, dry_runs, follow_up, personal_data  # noqa: F401 - importing checks registers them
+        from notices.back_office import dashboard, requests
         from notices.demo import draft_notices
         from notices.models import AuthorityGrant, Notice
         from notices.record_types import NOTICE
@@ -18,8 +19,13 @@ class NoticesConfig(AppConfig):
         personal_data.declare_all()
         record_types.register(NOTICE)
         register_step(draft_notices)
+        misspellings.register_names(dry_runs.record_names)
+        record_warnings.register_record_check(dry_runs.lacking)
         register_needs(dashboard.needs)
         register_charts(dashboard.charts)
+        register_decision_panel(requests.to_write)
         register_decision_panel(dashboard.panel)
+        register_occasion(requests.occasion)
+        askers.register(follow_up.askers)
         register_page("notice", Notice)
         register_page("authority_grant", AuthorityGrant)

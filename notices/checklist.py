@@ -1,18 +1,77 @@
 """The checklist of a notice: each element its pack asks for, and whether the content has it."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from itertools import islice
 from typing import Any, Protocol
 
-from notices import deadlines
-from notices.drafting import Redaction
+from config.visible_text import is_visible
+from notices import deadlines, drafting, outcomes, unit_conflicts, untold
+from notices.drafting import Redaction, Withholding
 from notices.limits import MOST_CITED, TooMuch
-from notices.packs import PLACEHOLDER, STATEMENT_FIELDS, Element, Pack, base_language, fill
+from notices.packs import (
+    PLACEHOLDER,
+    STATEMENT_FIELDS,
+    Element,
+    Pack,
+    base_language,
+    fill,
+    flags,
+    is_text,
+    placeholders,
+)
+from notices.packs.conditions import parse
 from notices.record_paths import Facts, NoSuchField, Scalar
+from notices.sensitive.bases import title_of
+from notices.wording.reasons import has_words, says_nothing, telling_words
 
-_SOMETHING = "[^{}]+?"
+_ASKED_FOR_ACCESS = "events.access_request"
+_OF_A_LIST = re.compile(r"outcome\.[^.]+\.[0-9]+(?![^.])")
+"""Several sentences of one reason, or its text and its code, are one reason."""
+_NAMING = re.compile(r"(?<!\S)(?!\S*\d)\S*?[^\W\d_]{2}")
+"""A word without digits: an id has some."""
+_OTHER_NAMES = {
+    "at",
+    "count",
+    "date",
+    "day",
+    "days",
+    "facility",
+    "from",
+    "id",
+    "identifier",
+    "location",
+    "month",
+    "number",
+}
+_OTHER_NAMES |= {
+    "on",
+    "period",
+    "place",
+    "provider",
+    "quantity",
+    "reference",
+    "status",
+    "units",
+    "until",
+    "urgency",
+    "year",
+}
+"""Words in the names of fields that say when, where, by whom or how often, and not what."""
+_AROUND_THE_DECISION = frozenset(
+    {"approval.authority", "decided_at", "outcome.effective_date", "reconsiders.decision_id"}
+)
+"""When, by whom and about which one before it was decided, but not what."""
+_MOST_UNTOLD, _LONGEST_PATH = 50, 200
+_UNTOLD = {
+    "reason": "a reason",
+    "condition": "a condition",
+    "missing": "what is still needed",
+    "offer": "a part of an offer",
+    "term": "one of its terms",
+}
 PRESENT, MISSING, NOT_APPLICABLE, CHECK = "present", "missing", "not_applicable", "check"
 
 
@@ -54,6 +113,15 @@ class Case:
     delivered_at: datetime | None
     """When the notice reached the person, if it did."""
     requested_review: RequestedReview | None
+
+    @property
+    def decided_on(self) -> date:
+        """The day of the decision, by which it is told what law there is."""
+        return deadlines.decided_on(self.facts, self.received_at)
+
+    def framework(self, language: str) -> str:
+        """The law's name, as a letter about this record prints it."""
+        return self.pack.framework_for(language, self.facts.get, self.decided_on)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,27 +205,91 @@ def citations(facts: Facts, content: Mapping[str, Any], before: Mapping[str, str
 def problems(case: Case, revision: Revision) -> list[str]:
     """What stands in the way of approving a revision, a sentence each."""
     missing = [
-        f"{item.label}: missing ({item.citation})."
+        f"{item.label}: missing ({item.citation}).{_why_missing(case, item, revision.content)}"
         for item in check(case, revision)
         if item.result == MISSING and item.blocks
     ]
-    return [*missing, *_content_problems(case, revision.content), *_source_problems(case, revision)]
+    return [
+        *missing,
+        *_decision_problem(case, revision.content),
+        *_content_problems(case, revision.content),
+        *_source_problems(case, revision),
+        *_flag_problems(case),
+        *_untold_problems(case, revision.content),
+        *_unit_problems(case),
+    ]
+
+
+def _why_missing(case: Case, item: ElementResult, content: Mapping[str, Any]) -> str:
+    """What is not plain to see: a reason is there, and it says nothing."""
+    is_there = item.where == "main_factors" and any(
+        case.pack.element(item.id).counts(each["source"]) for each in content["main_factors"]
+    )
+    return " No statement there says it in words." if is_there else ""
+
+
+def untold_fields(case: Case, content: Mapping[str, Any]) -> list[untold.Untold]:
+    """What the record says under `outcome` and no statement tells, as much of it as an answer lists."""
+    return list(islice(untold.find(case.facts, case.pack, case.redaction, content), untold.MOST))
+
+
+def _untold_problems(case: Case, content: Mapping[str, Any]) -> Iterator[str]:
+    blocking = [each for each in untold.find(case.facts, case.pack, case.redaction, content) if each.blocks]
+    for each in blocking[:_MOST_UNTOLD]:
+        yield (
+            f"The record's {_short(each.path)} is {_UNTOLD[each.kind]}, and no statement tells it: add one that cites "
+            "it, or withhold it in the phrasebook."
+        )
+    if len(blocking) > _MOST_UNTOLD:
+        yield f"No statement tells {len(blocking) - _MOST_UNTOLD} more reasons, conditions and terms of the record."
+
+
+def _unit_problems(case: Case) -> Iterator[str]:
+    for each in islice(unit_conflicts.find(case.facts, case.redaction), _MOST_UNTOLD):
+        yield (
+            f"The record's {_short(each.factor)} is in {each.named} by its name or text, and {_short(each.source)} in "
+            f"{each.measured}: send the record again under another decision_id with the unit that is right, or "
+            "withhold it in the phrasebook."
+        )
+
+
+def _short(path: str) -> str:
+    return path if len(path) <= _LONGEST_PATH else f"{path[:_LONGEST_PATH]}…"
+
+
+def _decision_problem(case: Case, content: Mapping[str, Any]) -> Iterator[str]:
+    """Whatever the law: a letter about a decision has to say what the decision is."""
+    said = (item["source"] for item in content["decision_summary"] if has_words(item["statement"]))
+    if all(source in _AROUND_THE_DECISION or says_nothing(case.facts.get(source)) for source in said):
+        yield (
+            "The letter does not say what was decided: say it in decision_summary, in a sentence about the field of "
+            "the record that has it, such as outcome.action."
+        )
+
+
+def _flag_problems(case: Case) -> Iterator[str]:
+    for path in flags.unreadable(case.facts.get, case.pack.record_paths):
+        yield (
+            f"The record's {path} is neither true nor false, so nobody can tell what this letter has to say: "
+            'send the record again under another decision_id, with a JSON boolean there and no text such as "no".'
+        )
 
 
 def _content_problems(case: Case, content: Mapping[str, Any]) -> Iterator[str]:
     text = case.pack.text(str(content["language"]))
-    if not content["title"].strip():
+    if not is_visible(content["title"]):
         yield "The notice has no title."
-    if content["framework"] != text.framework:
-        yield f"The framework is not the one of the pack, which is printed as it stands: {text.framework}"
+    framework = case.framework(str(content["language"]))
+    if content["framework"] != framework:
+        yield f"The framework is not the one of the pack, which is printed as it stands: {framework}"
     for name in STATEMENT_FIELDS:
         for number, item in enumerate(content[name], start=1):
-            if not item["statement"].strip():
+            if not is_visible(item["statement"]):
                 yield f"Statement {number} of {name} says nothing: write it or remove it."
-    for name in _unfilled(case.pack, content):
+    for name in _unfilled(case, content):
         yield f"The notice still says {{{name}}}: fill that in, in the notice or in the notice settings."
-    if case.redaction.leaves_out and not _is_among(text.withheld, content["rights"]):
-        yield f"Your phrasebook withholds a part of this record. Say so among the rights: {text.withheld}"
+    if case.redaction.leaves_out and not any(is_text(right, text.withheld) for right in content["rights"]):
+        yield f"Your phrasebook, your settings or the law withholds a part of this record. Say so: {text.withheld}"
 
 
 def _source_problems(case: Case, revision: Revision) -> Iterator[str]:
@@ -166,15 +298,24 @@ def _source_problems(case: Case, revision: Revision) -> Iterator[str]:
             yield f"The source {citation.source} leads nowhere in the record."
         elif citation.changed:
             yield f"The source {citation.source} has another value than when this was written."
-        elif case.redaction.covers(case.facts.find(citation.source)):
-            yield f"The source {citation.source} is withheld by your phrasebook: remove the statement."
+        elif why := case.redaction.why(case.facts.find(citation.source)):
+            yield f"The source {citation.source} is withheld {_because(case.pack, why)}: remove the statement."
+
+
+def _because(pack: Pack, why: Withholding) -> str:
+    match why.by:
+        case "phrasebook":
+            return "by your phrasebook"
+        case "sensitive":
+            return f"as sensitive ({why.what}; see the notice settings)"
+        case _:
+            return f"because the law forbids to decide by it ({title_of(why.what)}; {pack.citation_of(why.what)})"
 
 
 def check(case: Case, revision: Revision) -> list[ElementResult]:
-    """The pack's elements against a revision. What binds is what bound on the day of the decision, else today."""
-    pack, content = case.pack, revision.content
-    decided = deadlines.parse_moment(case.facts.get("decided_at")) or datetime.now(UTC)
-    labels = pack.text(str(content["language"])).labels
+    """The pack's elements against a revision. What binds is what bound on the day of the decision."""
+    pack, decided_on = case.pack, case.decided_on
+    labels = pack.labels
     return [
         ElementResult(
             id=element.id,
@@ -183,7 +324,7 @@ def check(case: Case, revision: Revision) -> list[ElementResult]:
             result=_result(case, element, revision),
             citation=element.citation,
             authority=element.authority,
-            blocks=pack.blocks(element, decided.date()),
+            blocks=pack.blocks(element, decided_on) and parse(element.blocks_if).holds(case.facts.get),
             reason=revision.not_applicable.get(element.id, ""),
         )
         for element in pack.elements
@@ -192,16 +333,25 @@ def check(case: Case, revision: Revision) -> list[ElementResult]:
 
 def _result(case: Case, element: Element, revision: Revision) -> str:
     content = revision.content
-    applies = element.applies_to(case.facts.get, content, requested=case.requested_review is not None)
-    if element.id in revision.not_applicable or not applies:
+    if element.id in revision.not_applicable or not _applies(case, element, content):
         return NOT_APPLICABLE
     match element.check:
         case "sent_before":
             return _in_time(case, element)
         case "readers_language":
             return _in_readers_language(case, content)
+        case "other_form":  # no letter of ours is that form
+            return MISSING
         case _:
             return PRESENT if _holds(case, element, content) else MISSING
+
+
+def _applies(case: Case, element: Element, content: Mapping[str, Any]) -> bool:
+    """Whether an element is asked for. What only a later law gives cannot be told of an earlier decision."""
+    if element.where in drafting.RIGHTS and not case.pack.scope.gives_rights(case.decided_on):
+        return False
+    asked = case.requested_review is not None or bool(case.facts.get(_ASKED_FOR_ACCESS))
+    return element.applies_to(case.facts.get, content, requested=asked)
 
 
 def _in_time(case: Case, element: Element) -> str:
@@ -227,14 +377,14 @@ def _in_readers_language(case: Case, content: Mapping[str, Any]) -> str:
 
 def _holds(case: Case, element: Element, content: Mapping[str, Any]) -> bool:
     value = content[element.where]
-    counted = _counted(element, value)
+    counted = _counted(case.facts, element, value)
     match element.check:
         case "nonempty":
-            return bool(_all_text(value).strip()) and not _has_placeholder(value)
+            return is_visible(_all_text(value)) and not _has_placeholder(value)
         case "min_items":
             return len(counted) >= (element.value or 1)
         case "max_items":
-            return len(counted) <= (element.value or 0)
+            return len(set(map(_item, counted))) <= (element.value or 0)
         case "cited":
             return bool(counted) and all(_cites(case.facts, element, item["source"]) for item in counted)
         case "contains_locked_text":
@@ -249,25 +399,39 @@ def _holds(case: Case, element: Element, content: Mapping[str, Any]) -> bool:
 
 def _contains_locked(case: Case, element: Element, content: Mapping[str, Any]) -> bool:
     locked = case.pack.text(str(content["language"])).locked[str(element.locked)]
-    return _is_among(fill(locked, case.pack.recorded(case.facts.get)), content[element.where])
+    text = fill(locked, case.pack.recorded(case.facts.get))
+    return any(is_text(right, text) for right in content[element.where])
 
 
-def _is_among(text: str, rights: Iterable[str]) -> bool:
-    """Whether one of the rights is this text word for word, with something in the place of each placeholder.
+def _counted(facts: Facts, element: Element, value: Any) -> list[Any]:
+    """The items of a list that an element counts: those that say something, about the paths that it names if any.
 
-    What follows a placeholder is looked for once (`?>`): else a long right keeps a worker busy for hours.
+    What is asked for among the reasons has to say it in words; whatever is printed counts against a maximum.
     """
-    begins, *rest = map(re.escape, PLACEHOLDER.split(text)[::2])
-    between = "".join(f"(?>{_SOMETHING}{part})" for part in rest[:-1])
-    pattern = begins + between + "".join(_SOMETHING + part for part in rest[-1:])
-    return any(re.fullmatch(pattern, right) for right in rights)
-
-
-def _counted(element: Element, value: Any) -> list[Any]:
-    """The items of a list that an element counts: those that say something, about the paths that it names if any."""
     if element.where not in STATEMENT_FIELDS:
-        return [item for item in value if item.strip()] if isinstance(value, list) else []
-    return [item for item in value if item["statement"].strip() and element.counts(item["source"])]
+        return [item for item in value if is_visible(item)] if isinstance(value, list) else []
+    in_words = element.where == "main_factors" and element.check != "max_items"
+    said = (item for item in value if (telling_words if in_words else is_visible)(item["statement"]))
+    counted = (item for item in said if element.counts(facts.named(item["source"])))
+    return [item for item in counted if not element.naming or _names_a_thing(facts, item["source"])]
+
+
+def _names_a_thing(facts: Facts, source: str) -> bool:
+    """Whether a field is there to say what a thing is, and does so in words: nobody had a "2026-11-01"."""
+    try:
+        fact = facts.find(source)
+    except NoSuchField:
+        return False
+    named_for = outcomes.spelling(fact.field.name).split("_")
+    return _OTHER_NAMES.isdisjoint(named_for) and isinstance(fact.value, str) and bool(_NAMING.search(fact.value))
+
+
+def _item(item: Any) -> str:
+    """What a statement is about. Strings that are no sources, as rights, are each its own."""
+    if isinstance(item, str):
+        return item
+    found = _OF_A_LIST.match(item["source"])
+    return found[0] if found else str(item["source"])
 
 
 def _cites(facts: Facts, element: Element, source: str) -> bool:
@@ -275,13 +439,25 @@ def _cites(facts: Facts, element: Element, source: str) -> bool:
         value = facts.find(source).value
     except NoSuchField:
         return False
-    return "equals" not in element.model_fields_set or value == element.equals
+    if says_nothing(value):
+        return False
+    if "equals" not in element.model_fields_set:
+        return True
+    return value == element.equals and isinstance(value, bool) == isinstance(element.equals, bool)
 
 
-def _unfilled(pack: Pack, content: Mapping[str, Any]) -> list[str]:
-    """The pack's placeholders that still stand in a content."""
-    text = "\n".join(_all_text(value) for value in content.values())
-    return [name for name in pack.settings if f"{{{name}}}" in text]
+def _unfilled(case: Case, content: Mapping[str, Any]) -> list[str]:
+    """The pack's placeholders that still stand in a content. Braces in the record's own words are none."""
+    texts = [_all_text(value) for name, value in content.items() if name not in STATEMENT_FIELDS]
+    texts += [_own_words(case.facts, item) for name in STATEMENT_FIELDS for item in content[name]]
+    return [name for name in case.pack.settings if any(f"{{{name}}}" in text for text in texts)]
+
+
+def _own_words(facts: Facts, item: Mapping[str, str]) -> str:
+    """A statement without the placeholders that the field it cites has itself."""
+    value = facts.get(item["source"])
+    recorded = placeholders(value) if isinstance(value, str) else ()
+    return PLACEHOLDER.sub(lambda found: "" if found[1] in recorded else found[0], item["statement"])
 
 
 def _has_placeholder(value: Any) -> bool:

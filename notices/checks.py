@@ -2,9 +2,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Warning, register
 
 from notices import packs
+from notices.letters import fonts
 
 DIRECTORY = Path(__file__).parent
 
@@ -19,6 +20,15 @@ def packs_are_valid(**_: Any) -> list[CheckMessage]:
 def languages_have_words(**_: Any) -> list[CheckMessage]:
     """A pack's texts are not the whole letter: sentences, frame, page and mails have words too."""
     return [] if packs.problems() else [Error(f"{file} is missing.", id="notices.E002") for file in _missing()]
+
+
+@register(deploy=True)
+def letters_have_fonts(**_: Any) -> list[CheckMessage]:
+    """Of what the fonts lack a PDF shows a sign of replacement."""
+    return [
+        Warning(f"No font draws {what}: letters as PDF show � there.", f"apt-get install {package}", id="notices.W001")
+        for package, what in fonts.missing()
+    ]
 
 
 def _missing() -> Iterator[str]:

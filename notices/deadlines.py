@@ -14,7 +14,8 @@ from babel.dates import format_date
 from django.utils.dateparse import parse_datetime
 
 from notices.packs import Clock, Pack
-from notices.packs.models import BINDING, Purpose, Trigger, public_holidays
+from notices.packs.clocks import Purpose, Trigger, public_holidays
+from notices.packs.parts import BINDING
 from notices.record_paths import Facts
 
 
@@ -34,6 +35,10 @@ _REQUESTED = Occurrence(
     "the request came in",
     ("events.request.received_at", "events.claim.received_at", "events.application.received_at"),
 )
+_APPEALED = Occurrence(
+    "the appeal came in",
+    ("events.appeal.received_at", "events.appeal_request.received_at", "events.reconsideration_request.received_at"),
+)
 _ACCESS_REQUESTED = Occurrence("the person asked for access", ("events.access_request.received_at",))
 _COUNTEROFFERED = Occurrence("the counteroffer was made", ("events.counteroffer.made_at",))
 _INFORMED = Occurrence("the person was informed of the decision", ("events.notification.sent_at",))
@@ -41,6 +46,8 @@ _INFORMED = Occurrence("the person was informed of the decision", ("events.notif
 OCCURRENCES: Final[Mapping[Trigger, tuple[Occurrence, ...]]] = {
     "decision_date": (_DECIDED,),
     "application_completed": (_COMPLETED, _APPLIED, _DECIDED),
+    "application_received": (_APPLIED, _DECIDED),
+    "appeal_received": (_APPEALED, _DECIDED),
     "request_received": (_REQUESTED, _DECIDED),
     "access_requested": (_ACCESS_REQUESTED,),
     "counteroffer_made": (_COUNTEROFFERED, _DECIDED),
@@ -48,6 +55,23 @@ OCCURRENCES: Final[Mapping[Trigger, tuple[Occurrence, ...]]] = {
 }
 """For each trigger what starts the clock, and what stands in for it, in order. Last of all stands in that the service
 received the record. docs/adding-a-pack.md tells of these paths."""
+
+
+_EXTENDED = ("events.extension.notified_at", "events.extension.sent_at")
+_MORE_ASKED = ("events.information_request.sent_at",)
+_MORE_GIVEN = ("events.information_request.received_at", "events.information_request.answered_at")
+_MORE_DUE = "events.information_request.due_at"
+"""Where records tell that the person was told of an extension, was asked for more information, and gave it."""
+TIMES: Final = tuple(
+    dict.fromkeys(
+        (
+            *(path for occurrences in OCCURRENCES.values() for each in occurrences for path in each.paths),
+            *(*_EXTENDED, *_MORE_ASKED, *_MORE_GIVEN, _MORE_DUE),
+        )
+    )
+)
+"""Where records tell times that deadlines are reckoned from."""
+_LONGEST_STANDSTILL = timedelta(days=366)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +128,19 @@ def clock_deadline(
 ) -> Deadline | None:
     """The deadline of one clock, or None where it does not apply to the record or waits for the person to ask.
 
+    A law that is not in force sets none: that the pack was chosen too early is warned of.
+
     Args:
         received_at: when the service received the record.
         requested_at: when the affected person asked.
     """
     clock = pack.clock(clock_id)
-    if not clock.applies_to(facts.get):
+    if not (clock.applies_to(facts.get) and pack.in_effect(decided_on(facts, received_at))):
         return None
     start = _recorded(clock.trigger, facts, received_at) if clock.what == "notice" else _requested(requested_at)
     if start is None:
         return None
-    due_at = _due(clock, start.at)
+    due_at, lengthened = _lengthened(clock, start.at, facts, received_at)
     return Deadline(
         clock=clock.id,
         pack=pack.id,
@@ -124,8 +150,14 @@ def clock_deadline(
         triggered_at=start.at.astimezone(UTC),
         assumed=bool(start.remark),
         due_at=due_at,
-        arithmetic=_arithmetic(clock, start, due_at),
+        arithmetic=_arithmetic(clock, start, due_at) + lengthened,
     )
+
+
+def days_for_information(facts: Facts) -> int | None:
+    """The days that the person had to send what was missing, if the record says from when to when."""
+    asked, due = parse_moment(facts.get(_MORE_ASKED[0])), parse_moment(facts.get(_MORE_DUE))
+    return (due.date() - asked.date()).days if asked and due else None
 
 
 def parse_moment(value: Any) -> datetime | None:
@@ -141,6 +173,11 @@ def parse_moment(value: Any) -> datetime | None:
     return aware
 
 
+def decided_on(facts: Facts, received_at: datetime) -> date:
+    """The day of the decision, as the record writes it; where it does not say, the day on which it came in."""
+    return (parse_moment(facts.get("decided_at")) or received_at).date()
+
+
 def _requested(requested_at: datetime | None) -> _Start | None:
     return _Start(requested_at, "the person asked") if requested_at else None
 
@@ -148,14 +185,24 @@ def _requested(requested_at: datetime | None) -> _Start | None:
 def _recorded(trigger: Trigger, facts: Facts, received_at: datetime) -> _Start:
     """When the clock began by the record. What comes after the record was received cannot have been in it."""
     wanted = OCCURRENCES[trigger][0]
-    lacking = f" The record does not say when {wanted.happened}; the true deadline may be"
     for occurrence in OCCURRENCES[trigger]:
         for path in occurrence.paths:
             at = parse_moment(facts.get(path))
             if at and at <= received_at:
-                remark = "" if occurrence is wanted else f"{lacking} {'later' if occurrence.before else 'earlier'}."
+                remark = "" if occurrence is wanted else _stands_in(wanted, facts, before=occurrence.before)
                 return _Start(at, occurrence.happened, remark)
-    return _Start(received_at, "the service received the record", f"{lacking} earlier.")
+    return _Start(received_at, "the service received the record", _stands_in(wanted, facts))
+
+
+def _stands_in(wanted: Occurrence, facts: Facts, *, before: bool = False) -> str:
+    """Why another moment counts: the record has none, or one that cannot have been in it."""
+    is_later = any(parse_moment(facts.get(path)) for path in wanted.paths)
+    told = (
+        f"By the record, {wanted.happened} after the service received it"
+        if is_later
+        else f"The record does not say when {wanted.happened}"
+    )
+    return f" {told}; the true deadline may be {'later' if is_later or before else 'earlier'}."
 
 
 def _due(clock: Clock, start: datetime) -> datetime:
@@ -166,6 +213,44 @@ def _due(clock: Clock, start: datetime) -> datetime:
     # No days after an evening west of Greenwich: in UTC that day has passed already.
     last = max(_last_day(clock, start.date()), begun.date())
     return datetime.combine(last, time(23, 59, 59), UTC)
+
+
+def _lengthened(clock: Clock, begun: datetime, facts: Facts, received_at: datetime) -> tuple[datetime, str]:
+    """The end with what the record tells of a standstill and an extension, and how that was reckoned.
+
+    Only what happened while the time still ran lengthens it.
+    """
+    due_at, told = _due(clock, begun), ""
+    asked = _moment(facts, _MORE_ASKED, received_at)
+    if clock.missing_information_days and asked and begun <= asked <= due_at:
+        until, because = _answered(clock.missing_information_days, asked, facts, received_at)
+        stood_still = (until.date() - asked.date()).days
+        due_at += timedelta(days=stood_still)
+        told += f" The time stood still for {stood_still} days from {_day(asked)}, {because}."
+    extended = _moment(facts, _EXTENDED, received_at)
+    if clock.extension_days and extended:
+        if begun <= extended <= due_at:
+            due_at += timedelta(days=clock.extension_days)
+            told += f" It was extended once by {clock.extension_days} days on {_day(extended)}."
+        else:
+            told += f" The extension of {_day(extended)} was told too late to count."
+    return due_at, told
+
+
+def _answered(days: int, asked: datetime, facts: Facts, received_at: datetime) -> tuple[datetime, str]:
+    """When the time ran on after the person was asked for more: once it came, or the days for it were over."""
+    longer = min(parse_moment(facts.get(_MORE_DUE)) or asked, asked + _LONGEST_STANDSTILL)
+    allowed = max(asked + timedelta(days=days), longer)
+    given = _moment(facts, _MORE_GIVEN, received_at)
+    if given and asked <= given <= allowed:
+        return given, f"when more information was asked for, to {_day(given)}, when it came"
+    return allowed, f"when more information was asked for, to {_day(allowed)}, when the days to send it end"
+
+
+def _moment(facts: Facts, paths: tuple[str, ...], received_at: datetime) -> datetime | None:
+    """The first of these that the record tells and that had happened when it came in."""
+    told = (parse_moment(facts.get(path)) for path in paths)
+    return next((at for at in told if at and at <= received_at), None)
 
 
 def _last_day(clock: Clock, first: date) -> date:

@@ -8,7 +8,7 @@ from accounts.selectors import caller
 from config.progress import progress
 from decisions.models import Decision
 from decisions.samples import SAMPLES
-from notices import services
+from notices import selectors, services, warnings
 from notices.models import Delivery, Notice
 from notices.packs import packs
 from notices.phrasebook_csv import read_table
@@ -35,6 +35,7 @@ PLACEHOLDERS = {
     "appeal_address": "Appeals, 1 Example Street, Example City",
     "appeal_days": "180",
     "appeal_telephone": "1-800-555-0100",
+    "external_review_contact": "Example Review Office, 6 Example Street, Example City, 1-800-555-0102",
     "consumer_assistance_contact": "Example Consumer Assistance, 1-800-555-0101",
     "privacy_rights_page": "https://demo.example/privacy",
 }
@@ -53,8 +54,21 @@ def draft_notices(organization: Organization) -> None:
     members = Member.objects.for_organization(organization).select_related("user")
     operator = caller(members.get(user__email=OPERATOR))
     for decision_id in (APPROVED, DELIVERED):
-        services.approve(notice=notices[decision_id], caller=operator, revision=1, authority="complaints officer")
+        _approve(notices[decision_id], operator)
     services.deliver(notice=notices[DELIVERED], channel=Delivery.Channel.POST, caller=shell, reference="EX-0001")
+
+
+def _approve(notice: Notice, operator: Caller) -> None:
+    """As somebody does who has looked at each warning."""
+    revision, facts = selectors.current_revision(notice), selectors.facts_of(notice.decision)
+    seen = warnings.find(selectors.case_of(notice, facts), revision.content, revision.not_applicable)
+    services.approve(
+        notice=notice,
+        caller=operator,
+        revision=revision.number,
+        authority="complaints officer",
+        acknowledge=[each.id for each in seen],
+    )
 
 
 def _settle(shell: Caller) -> None:

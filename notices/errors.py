@@ -22,10 +22,28 @@ class NewVersionExists(DomainError):
     sentence = "There is a new version of this notice already. Edit that one, or withdraw it."
 
 
+class OtherRecipient(DomainError):
+    """The letter that tells somebody the outcome of their request goes to them: one to another person tells nobody."""
+
+    code = "other_recipient"
+
+    def __init__(self, request: int) -> None:
+        super().__init__(
+            f"The recipient has another name or reference than who made request R-{request}, so the letter would not "
+            "tell them. Leave the recipient out, or the request."
+        )
+
+
 class NotApprovable(DomainError):
     """The notice lacks something, or was written under an earlier version of its pack."""
 
     code = "not_approvable"
+
+
+class Unacknowledged(DomainError):
+    """There are warnings about the notice, and the approver has not said of each that they looked at it."""
+
+    code = "unacknowledged"
 
 
 class NotGranted(DomainError):
@@ -63,6 +81,13 @@ class MissingReason(DomainError):
     """This is not done without saying why."""
 
     code = "missing_reason"
+
+
+class MissingAuthority(DomainError):
+    """Whoever reads a grant has to see what it is for."""
+
+    code = "missing_authority"
+    sentence = "Say in words which authority is granted."
 
 
 class MembersOnly(DomainError):

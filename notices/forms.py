@@ -1,5 +1,5 @@
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -9,6 +9,10 @@ from notices.letters import recipient as recipients
 from notices.models import AuthorityGrant, Delivery, Notice, NoticeSettings, Phrase, languages
 from notices.packs import packs
 from notices.phrasebook_csv import BadTable, read_table
+from notices.sensitive import LONGEST_FIELD_NAME, MOST_FIELD_NAMES, same_names
+from notices.warnings import ApprovalWarning
+
+SIGNATORY = ("name", "function", "telephone")
 
 
 class ActionForm(forms.Form):
@@ -27,11 +31,29 @@ class HoldForm(ActionForm):
     take = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
 
+class _Acknowledged(forms.MultipleChoiceField):
+    """Ticks for warnings. Which of them stand is the service's to say."""
+
+    def valid_value(self, value: str) -> bool:
+        return True
+
+
 class ApprovalForm(ActionForm):
     comment = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
     authority = forms.CharField(
         label="By which authority", required=False, max_length=256, help_text="If left out, as your grant or role says."
     )
+    acknowledge = _Acknowledged(
+        label="I have looked at each of these warnings", required=False, widget=forms.CheckboxSelectMultiple
+    )
+
+    def show(self, warnings: Sequence[ApprovalWarning]) -> None:
+        """Offer a tick for each warning."""
+        ticks = self.fields["acknowledge"]
+        if isinstance(ticks, _Acknowledged) and warnings:
+            ticks.choices = [(warning.id, warning.sentence) for warning in warnings]
+        else:
+            del self.fields["acknowledge"]
 
 
 class ChangesForm(ActionForm):
@@ -114,6 +136,13 @@ class RecipientForm(ActionForm):
             "recipient_address": "\n".join(line for line in lines if isinstance(line, str)),
         }
 
+    @classmethod
+    def lines(cls, recipient: Mapping[str, Any]) -> list[str]:
+        """A recipient as pages tell it: name, lines of the address and so on, what there is of them."""
+        shown = cls.shown(recipient)
+        lines = [line.strip() for part in cls.PARTS for line in shown[f"recipient_{part}"].splitlines()]
+        return [line for line in lines if line]
+
     @staticmethod
     def entered(cleaned: Mapping[str, Any]) -> dict[str, Any]:
         """The recipient that was entered."""
@@ -166,6 +195,37 @@ class GrantForm(forms.ModelForm):
             self.add_error("valid_to", "The grant ends before it begins.")
 
 
+class _Offering(forms.TextInput):
+    """Takes any text, and offers those that a law has for a placeholder."""
+
+    def __init__(self, name: str) -> None:
+        self.offered = [choice for pack in packs().values() for choice in pack.choices.get(name, ())]
+        self.list_id = f"offered_{name}"
+        super().__init__(attrs={"list": self.list_id} if self.offered else {})
+
+
+class FieldNames(forms.CharField):
+    """Names of fields, one a line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, widget=forms.Textarea(attrs={"rows": 3}), **options)
+
+    def to_python(self, value: Any) -> list[str]:  # type: ignore[override]
+        return [line.strip() for line in (value or "").splitlines() if line.strip()]
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def validate(self, value: Any) -> None:
+        if len(value) > MOST_FIELD_NAMES or any(len(name) > LONGEST_FIELD_NAME for name in value):
+            raise forms.ValidationError(f"At most {MOST_FIELD_NAMES} names of {LONGEST_FIELD_NAME} characters.")
+        if nameless := [name for name in value if not any(map(str.isalnum, name))]:
+            raise forms.ValidationError(f"{nameless[0]} has neither a letter nor a digit.")
+
+    def run_validators(self, value: Any) -> None:
+        """Those of a text have nothing to say of a list."""
+
+
 class SettingsForm(forms.ModelForm):
     """What an organization's notices are made with; one field for each name that a pack's texts need.
 
@@ -176,6 +236,18 @@ class SettingsForm(forms.ModelForm):
     default_pack = forms.ChoiceField(
         choices=_pack_choices, help_text="Drafts are made under it, unless another is named."
     )
+
+    sensitive_fields = FieldNames(
+        label="Also withheld from letters",
+        help_text="Names of fields, one a line, beside those of the default list: badge_no is badgeNo, too.",
+    )
+    printable_fields = FieldNames(
+        label="Printed although the default list has them",
+        help_text="Names of fields, one a line. The audit trail keeps who let letters print them.",
+    )
+    signatory_name = forms.CharField(label="Who signs letters", required=False, max_length=recipients.LONGEST_LINE)
+    signatory_function = forms.CharField(label="Their function", required=False, max_length=recipients.LONGEST_LINE)
+    signatory_telephone = forms.CharField(label="Their telephone", required=False, max_length=recipients.LONGEST_LINE)
 
     class Meta:
         model = NoticeSettings
@@ -192,6 +264,10 @@ class SettingsForm(forms.ModelForm):
 
     def __init__(self, *args: Any, locked: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        for name in ("sensitive_fields", "printable_fields"):
+            self.fields[name].initial = getattr(self.instance, name)
+        for name in SIGNATORY:
+            self.fields[f"signatory_{name}"].initial = self.instance.signatory.get(name, "")
         needed = {name for pack in packs().values() for name in pack.settings} - {"organization"}
         for name in sorted(needed | set(self.instance.placeholders)):
             users = ", ".join(pack.id for pack in packs().values() if name in pack.settings)
@@ -199,14 +275,28 @@ class SettingsForm(forms.ModelForm):
                 label=name.replace("_", " ").capitalize(),
                 required=False,
                 initial=self.instance.placeholders.get(name, ""),
+                widget=_Offering(name),
                 help_text=f"For {users}." if users else "No pack asks for it.",
             )
         self.first_text = next(name for name in self.fields if name.startswith("text_"))
         for field in self.fields.values():
             field.disabled = locked
 
-    def placeholders(self) -> dict[str, str]:
-        """The names and addresses that were entered. Only for a valid form."""
+    def clean(self) -> None:
+        entered = [self.cleaned_data.get(name, []) for name in ("sensitive_fields", "printable_fields")]
+        if both := same_names(*entered):
+            self.add_error("printable_fields", f"{both[0]} is among what is withheld: take it off one of the lists.")
+
+    def values(self) -> dict[str, Any]:
+        """What was entered, as `services.change_settings` takes it. Only for a valid form."""
+        names = (*self.Meta.fields, "sensitive_fields", "printable_fields")
+        return {
+            **{name: self.cleaned_data[name] for name in names},
+            "signatory": {name: self.cleaned_data[f"signatory_{name}"] for name in SIGNATORY},
+            "placeholders": self._placeholders(),
+        }
+
+    def _placeholders(self) -> dict[str, str]:
         texts = {name.removeprefix("text_"): v for name, v in self.cleaned_data.items() if name.startswith("text_")}
         return {name: text for name, text in texts.items() if text}
 

@@ -64,6 +64,8 @@ def declare_all() -> None:
         authority=emptied("by which authority"),
         comment=emptied("what they remarked"),
         sender=emptied("the contact in the letter's head"),
+        signatory=emptied("who signs the letter, with function and telephone"),
+        acknowledged=emptied("the warnings that the approver acknowledged, in sentences that quote the letter"),
         actor_id=emptied("the member or key that approved it"),
         actor_kind=kept("whether that was a member or a key", _OURS),
         basis=kept("'signed in', or 'asserted by' the id of a key", _COUNTED),
@@ -105,6 +107,9 @@ def declare_all() -> None:
         NoticeSettings,
         default_pack=kept("the id of a pack", "It is a setting."),
         placeholders=kept("names and addresses of the organization and of authorities", "It is a setting."),
+        sensitive_fields=kept("names of fields that letters withhold", "It is a setting."),
+        printable_fields=kept("names of fields that letters print all the same", "It is a setting."),
+        signatory=kept("who signs letters, with function and telephone", _STAFF),
     )
     declare(
         Phrase,

@@ -1,7 +1,9 @@
-"""An organization's own words, looked up by reason code or by field path."""
+"""An organization's own words, looked up by reason code or by field path, and what it keeps out of letters."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+
+from notices.sensitive import SensitiveFields, sensitive_fields
 
 LONGEST_KEY = 256
 
@@ -25,16 +27,16 @@ class Phrase:
 class Phrasebook:
     """The phrases of one organization in one language, by key."""
 
-    def __init__(self, phrases: Iterable[Phrase] = ()) -> None:
+    def __init__(self, phrases: Iterable[Phrase] = (), sensitive: SensitiveFields | None = None) -> None:
+        """
+        Args:
+            sensitive: what is withheld whatever the phrases say; the default list if none is given.
+        """
         self._phrases = {phrase.key: phrase for phrase in phrases}
+        self.sensitive = sensitive or sensitive_fields()
 
     def __bool__(self) -> bool:
         return bool(self._phrases)
-
-    @property
-    def withholds(self) -> bool:
-        """Whether any phrase keeps something out of letters."""
-        return any(phrase.withheld for phrase in self._phrases.values())
 
     def find(self, *keys: str) -> Phrase | None:
         """The first of the keys that has a phrase."""

@@ -2,12 +2,15 @@
 
 import csv
 from collections.abc import Iterable
+from pathlib import Path
 
 from django.core.exceptions import ValidationError
 
 from config.errors import DomainError
 from notices.models import Phrase
 
+SHIPPED = Path(__file__).parent / "phrasebooks"
+"""Phrases that are public law."""
 COLUMNS = ("language", "key", "sentence", "label", "withheld", "owner", "approved_version")
 
 

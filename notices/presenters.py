@@ -1,16 +1,22 @@
 """Notices and what belongs to them as the API shows them."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from config.api.times import rfc3339
 from config.errors import DomainError, Fault
-from notices import checklist, deadlines, selectors
+from notices import checklist, deadlines, follow_up, selectors, warnings
+from notices.checklist import Case, Revision
 from notices.deadlines import Deadline
+from notices.letters import render_html, render_text
 from notices.models import AuthorityGrant, Delivery, Notice, NoticeRevision, NoticeSettings, ReviewRequest, Step
 from notices.packs import Pack
-from notices.readability import Readability, measure
+from notices.previews import Preview
+from notices.readability import Readability, measure, without_prescribed
+from notices.schemas import LetterFormat
 
+_LETTERS = {"html": render_html, "text": render_text}
 _WORDS_NOT_NAMED = "Words not named: the approval did not say which revision had been read."
 
 
@@ -43,12 +49,13 @@ def detail(notice: Notice) -> dict[str, Any]:
         "revision": revision.number,
         "content": revision.content,
         **_against_the_record(notice, revision),
-        "readability": readability(measure(revision.content, notice.language)),
+        "readability": _readability(revision.content, selectors.pack_of(notice), notice.language),
         "approval": _approval(notice),
         "delivered_at": rfc3339(delivered_at),
         "custody_record_id": str(sealed.pk) if sealed else None,
         "letter_digest": _letter_digest(notice) if sealed else None,
         "public_address": selectors.public_address(notice) if sealed else None,
+        "answers": [str(request.pk) for request in follow_up.requests_told_by(notice)],
     }
 
 
@@ -64,15 +71,25 @@ def _against_the_record(notice: Notice, revision: NoticeRevision) -> dict[str, A
     try:
         case = selectors.case_of(notice, selectors.facts_of(notice.decision))
     except DomainError as error:
-        nothing: dict[str, Any] = {"elements": [], "citations": [], "deadline": None, "deadlines": []}
-        return nothing | {"problems": [error.sentence], "fault": error.sentence}
-    due = [deadline(each) for each in deadlines.compute(case.pack, case.facts, received_at=case.received_at)]
+        nothing: dict[str, Any] = {name: [] for name in ("elements", "citations", "warnings", "untold", "deadlines")}
+        return nothing | {"deadline": None} | {"problems": [error.sentence], "fault": error.sentence}
+    due = follow_up.deadlines_of(notice, case)
+    return _checks(case, revision, due, can_change=notice.state in Notice.EDITABLE)
+
+
+def _checks(case: Case, revision: Revision, due: list[Deadline], *, can_change: bool = True) -> dict[str, Any]:
+    """What a notice says, against the record and the law. Of one that nobody can change any more, the approval has the
+    warnings that were acknowledged."""
+    shown = [deadline(each) for each in due]
+    found = warnings.find(case, revision.content, revision.not_applicable) if can_change else []
     return {
         "elements": [item.as_json() for item in checklist.check(case, revision)],
         "citations": [c.as_json() for c in checklist.citations(case.facts, revision.content, revision.cited)],
-        "problems": checklist.problems(case, revision),
-        "deadline": due[0] if due else None,
-        "deadlines": due,
+        "problems": [*checklist.problems(case, revision), *warnings.problems(found)],
+        "warnings": [each.as_json() for each in found],
+        "untold": [each.as_json() for each in checklist.untold_fields(case, revision.content)],
+        "deadline": shown[0] if shown else None,
+        "deadlines": shown,
         "fault": None,
     }
 
@@ -87,8 +104,30 @@ def checked(notice: Notice) -> dict[str, Any]:
     }
 
 
+def preview(found: Preview, letter_format: LetterFormat) -> dict[str, Any]:
+    """What a notice about a record would be answered with, and its letter."""
+    case = found.case
+    return {
+        "decision_id": case.facts.get("decision_id"),
+        "pack": case.pack.id,
+        "pack_version": case.pack.version,
+        "language": found.language,
+        "content": found.content,
+        **_checks(case, found, deadlines.compute(case.pack, case.facts, received_at=case.received_at)),
+        "readability": _readability(found.content, case.pack, found.language),
+        "format": letter_format,
+        "letter": _LETTERS[letter_format](found.letter),
+    }
+
+
 def deadline(due: Deadline) -> dict[str, Any]:
     return {**asdict(due), "triggered_at": rfc3339(due.triggered_at), "due_at": rfc3339(due.due_at)}
+
+
+def _readability(content: Mapping[str, Any], pack: Pack, language: str) -> dict[str, Any]:
+    own = without_prescribed(content, pack, language)
+    measured = readability(measure(content, language))
+    return {**measured, "without_prescribed": readability(measure(own, language))}
 
 
 def readability(measured: Readability) -> dict[str, Any]:
@@ -162,6 +201,10 @@ def review_request(row: ReviewRequest) -> dict[str, Any]:
         "state": row.state,
         "received_at": rfc3339(row.received_at),
         "due_at": rfc3339(row.due_at),
+        "answered_at": rfc3339(row.answered_at),
+        "answered_by": row.answered_by,
+        "told_at": rfc3339(row.told_at),
+        "told_by": str(row.told_by_id) if row.told_by_id else None,
         "closed_at": rfc3339(row.closed_at),
         "closed_by": row.closed_by,
         "closed_because": row.closed_because,
@@ -180,6 +223,9 @@ def settings(row: NoticeSettings) -> dict[str, Any]:
         "require_grants": row.require_grants,
         "require_other_key": row.require_other_key,
         "at_risk_days": row.at_risk_days,
+        "sensitive_fields": row.sensitive_fields,
+        "printable_fields": row.printable_fields,
+        "signatory": row.signatory,
     }
 
 
@@ -211,6 +257,7 @@ def _approval(notice: Notice) -> dict[str, Any] | None:
         "verified": approval.grant_id is not None,
         "words_named": approval.words_named,
         "remark": _WORDS_NOT_NAMED if approval.words_named is False else "",
+        "acknowledged": approval.acknowledged,
         "approved_at": rfc3339(approval.created_at),
         "revision": approval.revision.number,
     }

@@ -9,7 +9,7 @@ from typing import Any
 import pyphen
 
 from notices.localization.sentences import split_sentences
-from notices.packs import STATEMENT_FIELDS
+from notices.packs import STATEMENT_FIELDS, Pack, is_text
 
 _TEXTS = ("how_to_request_inputs", "how_to_request_review", "deadline_note")
 # A word begins with a letter or digit; apostrophes, hyphens, points and at signs inside belong to it.
@@ -35,6 +35,16 @@ class Readability:
     """Flesch reading ease, about 0 (hard) to 100 (easy). English only."""
 
 
+def without_prescribed(content: Mapping[str, Any], pack: Pack, language: str) -> dict[str, Any]:
+    """A notice's content without the texts that its pack locks, which nobody may write more simply."""
+    locked = pack.text(language).locked.values()
+
+    def is_prescribed(right: str) -> bool:
+        return right in locked or any(is_text(right, text) for text in locked)
+
+    return {**content, "rights": [right for right in content.get("rights", []) if not is_prescribed(right)]}
+
+
 def measure(content: Mapping[str, Any], language: str) -> Readability:
     """Count the words and sentences of a notice.
 
@@ -53,6 +63,11 @@ def measure(content: Mapping[str, Any], language: str) -> Readability:
         syllables = sum(_syllables(word.lower()) for text in _sentences(content) for word in _words(text))
         flesch = 206.835 - 1.015 * total / len(lengths) - 84.6 * syllables / total
     return Readability(total, len(lengths), total / len(lengths) if lengths else 0.0, max(lengths, default=0), flesch)
+
+
+def longest_sentence(text: str) -> int:
+    """The number of words in the longest sentence of a text."""
+    return max((len(_words(sentence)) for sentence in split_sentences(text)), default=0)
 
 
 def _sentences(content: Mapping[str, Any]) -> list[str]:

@@ -1,21 +1,24 @@
 """The facts of a record, by the paths that notices cite.
 
 They are those of field proofs, and beside them those by the names of list items, as events have them:
-`events.scoring.score` for `events.0.score`.
+`events.scoring.score` for `events.0.score`. An event is called by its name or type, in any spelling.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from config.api import strict_json
 from custody.record_paths import NoSuchField, key_in, keys, require_short_paths, segment
+from notices import outcomes, shapes
 
 __all__ = ["MOST_SOURCE", "Fact", "Facts", "NoSuchField", "Scalar"]
 
 MOST_SOURCE = 4096
 """Characters of a path that can be cited."""
+NAMES_OF_EVENTS = ("name", "event", "event_name", "eventName", "event_type", "eventType", "type", "kind")
+"""Fields in which events of a list say what they are, the first that is there."""
 Scalar = str | int | Decimal | bool | None
 
 
@@ -77,7 +80,8 @@ class Fact:
     def child(self, key: str | int) -> "Fact":
         """One step down, by a key or index that is there."""
         value = self.value[key]
-        name = _item_name(value) or str(key) if isinstance(key, int) else key
+        is_event = self.name == "events" and self.parent is not None and self.parent.parent is None
+        name = _item_name(value, is_event=is_event) or str(key) if isinstance(key, int) else key
         step = segment(key)
         return Fact(step, name, value, self.path_length + len(step) + bool(self.parent), self)
 
@@ -97,32 +101,65 @@ class Fact:
 class Facts:
     """A record to be cited."""
 
-    def __init__(self, payload: bytes) -> None:
-        """Raises PathsTooLong for a record that came in before there was a limit."""
-        self.document: dict[str, Any] = strict_json.read(payload, number=Decimal)
+    def __init__(self, payload: bytes, document: dict[str, Any] | None = None) -> None:
+        """Raises PathsTooLong, also for a record that came in before there was a limit.
+
+        Args:
+            document: the record, where the payload holds more than that and was read already.
+        """
+        self.document: dict[str, Any] = strict_json.read(payload, number=Decimal) if document is None else document
         require_short_paths(payload, self.document)
         self._positions: dict[int, dict[str, int]] = {}
+        self._spellings: dict[int, dict[str, str]] = {}
+        self._shapes: dict[str, Any] | None = None
 
     def at(self, path: str) -> Fact:
-        """What is at a path, scalar or not. Raises NoSuchField."""
-        fact = Fact("", "", self.document, 0)
-        for key in keys(path):
-            fact = fact.child(self._key(fact, key))
+        """What is at a path, scalar or not, also where the record spells its names otherwise: `receivedAt` is
+        `received_at`, if nothing is called that. Raises NoSuchField."""
+        return self._walk(path, self._key_in_any_spelling)
+
+    def find(self, source: str) -> Fact:
+        """The scalar that a statement cites, by the record's own spelling. Raises NoSuchField."""
+        fact = self._walk(source, self._key)
+        if not fact.is_scalar:
+            raise NoSuchField(source)
         return fact
 
-    def find(self, path: str) -> Fact:
-        """The scalar at a path. Raises NoSuchField."""
-        fact = self.at(path)
-        if not fact.is_scalar:
-            raise NoSuchField(path)
-        return fact
+    def real(self, path: str) -> str:
+        """A path in the record's own spelling; where there is nothing, as it stands."""
+        try:
+            return self.at(path).path
+        except NoSuchField:
+            return path
 
     def get(self, path: str) -> Any:
-        """What is at a path, scalar or not; None if there is nothing."""
+        """What is `at` a path; None if there is nothing. At `found.…` is what `shapes` finds."""
+        if path.startswith(shapes.PREFIX) and shapes.PREFIX[:-1] not in self.document:
+            return self._found().get(path.removeprefix(shapes.PREFIX))
         try:
             return self.at(path).value
         except NoSuchField:
             return None
+
+    def _found(self) -> dict[str, Any]:
+        if self._shapes is None:
+            self._shapes = {**shapes.find(self.document), **shapes.of_outcome(self.get)}
+        return self._shapes
+
+    def _walk(self, path: str, key_in_fact: Callable[[Fact, str], str | int]) -> Fact:
+        fact = Fact("", "", self.document, 0)
+        for key in keys(path):
+            fact = fact.child(key_in_fact(fact, key))
+        return fact
+
+    def _key_in_any_spelling(self, fact: Fact, key: str) -> str | int:
+        try:
+            return self._key(fact, key)
+        except NoSuchField:
+            spellings = self._spellings_in(fact.value) if isinstance(fact.value, dict) else {}
+            if (folded := outcomes.folded(key)) not in spellings:
+                raise
+            return spellings[folded]
 
     def _key(self, fact: Fact, key: str) -> str | int:
         """The key or index that a path names here, be it by the name of a list item. Raises NoSuchField."""
@@ -134,15 +171,37 @@ class Facts:
                 raise
             return positions[key]
 
+    def named(self, source: str) -> str:
+        """A path as packs ask for it: with the name of the event instead of its index, where events are a list."""
+        events = self.document.get("events")
+        start, _, inside = source.removeprefix("events.").partition(".")
+        if not (isinstance(events, list) and source.startswith("events.") and start.isdecimal()):
+            return source
+        item = events[int(start)] if int(start) < len(events) else None
+        name = _item_name(item, is_event=True)
+        return f"events.{outcomes.spelling(name)}.{inside}" if name else source
+
+    def _spellings_in(self, container: dict[str, Any]) -> dict[str, str]:
+        """The key of each name without its spelling, the first where several have it. A record may have thousands of
+        keys and packs ask for many, so it is kept."""
+        if id(container) not in self._spellings:
+            self._spellings[id(container)] = {outcomes.folded(key): key for key in reversed(container)}
+        return self._spellings[id(container)]
+
     def _positions_in(self, items: list[Any]) -> dict[str, int]:
-        """The index of each name, the first where several items have it. A record may have thousands of events and
-        paths into them, so it is kept."""
+        """The index of each name, the first where several items have it, also in the spelling that packs have. A record
+        may have thousands of events and paths into them, so it is kept."""
         if id(items) not in self._positions:
-            named = [(_item_name(item), index) for index, item in enumerate(items)]
-            self._positions[id(items)] = {name: index for name, index in reversed(named) if name is not None}
+            is_event = items is self.document.get("events")
+            named = [(_item_name(item, is_event=is_event), index) for index, item in enumerate(items)]
+            exact = {name: index for name, index in reversed(named) if name is not None}
+            spelled = {outcomes.spelling(name): index for name, index in reversed(exact.items())}
+            self._positions[id(items)] = {**spelled, **exact}
         return self._positions[id(items)]
 
 
-def _item_name(item: Any) -> str | None:
-    name = item.get("name") if isinstance(item, dict) else None
-    return name if isinstance(name, str) else None
+def _item_name(item: Any, *, is_event: bool = False) -> str | None:
+    for key in (NAMES_OF_EVENTS if is_event else NAMES_OF_EVENTS[:1]) if isinstance(item, dict) else ():
+        if isinstance(name := item.get(key), str) and name.strip():
+            return name
+    return None

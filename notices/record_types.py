@@ -26,6 +26,7 @@ _MOMENTS = (
     "approval__created_at",
     "deliveries__delivered_at",
     "review_requests__received_at",
+    "review_requests__told_at",
     "review_requests__closed_at",
 )
 
@@ -81,12 +82,15 @@ def _all_floors() -> Iterator[Floor]:
 def _obstacles(families: Families) -> Iterator[tuple[uuid.UUID, str]]:
     notices = _notices(families).order_by().annotate(root=_ROOT)
     deliveries = Delivery.objects.for_organization(families.organization_id).filter(handled_at=None)
-    requests = ReviewRequest.objects.for_organization(families.organization_id).waiting()
+    requests = ReviewRequest.objects.for_organization(families.organization_id)
     of_notice = {"notice": OuterRef("pk")}
     found = {
         "A notice about it is neither delivered nor withdrawn.": Q(state__in=Notice.UNSENT),
         "A letter about it is still to be mailed.": Exists(deliveries.filter(**of_notice)),
-        "A person who asked for a review of it waits for an answer.": Exists(requests.filter(**of_notice)),
+        "A person who asked for a review of it waits for an answer.": Exists(requests.waiting().filter(**of_notice)),
+        "A person who asked for a review of it is still to be told the outcome.": Exists(
+            requests.to_be_told().filter(**of_notice)
+        ),
     }
     for sentence, condition in found.items():
         for root in notices.filter(condition).values_list("root", flat=True).distinct():
@@ -160,6 +164,7 @@ def _request(request: ReviewRequest) -> dict[str, Any]:
         "message": request.message,
         "email": request.email,
         "due_at": rfc3339(request.due_at),
+        "told_at": rfc3339(request.told_at),
         "closed_at": rfc3339(request.closed_at),
         "closed_because": request.closed_because,
     }

@@ -1,18 +1,22 @@
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, with_config
 
 from config.api.numbers import WHOLE
 from config.api.pagination import Page
 from config.api.schemas import Answer, QueryString, RequestBody, Text
 from config.api.times import DayInBody, MomentInBody
+from config.visible_text import Visible
+from decisions.records import Identified
 from notices.letters import recipient
 from notices.packs import directories
 from notices.record_paths import MOST_SOURCE
+from notices.sensitive import LONGEST_FIELD_NAME, MOST_FIELD_NAMES
 
 PackId = Annotated[str, Field(json_schema_extra={"enum": [path.name for path in directories()]})]
-Named = Annotated[str, Field(min_length=1, max_length=256)]
-Reason = Annotated[str, Field(min_length=1, max_length=4000, pattern=r"\S")]
+Named = Annotated[Visible, Field(min_length=1, max_length=256)]
+WarningId = Annotated[str, Field(min_length=1, max_length=64)]
+Reason = Annotated[Visible, Field(min_length=1, max_length=4000)]
 
 
 def _no_longer_than_an_address(value: dict[str, Any]) -> dict[str, Any]:
@@ -24,11 +28,38 @@ def _no_longer_than_an_address(value: dict[str, Any]) -> dict[str, Any]:
 Recipient = Annotated[dict[str, Any], AfterValidator(_no_longer_than_an_address)]
 
 
-class NoticeDraftIn(RequestBody):
+class _DraftIn(RequestBody):
     private: ClassVar = frozenset({"recipient"})
 
     pack: PackId | None = None
     recipient: Recipient = {}
+
+
+class NoticeDraftIn(_DraftIn):
+    """Of a notice about a reconsideration, `review_request_id` may name the request for review that it answers: as
+    `to_be_told` had it in the answer to the reconsideration. Then the letter goes to who made that request."""
+
+    review_request_id: Annotated[str, Field(pattern="^[0-9]{1,18}$")] | None = None
+
+
+@with_config(ConfigDict(extra="allow"))
+class RecordIn(Identified):
+    """A record as ingest takes it."""
+
+
+LetterFormat = Literal["text", "html"]
+
+
+class NoticePreviewIn(_DraftIn):
+    """A draft's body, with the `record` that it would be about. `language` is one of the pack's, the recipient's or the
+    person's in the record if left out; `format` is that of the letter in the answer."""
+
+    private: ClassVar = frozenset({"record", "recipient"})
+    record_in: ClassVar = "record"
+
+    record: RecordIn
+    language: Annotated[str, Field(max_length=64)] | None = None
+    format: LetterFormat = "text"
 
 
 class StatementItem(BaseModel):
@@ -81,7 +112,8 @@ class NotApplicableIn(RequestBody):
 
 
 class NoticeApproveIn(RequestBody):
-    """`revision` is the one that was read. Without it the current one is approved, marked as *words not named*."""
+    """`revision` is the one that was read. Without it the current one is approved, marked as *words not named*.
+    `acknowledge` holds the ids of all `warnings` of the notice."""
 
     private: ClassVar = frozenset({"comment"})
 
@@ -89,6 +121,7 @@ class NoticeApproveIn(RequestBody):
     authority: Annotated[str, Field(max_length=256)] = ""
     comment: str = ""
     revision: Annotated[int, WHOLE] | None = None
+    acknowledge: Annotated[list[WarningId], FailFast(), Field(max_length=2000)] = []
 
 
 class ChangesIn(RequestBody):
@@ -140,7 +173,7 @@ class HistoryQuery(Page):
 
 
 class ReviewRequestQuery(Page):
-    state: Literal["open", "answered", "closed"] | None = None
+    state: Literal["open", "to_be_told", "answered", "closed"] | None = None
 
 
 class LetterQuery(QueryString):
@@ -151,14 +184,35 @@ class LetterQuery(QueryString):
     paper: Annotated[Literal["a4", "letter"], Field(description="Size of a PDF.")] = "a4"
 
 
+FieldName = Annotated[
+    str, Field(min_length=1, max_length=LONGEST_FIELD_NAME, pattern=r"^[^\x00-\x1f]*[^\W_][^\x00-\x1f]*$")
+]
+SignatureLine = Annotated[str, Field(max_length=recipient.LONGEST_LINE, pattern=r"^[^\x00-\x1f\x7f]*$")]
+
+
+class Signatory(RequestBody):
+    """Who signs letters. What is left out is not printed."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    name: SignatureLine = ""
+    function: SignatureLine = ""
+    telephone: SignatureLine = ""
+
+
 class NoticeSettingsIn(RequestBody):
-    """`placeholders` are the names and addresses that the packs' texts need; `GET /v1/packs` names them."""
+    """`placeholders` are the names and addresses that the packs' texts need; `GET /v1/packs` names them. Letters
+    withhold `sensitive_fields` beside those of the default list, and print `printable_fields` although the default list
+    has them. These two and `signatory` stay as they are if they are left out."""
 
     default_pack: PackId
     placeholders: dict[str, str] = {}
     require_grants: bool = False
     require_other_key: bool = False
     at_risk_days: Annotated[int, Field(ge=0, le=365), WHOLE] = 7
+    sensitive_fields: Annotated[list[FieldName], Field(max_length=MOST_FIELD_NAMES)] | None = None
+    printable_fields: Annotated[list[FieldName], Field(max_length=MOST_FIELD_NAMES)] | None = None
+    signatory: Signatory | None = None
 
 
 class NoticeSettingsOut(Answer):
@@ -167,6 +221,9 @@ class NoticeSettingsOut(Answer):
     require_grants: bool
     require_other_key: bool
     at_risk_days: int
+    sensitive_fields: list[str]
+    printable_fields: list[str]
+    signatory: dict[str, str]
 
 
 class NoticeSummary(Answer):
@@ -206,6 +263,22 @@ class CitationOut(Answer):
     changed: bool
 
 
+class WarningOut(Answer):
+    """`where` is the path in the content of what it is about, as in `main_factors.0`."""
+
+    id: str
+    sentence: str
+    where: str
+
+
+class UntoldOut(Answer):
+    """A field below `outcome` that no statement tells. `blocks`: as a reason, a condition or a term it has to be."""
+
+    path: str
+    kind: str
+    blocks: bool
+
+
 class DeadlineOut(Answer):
     clock: str
     pack: str
@@ -226,16 +299,23 @@ class ApprovalOut(Answer):
     verified: bool
     words_named: bool | None
     remark: str
+    acknowledged: list[WarningOut] | None
     approved_at: str
     revision: int
 
 
-class ReadabilityOut(Answer):
+class Counted(Answer):
     words: int
     sentences: int
     words_per_sentence: float
     longest: int
     flesch: float | None
+
+
+class ReadabilityOut(Counted):
+    """Of all that a notice says, and of what is left without the texts that its pack prescribes."""
+
+    without_prescribed: Counted
 
 
 class Checked(Answer):
@@ -244,12 +324,16 @@ class Checked(Answer):
     elements: list[ChecklistItem]
     citations: list[CitationOut]
     problems: list[str]
+    warnings: list[WarningOut]
+    untold: list[UntoldOut]
     deadline: DeadlineOut | None
     deadlines: list[DeadlineOut]
     fault: str | None
 
 
 class NoticeOut(NoticeSummary, Checked):
+    """`answers` are the requests for review whose outcome the notice tells, or has told."""
+
     recipient: dict[str, Any]
     revision: int
     content: dict[str, Any]
@@ -259,6 +343,20 @@ class NoticeOut(NoticeSummary, Checked):
     custody_record_id: str | None
     letter_digest: str | None
     public_address: str | None
+    answers: list[str]
+
+
+class NoticePreviewOut(Checked):
+    """A notice that is kept nowhere. `letter` is the whole of it, in `format`."""
+
+    decision_id: str
+    pack: str
+    pack_version: str
+    language: str
+    content: dict[str, Any]
+    readability: ReadabilityOut
+    format: str
+    letter: str
 
 
 class ChecklistOut(Checked):
@@ -326,12 +424,19 @@ class GrantList(Answer):
 
 
 class ReviewRequestOut(Answer):
+    """`open` until a reconsideration is recorded, `to_be_told` until a letter about it is delivered, then `answered`;
+    or `closed` with a reason. `answered_by` is the reconsideration's decision id, `told_by` the id of that letter."""
+
     review_request_id: str
     notice_id: str
     decision_id: str
     state: str
     received_at: str
     due_at: str | None
+    answered_at: str | None
+    answered_by: str | None
+    told_at: str | None
+    told_by: str | None
     closed_at: str | None
     closed_by: str
     closed_because: str

@@ -1,6 +1,7 @@
 import uuid
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -10,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import Organization
 from config.api import strict_json
-from config.errors import NotFound
+from config.errors import Fault, NotFound
 from custody import selectors as custody
 from custody.models import Entry
 from custody.sealing import Damaged
@@ -18,8 +19,8 @@ from custody.selectors import Disposed
 from custody.vaults import VaultUnavailable
 from decisions.models import Decision
 from decisions.selectors import record_of
-from notices import checklist, deadlines, phrasebook
-from notices.drafting import redaction_of
+from notices import checklist, deadlines, fitting, phrasebook
+from notices.drafting import readers_language, redaction_of
 from notices.errors import OtherWordsSealed
 from notices.letters import Letter, recipient
 from notices.models import (
@@ -34,12 +35,13 @@ from notices.models import (
     ReviewRequestQuerySet,
 )
 from notices.packs import Pack, packs
-from notices.packs.models import Purpose
+from notices.packs.clocks import Purpose
+from notices.previews import Sender
 from notices.record_paths import Facts
 from notices.schemas import NoticeQuery, ReviewRequestQuery
+from notices.sensitive import sensitive_fields
 
 _FILTERS = {"state": "state", "pack": "pack", "decision_id": "decision__decision_id"}
-_OF_A_REQUEST: tuple[Purpose, ...] = ("answer", "acknowledgement")
 
 
 def facts_of(decision: Decision) -> Facts:
@@ -53,23 +55,47 @@ def settings_of(organization_id: uuid.UUID) -> NoticeSettings:
     return row or NoticeSettings(organization_id=organization_id)
 
 
+def offered_packs(decision: Decision) -> fitting.Offer:
+    """The packs for a notice about a decision, those that fit it first. What a reconsideration is about, the record of
+    the first decision tells."""
+    rows = Decision.objects.for_organization(decision.organization_id).select_related("record")
+    try:
+        record = facts_of(rows.get(pk=decision.first_id or decision.pk)).get
+    except Fault:  # then nothing is ruled out
+        return fitting.offer(packs().values(), lambda path: None)
+    return fitting.offer(packs().values(), record)
+
+
 def contact_of(organization_id: uuid.UUID) -> str:
     """What the head of a letter says of its sender: address and contact as the settings have them today."""
     return str(settings_of(organization_id).placeholders.get("contact", ""))
 
 
+def signatory_of(organization_id: uuid.UUID) -> dict[str, str]:
+    """Who signs letters, as the settings have them today."""
+    return dict(settings_of(organization_id).signatory)
+
+
 def placeholders_of(organization: Organization) -> dict[str, str]:
-    """What the packs' texts are filled from. Until a contact is set, people are told to write to the organization."""
-    name = organization.name
-    return {"organization": name, "contact": name, **settings_of(organization.pk).placeholders}
+    """What the packs' texts are filled from."""
+    return sender_of(organization).texts
+
+
+def sender_of(organization: Organization) -> Sender:
+    """What the organization brings to its notices today."""
+    settings, phrasebook = settings_of(organization.pk), partial(phrasebook_of, organization.pk)
+    return Sender(organization.name, settings.placeholders, phrasebook, settings.signatory)
 
 
 def phrasebook_of(organization_id: uuid.UUID, language: str) -> phrasebook.Phrasebook:
-    """The organization's phrases in a language."""
+    """The organization's phrases in a language, and what it withholds whatever they say."""
     rows = Phrase.objects.for_organization(organization_id).filter(language=language)
-    return phrasebook.Phrasebook(
+    phrases = (
         phrasebook.Phrase(row.key, row.sentence, row.label, row.withheld, tuple(row.authors.values())) for row in rows
     )
+    lists = settings_of(organization_id)
+    sensitive = sensitive_fields(tuple(lists.sensitive_fields), tuple(lists.printable_fields))
+    return phrasebook.Phrasebook(phrases, sensitive)
 
 
 def current_revision(notice: Notice) -> NoticeRevision:
@@ -89,12 +115,11 @@ def case_of(notice: Notice, facts: Facts) -> checklist.Case:
         facts: the record behind the notice's decision, as `facts_of` reads it.
     """
     pack = pack_of(notice)
-    wishes = (notice.recipient.get("language"), facts.get("subject.language"))
     return checklist.Case(
         facts=facts,
         pack=pack,
         received_at=notice.decision.received_at,
-        reader_language=next((wish for wish in wishes if isinstance(wish, str) and wish.strip()), ""),
+        reader_language=readers_language(facts, notice.recipient),
         redaction=redaction_of(facts, pack, phrasebook_of(notice.organization_id, notice.language)),
         delivered_at=None if notice.state in Notice.UNSENT else delivered_at(notice),
         requested_review=_requested_review(notice)
@@ -108,12 +133,12 @@ def _has_elements_on_request(pack: Pack) -> bool:
 
 
 def _requested_review(notice: Notice) -> checklist.RequestedReview | None:
-    """The first request for a review of the decision, which any of its letters may have led to. One that was closed
-    without an answer, as when the person took it back, runs no more."""
+    """The first request for a review of the decision, which any of its letters may have led to, and when the person was
+    told the outcome. One that was closed, as when they took it back, runs no more."""
     requests = ReviewRequest.objects.for_organization(notice.organization_id)
     requests = requests.filter(notice__decision=notice.decision_id, closed_at=None)
-    first = requests.with_answer().order_by("received_at").first()
-    return checklist.RequestedReview(first.received_at, first.answered_at) if first else None
+    first = requests.order_by("received_at").first()
+    return checklist.RequestedReview(first.received_at, first.told_at) if first else None
 
 
 def delivered_at(notice: Notice) -> datetime | None:
@@ -137,6 +162,8 @@ def notices(organization_id: uuid.UUID, query: NoticeQuery) -> QuerySet[Notice]:
     filters = query.model_dump(include=set(_FILTERS), exclude_none=True)
     rows = Notice.objects.for_organization(organization_id).select_related("decision", "holder__user")
     rows = rows.filter(**{_FILTERS[name]: value for name, value in filters.items()})
+    if query.decision_id:  # whose index begins with the organization
+        rows = rows.filter(decision__organization=organization_id)
     if query.due == "overdue":
         return overdue(rows)
     if query.due == "at_risk":
@@ -164,7 +191,8 @@ def at_risk(rows: QuerySet[Notice], days: int) -> QuerySet[Notice]:
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """What an organization should look at: notices that are late or soon will be, requests that soon need an answer."""
+    """What an organization should look at: notices that are late or soon will be, and requests for review whose
+    people should know the outcome by now or soon."""
 
     overdue: QuerySet[Notice]
     at_risk: QuerySet[Notice]
@@ -179,8 +207,8 @@ def attention(organization_id: uuid.UUID) -> Attention:
     """What of this organization is late or at risk, by its own idea of how many days that is."""
     days = settings_of(organization_id).at_risk_days
     rows = Notice.objects.for_organization(organization_id)
-    due = waiting_requests(organization_id).filter(due_at__lte=timezone.now() + timedelta(days=days))
-    return Attention(overdue(rows), at_risk(rows, days), due.select_related("notice"))
+    due = unfinished_requests(organization_id).filter(due_at__lte=timezone.now() + timedelta(days=days))
+    return Attention(overdue(rows), at_risk(rows, days), due.with_answer().select_related("notice"))
 
 
 def notice(organization_id: uuid.UUID, notice_id: str) -> Notice:
@@ -226,24 +254,27 @@ def _complete(notices: NoticeQuerySet) -> NoticeQuerySet:
 
 
 def review_requests(organization_id: uuid.UUID, query: ReviewRequestQuery) -> QuerySet[ReviewRequest]:
-    """The organization's requests for review, with `answered`."""
+    """The organization's requests for review, with their answers."""
     rows = ReviewRequest.objects.for_organization(organization_id)
-    if query.state == "open":
-        rows = rows.waiting()
-    elif query.state == "answered":
-        rows = rows.answered()
-    elif query.state == "closed":
-        rows = rows.exclude(closed_at=None)
+    match query.state:
+        case "open":
+            rows = rows.waiting()
+        case "to_be_told":
+            rows = rows.to_be_told()
+        case "answered":
+            rows = rows.answered()
+        case "closed":
+            rows = rows.exclude(closed_at=None)
     return rows.with_answer().select_related("notice__decision")
 
 
-def waiting_requests(organization_id: uuid.UUID) -> ReviewRequestQuerySet:
-    """The organization's requests that somebody still has to answer."""
-    return ReviewRequest.objects.for_organization(organization_id).waiting()
+def unfinished_requests(organization_id: uuid.UUID) -> ReviewRequestQuerySet:
+    """The organization's requests that somebody still has to look at, or whose outcome the person is to be told."""
+    return ReviewRequest.objects.for_organization(organization_id).unfinished()
 
 
 def review_request(organization_id: uuid.UUID, request_id: int) -> ReviewRequest:
-    """One request of the organization, with `answered`. Raises NotFound for any other id."""
+    """One request of the organization, with its answer. Raises NotFound for any other id."""
     rows = ReviewRequest.objects.for_organization(organization_id).filter(pk=request_id)
     request = rows.with_answer().select_related("notice__decision").first()
     if request is None:
@@ -268,8 +299,13 @@ def authority_grant(organization_id: uuid.UUID, grant_id: int) -> AuthorityGrant
     return grant
 
 
-def request_deadlines(request: ReviewRequest) -> list[deadlines.Deadline]:
+def request_deadlines(
+    request: ReviewRequest, purposes: tuple[Purpose, ...] = ("answer", "acknowledgement")
+) -> list[deadlines.Deadline]:
     """Until when the person who asked must have an answer, and word that the request came in; each soonest first.
+
+    Args:
+        purposes: which of the two.
 
     Raises:
         Fault: the record cannot be read.
@@ -277,7 +313,7 @@ def request_deadlines(request: ReviewRequest) -> list[deadlines.Deadline]:
     notice = request.notice
     pack, facts = pack_of(notice), facts_of(notice.decision)
     times = {"received_at": notice.decision.received_at, "requested_at": request.received_at}
-    return [deadline for what in _OF_A_REQUEST for deadline in deadlines.compute(pack, facts, what=what, **times)]
+    return [deadline for what in purposes for deadline in deadlines.compute(pack, facts, what=what, **times)]
 
 
 def letter(notice: Notice) -> Letter:
@@ -307,6 +343,7 @@ def letter(notice: Notice) -> Letter:
         proof=strict_json.canonical(approved),
         notice_id=str(notice.pk),
         locale=locale_of(notice),
+        signatory=approved.get("signatory", {}),
     )
 
 
@@ -346,4 +383,5 @@ def _draft_letter(notice: Notice) -> Letter:
         proof=b"",
         notice_id=str(notice.pk),
         locale=locale_of(notice),
+        signatory=signatory_of(notice.organization_id),
     )

@@ -6,6 +6,7 @@ from notices.api.grants import AuthorityGrants
 from notices.api.history import NoticeHistory
 from notices.api.letters import Letters
 from notices.api.notices import Notices
+from notices.api.previews import NoticePreviews
 from notices.api.review_requests import ReviewRequests
 from notices.api.reviews import Reviews
 from notices.api.settings import NoticeSettings, Packs
@@ -13,6 +14,7 @@ from notices.api.settings import NoticeSettings, Packs
 urlpatterns = [
     path("decisions/<any:decision_id>/notices", Notices.as_view({"post": "draft"})),
     path("notices", Notices.as_view({"get": "list"})),
+    path("notices/preview", NoticePreviews.as_view({"post": "create"})),
     path("notices/<str:notice_id>", Notices.as_view({"get": "retrieve", "patch": "edit"})),
     path("notices/<str:notice_id>/checklist", Notices.as_view({"get": "checklist"})),
     path("notices/<str:notice_id>/not-applicable", Notices.as_view({"put": "set_exemptions"})),

@@ -77,7 +77,9 @@ def reconsider(
     (result,) = store_records(organization_id=caller.organization_id, submissions=[submission], on_insert=record_event)
     if result.status is Status.DISPOSED and result.fault:
         raise result.fault
-    if result.status is Status.CONFLICT or (idempotency_key and result.fault and not _is_waiting(caller, submission)):
+    if result.status is Status.CONFLICT or (
+        idempotency_key and result.fault and not _is_waiting(caller, result.record_id, submission)
+    ):
         raise AlreadyRecorded(result.record_id)  # the same key came at the same time, or what it recorded still waits
     return ReviewRecord(decision_id, result.record_id, result.receipt, rationale, evidence)
 
@@ -85,7 +87,8 @@ def reconsider(
 def _require_new(caller: Caller, decision_id: str) -> None:
     """The vault may not answer now, and then `store_records` cannot tell that what is there has other salts."""
     rows = Decision.objects.for_organization(caller.organization_id)
-    earlier = rows.filter(decision_id=decision_id, record__state=Entry.State.STORED).first()
+    pk = custody.record_id(caller.organization_id, decision_id)
+    earlier = rows.filter(pk=pk, record__state=Entry.State.STORED).first()
     if earlier:
         raise AlreadyRecorded(earlier.pk)
 
@@ -104,7 +107,7 @@ def _submission(
     return Submission(reviews.KIND, decision_id, payload, content, source, parents=[parent])
 
 
-def _is_waiting(caller: Caller, submission: Submission) -> bool:
+def _is_waiting(caller: Caller, record_id: uuid.UUID, submission: Submission) -> bool:
     """Whether it is this record that waits for the vault. Raises Fault if nothing can be read that would tell."""
     rows = Decision.objects.for_organization(caller.organization_id).select_related("record")
-    return custody.opened(rows.get(decision_id=submission.identity).record).payload == submission.payload
+    return custody.opened(rows.get(pk=record_id).record).payload == submission.payload

@@ -1,8 +1,10 @@
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 from django.contrib import admin, messages
+from django.db.models import F, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.defaultfilters import pluralize
@@ -18,20 +20,20 @@ from custody.disposal_pages import OrDisposed, page_of
 from custody.models import Disposal
 from custody.selectors import Disposed
 from decisions.models import Decision
-from notices import selectors, services
+from notices import follow_up, selectors, services
 from notices.back_office import comparison, review
 from notices.back_office.actions import ACTIONS
 from notices.back_office.editing import Editor
-from notices.back_office.follow_up import addressee, earlier_notice
 from notices.back_office.formatting import deadline
 from notices.back_office.queue import ByLanguage, ByPack, Queue, order
 from notices.back_office.reasons import Reason
 from notices.forms import ActionForm, ReasonForm
 from notices.letter_response import letter_response
-from notices.models import Notice
+from notices.models import Notice, ReviewRequest
 from notices.packs import packs
 from notices.schemas import LetterQuery
 
+_NUMBER = re.compile("[0-9]{1,18}")
 _UNNAMED = "Look at the notice again: the page did not say which revision it showed."
 
 
@@ -43,10 +45,19 @@ class NoticeAdmin(OrDisposed):
     list_display_links = ("about",)
     list_filter = (Queue, ByPack, ByLanguage)
     list_select_related = ("decision__first", "holder__user")
-    search_fields = ("decision__decision_id__startswith", "decision__subject_reference__startswith")
+    search_fields = ("decision__decision_id", "decision__subject_reference")
     search_help_text = "The beginning of the decision's id, or of the person's reference, as it is spelled."
     sortable_by = ()  # any other order would read all rows
     change_list_template = "notices/notices.html"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Notice], search_term: str
+    ) -> tuple[QuerySet[Notice], bool]:
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        rows = queryset.filter(decision__organization=F("organization"))  # with which its indexes begin
+        return rows.filter(Q(decision__decision_id__begins=term) | Q(decision__subject_reference__begins=term)), False
 
     @admin.display(description="decision")
     def about(self, row: Notice) -> str:
@@ -113,7 +124,7 @@ class NoticeAdmin(OrDisposed):
     def draft(self, request: HttpRequest, decision: str) -> HttpResponse:
         """Draft a notice about a decision of the organization, from a page of the back office.
 
-        One about a reconsideration goes to whom the letter about the decision went, in its language.
+        One about a reconsideration may say which request for review it answers.
         """
         writer = caller(request, Permission.DRAFT_NOTICES)
         rows = Decision.objects.for_organization(writer.organization_id).select_related("record", "organization")
@@ -125,18 +136,24 @@ class NoticeAdmin(OrDisposed):
         if pack is None:
             messages.error(request, "Choose a pack to draft under.")
             return back
-        earlier = earlier_notice(row)
         with Reason() as reason:
             notice = services.draft(
                 caller=writer,
                 decision=row,
                 pack=pack,
-                language=request.POST.get("language") or (earlier.language if earlier else ""),
-                recipient=addressee(row, earlier),
+                language=request.POST.get("language", ""),
+                recipient={"reference": row.subject_reference} if row.subject_reference else {},
+                answers=self._answered(request, row),
             )
             return redirect(_address(notice))
         messages.error(request, reason.sentence)
         return back
+
+    def _answered(self, request: HttpRequest, decision: Decision) -> ReviewRequest | None:
+        """The request for review whose outcome is to be told, as the form names it."""
+        number = request.POST.get("review_request", "")
+        rows = follow_up.requests_answered_by(decision)
+        return rows.filter(pk=int(number)).first() if _NUMBER.fullmatch(number) else None
 
     def act(self, request: HttpRequest, pk: str, name: str) -> HttpResponse:
         """Do one of ACTIONS. What was entered stays on the page if it is refused."""
@@ -233,7 +250,7 @@ class NoticeAdmin(OrDisposed):
         return self.page(
             request,
             "notices/review.html",
-            f"Notice about {notice.decision.decision_id}",
+            f"Notice about {_about(notice.decision)}",
             status=status if problem else 200,
             refused=problem,
             **review.page(request, fresh, entered),
@@ -252,6 +269,11 @@ class NoticeAdmin(OrDisposed):
             problem=problem,
             overtaken=seen if editor.is_behind() else None,
         )
+
+
+def _about(decision: Decision) -> str:
+    """What a notice is about, in words: nobody knows a reconsideration by its id."""
+    return f"a reconsideration of {decision.first.decision_id}" if decision.first else decision.decision_id
 
 
 def _address(notice: Notice) -> str:

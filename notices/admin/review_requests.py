@@ -1,6 +1,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
@@ -8,27 +9,28 @@ from django.urls import URLPattern, path
 from accounts.back_office import ReadOnlyAdmin, View, caller, label_of, moment, refusal
 from accounts.roles import Permission
 from config.errors import Fault
-from decisions.models import Decision
 from notices import deadlines, selectors, services
-from notices.back_office.follow_up import notice_about
 from notices.back_office.formatting import deadline
 from notices.back_office.reasons import Reason
+from notices.back_office.requests import letter
 from notices.forms import ReasonForm
 from notices.models import ReviewRequest, ReviewRequestQuerySet
 from notices.packs import packs
 
 
 class Waiting(View):
-    """Those that wait for an answer, unless another view is chosen."""
+    """Those in which a person waits, for the review or for word of it, unless another view is chosen."""
 
     title = parameter_name = "state"
     usual = "Waiting"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("answered", "Answered"), ("closed", "Closed"), ("all", "All")]
+        return [("to_be_told", "To be told"), ("answered", "Answered"), ("closed", "Closed"), ("all", "All")]
 
     def queryset(self, request: HttpRequest, rows: Any) -> Any:
         match self.value():
+            case "to_be_told":
+                return rows.to_be_told()
             case "answered":
                 return rows.answered()
             case "closed":
@@ -36,7 +38,7 @@ class Waiting(View):
             case "all":
                 return rows
             case _:
-                return rows.waiting()
+                return rows.unfinished()
 
 
 @admin.register(ReviewRequest)
@@ -45,12 +47,18 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
 
     needed = Permission.RECONSIDER
     nothing = "Nobody waits for an answer."
-    list_display = ("reference", "due", "state", "decision", moment("received_at", "received"))
+    list_display = ("reference", "due", "standing", "decision", moment("received_at", "received"))
     list_filter = (Waiting,)
     sortable_by = ()
-    ordering = ("due_at", "-received_at", "-pk")
     list_select_related = ("notice__decision",)
     change_list_template = "notices/list.html"
+
+    def get_ordering(self, request: HttpRequest) -> Any:
+        """What is due comes first, and what has no deadline last; of what is done, the newest, which is indexed."""
+        newest_first = ("-received_at", "-pk")
+        if request.GET.get(Waiting.parameter_name) in ("answered", "closed", "all"):
+            return newest_first
+        return (F("due_at").asc(nulls_last=True), *newest_first)
 
     def get_queryset(self, request: HttpRequest) -> ReviewRequestQuerySet:
         return super().get_queryset(request).with_answer()  # type: ignore[attr-defined, no-any-return]
@@ -61,7 +69,11 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
 
     @admin.display(description="due")
     def due(self, row: ReviewRequest) -> str:
-        return deadline(row.due_at) if row.due_at and row.state == "open" else "-"
+        return deadline(row.due_at) if row.due_at and row.is_unfinished else "-"
+
+    @admin.display(description="state")
+    def standing(self, row: ReviewRequest) -> str:
+        return row.standing
 
     def decision(self, row: ReviewRequest) -> str:
         return row.notice.decision.decision_id
@@ -93,7 +105,6 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
         return self._page(request, review_request, reason.sentence, reason.status)
 
     def _page(self, request: HttpRequest, row: ReviewRequest, problem: str = "", status: int = 200) -> HttpResponse:
-        answer = Decision.objects.for_organization(row.organization_id).filter(pk=row.answer_id).first()
         return self.page(
             request,
             "notices/review_request.html",
@@ -102,8 +113,7 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
             row=row,
             closed_by=label_of(row.closed_by),
             deadlines=_deadlines(row),
-            answer=answer,
-            outcome=notice_about(answer) if answer else None,
+            letter=letter(row),
             problem=problem,
             reason=refusal(request, Permission.RECONSIDER),
             reason_against_draft=refusal(request, Permission.DRAFT_NOTICES),

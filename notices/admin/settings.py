@@ -16,6 +16,7 @@ from notices.deadlines import OCCURRENCES
 from notices.forms import SettingsForm
 from notices.models import NoticeSettings
 from notices.packs import Pack, packs
+from notices.sensitive import default_list
 
 
 @admin.register(NoticeSettings)
@@ -45,8 +46,7 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
         if request.method == "POST":
             editor = caller(request, Permission.MANAGE_NOTICES)
             if form.is_valid():
-                settings = {name: form.cleaned_data[name] for name in form.Meta.fields}
-                services.change_settings(caller=editor, placeholders=form.placeholders(), **settings)
+                services.change_settings(caller=editor, **form.values())
                 messages.success(request, "Saved for later drafts and approvals.")
                 return redirect("admin:notices_noticesettings_changelist")
         return self.page(
@@ -56,6 +56,7 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
             status=422 if form.errors else 200,
             form=form,
             reason=reason,
+            default_list=default_list(),
         )
 
     def packs(self, request: HttpRequest) -> HttpResponse:

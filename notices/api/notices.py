@@ -11,7 +11,7 @@ from config.api.responses import answer
 from custody.schemas import CONFLICT, GONE
 from decisions.api.common import decision_of
 from notices import presenters, selectors, services
-from notices.api.parameters import NOTICE_ID, not_one_of, notice_of, pack_named
+from notices.api.parameters import NOTICE_ID, answered_request, not_one_of, notice_of, pack_named
 from notices.schemas import (
     ChecklistOut,
     NotApplicableIn,
@@ -42,7 +42,10 @@ class Notices(Resource):
         decision = decision_of(request, decision_id)
         body = self.body(NoticeDraftIn)
         pack = pack_named(body.pack or selectors.settings_of(decision.organization_id).default_pack, "pack")
-        notice = services.draft(caller=caller_of(request), decision=decision, pack=pack, recipient=body.recipient)
+        answers = answered_request(decision, body.review_request_id, "review_request_id")
+        notice = services.draft(
+            caller=caller_of(request), decision=decision, pack=pack, recipient=body.recipient, answers=answers
+        )
         return answer(presenters.detail(notice), status=201)
 
     @operation(

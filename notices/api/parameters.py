@@ -1,4 +1,4 @@
-"""What requests about notices name: a notice, a pack."""
+"""What requests about notices name: a notice, a pack, a request for review."""
 
 from collections.abc import Iterable
 
@@ -8,8 +8,9 @@ from rest_framework.request import Request
 from accounts.authentication import caller_of
 from config.errors import Invalid
 from custody.selectors import Disposed, DisposedConflict
-from notices import selectors
-from notices.models import Notice
+from decisions.models import Decision
+from notices import follow_up, selectors
+from notices.models import Notice, ReviewRequest
 from notices.packs import Pack, packs
 
 NOTICE_ID = OpenApiParameter("notice_id", {"type": "string"}, OpenApiParameter.PATH)
@@ -33,6 +34,19 @@ def pack_named(name: str, *loc: str | int) -> Pack:
     if name not in packs():
         raise not_one_of(["body", *loc], packs())
     return packs()[name]
+
+
+def answered_request(decision: Decision, number: str | None, *loc: str | int) -> ReviewRequest | None:
+    """The request for review of a number in the body, if any. Raises Invalid if the decision does not answer it."""
+    if number is None:
+        return None
+    if found := follow_up.requests_answered_by(decision).filter(pk=int(number)).first():
+        return found
+    msg = (
+        "This record answers no request for review of this number. Draft about a reconsideration that was recorded "
+        "after the request came in; its answer names the requests under to_be_told."
+    )
+    raise Invalid([{"type": "value_error", "loc": ["body", *loc], "msg": msg, "input": number}])
 
 
 def not_one_of(loc: list[str | int], allowed: Iterable[str]) -> Invalid:

@@ -1,6 +1,6 @@
 """What can be done with a notice in the back office: one table for the buttons and for what they do."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ from accounts.roles import Permission
 from notices import services
 from notices.forms import ActionForm, ApprovalForm, ChangesForm, DeliveryForm, HoldForm, RecipientForm, WithdrawalForm
 from notices.models import Delivery, Notice
+from notices.warnings import ApprovalWarning
 
 State = Notice.State
 MAIN = "default"
@@ -81,21 +82,33 @@ class Offers:
     aside: list[Offer] = field(default_factory=list)
     impossible: list[Offer] = field(default_factory=list)
 
+    def include(self, name: str) -> bool:
+        """Whether this can be done now."""
+        return any(offer.action.name == name and not offer.reason for offer in (*self.called_for, *self.aside))
+
 
 def offers(
-    request: HttpRequest, notice: Notice, revision: int, against_approval: str, entered: Mapping[str, ActionForm]
+    request: HttpRequest,
+    notice: Notice,
+    revision: int,
+    against_approval: str,
+    warnings: Sequence[ApprovalWarning],
+    entered: Mapping[str, ActionForm],
 ) -> Offers:
     """What this person is offered to do with a notice.
 
     Args:
         revision: the one that the page shows.
         against_approval: why this person cannot approve this notice, or "".
+        warnings: what they have to acknowledge if they can.
         entered: the form of an action that was refused, by its name: it is shown as it was filled in.
     """
     offers, member = Offers(), accounts.current_member(request)
     initial = {"revision": revision, "take": not _holds(notice, member)}
     for action in ACTIONS.values():
         form = entered.get(action.name) or action.new_form(notice, initial=initial)
+        if isinstance(form, ApprovalForm):
+            form.show(warnings)
         fits, aside = notice.state in action.states, notice.state in action.aside
         reason = refusal(request, action.permission) or ("" if fits else notice.standing)
         if not reason and action.name == "approve":

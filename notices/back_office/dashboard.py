@@ -2,18 +2,17 @@
 
 from collections.abc import Iterator
 
-from django.db.models import Count
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 
-from accounts.back_office import Bar, Chart, Need, capped_count, may_look, refusal
+from accounts.back_office import Bar, Chart, Need, capped_count, capped_counts, lists, may_look, refusal
 from accounts.models import Organization
 from accounts.roles import Permission
 from decisions.back_office import Panel
 from decisions.models import Decision
 from notices import selectors
 from notices.models import Notice, languages
-from notices.packs import packs
 
 
 def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
@@ -29,9 +28,18 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
         yield Need("notices due soon", "notice due soon", soon, f"{queue}?queue=at_risk")
         yield Need("notices waiting for review", "notice waiting for review", waiting, f"{queue}?queue=in_review")
     if may_look(request, Permission.RECONSIDER):
-        people = capped_count(selectors.waiting_requests(organization.pk))
         page = reverse("admin:notices_reviewrequest_changelist")
-        yield Need("people asked for a review", "person asked for a review", people, page)
+        requests = selectors.unfinished_requests(organization.pk)
+        kinds = (requests.filter(due_at__lt=timezone.now()), requests.waiting(), requests.to_be_told())
+        late, asked, untold = capped_counts(kinds, lists.MOST)
+        yield Need("answers to people are late", "answer to a person is late", late, page, urgent=True)
+        yield Need("people asked for a review", "person asked for a review", asked, page)
+        yield Need(
+            "people are to be told the outcome of their review",
+            "person is to be told the outcome of their review",
+            untold,
+            f"{page}?state=to_be_told",
+        )
 
 
 def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
@@ -39,21 +47,25 @@ def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
     if not may_look(request, Permission.READ_DECISIONS):
         return
     rows = Notice.with_disposed.for_organization(organization)
-    counts = dict(rows.values_list("state").annotate(Count("pk")).order_by())
-    bars = [Bar(str(state.label).capitalize(), counts.get(state.value, 0)) for state in Notice.State] if counts else []
+    counts = capped_counts((rows.filter(state=state) for state in Notice.State), lists.MOST)
+    each = zip(Notice.State, counts, strict=True)
+    bars = (
+        [Bar.capped(str(state.label).capitalize(), count, lists.MOST) for state, count in each] if any(counts) else []
+    )
     yield Chart("Notices", bars, reverse("admin:notice-report"), "By state.")
 
 
 def panel(request: HttpRequest, decision: Decision) -> Panel:
     """The notices about a decision, and a form to draft one."""
+    offer = selectors.offered_packs(decision)
     return Panel(
         title="Notices",
         template="notices/panel.html",
         context={
             "notices": decision.notices.order_by("-created_at"),
             "unsent": Notice.UNSENT,
-            "packs": list(packs().values()),
-            "default_pack": selectors.settings_of(decision.organization_id).default_pack,
+            "offer": offer,
+            "chosen": offer.first_of(selectors.settings_of(decision.organization_id).default_pack),
             "languages": languages(),
             "reason": refusal(request, Permission.DRAFT_NOTICES),
         },

@@ -1,15 +1,16 @@
 """The form in which people edit a notice: sentences to add, remove and reorder, each with a source from the record."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django import forms
 
 from accounts.callers import Caller
 from config.errors import Fault
-from notices import selectors, services
-from notices.back_office.review import SECTIONS, spelled
+from notices import selectors, services, warnings
+from notices.back_office.review import SECTIONS, STATEMENT, spelled
 from notices.models import Notice, NoticeRevision
 from notices.packs import Pack
 from notices.record_paths import MOST_SOURCE, Facts, NoSuchField
@@ -32,6 +33,8 @@ class SentenceForm(forms.Form):
 
     value = ""
     """What the source leads to."""
+    warnings: Sequence[str] = ()
+    """What whoever approves would have to acknowledge of the sentence."""
 
     statement = Words()
     source = forms.CharField(required=False, max_length=MOST_SOURCE)
@@ -70,7 +73,7 @@ class Exemptions(forms.Form):
 
     def __init__(self, pack: Pack, language: str, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        labels = pack.text(language).labels
+        labels = pack.labels
         for element in pack.elements:
             self.fields[element.id] = forms.CharField(
                 label=labels[element.id], required=False, max_length=4000, help_text=element.citation
@@ -98,17 +101,22 @@ class Editor:
         self._facts = _facts(notice)
 
     def sections(self) -> Iterator[tuple[str, str, Any]]:
-        """Name, label and formset of each section; each form has the `value` that its source leads to."""
+        """Name, label and formset of each section; each form has its `warnings` and the `value` of its source."""
+        warned = self._warnings()
         for name, label in SECTIONS.items():
-            for form in self._sections[name]:
+            for position, form in enumerate(self._sections[name]):
                 form.value = self._value(form["source"].value() or "")
+                form.warnings = warned[f"{name}.{position}"]
             yield name, label, self._sections[name]
 
     def sources(self) -> Iterator[tuple[str, str]]:
-        """The fields of the record to choose from, each with its value; none if it cannot be read now."""
-        facts = self._facts.at("").scalars() if self._facts else iter(())
-        for _, fact in zip(range(_MOST_OFFERED), facts, strict=False):
-            yield fact.path, spelled(fact.value)
+        """The fields of the record to choose from, each with its value, but what letters withhold; none if it
+        cannot be read now."""
+        if self._facts:
+            redaction = selectors.case_of(self.notice, self._facts).redaction
+            printable = (fact for fact in self._facts.at("").scalars() if not redaction.covers(fact))
+            for _, fact in zip(range(_MOST_OFFERED), printable, strict=False):
+                yield fact.path, spelled(fact.value)
 
     def is_behind(self) -> bool:
         """Whether somebody made a newer revision than the person has seen. What they enter next is about that one."""
@@ -130,6 +138,16 @@ class Editor:
         return services.edit(
             caller=caller, notice=self.notice, changes=changes, not_applicable=exemptions, revision=self.seen
         )
+
+    def _warnings(self) -> Mapping[str, list[str]]:
+        """The warnings about the sentences in the form, by where they are; none if the record cannot be read now."""
+        found: dict[str, list[str]] = defaultdict(list)
+        if self._facts:
+            entered = {name: [_entered(form) for form in forms] for name, forms in self._sections.items()}
+            case = selectors.case_of(self.notice, self._facts)
+            for warning in warnings.find(case, {**self.revision.content, **entered}, self.revision.not_applicable):
+                found[warning.where].append(STATEMENT.sub("this sentence", warning.sentence, count=1))
+        return found
 
     def _value(self, source: str) -> str:
         if not source or self._facts is None:
@@ -155,6 +173,10 @@ def _seen(entered: Any) -> int | None:
 
 def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _entered(form: SentenceForm) -> dict[str, str]:
+    return {name: form[name].value() or "" for name in ("statement", "source")}
 
 
 def _item(cleaned: Mapping[str, Any]) -> dict[str, str]:

@@ -6,6 +6,9 @@ import structlog
 
 from config.errors import DomainError
 
+_ON_PAGES = {"unacknowledged": "Tick each warning below when you have looked at it, or mend what it is about."}
+"""What says more to an operator than what programs are told."""
+
 log = structlog.get_logger("back_office")
 
 
@@ -33,5 +36,5 @@ class Reason:
             return False
         if error.status >= 500:
             log.error("page failed", code=error.code, exc_info=error)
-        self.sentence, self.status = error.sentence, error.status
+        self.sentence, self.status = _ON_PAGES.get(error.code, error.sentence), error.status
         return True

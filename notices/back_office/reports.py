@@ -1,14 +1,17 @@
 """The report on notices: how many reached people in time, and by whose authority they were approved. Notices that are
-disposed of count on."""
+disposed of count on, requests for review do not."""
 
+from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models.functions import Coalesce
+from django.urls import reverse
 from django.utils import timezone
 
 from accounts.back_office import Bar, Chart
 from accounts.models import Organization
-from notices.models import Approval, Delivery, Notice
+from notices.models import UNFINISHED, Approval, Delivery, Notice, ReviewRequest
 
 
 def notices(organization: Organization) -> dict[str, Any]:
@@ -38,8 +41,34 @@ def notices(organization: Organization) -> dict[str, Any]:
         asserted=Count("pk", filter=Q(grant=None) & ~Q(basis="signed in")),
     )
     unverified = approvals.filter(grant=None, notice__disposed_at=None)
-    unverified = unverified.select_related("notice__decision").order_by(F("created_at").desc())[:50]
-    return {"lines": lines, "authority": _authority(kinds), "unverified": unverified}
+    unverified = unverified.select_related("notice__decision").order_by("-pk")[:50]
+    return {
+        "lines": lines,
+        "charts": [_authority(kinds), _requests(organization, now)],
+        "unverified": unverified,
+    }
+
+
+def _requests(organization: Organization, now: datetime) -> Chart:
+    """What became of those who asked for a review, as long as their decisions are kept."""
+    rows = ReviewRequest.objects.for_organization(organization)
+    late = Q(due_at__lt=Coalesce("told_at", "closed_at", now))
+    counts = rows.aggregate(
+        told=Count("pk", filter=Q(told_at__isnull=False) & ~late),
+        told_late=Count("pk", filter=Q(told_at__isnull=False) & late),
+        closed=Count("pk", filter=Q(closed_at__isnull=False)),
+        waiting_late=Count("pk", filter=UNFINISHED & late),
+    )
+    bars = [
+        Bar("Told the outcome in time", counts["told"]),
+        Bar("Told late", counts["told_late"]),
+        Bar("To be told", rows.to_be_told().count()),
+        Bar("Not looked at yet", rows.waiting().count()),
+        Bar("Of the last two, late", counts["waiting_late"]),
+        Bar("Closed with a reason", counts["closed"]),
+    ]
+    page = reverse("admin:notices_reviewrequest_changelist")
+    return Chart("Requests for review", bars if any(bar.value for bar in bars) else [], page)
 
 
 def _authority(kinds: dict[str, int]) -> Chart:

@@ -1,8 +1,10 @@
 """The review page of a notice: every sentence beside the record field behind it, and what can be done about it."""
 
 import json
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from django.http import HttpRequest
@@ -11,14 +13,16 @@ from django.utils import timezone
 from accounts.back_office import caller, may, refusal
 from accounts.roles import Permission
 from config.errors import DomainError
-from notices import checklist, deadlines, readability, selectors, services
+from notices import checklist, follow_up, readability, selectors, services, warnings
 from notices.back_office import history
 from notices.back_office.actions import offers
 from notices.back_office.formatting import time_left
 from notices.checklist import CHECK, MISSING, NOT_APPLICABLE, PRESENT, Citation, ElementResult
-from notices.forms import ActionForm, ReasonForm
+from notices.forms import ActionForm, ReasonForm, RecipientForm
 from notices.localization import LONGEST_TEXT
 from notices.models import Delivery, Notice, NoticeRevision
+from notices.packs import Pack
+from notices.readability import Readability
 from notices.record_paths import Facts, Scalar
 
 SECTIONS = {
@@ -33,6 +37,7 @@ TEXTS = {
     "how_to_request_review": "How to ask for a review",
     "deadline_note": "Deadlines",
 }
+STATEMENT = re.compile(rf"\bstatement ([0-9]+) of ({'|'.join(SECTIONS)})\b")
 _RESULTS = {CHECK: "still open", PRESENT: "present", NOT_APPLICABLE: "does not apply"}
 
 
@@ -63,25 +68,56 @@ def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]
     try:
         against_record = _against_the_record(request, notice, revision)
     except DomainError as error:
-        against_record = {"fault": error.sentence, "against": error.sentence, "sections": _sections(revision, {})}
+        sections = _sections(revision, {})
+        against_record = {"fault": error.sentence, "against": error.sentence, "warnings": [], "sections": sections}
+    warned, against = against_record.pop("warnings"), against_record["against"]
+    warned = [replace(each, sentence=with_number(each.sentence, revision.content)) for each in warned]
+    offered = offers(request, notice, revision.number, against, warned, entered)
     return {
         "notice": notice,
         "revision": revision,
+        "recipient": RecipientForm.lines(notice.recipient),
         "framework": pack.text(notice.language).framework,
         "texts": [(label, revision.content.get(name)) for name, label in TEXTS.items()],
         "review_offered": revision.content.get("human_review_available"),
-        "readability": readability.measure(revision.content, notice.language),
+        "readabilities": _readabilities(revision.content, pack, notice.language),
         "history": history.page(notice, before=request.GET.get("before", "")),
         "deliveries": [(each, _return_form(each)) for each in deliveries],
         "reason_against_return": refusal(request, Permission.DRAFT_NOTICES),
         "requests": notice.review_requests.with_answer(),
+        "answers": follow_up.requests_told_by(notice),
         "successor": notice.successors.exclude(state=Notice.State.WITHDRAWN).first(),
         "delivered": next((each for each in deliveries if each.delivered_at and not each.returned_at), None),
         **_due(notice),
         "reason_against_editing": reason_against_editing(request, notice),
-        "offers": offers(request, notice, revision.number, against_record["against"], entered),
+        "offers": offered,
+        "acknowledged": [with_number(each["sentence"], revision.content) for each in _acknowledged(notice)],
+        "unticked_warnings": [] if offered.include("approve") else warned,
         **against_record,
     }
+
+
+def _readabilities(content: Mapping[str, Any], pack: Pack, language: str) -> list[tuple[str, Readability]]:
+    own = readability.without_prescribed(content, pack, language)
+    texts = {"The whole letter": content, "Without the texts that are prescribed": own}
+    return [(label, readability.measure(text, language)) for label, text in texts.items()]
+
+
+def _acknowledged(notice: Notice) -> list[dict[str, str]]:
+    """The warnings that were acknowledged with the approval, if it was approved."""
+    is_approved = notice.state not in Notice.EDITABLE and hasattr(notice, "approval")
+    return (notice.approval.acknowledged or []) if is_approved else []
+
+
+def with_number(sentence: str, content: Mapping[str, Any]) -> str:
+    """A warning's sentence, with the number that the page gives the statement that it is about."""
+
+    def number(found: re.Match[str]) -> str:
+        position, section = found.groups()
+        before = takewhile(lambda name: name != section, SECTIONS)
+        return f"sentence {sum(len(content.get(name, [])) for name in before) + int(position)}"
+
+    return STATEMENT.sub(number, sentence, count=1)
 
 
 def reason_against_editing(request: HttpRequest, notice: Notice) -> str:
@@ -109,12 +145,16 @@ def _against_the_record(request: HttpRequest, notice: Notice, revision: NoticeRe
     """What the page shows of the record. Raises Fault if it cannot be read."""
     facts = selectors.facts_of(notice.decision)
     case = selectors.case_of(notice, facts)
-    problems = checklist.problems(case, revision) if notice.state in Notice.EDITABLE else []
+    is_open = notice.state in Notice.EDITABLE
+    found = warnings.find(case, revision.content, revision.not_applicable) if is_open else []
+    problems = [*checklist.problems(case, revision), *warnings.problems(found)] if is_open else []
     return {
         "sections": _sections(revision, _citations(facts, revision)),
         **_elements(checklist.check(case, revision)),
         "problems": problems,
-        "deadlines": deadlines.compute(case.pack, facts, received_at=case.received_at),
+        "warnings": found,
+        "untold": checklist.untold_fields(case, revision.content),
+        "deadlines": follow_up.deadlines_of(notice, case),
         "against": _against_approval(request, notice, facts, problems),
     }
 

@@ -5,20 +5,44 @@ A statement is one sentence with one source that resolves in the record. What th
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, Final
 
-from notices.drafting.phrases import FieldPhrases
+from notices.deadlines import decided_on
+from notices.drafting.how_to_request import how_to_request
+from notices.drafting.measures import Measures
+from notices.drafting.phrases import FieldPhrases, Withholding
 from notices.drafting.redaction import Redaction, redaction_of
 from notices.drafting.selection import Selection
 from notices.drafting.statements import statements
 from notices.drafting.writer import StatementWriter
 from notices.limits import Statement
 from notices.localization import catalog
-from notices.packs import Pack, fill
+from notices.packs import Pack, fill, flags
 from notices.phrasebook import Phrase, Phrasebook
 from notices.record_paths import Facts
 
-__all__ = ["Draft", "Redaction", "Statement", "draft", "redaction_of"]
+__all__ = [
+    "RIGHTS",
+    "Draft",
+    "Redaction",
+    "Statement",
+    "Withholding",
+    "draft",
+    "language_of",
+    "readers_language",
+    "redaction_of",
+]
+
+RIGHTS: Final = (
+    "how_to_request_inputs",
+    "rights",
+    "human_review_available",
+    "how_to_request_review",
+    "deadline_note",
+)
+"""What tells of rights: a decision from before they were there has none of it from its pack."""
+_WHY_NOT = "outcome.review.not_commercially_reasonable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +50,7 @@ class Draft:
     content: dict[str, Any]
     """The twelve content fields of a notice, as the contract names them."""
     withheld: tuple[str, ...]
-    """The paths of what the phrasebook kept out."""
+    """The paths of what was kept out."""
     phrases: tuple[Phrase, ...]
     """Those that had a part in it."""
 
@@ -37,47 +61,70 @@ def draft(
     language: str,
     phrasebook: Phrasebook,
     placeholders: Mapping[str, str],
+    *,
+    received_at: datetime | None = None,
 ) -> Draft:
     """What a notice says about a record.
 
     Args:
         placeholders: the organization's names and addresses, for the pack's texts; what the record says comes first.
             One that is missing stays in braces, where the checklist finds it.
+        received_at: when the service received the record; None while it has not.
 
     Raises:
         TooMuch: the record says more than a notice holds.
     """
     text = pack.text(language)
-    phrases = FieldPhrases(phrasebook)
-    writer = StatementWriter(facts, catalog(language, pack.locales.get(language, "")), phrases)
-    sections, withheld = statements(Selection(facts, pack, phrases), writer)
-    review = _review_available(facts, pack)
-    how_to_request_review = {True: text.how_to_request_review, False: text.no_review, None: ""}[review]
-    rights = [*text.rights, *pack.locked_texts(language, facts.get), *([text.withheld] if withheld else [])]
-    values = {**placeholders, **pack.recorded(facts.get)}
+    phrases = FieldPhrases(phrasebook, pack.bases)
+    measures = Measures()
+    writer = StatementWriter(facts, catalog(language, pack.locales.get(language, "")), phrases, measures)
+    sections, withheld = statements(Selection(facts, pack, phrases, measures), writer)
+    values = pack.values(facts.get, placeholders)
+    day = decided_on(facts, received_at or datetime.now(UTC))
+    has_rights = pack.scope.gives_rights(day)
+    review = _review_available(facts, pack, has_rights=has_rights)
+    rights = [*text.rights, *(pack.locked_texts(language, facts.get) if has_rights else ())]
 
     def filled(template: str) -> str:
         return fill(template, values)
 
     content = {
-        "title": filled(text.title),
+        "title": filled(pack.title_for(language, facts.get)),
         **sections,
-        "how_to_request_inputs": filled(text.how_to_request_inputs),
-        "rights": [filled(right) for right in rights],
+        "how_to_request_inputs": filled(text.how_to_request_inputs) if has_rights else "",
+        "rights": [filled(right) for right in [*rights, *([text.withheld] if withheld else [])]],
         "human_review_available": review is True,
-        "how_to_request_review": filled(how_to_request_review),
-        "deadline_note": filled(text.deadline_note),
-        "framework": text.framework,
+        "how_to_request_review": {
+            True: how_to_request(facts, phrases, text.how_to_request_review, values),
+            False: filled(text.no_review),
+            None: "",
+        }[review],
+        "deadline_note": filled(text.deadline_note) if has_rights else "",
+        "framework": pack.framework_for(language, facts.get, day),
         "language": language,
     }
     return Draft(content, withheld, tuple(phrases.used.values()))
 
 
-def _review_available(facts: Facts, pack: Pack) -> bool | None:
+def language_of(facts: Facts, pack: Pack, *wishes: object) -> str:
+    """The language a first draft is written in: the pack's that fits the first wish it can, else the person's in the
+    record, or else the pack's first. What is no text is no wish."""
+    known = [*wishes, facts.get("subject.language")]
+    return pack.language_for(*[each for each in known if isinstance(each, str)])
+
+
+def readers_language(facts: Facts, recipient: Mapping[str, Any]) -> str:
+    """The language that the person reads, "" where neither the recipient nor the record says so."""
+    wishes = (recipient.get("language"), facts.get("subject.language"))
+    return next((wish for wish in wishes if isinstance(wish, str) and wish.strip()), "")
+
+
+def _review_available(facts: Facts, pack: Pack, *, has_rights: bool) -> bool | None:
     """Whether a person reviews the decision if asked to; None where neither the law nor the record says so."""
-    if facts.get("outcome.review.not_commercially_reasonable"):
+    why_not = facts.get(_WHY_NOT)
+    if why_not and flags.is_readable(_WHY_NOT, why_not):
         return False
-    if any(element.check == "is_true" and element.applies_to(facts.get) for element in pack.elements):
+    if has_rights and any(element.check == "is_true" and element.applies_to(facts.get) for element in pack.elements):
         return True
     available = facts.get("outcome.review.available")
     return available if isinstance(available, bool) else None

@@ -1,19 +1,35 @@
-"""An organization's phrases for the fields of one record, and which of the fields they withhold."""
+"""An organization's phrases for the fields of one record, and which of the fields letters withhold."""
 
+from typing import Literal, NamedTuple
+
+from notices.localization import LONGEST_TEXT
 from notices.phrasebook import LONGEST_KEY, Phrase, Phrasebook
 from notices.record_paths import Fact
+from notices.sensitive.bases import ProhibitedBases
+
+
+class Withholding(NamedTuple):
+    """Why something is withheld."""
+
+    by: Literal["phrasebook", "sensitive", "prohibited"]
+    what: str = ""
+    """What is sensitive about it, in words, or the id of the basis that the law forbids to decide by."""
+
+
+BY_PHRASEBOOK = Withholding("phrasebook")
 
 
 class FieldPhrases:
     """Looks phrases up, and keeps in `used` those that were found: their authors have a hand in the notice.
 
-    What holds of a part of the record is found out once, and not again for each of the fields below it. Parts are known
+    What holds of a part of the record, or of a long text, is found out once, and not again for each of the fields below
+    it or of the factors about it. Parts are known
     by the `id` of their values: a path is as long as all the keys above.
     """
 
-    def __init__(self, phrasebook: Phrasebook) -> None:
-        self._phrasebook = phrasebook
-        self._withheld: dict[int, bool] = {}
+    def __init__(self, phrasebook: Phrasebook, bases: ProhibitedBases) -> None:
+        self._phrasebook, self._bases = phrasebook, bases
+        self._withheld: dict[int, Withholding | None] = {}
         self.used: dict[str, Phrase] = {}
 
     def named(self, *names: str) -> Phrase | None:
@@ -35,19 +51,34 @@ class FieldPhrases:
         return self.named(*own, *field.paths(LONGEST_KEY), field.name)
 
     def withhold(self, fact: Fact) -> bool:
-        """Whether the organization withholds this, or what it is a part of."""
-        if fact.is_scalar:
-            return self._is_withheld(fact)
+        """Whether a letter withholds this."""
+        return self.why_withheld(fact) is not None
+
+    def why_withheld(self, fact: Fact) -> Withholding | None:
+        """Why a letter withholds this, or what it is a part of; None if it does not."""
+        if fact.is_scalar and not (isinstance(fact.value, str) and len(fact.value) > LONGEST_TEXT):
+            return self._why(fact)
         if id(fact.value) not in self._withheld:
-            self._withheld[id(fact.value)] = self._is_withheld(fact)
+            self._withheld[id(fact.value)] = self._why(fact)
         return self._withheld[id(fact.value)]
 
-    def withhold_named(self, name: str) -> bool:
-        """Whether the organization withholds what is called so."""
+    def why_withheld_named(self, name: str) -> Withholding | None:
+        """Why a letter withholds what is called so."""
         phrase = self.named(name)
-        return bool(phrase and phrase.withheld)
+        if phrase and phrase.withheld:
+            return BY_PHRASEBOOK
+        return _why(self._phrasebook.sensitive.named(name), self._bases.named(name))
 
-    def _is_withheld(self, fact: Fact) -> bool:
+    def _why(self, fact: Fact) -> Withholding | None:
         phrase = self.of(fact)
+        if phrase and phrase.withheld:
+            return BY_PHRASEBOOK
         within = fact.parent if fact.parent and fact.parent.parent else None
-        return bool(phrase and phrase.withheld) or bool(within and self.withhold(within))
+        own = _why(self._phrasebook.sensitive.kind(fact), self._bases.of(fact))
+        return own or (self.why_withheld(within) if within else None)
+
+
+def _why(sensitive: str, basis: str) -> Withholding | None:
+    if basis:
+        return Withholding("prohibited", basis)
+    return Withholding("sensitive", sensitive) if sensitive else None

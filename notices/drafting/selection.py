@@ -1,56 +1,55 @@
 """What of a record belongs into a letter, section by section, before a word of it is written."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, islice
 
+from notices import outcome_parts, outcomes
+from notices.drafting.measures import Measures, is_money
+from notices.drafting.names import OWN_EVENTS
 from notices.drafting.phrases import FieldPhrases
-from notices.localization import humanise
-from notices.localization.sentences import one_line
-from notices.packs import Element, Pack
-from notices.phrasebook import Phrase
-from notices.record_paths import Fact, Facts, NoSuchField
+from notices.drafting.reasons import Reasons
+from notices.drafting.subjects import RECONSIDERED
+from notices.drafting.topics import Topic, is_blank
+from notices.localization import values
+from notices.localization.names import parse_name, words_of
+from notices.packs import Element, Pack, flags
+from notices.record_paths import MOST_SOURCE, NAMES_OF_EVENTS, Fact, Facts, NoSuchField
 
-_AGAINST = ("against", "negative", "adverse", "decreased", "decrease", "lowered")
-_FOR = ("for", "positive", "favourable", "favorable", "increased", "increase", "raised")
-_DIRECTIONS: Final[Mapping[str, "Direction"]] = {
-    **dict.fromkeys(_AGAINST, "factor_against"),
-    **dict.fromkeys(_FOR, "factor_for"),
-}
-# Fields of the outcome that say what was decided have one of these words in their names.
-_DECIDED = {"amount", "approved", "claimed", "denied", "due", "granted", "next", "paid"}
-_DECIDED |= {"referred", "refused", "requested", "until"}
-_RECONSIDERED = "reconsiders.decision_id"
+__all__ = ["Selection", "Topic"]
+
 _SYSTEM = ("system.name", "system.version", "system.provider", "system.purpose")
+_APPROVER = "approval.approver"
+"""A name for colleagues, such as `appeals-2`."""
 _PEOPLE = ("approval.human_involvement", "approval.authority")
+# Hashes tell a reader nothing.
+_TECHNICAL, _LONGEST_VERSION = re.compile(r"(?i)(?:sha\d+[:\-]|\S*@)[0-9a-f]+|(?=\S*\d)(?=\S*[a-f])[0-9a-f]{7,}"), 100
+_MOST_NAMED, _LONGEST_DAY = 10, 40
+_VECTORS = {"activations", "embedding", "embeddings", "logits", "vector", "vectors"}
 _WEIGHT = ("outcome.solely_automated", "outcome.materially_influenced_by_system")
-_CODE = re.compile(r"[A-Z0-9._/\-]+")
-
-Form = Literal["field", "phrase", "prose", "code", "factor", "factor_name"]
-Direction = Literal["factor", "factor_for", "factor_against"]
-
-
-class Topic(NamedTuple):
-    """A field to write about, and how."""
-
-    fact: Fact
-    form: Form = "field"
-    """`phrase`: in the organization's words for a reason. `prose`: in the record's own sentences. `factor_name`: of the
-    factor there is no more than a name."""
-    phrase: Phrase | None = None
-    name: str = ""
-    """What a factor is called."""
-    direction: Direction = "factor"
-    """Of a factor: which way it counted."""
-    withheld: bool = False
-    """It belongs into the letter, and the organization keeps it out."""
+_UNDECIDED = {"referred", "pending", "incomplete", "withdrawn"}
+# Parts of the outcome that have their own place in the letter.
+_REASONS, _CODES = "reasons", "reason_codes"
+_SWEPT = outcome_parts.TOLD - {"reason"}
+_LATER = {"consequences", "what_would_have_changed"}
+_TOLD_UNASKED = {"outcome.reasons", "outcome.principal_factors"}
+_ASKED = {"asked", "applied", "beantragt", "beantragter", "claimed", "demande", "demandé", "gefordert", "requested"}
+_ASKED |= {"sollicité", "sought"}
+_SUMS = {"amount", "loan amount", "credit amount", "sum insured", "claim amount", "coverage amount", "principal amount"}
+_SUMS |= {"betrag", "darlehensbetrag", "darlehenssumme", "kreditbetrag", "kreditsumme", "schadenhöhe"}
+_SUMS |= {"versicherungssumme", "montant", "montant du crédit", "montant du prêt", "montant credit", "montant pret"}
+_GIVEN = {"accordé", "amount", "approved", "awarded", "betrag", "bewilligt", "granted", "montant", "paid"}
 
 
 class Selection:
     """The topics of a letter about a record under a pack, those that are withheld among them."""
 
-    def __init__(self, facts: Facts, pack: Pack, phrases: FieldPhrases) -> None:
-        self._facts, self._pack, self._phrases = facts, pack, phrases
+    def __init__(self, facts: Facts, pack: Pack, phrases: FieldPhrases, measures: Measures) -> None:
+        self._facts, self._pack, self._phrases, self._measures = facts, pack, phrases, measures
+        self._reasons, self._said_at = Reasons(facts, phrases), outcomes.told_at(facts.get)
+        filled = {path for paths in pack.from_record.values() for path in paths} | flags.FLAGS
+        self._filled = set(map(facts.real, filled))
+        self._is_given = outcomes.kind(facts.get(self._said_at)) == "approved"
 
     def sections(self) -> Mapping[str, Iterator[Topic]]:
         """The topics of each list of statements."""
@@ -62,35 +61,118 @@ class Selection:
             "decision_summary": self._summary(),
             "role_of_automated_system": self._role(),
             "main_factors": self._factors(briefly=briefly),
-            "inputs_used": self._inputs(),
+            "inputs_used": self._inputs(briefly=briefly),
         }
 
+    def named(self, source: str) -> str:
+        """A source as elements of packs ask for it."""
+        return self._facts.named(source)
+
     def requested(self) -> Iterator[tuple[Element, Iterator[Topic]]]:
-        """What the pack asks for by name: the scalars at each path or directly below, where the record has them."""
+        """What the pack asks for by name, where the record has it: the scalars at each path, directly below it or in
+        an item of its list."""
+        for element in self._asking():
+            if _TOLD_UNASKED.isdisjoint(element.paths):  # those are told as reasons, or withheld as such
+                yield element, self._asked_for(element)
+
+    def _asking(self) -> Iterator[Element]:
         for element in self._pack.elements:
             if element.paths and element.check == "cited" and element.applies_to(self._facts.get):
-                yield element, self._at_paths(element.paths)
+                yield element
+
+    def _asked(self, elements: Iterable[Element]) -> set[str]:
+        return {self._facts.real(path) for element in elements for path in element.literal_paths}
+
+    def rest(self, told: Iterable[str]) -> Mapping[str, Iterator[Topic]]:
+        """What the outcome says beside the topics so far, as far as a letter tells it without being asked."""
+        known = set(told)
+        kinds = [(fact, outcome_parts.kind(fact)) for fact in self._scalars(self._find("outcome"))]
+        left = [(fact, kind) for fact, kind in kinds if self._is_swept(fact, kind) and fact.path_length <= MOST_SOURCE]
+        asked = self._asked(self._asking())
+        # A score of the outcome is told where the law asks for it, also beside the same score in a report.
+        scores = (fact for fact, kind in kinds if kind == "score" and fact.path in asked - known)
+        return {
+            "decision_summary": (self._told(fact, kind) for fact, kind in left if fact.path not in known),
+            "inputs_used": map(self._field, scores),
+        }
+
+    def _is_swept(self, fact: Fact, kind: outcome_parts.Kind) -> bool:
+        if kind != "procedure":
+            return kind in _SWEPT
+        # Nobody contests what they asked for and got; flags and what the pack's texts say have their own places.
+        return not (self._is_given or isinstance(fact.value, bool) or fact.path in self._filled) and (
+            outcome_parts.tells_how(fact)
+        )
+
+    def _told(self, fact: Fact, kind: outcome_parts.Kind) -> Topic:
+        topic = self._field(fact)
+        if (kind == "condition" or kind == "missing") and isinstance(fact.value, str) and _says_no_more(fact, kind):
+            return topic._replace(form=kind)
+        if kind == "offer" and not topic.withheld:
+            return topic._replace(form=outcome_parts.offer_part(fact.field.name))
+        return topic
 
     def _summary(self) -> Iterator[Topic]:
-        """What was decided, when, how much, and what follows from it; of a reconsideration, its result comes first."""
-        for path in (_RECONSIDERED, "outcome.result", "outcome.action", "decided_at", "outcome.effective_date"):
-            yield from self._fields(self._find(path))
-        if self._facts.get(_RECONSIDERED):
+        """What was decided about, what was decided, when, how much, on what terms, and what follows from it; of a
+        reconsideration, its result comes first."""
+        yield from self._fields(self._find(RECONSIDERED))
+        opening = self._opening()
+        if opening:
+            yield opening
+        for path in ("outcome.result", self._said_at, "decided_at", "outcome.effective_date"):
+            if path != self._said_at or not outcomes.is_said_twice(self._facts.get):
+                yield from self._fields(self._find(path))
+        if self._facts.get(RECONSIDERED):
             yield from self._fields(self._find("approval.authority"))
-        for fact in self._directly_in("outcome"):
-            name = humanise(fact.name).split(" ")
-            if _DECIDED.intersection(name) and name[-1] != "by":
-                yield from self._fields(fact)
-        yield from self._each("outcome.consequences", self._reason)
+        later = self._asked(element for element in self._asking() if element.where == "main_factors")
+        outcome = [
+            fact
+            for fact in self._directly_in("outcome")
+            if fact.name not in ("result", "action", *_LATER) and fact.path not in later
+        ]
+        for wanted in ("decided", "offer", "term", "condition", "missing"):
+            for part in outcome:
+                yield from self._of_kind(part, wanted, beside=opening.fact.path if opening else "")
+        yield from self._each("outcome.consequences", self._reasons.reasons)
+
+    def _of_kind(self, part: Fact, wanted: str, *, beside: str) -> Iterator[Topic]:
+        for fact in self._scalars(part):
+            kind = outcome_parts.kind(fact)
+            if kind == wanted and fact.path not in (beside, "outcome.effective_date"):
+                yield self._told(fact, kind)
+
+    def _opening(self) -> Topic | None:
+        """The amount that the decision is about: what was asked for, else what was decided."""
+        outcome = [fact for fact in self._directly_in("outcome") if outcome_parts.container(fact.name) is None]
+        own = [fact for name in OWN_EVENTS for fact in self._directly_in(f"events.{name}")]
+        named = [fact for fact in (*outcome, *own) if not _ASKED.isdisjoint(words_of(fact.name))]
+        sums = [fact for fact in own if " ".join(_without_currency(fact)) in _SUMS]
+        for fact in (*named, *sums):
+            for amount in fact.scalars() if not fact.in_list else ():
+                if self._is_money(amount):
+                    return self._field(amount)._replace(form="opening")
+        given = (fact for fact in outcome if not _GIVEN.isdisjoint(words_of(fact.name)))
+        for fact in (scalar for each in given for scalar in each.scalars()):
+            if self._is_money(fact):
+                return self._field(fact)._replace(form="opening_decided")
+        return None
+
+    def _is_money(self, fact: Fact) -> bool:
+        return is_money(fact, self._measures) and not self._phrases.withhold(fact)
 
     def _role(self) -> Iterator[Topic]:
         """What the system was, what people did, and how much the system's result weighed where it did."""
         # By which authority a person reconsidered says nothing of a system.
-        for path in (*_SYSTEM, *([] if self._facts.get(_RECONSIDERED) else _PEOPLE)):
-            yield from self._fields(self._find(path))
-        for path in _WEIGHT:
+        for path in (*_SYSTEM, *([] if self._facts.get(RECONSIDERED) else _PEOPLE)):
+            if path != "system.version" or not _TECHNICAL.fullmatch(str(self._facts.get(path))[:_LONGEST_VERSION]):
+                yield from self._fields(self._find(path))
+        for path in _WEIGHT if self._is_decided() else ():
             if self._facts.get(path) is True:
                 yield from self._fields(self._find(path))
+
+    def _is_decided(self) -> bool:
+        said = outcomes.outcome(self._facts.get(self._said_at))
+        return said is None or said.kind not in _UNDECIDED or self._facts.get("outcome.result") is not None
 
     def _factors(self, *, briefly: bool) -> Iterator[Topic]:
         """Reasons first, then factors: what a reader asks is why.
@@ -99,26 +181,57 @@ class Selection:
             briefly: no factors where there are reasons.
         """
         has_reasons = False
-        for topic in self._each("outcome.reasons", self._reason):
+        for topic in self._given_reasons():
             has_reasons = has_reasons or not topic.withheld
             yield topic
-        if not self._facts.get("outcome.reasons"):
-            yield from self._each("outcome.reason_codes", self._reason)
         if not (briefly and has_reasons):
-            yield from self._each("outcome.principal_factors", self._factor)
-        yield from self._each("outcome.what_would_have_changed", self._reason)
+            yield from self._given_factors()
+        yield from self._each("outcome.what_would_have_changed", self._reasons.reasons)
 
-    def _inputs(self) -> Iterator[Topic]:
+    def _given_reasons(self) -> Iterator[Topic]:
+        containers = [part for part in self._reason_parts() if not outcome_parts.has_factors(part.name)]
+        for part in sorted(containers, key=lambda part: part.name != _REASONS):
+            yield from self._reasons.reasons(part)
+        codes = self._find(f"outcome.{_CODES}")
+        if codes and outcome_parts.has_more(codes.value, self._facts.get(f"outcome.{_REASONS}")):
+            yield from self._reasons.reasons(codes)
+
+    def _given_factors(self) -> Iterator[Topic]:
+        for part in self._reason_parts():
+            if outcome_parts.has_factors(part.name):
+                yield from self._reasons.factors(part)
+
+    def _reason_parts(self) -> list[Fact]:
+        """The parts of the outcome that give reasons, but for codes, and what the pack asks for by name."""
+        asked = self._asked(self._asking()) - {self._facts.real(path) for path in _TOLD_UNASKED}
+        outcome = self._find("outcome")
+        return [part for part in _reasons_in(outcome) if part.path not in asked] if outcome else []
+
+    def _inputs(self, *, briefly: bool) -> Iterator[Topic]:
         """Everything that the events brought."""
+        if briefly and any(not topic.withheld for topic in self._given_reasons()):
+            yield from self._given_factors()
         for fact in self._scalars(self._find("events")):
-            if not _is_event_name(fact):
+            if not (_is_event_name(fact) or _is_of_vector(fact)):
                 yield self._field(fact)
+
+    def _asked_for(self, element: Element) -> Iterator[Topic]:
+        found = False
+        for topic in self._at_paths(element.literal_paths):
+            found = True
+            yield topic
+        if not found:
+            everything = chain.from_iterable(self._scalars(self._find(part)) for part in ("outcome", "events"))
+            named = (fact for fact in everything if _names_something(fact) and element.looks_for(fact.path))
+            yield from map(self._field, islice(named, _MOST_NAMED))
 
     def _at_paths(self, paths: tuple[str, ...]) -> Iterator[Topic]:
         for path in paths:
             for fact in self._directly_in(path):
-                if fact.is_scalar:
-                    yield from self._fields(fact)
+                for field in self._scalars(fact if fact.is_scalar or fact.in_list else None):
+                    kind = outcome_parts.kind(field)
+                    if fact.path != _APPROVER:
+                        yield self._told(field, kind) if outcome_parts.names_item(field) else self._field(field)
 
     def _fields(self, part: Fact | None) -> Iterator[Topic]:
         return map(self._field, self._scalars(part))
@@ -127,52 +240,9 @@ class Selection:
         return Topic(fact, withheld=self._phrases.withhold(fact))
 
     def _scalars(self, part: Fact | None) -> Iterator[Fact]:
-        """Every scalar of a part of the record that is not empty."""
-        return (fact for fact in (part.scalars() if part else ()) if not _is_blank(fact.value))
-
-    def _reason(self, item: Fact) -> Iterator[Topic]:
-        """A reason is a text, a code, or an object with both; the phrasebook's words for a code come first."""
-        parts = {}
-        for key in ("code", "text"):
-            part = _part(item, key)
-            if part and self._phrases.withhold(part):
-                yield Topic(part, withheld=True)
-            elif part:
-                parts[key] = part
-        code, text = parts.get("code"), parts.get("text")
-        phrase = self._phrases.named(code.value) if code and isinstance(code.value, str) else None
-        if code and phrase and phrase.withheld:
-            yield Topic(code, withheld=True)
-        elif code and phrase and (phrase.sentence or phrase.label):
-            yield Topic(code, "phrase", phrase)
-        elif text and _is_prose(text.value) and not (text is code and _CODE.fullmatch(text.value)):
-            yield Topic(text, "prose")
-        elif code and code.is_scalar and not _is_blank(code.value):
-            yield Topic(code, "code")
-
-    def _factor(self, item: Fact) -> Iterator[Topic]:
-        """A factor in an object: its name, the field it is about, and which way it counted."""
-        if not isinstance(item.value, dict):
-            yield from self._reason(item)
-            return
-        direction = _DIRECTIONS.get(str(item.value.get("direction")).lower(), "factor")
-        name, path = item.value.get("factor"), item.value.get("path")
-        if not isinstance(name, str) or _is_blank(name):
-            name = ""
-        cited = self._find(path) if isinstance(path, str) else None
-        if self._withholds_factor(item, cited, name):
-            yield Topic(item, withheld=True)
-            return
-        values = _values(item, cited)
-        if name and not values:
-            yield Topic(item.child("factor"), "factor_name", name=name, direction=direction)
-        for fact in values if name else values or item.scalars():
-            withheld = self._phrases.withhold(fact)
-            yield Topic(fact, "factor", name=name or fact.field.name, direction=direction, withheld=withheld)
-
-    def _withholds_factor(self, item: Fact, cited: Fact | None, name: str) -> bool:
-        parts = [item, cited] if cited else [item]
-        return any(map(self._phrases.withhold, parts)) or (bool(name) and self._phrases.withhold_named(name))
+        """Every scalar of a part of the record that is not empty, nor told as the currency or unit of another."""
+        found = part.scalars() if part else iter(())
+        return (fact for fact in found if _is_told(fact) and not self._measures.is_used(fact))
 
     def _find(self, path: str) -> Fact | None:
         try:
@@ -188,26 +258,36 @@ class Selection:
         return list(found.children())
 
     def _each(self, path: str, select: Callable[[Fact], Iterator[Topic]]) -> Iterator[Topic]:
-        """The topics of each item of a list, or of the only one where there is no list."""
         found = self._find(path)
-        for item in found.children() if found and isinstance(found.value, list) else [found] if found else []:
-            yield from select(item)
+        if found:
+            yield from select(found)
 
 
-def _is_blank(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and not one_line(value))
+def _is_told(fact: Fact) -> bool:
+    """Whether there is something to tell: nothing was decided "on yesterday", and `0000-00-00` is no day at all."""
+    value = fact.value
+    if is_blank(value) or (isinstance(value, str) and values.stands_for_no_day(value)):
+        return False
+    return fact.path != "decided_at" or (isinstance(value, str) and values.parse_day(value) is not None)
 
 
-def _is_prose(value: Any) -> bool:
-    return isinstance(value, str) and not _is_blank(value)
+def _names_something(fact: Fact) -> bool:
+    """Whether a value can be what a thing is called: no number, and no day."""
+    value = fact.value
+    return (
+        isinstance(value, str)
+        and fact.path_length <= MOST_SOURCE
+        and any(map(str.isalpha, value[:_LONGEST_DAY]))
+        and values.parse_day(value) is None
+    )
 
 
 def _is_event_name(fact: Fact) -> bool:
     """The name of an event in a list: it is no information about the person, and stands beside what is."""
     event = fact.parent
     return bool(
-        fact.name == "name"
-        and isinstance(fact.value, str)
+        fact.name in NAMES_OF_EVENTS
+        and fact.value == (event.name if event else None)
         and event
         and event.in_list
         and event.parent
@@ -215,21 +295,27 @@ def _is_event_name(fact: Fact) -> bool:
     )
 
 
-def _part(item: Fact, key: str) -> Fact | None:
-    """A reason's code or text; of a reason that is no object, the reason itself."""
-    if not isinstance(item.value, dict):
-        return item
-    return item.child(key) if key in item.value else None
+def _is_of_vector(fact: Fact) -> bool:
+    """Whether it is one of the numbers that a model turned a text or picture into: nobody can read them."""
+    return fact.in_list and outcome_parts.is_number(fact.value) and not _VECTORS.isdisjoint(words_of(fact.field.name))
 
 
-def _values(item: Fact, cited: Fact | None) -> list[Fact]:
-    """Where a factor's value stands: in the field it cites, if that is the same value or the factor has none."""
-    own = item.child("value") if not _is_blank(item.value.get("value")) else None
-    if cited and cited.is_scalar and (own is None or _same(own.value, cited.value)):
-        return [cited]
-    return list(own.scalars()) if own else []
+def _reasons_in(part: Fact) -> Iterator[Fact]:
+    """What gives reasons within an object or list, whatever is around it."""
+    for child in () if part.is_scalar else part.children():
+        kind = None if child.in_list else outcome_parts.container(child.name)
+        if kind is None and child.name not in _LATER:
+            yield from _reasons_in(child)
+        elif kind == "reason" and child.name not in (_CODES, *_LATER) and outcome_parts.gives_reasons(child):
+            yield child
 
 
-def _same(one: Any, other: Any) -> bool:
-    """JSON's equality: Python takes true for 1."""
-    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
+def _without_currency(fact: Fact) -> list[str]:
+    return parse_name(fact.name).stem.casefold().split(" ")
+
+
+def _says_no_more(fact: Fact, kind: outcome_parts.Kind) -> bool:
+    """Whether a text is called no more than a condition, or missing, so that its name need not be told."""
+    name = fact.field.name
+    says = outcome_parts.container(name) == kind or outcome_parts.key(name) in ("prose", "name")
+    return says or outcome_parts.names_item(fact)

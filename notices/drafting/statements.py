@@ -12,10 +12,11 @@ Sections = dict[str, list[Statement]]
 
 def statements(selection: Selection, writer: StatementWriter) -> tuple[Sections, tuple[str, ...]]:
     """The four lists of statements, and the paths of what is withheld from them. Raises TooMuch."""
-    room, withheld = Room(), dict[str, None]()
+    room, withheld, chosen = Room(), dict[str, None](), set[str]()
 
     def printed(topics: Iterable[Topic]) -> Iterator[Topic]:
         for topic in topics:
+            chosen.add(topic.fact.path)
             if topic.withheld:
                 withheld[topic.fact.path] = None
             else:
@@ -31,12 +32,19 @@ def statements(selection: Selection, writer: StatementWriter) -> tuple[Sections,
         "main_factors": take(writer.write_factors(printed(topics["main_factors"]))),
         "inputs_used": take(writer.write_inputs(printed(topics["inputs_used"]))),
     }
-    before = [*sections["decision_summary"], *sections["main_factors"]]
+    # The amount that the letter begins with is still one of the things that were used.
+    summary = [item for item in sections["decision_summary"] if not item["source"].startswith("events.")]
+    before = [*summary, *sections["main_factors"]]
     sections["inputs_used"] = _without_repetitions(sections["inputs_used"], before)
     for element, requested in selection.requested():
         section = sections[element.where]
-        if not any(element.counts(item["source"]) for item in section):
-            section.extend(take(writer.write(printed(requested))))
+        if not any(element.counts(selection.named(item["source"])) for item in section):
+            found = take(writer.write(printed(requested)))
+            section.extend(found)
+            if element.where != "inputs_used":
+                sections["inputs_used"] = _without_repetitions(sections["inputs_used"], found)
+    for name, rest in selection.rest(chosen).items():
+        sections[name].extend(take(writer.write(printed(rest))))
     return sections, tuple(withheld)
 
 

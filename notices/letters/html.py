@@ -41,6 +41,7 @@ def document(letter: Letter, css: str) -> str:
         "letter": letter,
         "outline": outline,
         "labels": outline.labels,
+        "greeting": outline.labels["greeting"].split("{name}"),
         "mark": letter.mark and (outline.labels[letter.mark], outline.labels[f"{letter.mark}_note"]),
         "qr": _qr(letter.address, outline.labels["qr"]) if letter.address else "",
         "proof": json.dumps(base64.b64encode(letter.proof).decode()) if letter.proof else "",

@@ -3,16 +3,19 @@
 People edit content and recipient freely, so everything here is read with care: what has the wrong type is not printed.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from notices.bidi import contained
 from notices.letters import recipient
 from notices.letters.labels import Labels, language_of, languages
 from notices.letters.letter import Letter
 from notices.letters.printable import printable, printable_lines
 from notices.localization import catalog
+from notices.localization.sentences import isolate
 from notices.packs import base_language
 
 
@@ -49,6 +52,9 @@ class Outline:
     organization: Line
     sender: list[Line]
     recipient: list[Line]
+    greeted: Line
+    """The name in the greeting; without one nobody is named."""
+    closing: list[Line]
     facts: list[tuple[str, str, Line]]
     title: Line
     sections: list[Section]
@@ -63,13 +69,15 @@ def outline_of(letter: Letter) -> Outline:
     return Outline(
         language=language,
         labels=labels,
-        organization=Line(printable(letter.organization)),
-        sender=_lines(letter.sender),
-        recipient=[Line(line) for line in recipient.address_lines(letter.recipient)],
+        organization=_line(letter.organization),
+        sender=list(_sender(letter)),
+        recipient=[Line(contained(line)) for line in recipient.address_lines(letter.recipient)],
+        greeted=_line(recipient.greeted(letter.recipient)),
+        closing=list(_closing(letter, labels)),
         facts=list(_facts(letter, language, labels)),
-        title=Line(printable(letter.content.get("title")) or labels["title"]),
+        title=Line(contained(printable(letter.content.get("title"))) or labels["title"]),
         sections=[each for each in _sections(letter.content, labels, numbers) if each.items or each.paragraphs],
-        sources=list(numbers),
+        sources=[contained(source) for source in numbers],
     )
 
 
@@ -98,16 +106,43 @@ def _statements(items: Any, numbers: dict[str, int]) -> list[Line]:
         text = printable(item.get("statement")) if isinstance(item, Mapping) else ""
         if text:
             source = printable(item.get("source"))
-            lines.append(Line(text, numbers.setdefault(source, len(numbers) + 1) if source else 0))
+            lines.append(Line(contained(text), numbers.setdefault(source, len(numbers) + 1) if source else 0))
     return lines
 
 
 def _items(values: Any) -> list[Line]:
-    return [Line(text) for value in (values if isinstance(values, list) else []) if (text := printable(value))]
+    return [line for value in (values if isinstance(values, list) else []) if (line := _line(value)).text]
 
 
 def _lines(value: Any) -> list[Line]:
-    return [Line(line) for line in printable_lines(value)]
+    return [Line(contained(line)) for line in printable_lines(value)]
+
+
+def _line(value: Any) -> Line:
+    return Line(contained(printable(value)))
+
+
+def _sender(letter: Letter) -> Iterator[Line]:
+    """Address and contact, without the organization's name again where they begin with it."""
+    name = printable(letter.organization)
+    again = re.compile(rf"(?i){re.escape(name)}\s*(?:[,;:|\u2013\u2014-]\s*|$)") if name else None
+    for line in printable_lines(letter.sender):
+        rest = again.sub("", line, count=1) if again and again.match(line) else line
+        if rest:
+            yield Line(contained(rest))
+
+
+def _closing(letter: Letter, labels: Labels) -> Iterator[Line]:
+    """Who signs: a person with function and telephone, else the organization."""
+    said = {name: printable(letter.signatory.get(name)) for name in ("name", "function", "telephone")}
+    yield Line(labels["closing"])
+    if not (said["name"] or said["function"]):
+        yield _line(letter.organization)
+    for name in ("name", "function"):
+        if said[name]:
+            yield _line(said[name])
+    if said["telephone"]:
+        yield Line(labels["fact"].format(label=labels["telephone"], value=isolate(contained(said["telephone"]))))
 
 
 def _facts(letter: Letter, language: str, labels: Labels) -> Iterator[tuple[str, str, Line]]:
@@ -119,4 +154,4 @@ def _facts(letter: Letter, language: str, labels: Labels) -> Iterator[tuple[str,
     }
     for name, value in values.items():
         if value:
-            yield name, labels[name], Line(value)
+            yield name, labels[name], _line(value)

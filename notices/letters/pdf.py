@@ -30,7 +30,8 @@ class NoPdfHere(Fault):
     code = "no_pdf_here"
     sentence = (
         "Letters cannot be made as PDF here, for the library Pango is missing. An administrator must install it, on "
-        "Debian as libpango-1.0-0, libpangoft2-1.0-0, libharfbuzz-subset0 and fonts-dejavu-core. HTML and text work."
+        "Debian as libpango-1.0-0, libpangoft2-1.0-0, libharfbuzz-subset0 and fonts-dejavu-core, fonts-noto-cjk and "
+        "fonts-symbola. HTML and text work."
     )
 
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from notices.letters.printable import printable, printable_lines
+from notices.localization.sentences import one_line
+from notices.sensitive.values import kinds
 
 MOST_LINES = 8
 LONGEST_LINE = 80
@@ -28,7 +30,32 @@ def printed_fields(recipient: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "address": [_shorten(line, LONGEST_LINE) for line in address_lines(recipient)[:MOST_LINES]],
         "reference": _shorten(" ".join(printable_lines(recipient.get("reference"))), LONGEST_REFERENCE),
+        "greeted": greeted(recipient),
     }
+
+
+def with_reference(recipient: Mapping[str, Any], recorded: object) -> dict[str, Any]:
+    """A recipient with the person's own reference: the record's where none is given, if it is fit to be printed.
+
+    A record may have the number of a card or a national number there: that one is left out, whoever gives it.
+
+    Args:
+        recorded: `subject.reference` of the record.
+    """
+    reference = one_line(str(recorded)) if isinstance(recorded, str | int) and not isinstance(recorded, bool) else ""
+    is_sensitive = any(kinds(reference))
+    if is_sensitive and recipient.get("reference") == recorded:
+        return {name: value for name, value in recipient.items() if name != "reference"}
+    is_fit = reference and not is_sensitive and not length_problem({"reference": reference})
+    return {**recipient, "reference": reference} if is_fit and "reference" not in recipient else dict(recipient)
+
+
+def greeted(recipient: Mapping[str, Any]) -> str:
+    """The name in the greeting, on one line; "" if there is none."""
+    for part in ("greeted", "name"):
+        for line in printable_lines(recipient.get(part)):
+            return _shorten(line, LONGEST_LINE)
+    return ""
 
 
 def length_problem(recipient: Mapping[str, Any]) -> str:

@@ -3,8 +3,10 @@
 import textwrap
 from collections.abc import Iterator
 
+from notices.bidi import carried
 from notices.letters.letter import Letter
 from notices.letters.outline import Line, Outline, outline_of
+from notices.localization.sentences import isolate
 
 _WIDTH = 78
 
@@ -12,7 +14,9 @@ _WIDTH = 78
 def render_text(letter: Letter) -> str:
     """The letter as lines of at most 78 columns, but for words that are longer; sources are numbers in brackets."""
     outline = outline_of(letter)
-    return "\n\n".join([*_head(letter, outline), *_body(outline), *_sources(outline), *_check(letter, outline)]) + "\n"
+    closing = "\n".join(_wrapped(line.text) for line in outline.closing)
+    parts = [*_head(letter, outline), *_body(outline), closing, *_sources(outline), *_check(letter, outline)]
+    return "\n\n".join(parts) + "\n"
 
 
 def _head(letter: Letter, outline: Outline) -> Iterator[str]:
@@ -22,9 +26,11 @@ def _head(letter: Letter, outline: Outline) -> Iterator[str]:
         if block:
             yield "\n".join(_wrapped(line.text) for line in block)
     yield "\n".join(
-        _wrapped(outline.labels["fact"].format(label=label, value=value.text)) for _, label, value in outline.facts
+        _wrapped(outline.labels["fact"].format(label=label, value=isolate(value.text)))
+        for _, label, value in outline.facts
     )
     yield _heading(outline.title.text, "=")
+    yield _wrapped(_greeting(outline))
 
 
 def _body(outline: Outline) -> Iterator[str]:
@@ -33,6 +39,12 @@ def _body(outline: Outline) -> Iterator[str]:
         if section.items:
             yield "\n".join(_wrapped(_cited(line), "- ") for line in section.items)
         yield from (_wrapped(line.text) for line in section.paragraphs)
+
+
+def _greeting(outline: Outline) -> str:
+    if outline.greeted.text:
+        return outline.labels["greeting"].format(name=isolate(outline.greeted.text))
+    return outline.labels["greeting_nobody"]
 
 
 def _sources(outline: Outline) -> Iterator[str]:
@@ -74,4 +86,4 @@ def _wrapped(text: str, bullet: str = "") -> str:
         )
         for number, line in enumerate(text.split("\n"))
     ]
-    return "\n".join(lines)
+    return "\n".join(carried("\n".join(lines).split("\n")))

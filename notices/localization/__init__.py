@@ -1,8 +1,9 @@
 """The catalogs of messages that notices are made of, one for each of their languages."""
 
+import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from functools import cache
@@ -11,17 +12,30 @@ from typing import Any, NamedTuple
 
 from babel import Locale
 
+from notices import outcomes
 from notices.localization import values
-from notices.localization.names import FieldName, humanise, parse_name, spell_out
+from notices.localization.names import FieldName, humanise, is_machine_name, parse_name, spell_out
 from notices.localization.sentences import isolate
 from notices.packs import base_language
 from notices.record_paths import Scalar
 
-__all__ = ["LONGEST_TEXT", "Catalog", "FieldText", "catalog", "humanise", "spell_out"]
+__all__ = ["LONGEST_TEXT", "NO_MEASURE", "Catalog", "FieldText", "Measure", "catalog", "humanise", "spell_out"]
 
 _DIRECTORY = Path(__file__).parent
 LONGEST_TEXT = 2000
 """Characters that are printed of a field's value."""
+_REPEATED = re.compile(r"(?i)\b([^\W\d_]+)(?: \1\b)+")
+"""`provider_npi` would be the provider provider number."""
+_SHOUTED = re.compile(r"[A-Z0-9._/\-]+")
+"""Codes, which stay as they are."""
+# Programs write names small. Compounds end as their last word does.
+_GERMAN_NOUN = re.compile(
+    r"(?:betr[aä]g|betr[aä]ge|dauer|datum|einkommen|euro|fahrzeug|forderungen|grund|jahr|jahre|konto|kosten|kredit|miete|monat"
+    r"|monate|nummer|größe|höhe|gebühr|gebühren|vermögen|prämie|person|personen|preis|punkte|rate|raten|schulden|summe|tage|vertrag|wert|zins"
+    r"|\w{3}(?:heit|heiten|ion|ionen|keit|keiten|nis|nisse|schaft|schaften|tät|ung|ungen))$"
+)
+# `dti_ratio`: these say nothing more after an abbreviation that is written out.
+_SAID_BY_ABBREVIATIONS = {"code", "index", "no", "number", "rate", "ratio"}
 
 
 class FieldText(NamedTuple):
@@ -31,6 +45,27 @@ class FieldText(NamedTuple):
     value: str
     is_event_date: bool = False
     """The label is something that happened, and the value the day: `received`."""
+
+
+class Measure(NamedTuple):
+    """What a number is, by another field than its own."""
+
+    currency: str = ""
+    unit: str = ""
+    """As babel names it."""
+    suffix: str = ""
+    """A unit that babel does not know, as the record spells it."""
+    is_minor: bool = False
+    """Whether the amount is in the currency's smallest unit."""
+
+    def of(self, name: FieldName) -> FieldName:
+        """A name with this measure instead of its own, if there is one."""
+        stem = name.stem if name.is_minor else name.words
+        own = self._replace(is_minor=self.is_minor or name.is_minor)._asdict()
+        return name._replace(stem=stem, **own) if any(self) else name
+
+
+NO_MEASURE = Measure()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +82,44 @@ class Catalog:
     """For fields of the record profile and those that packs ask for, by path."""
     fields_if_automated: Mapping[str, str]
     """The same, where the record says that the system decided alone."""
+    fields_if_not_decided: Mapping[str, str]
+    """The same, where nobody has decided yet."""
+    since: Mapping[str, str]
+    """When a case came to be so, by the word for what became of it, where nobody decided."""
     choices: Mapping[str, Mapping[str, str]]
     """For the known values of such fields."""
+    abbreviations: Mapping[str, str]
+    """What the short words in names of fields stand for, such as `dti`."""
+    names: Mapping[str, str]
+    """For whole names of fields that the record profile has, or that are much used."""
+
+    letters: Mapping[str, str] = field(default_factory=dict)
+    """Parts of words in the letters that programs have, each as it is spelled: `groesse`."""
 
     def message(self, name: str, **values: str) -> str:
         """A message with values in its placeholders."""
+        if label := values.get("label"):
+            values["label"] = self.begun(label)
         return self.messages[name].format(**values)
 
-    def field_text(self, name: str, value: Scalar) -> FieldText:
-        """A field's label, and its value as people of this language write it."""
-        parsed = parse_name(name)
+    def begun(self, label: str) -> str:
+        """A label as this language begins one: German does with a capital, as most are nouns."""
+        return label[:1].upper() + label[1:] if self.locale.language == "de" else label
+
+    def field_text(self, name: str, value: Scalar, measure: Measure = NO_MEASURE) -> FieldText:
+        """A field's label, and its value as people of this language write it.
+
+        Args:
+            measure: what the fields beside this one say that its number is. It goes before what the name says.
+        """
+        text = self._field_text(measure.of(parse_name(name)), value)
+        return text._replace(label=self._written_out(text.label)) if is_machine_name(name) else text
+
+    def label(self, name: str) -> str:
+        """A name as words, with its abbreviations written out."""
+        return self._written_out(humanise(name)) if is_machine_name(name) else humanise(name)
+
+    def _field_text(self, parsed: FieldName, value: Scalar) -> FieldText:
         if value is None:
             return FieldText(parsed.stem, self.messages["nothing"])
         if isinstance(value, bool):
@@ -66,29 +129,69 @@ class Catalog:
         day = values.parse_day(value)
         if day:
             return FieldText(parsed.stem, self.format_date(day), parsed.is_moment and " " not in parsed.stem)
-        text = spell_out(value)
+        amount = values.parse_amount(value.strip()) if parsed.currency else None
+        if amount is not None:
+            return self._number(parsed, amount)
+        if parsed.currency and values.is_unclear_amount(value.strip()):
+            return FieldText(parsed.stem, f"{value.strip()} {parsed.currency}")
+        text = self.spell_out(value)
         if not text:
             return FieldText(parsed.stem, self.messages["nothing"])
         return FieldText(parsed.words, isolate(text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + "…"))
+
+    def spell_out(self, text: str) -> str:
+        """A text on one line; one that is no more than the name of something as words."""
+        spelled = spell_out(text)
+        return self._written_out(spelled) if is_machine_name(text) and not _SHOUTED.fullmatch(text) else spelled
+
+    def _written_out(self, words: str) -> str:
+        """Words with their abbreviations written out: `debt-to-income ratio (DTI)` for `dti ratio`."""
+        if known := self.names.get(words.casefold()):
+            return known
+        parts, told = words.split(" "), []
+        while parts:
+            length = 2 if " ".join(parts[:2]).casefold() in self.abbreviations and len(parts) > 1 else 1
+            short, parts = " ".join(parts[:length]), parts[length:]
+            full = self.abbreviations.get(short.casefold()) or self._spelled(short)
+            told.append(full)
+            if full.endswith(")") and parts and parts[0].casefold() in _SAID_BY_ABBREVIATIONS:
+                parts = parts[1:]
+        return _REPEATED.sub(r"\1", " ".join(told))
+
+    def _spelled(self, word: str) -> str:
+        if word.isascii():
+            for plain, letters in self.letters.items():
+                word = word.replace(plain, letters)
+        is_noun = self.locale.language == "de" and _GERMAN_NOUN.search(word)
+        return word[:1].upper() + word[1:] if is_noun else word
 
     def format_date(self, day: date) -> str:
         """A day as people of this language and region write it."""
         return values.format_day(day, self.locale)
 
-    def has_unit(self, name: str) -> bool:
-        """Whether a field's name says what its value is measured in."""
+    def label_without_unit(self, name: str) -> str:
+        """A name as words, without the unit that it says a value has."""
         parsed = parse_name(name)
-        return bool(parsed.currency or parsed.unit)
+        words = parsed.stem if parsed.currency or parsed.unit else parsed.words
+        return self._written_out(words) if is_machine_name(name) else words
 
     def choice(self, path: str, value: Scalar) -> str | None:
         """The message for a known value of a known field."""
+        if path in (*outcomes.PATHS, *outcomes.INSTEAD):
+            outcome = outcomes.outcome(value)
+            return self.choices[outcomes.PATHS[0]].get(outcome.word) if outcome else None
         known = self.choices.get(path)
         return known.get("_".join(str(value).lower().split())) if known else None
 
     def _number(self, name: FieldName, number: int | Decimal) -> FieldText:
         if name.currency:
-            return FieldText(name.stem, values.format_money(number, name.currency, self.locale))
+            amount = values.of_minor_units(number, name.currency) if name.is_minor else number
+            return FieldText(name.stem, values.format_money(amount, name.currency, self.locale))
         quantity = values.format_quantity(number, name.unit, self.locale) if name.unit else None
+        if not (name.unit or name.suffix) and (percent := name.percent(number)) is not None:
+            quantity = values.format_quantity(percent, "concentr-percent", self.locale)
+        if name.suffix:
+            quantity = f"{values.format_number(number, self.locale, identifies=False)} {name.suffix}"
         if quantity:
             return FieldText(name.stem, quantity)
         return FieldText(name.words, values.format_number(number, self.locale, identifies=name.identifies))

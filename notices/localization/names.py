@@ -1,25 +1,35 @@
 """What the name of a field says: its words, and what its value is measured in."""
 
 import re
+from decimal import Decimal
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from babel import Locale
 
 from notices.localization.sentences import isolate, one_line
 
 LONGEST = 120
-_PARTS = re.compile(r"[_\-.\s/]+|(?<=[a-z0-9])(?=[A-Z])")
-_PLAIN = re.compile(r"[A-Za-z0-9_\-./]+")
+_CAPITAL, _SMALL = "A-ZÀ-ÖØ-ÞŒ", "a-zß-öø-ÿœ"
+_PARTS = re.compile(
+    rf"[_\-.\s/]+|(?<=[{_SMALL}0-9])(?=[{_CAPITAL}])|(?<=[{_CAPITAL}])(?=[{_CAPITAL}][{_SMALL}])"
+    r"|(?<=[A-Za-z][a-z]{3})(?=[0-9]+[A-Z_\-])"  # inquiriesLast6Months, but not sha256Sum
+    r"|(?:(?<=Last)|(?<=_last)|(?<=Past)|(?<=_past)|(?<=Next)|(?<=_next)|(?<=Per)|(?<=_per)|(?<=^last)|(?<=^per))(?=[0-9])"
+    r"|(?<=[0-9])(?=(?:day|week|month|year|mile|km|tage|monate|jahre|jours|mois|ans)s?(?![a-z]))"
+)
+# A word with accents is as people write it, unless it is in one with others as programs write them.
+_PLAIN = re.compile(rf"[A-Za-z0-9_\-./]+|(?=\S*(?:_|[{_SMALL}][{_CAPITAL}]))[{_SMALL}{_CAPITAL}0-9_\-./]+")
 _CONSTANT = re.compile(r"[a-z]+(_[a-z]+)+|[A-Z]+(_[A-Z]+)+")
 _PUNCTUATION = " .,:;!?"
 
 # Codes that are also English words or common abbreviations: nobody can tell `pain_all` from an amount in lek.
 _ENGLISH_WORDS = {"all", "bad", "bam", "ban", "bob", "cop", "crc", "cup", "esp", "gel", "inr", "irr", "mad"}
 _ENGLISH_WORDS |= {"mop", "pen", "php", "pte", "ron", "rub", "scr", "sit", "sos", "std", "sur", "top", "try"}
-_CURRENCIES = {str(code).lower() for code in Locale("en").currencies} - _ENGLISH_WORDS
+_CODES = frozenset(map(str, Locale("en").currencies))
+_CURRENCIES = {code.lower() for code in _CODES} - _ENGLISH_WORDS
 _UNITS = {
     "percent": "concentr-percent",
+    "percentage": "concentr-percent",
     "pct": "concentr-percent",
     "years": "duration-year",
     "months": "duration-month",
@@ -33,16 +43,53 @@ _UNITS = {
     "cm": "length-centimeter",
     "kg": "mass-kilogram",
     "mmhg": "pressure-millimeter-ofhg",
+    **dict.fromkeys(("prozent", "pourcent", "pourcentage"), "concentr-percent"),
+    **dict.fromkeys(("jahr", "jahre", "jahren", "ans", "année", "années", "annee", "annees"), "duration-year"),
+    **dict.fromkeys(("monat", "monate", "monaten", "mois"), "duration-month"),
+    **dict.fromkeys(("wochen", "semaines"), "duration-week"),
+    **dict.fromkeys(("tage", "tagen", "jours"), "duration-day"),
+    **dict.fromkeys(("stunden", "heures"), "duration-hour"),
+    **dict.fromkeys(("minuten",), "duration-minute"),
 }
+# Hundredths of a currency, or so: which one, another field says.
+MINOR = {"cents", "centimes", "minor", "pence"}
+_MINOR_AMOUNTS = {*MINOR, "amount in minor units", "amount minor units", "minor amount", "minor units", "minor value"}
 # Metres or millions: the record does not say.
 _AMBIGUOUS_UNITS = {"g", "h", "l", "m"}
 # `payments_last_months` counts payments and `number_of_days` is already said: after these a unit is part of the name.
 _NO_UNIT_AFTER = {"at", "by", "each", "every", "for", "from", "last", "next", "of"}
+_BEFORE_MONEY = {"last", "next", "other", "past", "previous", "prior"}
 _NO_UNIT_AFTER |= {"other", "past", "per", "previous", "prior", "the", "to", "within"}
+_NO_UNIT_AFTER |= {
+    "je",
+    "letzte",
+    "letzten",
+    "pro",
+    "seit",
+    "vor",
+    "chaque",
+    "de",
+    "depuis",
+    "dernières",
+    "derniers",
+    "par",
+}
+_ADJECTIVE = re.compile(r"^(?:free|consecutive|full|whole|volle[nr]?)$|(?:frei|ig|lich|isch|los)e[nrs]?$")
 # Numbers in fields with one of these in their names are names themselves, as far as anybody can tell.
 _IDENTIFYING = {"account", "code", "codes", "customer", "fax", "iban", "id", "identifier", "ids", "key", "mobile", "no"}
 _IDENTIFYING |= {"nr", "number", "numbers", "phone", "pin", "plz", "postal", "postcode", "ref", "reference", "serial"}
 _IDENTIFYING |= {"ssn", "telephone", "year", "years", "zip", "zipcode"}
+_IDENTIFYING |= {"lat", "latitude", "lng", "lon", "longitude"}
+
+
+# `_percent` at the end of a name is a unit.
+_SAYS_PERCENT = {"pct", "percent", "percentage", "pourcentage", "prozent"}
+_PERCENTAGES = {"apr", "aprc", "apy", "taeg"}
+SHARES = frozenset({"cltv", "dti", "ltv", "pti"})
+"""Ratios that are written as a share or in percent: 0.46 is 46 percent, and so is 46."""
+_OF_SHARES = SHARES | {"limit", "max", "maximum", "min", "minimum", "ratio", "threshold"}
+_LARGEST_SHARE: Final = 2
+_LEAST_PERCENT: Final = 5
 
 
 class FieldName(NamedTuple):
@@ -54,8 +101,29 @@ class FieldName(NamedTuple):
     currency: str = ""
     unit: str = ""
     """As babel names it."""
+    suffix: str = ""
+    """A unit that babel does not know."""
+    is_minor: bool = False
+    """Whether the amount is in the currency's smallest unit, as cents are."""
     is_moment: bool = False
     """Whether a date here is when something happened: the name ends with "at" or "on"."""
+
+    def percent(self, number: int | Decimal) -> int | Decimal | None:
+        """The percent that a number here is, where the name says so and the number leaves no doubt."""
+        words = self.words.casefold().split(" ")
+        if not _SAYS_PERCENT.isdisjoint(words) or (words[-1] in _PERCENTAGES and abs(Decimal(number)) >= 1):
+            return number
+        if SHARES.isdisjoint(words) or words[-1] not in _OF_SHARES or number < 0:
+            return None
+        return 100 * number if number <= _LARGEST_SHARE else number if number >= _LEAST_PERCENT else None
+
+    def is_unclear_percent(self, number: int | Decimal) -> bool:
+        """Whether a number here may be a percentage or the share that is a hundred times as much."""
+        words = self.words.casefold().split(" ")
+        if words[-1] in _PERCENTAGES or not (SHARES.isdisjoint(words) or _SAYS_PERCENT.isdisjoint(words)):
+            return 0 < abs(Decimal(number)) < 1
+        is_share = not SHARES.isdisjoint(words) and words[-1] in _OF_SHARES
+        return is_share and _LARGEST_SHARE < number < _LEAST_PERCENT
 
     @property
     def identifies(self) -> bool:
@@ -73,9 +141,36 @@ def humanise(name: str) -> str:
     return isolate(words if len(words) <= LONGEST else words[:LONGEST].rstrip() + "…")
 
 
+def is_machine_name(name: str) -> bool:
+    """Whether a name is one that programs write, such as `dti_ratio`, and not what people wrote."""
+    return _PLAIN.fullmatch(name) is not None
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name, small: what tables of names are asked by."""
+    return humanise(name[: LONGEST + 1]).casefold().split(" ")
+
+
 def spell_out(text: str) -> str:
     """A text on one line; one that is no more than the name of something, such as `sent_to_clinician`, as words."""
     return humanise(text) if _CONSTANT.fullmatch(text) else one_line(text)
+
+
+def measured_in(word: str) -> tuple[str, str]:
+    """What a word such as `EUR`, `%` or `months` says that a number is: its currency, or its unit as babel names it."""
+    small = word.strip().casefold()
+    if small.upper() in _CODES:
+        return small.upper(), ""
+    plural = small if small in _UNITS else f"{small}s"
+    return "", _UNITS.get(plural, "concentr-percent" if small in ("%", "per cent", "prozent", "pour cent") else "")
+
+
+def _in_minor_units(major: FieldName, unit: str) -> FieldName:
+    """What a name says that ends with `cents`, from what is before that."""
+    if major.currency:
+        return major._replace(is_minor=True)
+    suffix = "" if unit == "minor" else unit
+    return FieldName(f"{major.words} {unit}", major.words, suffix=suffix, is_minor=True)
 
 
 def parse_name(name: str) -> FieldName:
@@ -85,6 +180,16 @@ def parse_name(name: str) -> FieldName:
     )  # no more is kept than a cache should hold
 
 
+def _is_of_unit(word: str) -> bool:
+    """Whether a word says of which kind the unit after it is: of `claim_free_years` the years are the thing."""
+    return _ADJECTIVE.search(word) is not None
+
+
+def _ends_in_number_of(stem: list[str]) -> bool:
+    """Whether what comes next is counted by the name itself, as in `last_12_months`."""
+    return stem[-1][-1:].isdecimal() or stem[-1] in _NO_UNIT_AFTER
+
+
 @lru_cache(maxsize=4096)
 def _parse(name: str) -> FieldName:
     words = humanise(name)
@@ -92,11 +197,15 @@ def _parse(name: str) -> FieldName:
     if stem and stem[-1] == "in":  # age in years
         stem.pop()
     words_before = " ".join(stem)
-    if not stem or stem[-1].isdecimal() or stem[-1] in _NO_UNIT_AFTER:
-        return FieldName(words, words)
-    if last.lower() in _CURRENCIES:
+    if words in _MINOR_AMOUNTS:
+        return FieldName(words, "amount", is_minor=True)
+    if stem and last.lower() in _CURRENCIES and (stem[-1] in _BEFORE_MONEY or not _ends_in_number_of(stem)):
         return FieldName(f"{words_before} {last.upper()}", words_before, currency=last.upper())
-    if last.lower() in _UNITS:
+    if not stem or (_ends_in_number_of(stem) and stem != ["within"]):
+        return FieldName(words, words)
+    if last in MINOR:
+        return _in_minor_units(_parse(words_before), last)
+    if last.lower() in _UNITS and not _is_of_unit(stem[-1]):
         return FieldName(words, words_before, unit=_UNITS[last.lower()])
     if last in ("at", "on"):
         return FieldName(words, words_before, is_moment=True)

@@ -3,7 +3,8 @@
 import re
 import unicodedata
 
-_END_MARKS = (".", "!", "?", "…")
+# The last ones are Chinese, Japanese, Arabic, Urdu and Hindi.
+END_MARKS = (".", "!", "?", "…", "\u3002", "\uff01", "\uff1f", "\u061f", "\u06d4", "\u0964")
 # No-break spaces stay: they hold numbers and French punctuation together.
 _SPACES = re.compile(r"[^\S\u00a0\u202f]+|[\x00-\x1f\x7f-\x9f]+")
 # PostgreSQL cannot hold NUL. Only the others can end an isolate; every other control that reorders text loses its
@@ -27,10 +28,10 @@ def finish_sentence(text: str) -> str:
     text = text.rstrip(" ,;:")
     if not text:
         return text
-    if text.endswith(_POP) and text[-2:-1] in _END_MARKS:
+    if text.endswith(_POP) and text[-2:-1] in END_MARKS:
         text = text[:-2] + _POP + text[-2]  # the end mark belongs to the sentence, not to the value inside it
     first = text[0].upper()
-    return (first if len(first) == 1 else text[0]) + text[1:] + ("" if text.endswith(_END_MARKS) else ".")
+    return (first if len(first) == 1 else text[0]) + text[1:] + ("" if text.endswith(END_MARKS) else ".")
 
 
 def split_sentences(text: str) -> list[str]:

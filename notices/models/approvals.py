@@ -57,6 +57,12 @@ class Approval(Leased):
     sender = models.TextField(
         null=True, help_text="The contact in the letter's head. None: from before it was sealed with the notice."
     )
+    signatory = models.JSONField(
+        null=True, help_text="Who signs the letter. None: from before letters were signed by somebody."
+    )
+    acknowledged = models.JSONField(
+        null=True, help_text="The warnings that the approver acknowledged. None: from before there were warnings."
+    )
     actor_kind = models.CharField(max_length=16)
     actor_id = models.CharField(max_length=64)
     created_at = models.DateTimeField(auto_now_add=True)

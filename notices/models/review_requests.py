@@ -11,6 +11,8 @@ from config.tenancy import TenantQuerySet
 from decisions.models import Decision
 from notices.models.notices import Notice
 
+UNFINISHED = Q(told_at=None, closed_at=None)
+
 
 def _answers() -> QuerySet[Decision]:
     """The reconsiderations in the decision's chain that were recorded after the request."""
@@ -21,25 +23,36 @@ def _answers() -> QuerySet[Decision]:
 
 class ReviewRequestQuerySet(TenantQuerySet["ReviewRequest"]):
     def with_answer(self) -> "ReviewRequestQuerySet":
-        """Adds `answered_at` and `answer_id`, of the first answer."""
+        """Adds `answered_at`, `answer_id` and `answered_by`, its decision id, of the first answer."""
         first = _answers().order_by("received_at", "pk")
         return self.annotate(  # type: ignore[no-redef]
-            answered_at=Subquery(first.values("received_at")[:1]), answer_id=Subquery(first.values("pk")[:1])
+            answered_at=Subquery(first.values("received_at")[:1]),
+            answer_id=Subquery(first.values("pk")[:1]),
+            answered_by=Subquery(first.values("decision_id")[:1]),
         )
 
+    def unfinished(self) -> "ReviewRequestQuerySet":
+        """Those in which the person waits: for the reconsideration, or for word of it."""
+        return self.filter(UNFINISHED)
+
     def waiting(self) -> "ReviewRequestQuerySet":
-        """Those that somebody still has to answer."""
-        return self.filter(~Exists(_answers()), closed_at=None)
+        """Those that somebody still has to look at."""
+        return self.unfinished().filter(~Exists(_answers()))
+
+    def to_be_told(self) -> "ReviewRequestQuerySet":
+        """Those that a reconsideration has answered, and the person does not know it yet."""
+        return self.unfinished().filter(Exists(_answers()))
 
     def answered(self) -> "ReviewRequestQuerySet":
-        """Those that a reconsideration has answered, and nobody has closed."""
-        return self.filter(Exists(_answers()), closed_at=None)
+        """Those whose outcome a letter has told the person."""
+        return self.exclude(told_at=None)
 
 
 class ReviewRequest(Leased):
     """An affected person's request that a human look at the decision again, made on the public page of their letter.
 
-    It counts as answered once a reconsideration of the decision is recorded after it.
+    A reconsideration of the decision that is recorded after it answers it. It is over once a letter about that has
+    reached the person, or somebody closes it with a reason.
     """
 
     organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -51,22 +64,33 @@ class ReviewRequest(Leased):
     due_clock = models.CharField(max_length=64, blank=True)
     handled_at = models.DateTimeField(null=True, help_text="When the acknowledgement went out, or was given up.")
     refused_at = models.DateTimeField(null=True, help_text="When the mail server refused the address for good.")
+    told_at = models.DateTimeField(null=True, help_text="When a letter about the outcome reached the person.")
+    told_by = models.ForeignKey(
+        Notice, on_delete=models.PROTECT, null=True, related_name="told_requests", help_text="That letter."
+    )
     closed_at = models.DateTimeField(null=True, blank=True)
     closed_by = models.CharField(max_length=300, blank=True)
     closed_because = models.TextField(blank=True)
 
-    answered_at: datetime | None  # these two are what `with_answer` adds
+    answered_at: datetime | None  # these three are what `with_answer` adds
     answer_id: uuid.UUID | None
+    answered_by: str | None
 
     objects = ReviewRequestQuerySet.as_manager()
 
     class Meta:
         constraints = [
             models.CheckConstraint(condition=Q(closed_at=None) | ~Q(closed_because=""), name="closing_has_a_reason"),
+            models.CheckConstraint(
+                condition=Q(told_at=None, told_by=None) | Q(told_at__isnull=False, told_by__isnull=False),
+                name="telling_has_its_letter",
+            ),
+            models.CheckConstraint(condition=Q(told_at=None) | Q(closed_at=None), name="told_or_closed"),
         ]
         indexes = [
             models.Index(fields=["organization", "-received_at", "-id"], name="reviews_newest_first"),
             models.Index(fields=["received_at"], condition=Q(handled_at=None), name="reviews_to_acknowledge"),
+            models.Index(fields=["organization", "due_at"], condition=UNFINISHED, name="reviews_unfinished"),
         ]
 
     def __str__(self) -> str:
@@ -74,5 +98,16 @@ class ReviewRequest(Leased):
 
     @property
     def state(self) -> str:
-        """`open`, `answered` or `closed`; only for rows of `with_answer`."""
-        return "closed" if self.closed_at else "answered" if self.answered_at else "open"
+        """`open`, `to_be_told`, `answered` (the person was told) or `closed`; only for rows of `with_answer`."""
+        if self.closed_at:
+            return "closed"
+        return "answered" if self.told_at else "to_be_told" if self.answered_at else "open"
+
+    @property
+    def standing(self) -> str:
+        """`state` in words."""
+        return self.state.replace("_", " ")
+
+    @property
+    def is_unfinished(self) -> bool:
+        return self.told_at is None and self.closed_at is None

@@ -33,6 +33,13 @@ class NoticeSettings(models.Model):
     at_risk_days = models.PositiveSmallIntegerField(
         default=7, help_text="A notice is at risk when this many days or fewer are left."
     )
+    sensitive_fields = models.JSONField(
+        default=list, blank=True, help_text="Names of fields that letters withhold, beside those of the default list."
+    )
+    printable_fields = models.JSONField(
+        default=list, blank=True, help_text="Names that the default list has and letters print all the same."
+    )
+    signatory = models.JSONField(default=dict, blank=True, help_text="Who signs letters: name, function and telephone.")
 
     objects = TenantQuerySet.as_manager()
 

@@ -3,12 +3,12 @@
 This package knows no Django and no records: it reads packs, checks them and answers what they say.
 """
 
+from notices.packs.clocks import Clock
 from notices.packs.conditions import Applicability, Condition
 from notices.packs.loading import BrokenPack, directories, load, packs, problems
 from notices.packs.models import (
     PLACEHOLDER,
     STATEMENT_FIELDS,
-    Clock,
     Element,
     Locked,
     Pack,
@@ -16,6 +16,7 @@ from notices.packs.models import (
     Text,
     base_language,
     fill,
+    is_text,
     placeholders,
 )
 
@@ -34,6 +35,7 @@ __all__ = [
     "base_language",
     "directories",
     "fill",
+    "is_text",
     "load",
     "packs",
     "placeholders",

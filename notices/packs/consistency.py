@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from babel.localedata import locale_identifiers
 
-from notices.packs.models import BINDING, COMMON_PLACEHOLDERS, Element, Pack, Text, placeholders
+from notices.packs.models import COMMON_PLACEHOLDERS, Element, Pack, Text, placeholders
+from notices.packs.parts import BINDING
 
 PACK_FILE = "pack.toml"
 
@@ -35,7 +36,7 @@ def defects(pack: Pack) -> Iterator[Defect]:
 
 
 def _names(pack: Pack) -> Iterator[Defect]:
-    for table in ("sources", "elements", "clocks", "locked"):
+    for table in ("sources", "elements", "clocks", "locked", "weak_reasons", "cautions", "frameworks"):
         seen: Counter[str] = Counter()
         for position, part in enumerate(getattr(pack, table)):
             seen[part.id] += 1
@@ -59,6 +60,15 @@ def _references(pack: Pack) -> Iterator[Defect]:
     for position, clock in enumerate(pack.clocks):
         if clock.source not in known["sources"]:
             yield Defect(PACK_FILE, ("clocks", position, "source"), f"there is no source {clock.source!r} in this pack")
+    for position, weak in enumerate(pack.weak_reasons):
+        if weak.source not in known["sources"]:
+            yield Defect(
+                PACK_FILE, ("weak_reasons", position, "source"), f"there is no source {weak.source!r} in this pack"
+            )
+    for table in ("by_law", "cautions", "prohibited_bases"):
+        for position, part in enumerate(getattr(pack, table)):
+            if part.source not in known["sources"]:
+                yield Defect(PACK_FILE, (table, position, "source"), f"there is no source {part.source!r} in this pack")
     yield from _requests(pack)
     if pack.retention_source is not None and pack.retention_source not in known["sources"]:
         yield Defect(PACK_FILE, ("retention_source",), f"there is no source {pack.retention_source!r} in this pack")
@@ -96,9 +106,23 @@ def _human_review(pack: Pack) -> Iterator[Defect]:
 
 def _record(pack: Pack) -> Iterator[Defect]:
     """What stands beside the law: where placeholders come from, and how dates and money are written."""
+    parts = (*pack.elements, *pack.clocks, *pack.locked)
+    compared = {path for part in parts for each in part.when.conditions for path in each.paths}
+    for position, path in enumerate(pack.asked):
+        if path not in compared:
+            yield Defect(PACK_FILE, ("asked", position), f"no condition of this pack compares {path!r}")
     for name in pack.from_record:
         if name not in pack.settings:
             yield Defect(PACK_FILE, ("from_record", name), f"no text of this pack has the placeholder {{{name}}}")
+    named: list[tuple[str, tuple[str | int, ...]]] = [(name, ("choices", name, 0)) for name in pack.choices]
+    named += [(name, ("belongs_to", part)) for part, whole in pack.belongs_to.items() for name in (part, whole)]
+    for name, location in named:
+        if name not in pack.settings:
+            yield Defect(PACK_FILE, location, f"no text of this pack has the placeholder {{{name}}}")
+    for position, law in enumerate(pack.by_law):
+        if law.placeholder not in pack.settings:
+            problem = f"no text of this pack has the placeholder {{{law.placeholder}}}"
+            yield Defect(PACK_FILE, ("by_law", position, "placeholder"), problem)
     for language, locale in pack.locales.items():
         if language not in pack.languages:
             yield Defect(PACK_FILE, ("locales", language), f"the pack has no language {language!r}")
@@ -112,6 +136,8 @@ def _language(pack: Pack, file: str, text: Text) -> Iterator[Defect]:
         ("labels", [element.id for element in pack.elements]),
         ("forbidden", forbidding),
         ("locked", [locked.id for locked in pack.locked]),
+        ("weak_reasons", [weak.id for weak in pack.weak_reasons]),
+        ("frameworks", [framework.id for framework in pack.frameworks]),
     ):
         given = getattr(text, table)
         for name in expected:
@@ -136,9 +162,10 @@ def _placeholders(pack: Pack, file: str, text: Text) -> Iterator[Defect]:
             yield Defect(file, ("locked", name), f"does not use its placeholder {{{missing}}}")
     for field in Text.model_fields:
         value = getattr(text, field)
-        for template in [value] if isinstance(value, str) else value if field == "rights" else []:
+        templates = {"rights": text.rights, "frameworks": text.frameworks.values()}.get(field, ())
+        for template in [value] if isinstance(value, str) else templates:
             # The framework is the law's name: printed as it stands.
-            allowed: frozenset[str] = frozenset() if field == "framework" else COMMON_PLACEHOLDERS
+            allowed: frozenset[str] = frozenset() if field.startswith("framework") else COMMON_PLACEHOLDERS
             yield from _unknown(file, (field,), template, allowed)
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-_TABLE = re.compile(r"\s*\[(?P<list>\[)?\s*(?P<name>[\w-]+)\s*\]")
+_TABLE = re.compile(r"\s*\[(?P<list>\[)?\s*(?P<name>[\w.-]+)\s*\]")
 _KEY = re.compile(r"\s*\"?(?P<name>[\w-]+)\"?\s*=")
 _TRIPLE = re.compile(r'"""|\'\'\'')
 
@@ -24,7 +24,7 @@ class Lines:
             inside_text = opens_or_closes
             if found := _TABLE.match(line):
                 name = found["name"]
-                table = (name, counts.get(name, 0)) if found["list"] else (name,)
+                table = (*name.split("."), counts.get(name, 0)) if found["list"] else tuple(name.split("."))
                 counts[name] = counts.get(name, 0) + 1
                 self._found.setdefault(table, number)
             elif found := _KEY.match(line):

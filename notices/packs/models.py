@@ -4,17 +4,27 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import date
 from decimal import Decimal
-from functools import lru_cache
+from fnmatch import fnmatchcase, translate
+from functools import cache, lru_cache
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
+from pydantic import Field, PrivateAttr, field_validator, model_validator
 
+from notices import kinds, outcomes
+from notices.bidi import contained
 from notices.packs import conditions
-from notices.packs.conditions import Applicability
+from notices.packs.clocks import Clock
+from notices.packs.parts import BINDING, Authority, Conditional, Id, List, Part, Sentence
+from notices.packs.prohibited import Prohibition
+from notices.packs.provisions import ByLaw, Caution, Choice
+from notices.packs.scope import Scope
+from notices.packs.weak_reasons import WeakPattern, WeakReason
+from notices.sensitive.bases import ProhibitedBases, prohibited_bases
 
 STATEMENT_FIELDS: Final = ("decision_summary", "role_of_automated_system", "main_factors", "inputs_used")
 COMMON_PLACEHOLDERS: Final = frozenset({"organization", "contact"})
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_SOMETHING = "[^{}]+?"
 
 Where = Literal[
     "title",
@@ -30,7 +40,6 @@ Where = Literal[
     "framework",
     "language",
 ]
-Authority = Literal["statute", "rule", "guidance", "draft"]
 Check = Literal[
     "nonempty",
     "min_items",
@@ -41,61 +50,14 @@ Check = Literal[
     "is_true",
     "sent_before",
     "readers_language",
+    "other_form",
 ]
 LegalStatus = Literal["in_force", "enacted", "policy"]
 HumanReview = Literal["required", "optional", "not_granted"]
-Trigger = Literal[
-    "decision_date",
-    "application_completed",
-    "request_received",
-    "access_requested",
-    "counteroffer_made",
-    "person_informed",
-]
-Purpose = Literal["notice", "answer", "acknowledgement"]
-Unit = Literal["hours", "days", "business_days", "months"]
 Reading = Literal["primary", "copy", "secondary", "unconfirmed", "own"]
 
-BINDING: Final = ("statute", "rule")
-UNITS: Final[tuple[Unit, ...]] = ("hours", "days", "business_days", "months")
 
-Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
-Sentence = Annotated[str, Field(min_length=1)]
-Amount = Annotated[int, Field(ge=0, le=3660)]
-"""Of hours, days or months: no law gives more than ten years of days, and no date leaves the calendar."""
-List = Field(default=(), strict=False)
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
-
-
-class _Conditional(_Part):
-    applies: str = conditions.ALWAYS
-    _when: Applicability = PrivateAttr()
-
-    @field_validator("applies")
-    @classmethod
-    def _has_known_form(cls, expression: str) -> str:
-        conditions.parse(expression)
-        return expression
-
-    def model_post_init(self, context: Any) -> None:
-        self._when = conditions.parse(self.applies)
-
-    @property
-    def when(self) -> Applicability:
-        """`applies`, read."""
-        return self._when
-
-    def applies_to(
-        self, record: Callable[[str], Any], notice: Mapping[str, Any] | None = None, *, requested: bool = False
-    ) -> bool:
-        """Tell whether this applies: see `Applicability.holds`."""
-        return self._when.holds(record, notice, requested=requested)
-
-
-class Source(_Part):
+class Source(Part):
     """A text of law or guidance, and how it was read."""
 
     id: Id
@@ -108,7 +70,7 @@ class Source(_Part):
     `unconfirmed`: plausible but not read; `own`: the organization's own policy."""
 
 
-class Element(_Conditional):
+class Element(Conditional):
     """One thing a notice must (or should) say or be."""
 
     id: Id
@@ -118,16 +80,41 @@ class Element(_Conditional):
     source: Id
     check: Check
     paths: Annotated[tuple[str, ...], List] = ()
-    """Only statements whose source is one of these record paths, or lies below one, count for the check."""
+    """Only statements whose source is one of these record paths, or lies below one, count for the check. In a path `*`
+    stands for anything, and neither capitals nor what parts words count: `*.service*` finds `events.claim.ServiceDate`.
+    Where nothing is at the paths without it, drafting tells the names and texts of what one that does not end with it
+    finds: `*.drug*name`.
+    """
+    naming: bool = False
+    """With `cited`: only what names a thing counts, in words and in a field for that: no date, year, number or id."""
     equals: str | int | bool | None = None
     """With `cited`: the value that the record has at the cited path."""
     value: Annotated[int, Field(ge=1)] | None = None
     locked: Id | None = None
     clock: Id | None = None
+    advice: bool = False
+    """Good practice beyond what the law asks of every letter: the checklist shows it, and nobody is warned."""
+    blocks_if: str = conditions.ALWAYS
+    """The decisions for which its law was read: for others its absence only warns."""
+
+    @field_validator("blocks_if")
+    @classmethod
+    def _blocks_by_the_record(cls, expression: str) -> str:
+        if conditions.parse(expression).on_request:
+            raise ValueError("what is asked for on request says so in 'applies'")
+        return expression
+
+    @property
+    def literal_paths(self) -> tuple[str, ...]:
+        return tuple(path for path in self.paths if "*" not in path)
 
     def counts(self, source: str) -> bool:
-        """Whether a statement with this source counts for the check."""
-        return not self.paths or any(f"{source}.".startswith(f"{path}.") for path in self.paths)
+        """Whether a statement with this source counts for the check. An event of a list goes by its name in it."""
+        return not self.paths or any(_covers(path, source) for path in self.paths)
+
+    def looks_for(self, source: str) -> bool:
+        """Whether drafting tells what is there, if nothing is at the paths without `*`."""
+        return bool((endings := _endings(self.paths)) and endings.fullmatch(_joined(source)))
 
     @model_validator(mode="after")
     def _argument_fits_check(self) -> "Element":
@@ -142,6 +129,8 @@ class Element(_Conditional):
                 raise ValueError(f"check {self.check!r} {'needs' if name == needed else 'takes no'} {name!r}")
         if self.paths and (self.where not in STATEMENT_FIELDS or self.check not in ("cited", "min_items", "max_items")):
             raise ValueError("'paths' goes with cited, min_items or max_items in a list of statements")
+        if self.naming and not (self.check == "cited" and self.paths):
+            raise ValueError("'naming' goes with cited and paths")
         if "equals" in self.model_fields_set and not (self.check == "cited" and self.paths):
             raise ValueError("'equals' goes with cited and paths")
         return self
@@ -163,84 +152,29 @@ class Element(_Conditional):
         return self
 
 
-class Clock(_Conditional):
-    """How long after which fact a notice is due, or an answer to the person who asks."""
-
-    id: Id
-    what: Purpose = "notice"
-    """What is due. `notice`: the notice itself. `answer`: what the person asked for, such as access or review.
-    `acknowledgement`: word that the request came in. The last two run only once the person asks."""
-    trigger: Trigger
-    hours: Amount | None = None
-    days: Amount | None = None
-    business_days: Amount | None = None
-    months: Amount | None = None
-    calendar: Annotated[str, Field(pattern=r"^[A-Z]{2}(-[A-Z0-9]{1,3})?$")] | None = None
-    """With `business_days`: the country (ISO 3166-1) or part of one (ISO 3166-2) whose public holidays do not count."""
-    authority: Authority
-    citation: Sentence
-    source: Id
-
-    @field_validator("calendar")
-    @classmethod
-    def _known_calendar(cls, calendar: str | None) -> str | None:
-        if calendar:
-            public_holidays(calendar, year=2000)  # a calendar that is known has every year
-        return calendar
-
-    @model_validator(mode="after")
-    def _one_length(self) -> "Clock":
-        if len([unit for unit in UNITS if getattr(self, unit) is not None]) != 1:
-            raise ValueError(f"needs exactly one of {', '.join(UNITS)}")
-        if (self.calendar is None) != (self.business_days is None):
-            raise ValueError("business_days and the calendar of their public holidays go together")
-        return self
-
-    @model_validator(mode="after")
-    def _can_start(self) -> "Clock":
-        if self.what != "notice" and self.trigger != "request_received":
-            raise ValueError(f"an {self.what} is due after 'request_received'")
-        if self.when.on_request:
-            raise ValueError("a clock that starts when the person asks is one of an 'answer' or 'acknowledgement'")
-        if any(condition.subject == "notice" for condition in self.when.conditions):
-            raise ValueError("a clock runs before there is a notice: it can depend on the record only")
-        return self
-
-    @property
-    def unit(self) -> Unit:
-        return next(unit for unit in UNITS if getattr(self, unit) is not None)
-
-    @property
-    def amount(self) -> int:
-        return getattr(self, self.unit)  # type: ignore[no-any-return]
-
-    @property
-    def length(self) -> str:
-        """In English, as in `1 month` or `10 business days`."""
-        unit = self.unit.replace("_", " ")
-        return f"{self.amount} {unit.removesuffix('s') if self.amount == 1 else unit}"
+def _covers(path: str, source: str) -> bool:
+    if "*" not in path:
+        return f"{_folded(source)}.".startswith(f"{_folded(path)}.")
+    return fnmatchcase(_joined(source), path.replace("_", ""))
 
 
-@lru_cache(maxsize=64)
-def public_holidays(calendar: str, year: int) -> frozenset[date]:
-    """The public holidays of a year, with the days on which they are observed.
-
-    Args:
-        calendar: as in `Clock.calendar`: `US`, `US-CA`.
-
-    Raises:
-        ValueError: nobody knows such a calendar.
-    """
-    import holidays  # 60 ms, spared where no pack counts business days
-
-    country, _, subdivision = calendar.partition("-")
-    try:
-        return frozenset(holidays.country_holidays(country, subdiv=subdivision or None, years=year))
-    except NotImplementedError:
-        raise ValueError(f"there is no calendar {calendar!r} of public holidays") from None
+def _joined(source: str) -> str:
+    return source.replace("_", "").replace("-", "").casefold()
 
 
-class Locked(_Conditional):
+@lru_cache(maxsize=4096)
+def _folded(path: str) -> str:
+    return ".".join(map(outcomes.folded, path.split(".")))
+
+
+@cache
+def _endings(paths: tuple[str, ...]) -> re.Pattern[str] | None:
+    """One pattern for all: a record has thousands of fields."""
+    patterns = [translate(path.replace("_", "")) for path in paths if "*" in path and not path.endswith("*")]
+    return re.compile("|".join(patterns)) if patterns else None
+
+
+class Locked(Conditional):
     """A text that editors cannot change. It is printed among the rights, with the organization's settings filled in."""
 
     id: Id
@@ -248,11 +182,22 @@ class Locked(_Conditional):
     citation: Sentence
 
 
-class Text(_Part):
+class Framework(Conditional):
+    """Another name of the law, printed where it applies: first come, first served."""
+
+    id: Id
+
+
+class Text(Part):
     """A pack's words in one language."""
 
     framework: Sentence
+    framework_before: str = ""
+    """The law's name in letters about decisions from before its rights were there."""
+    frameworks: dict[Id, Sentence] = {}
     title: Sentence
+    title_undecided: str = ""
+    """The title of a letter about a case that is still open."""
     how_to_request_inputs: Sentence
     how_to_request_review: Sentence
     no_review: str
@@ -261,6 +206,7 @@ class Text(_Part):
     withheld: Sentence
     locked: dict[Id, Sentence] = {}
     forbidden: dict[Id, Annotated[tuple[Sentence, ...], Field(strict=False, min_length=1)]] = {}
+    weak_reasons: dict[Id, WeakPattern] = {}
     labels: dict[Id, Sentence]
 
 
@@ -279,6 +225,17 @@ def fill(text: str, settings: Mapping[str, str]) -> str:
     return PLACEHOLDER.sub(lambda found: settings.get(found[1], "").strip() or found[0], text)
 
 
+def is_text(right: str, template: str) -> bool:
+    """Whether a right is this text word for word, with something in the place of each placeholder.
+
+    What follows a placeholder is looked for once (`?>`): else a long right keeps a worker busy for hours.
+    """
+    begins, *rest = map(re.escape, PLACEHOLDER.split(template)[::2])
+    between = "".join(f"(?>{_SOMETHING}{part})" for part in rest[:-1])
+    pattern = begins + between + "".join(_SOMETHING + part for part in rest[-1:])
+    return re.fullmatch(pattern, right) is not None
+
+
 def _can_fill(value: Any) -> bool:
     """Whether a record's value can fill a placeholder: a number, or a text that says something and has no braces."""
     if isinstance(value, str):
@@ -286,11 +243,15 @@ def _can_fill(value: Any) -> bool:
     return isinstance(value, int | Decimal) and not isinstance(value, bool)
 
 
+def _same_name(one: str, other: str) -> bool:
+    return one.casefold().split() == other.casefold().split()
+
+
 def _on_one_line(value: Any) -> str:
-    return " ".join(str(value).replace("\x00", "").split())
+    return contained(" ".join(str(value).replace("\x00", "").split()))
 
 
-class Pack(_Part):
+class Pack(Part):
     """Everything the service knows of one law's notices. Its id, version and digest are frozen into each notice."""
 
     id: Id
@@ -302,12 +263,24 @@ class Pack(_Part):
     retention_days: Annotated[int, Field(ge=0)]
     retention_source: Id | None = None
     human_review: HumanReview
+    scope: Scope = Scope()
+    frameworks: Annotated[tuple[Framework, ...], List] = ()
     sources: Annotated[tuple[Source, ...], List]
     elements: Annotated[tuple[Element, ...], List]
     clocks: Annotated[tuple[Clock, ...], List] = ()
     locked: Annotated[tuple[Locked, ...], List] = ()
+    weak_reasons: Annotated[tuple[WeakReason, ...], List] = ()
+    asked: Annotated[tuple[str, ...], List] = ()
+    """Record paths without which nobody can tell which of the pack's rules hold. Conditions compare them with words."""
+    prohibited_bases: Annotated[tuple[Prohibition, ...], List] = ()
     from_record: dict[Id, Annotated[tuple[str, ...], Field(strict=False, min_length=1)]] = {}
     """Record paths that fill a placeholder before the organization's settings do; the first that has a value counts."""
+    belongs_to: dict[Id, Id] = {}
+    """By placeholder the one that it tells more of, as an address of a name: the settings fill it only if they have the
+    name that is printed."""
+    choices: dict[Id, Annotated[tuple[Choice, ...], Field(strict=False)]] = {}
+    by_law: Annotated[tuple[ByLaw, ...], List] = ()
+    cautions: Annotated[tuple[Caution, ...], List] = ()
     locales: dict[str, str] = {}
     """The region by whose customs a language writes dates and money, as in `en = "en_GB"`; without one, the language's
     own default."""
@@ -323,6 +296,11 @@ class Pack(_Part):
     def texts(self) -> Mapping[str, Text]:
         return self._texts
 
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """What the elements are called, for those who send notices: in English where the pack has it."""
+        return self.text("en" if "en" in self.languages else self.languages[0]).labels
+
     def text(self, language: str) -> Text:
         """The words in one of the pack's languages.
 
@@ -336,6 +314,24 @@ class Pack(_Part):
         """The law's name as printed, in the pack's first language."""
         return self.text(self.languages[0]).framework
 
+    def framework_for(self, language: str, record: Callable[[str], Any], on: date) -> str:
+        """The law's name as a letter about a record prints it.
+
+        Args:
+            on: the day of the decision.
+        """
+        text = self.text(language)
+        if text.framework_before and not self.scope.gives_rights(on):
+            return text.framework_before
+        fitting = (text.frameworks[one.id] for one in self.frameworks if one.applies_to(record))
+        return next(fitting, text.framework)
+
+    def title_for(self, language: str, record: Callable[[str], Any]) -> str:
+        """The title of a letter about a record."""
+        text = self.text(language)
+        is_open = outcomes.kind(kinds.value(outcomes.PATHS[0], record)) in ("pending", "referred")
+        return text.title_undecided if text.title_undecided and is_open else text.title
+
     def language_for(self, *wished: str | None) -> str:
         """The pack's language that fits the first wish it can (`de-AT` gets `de`), else its first language."""
         for wish in filter(None, wished):
@@ -343,6 +339,10 @@ class Pack(_Part):
                 if known in self.languages:
                     return known
         return self.languages[0]
+
+    def has_language(self, wish: str) -> bool:
+        """Whether a wish gets what it asks for, and not the pack's first language instead."""
+        return wish in self.languages or base_language(wish) in self.languages
 
     def element(self, element_id: str) -> Element:
         return next(element for element in self.elements if element.id == element_id)
@@ -382,18 +382,50 @@ class Pack(_Part):
         return tuple(sorted({*declared, *COMMON_PLACEHOLDERS}))
 
     @property
+    def bases(self) -> ProhibitedBases:
+        """What the pack's laws forbid to decide by."""
+        return prohibited_bases(tuple(basis for group in self.prohibited_bases for basis in group.bases))
+
+    def citation_of(self, basis: str) -> str:
+        """The law that forbids to decide by it."""
+        return next(group.citation for group in self.prohibited_bases if basis in group.bases)
+
+    @property
     def record_paths(self) -> tuple[str, ...]:
         """The fields of a record that the pack asks for by name."""
-        asked = {path for part in (*self.elements, *self.clocks, *self.locked) for path in part.when.record_paths}
+        parts = (*self.elements, *self.clocks, *self.locked, *self.frameworks, *self.by_law, *self.cautions)
+        asked = {path for part in parts for path in part.when.record_paths}
+        asked.update(path for one in self.elements for path in conditions.parse(one.blocks_if).record_paths)
         named = (*(element.paths for element in self.elements), *self.from_record.values())
         return tuple(sorted(asked.union(*named)))
 
     def recorded(self, record: Callable[[str], Any]) -> dict[str, str]:
-        """The placeholders that a record fills.
+        """The placeholders that a record fills, or the law where the record tells nothing that the law allows.
 
         Args:
             record: as in `Applicability.holds`.
         """
+        told = self.told(record)
+        for law in self.by_law:
+            if law.applies_to(record) and not law.allows(told.get(law.placeholder, "")):
+                told[law.placeholder] = str(law.value)
+        return told
+
+    def told(self, record: Callable[[str], Any]) -> dict[str, str]:
+        """What a record says for placeholders, whatever the law says of it."""
         found = {name: [record(path) for path in paths] for name, paths in self.from_record.items()}
         fitting = {name: [value for value in values if _can_fill(value)] for name, values in found.items()}
         return {name: _on_one_line(values[0]) for name, values in fitting.items() if values}
+
+    def values(self, record: Callable[[str], Any], settings: Mapping[str, str]) -> dict[str, str]:
+        """What the texts of a notice about a record are filled from.
+
+        Args:
+            settings: the organization's.
+        """
+        recorded = self.recorded(record)
+        values = {**settings, **recorded}
+        for name, whole in self.belongs_to.items():
+            if whole in recorded and name not in recorded and not _same_name(recorded[whole], settings.get(whole, "")):
+                values.pop(name, None)
+        return values

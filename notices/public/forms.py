@@ -14,19 +14,27 @@ class _Lines(forms.CharField):
         return str(super().to_python(value)).replace("\r\n", "\n")
 
 
-class ReviewForm(forms.Form):
-    """A person's request that a human look at the decision again."""
+class CodeForm(forms.Form):
+    """The code from the letter, which shows that its reader has it."""
 
     code = forms.CharField(
         max_length=64,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
     )
-    message = _Lines(required=False, max_length=_LONGEST, widget=forms.Textarea(attrs={"rows": 6}))
-    email = forms.EmailField(required=False, max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"}))
 
     def __init__(self, *args: Any, words: Words) -> None:
         super().__init__(*args)
         for name, field in self.fields.items():
             field.label, field.help_text = words[f"ask_{name}"], words[f"ask_{name}_help"]
         self.fields["code"].error_messages["required"] = words["ask_code_missing"]
+
+
+class ReviewForm(CodeForm):
+    """A person's request that a human look at the decision again."""
+
+    message = _Lines(required=False, max_length=_LONGEST, widget=forms.Textarea(attrs={"rows": 6}))
+    email = forms.EmailField(required=False, max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"}))
+
+    def __init__(self, *args: Any, words: Words) -> None:
+        super().__init__(*args, words=words)
         self.fields["email"].error_messages["invalid"] = words["ask_email_wrong"]

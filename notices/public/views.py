@@ -4,7 +4,7 @@ from typing import Any
 import structlog
 from babel import Locale
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils import timezone, translation
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
@@ -17,10 +17,10 @@ from notices import selectors, services
 from notices.errors import NoReviewOffered, TooManyTries, WrongCode
 from notices.letters.labels import language_of, languages
 from notices.localization import catalog
-from notices.models import Notice
+from notices.models import Notice, ReviewRequest
 from notices.packs import base_language
 from notices.public import code_limits
-from notices.public.forms import ReviewForm
+from notices.public.forms import CodeForm, ReviewForm
 from notices.public.html_digest import html_digest
 from notices.public.labels import words
 
@@ -40,7 +40,7 @@ def letter(request: HttpRequest, address: str) -> HttpResponse:
     try:
         notice = selectors.published(address.lower())
     except NotFound:
-        return _answer(request, "unknown", {}, status=404)
+        return _unknown(request)
     with translation.override(language_of(notice.language)):  # for what Django itself says of a form
         if notice.disposed_at:
             return _disposed(request, notice)
@@ -52,38 +52,77 @@ def letter(request: HttpRequest, address: str) -> HttpResponse:
         return _letter(request, notice, form, status=422 if form.errors else 200)
 
 
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def standing(request: HttpRequest, address: str) -> HttpResponse:
+    """Where the request for review stands that was made with a letter, for whoever has its code and nobody else: the
+    page is the same whether or not somebody asked."""
+    try:
+        notice = selectors.published(address.lower())
+    except NotFound:
+        return _unknown(request)
+    if notice.disposed_at or not _offers_review(notice):
+        return redirect("letter", notice.address)
+    with translation.override(language_of(notice.language)):
+        form = CodeForm(request.POST if request.method == "POST" else None, words=words(notice.language))
+        if form.is_valid():
+            return _show_standing(request, notice, form)
+        return _ask_for_code(request, notice, form, status=422 if form.errors else 200)
+
+
+def _show_standing(request: HttpRequest, notice: Notice, form: CodeForm) -> HttpResponse:
+    try:
+        with code_limits.counted(notice, client_ip.network(request)):
+            asked = services.newest_request(notice=notice, **form.cleaned_data)
+    except (WrongCode, TooManyTries, Fault) as error:
+        return _ask_for_code(request, notice, form, **_refusal(notice, form, error))
+    if asked is None:
+        sentences = words(notice.language)
+        form.add_error(None, sentences["stands_none"])
+        return _ask_for_code(request, notice, form, status=404)
+    return _answer(request, "request", {**_frame(notice), **_request(asked), "state": asked.state})
+
+
+def _ask_for_code(
+    request: HttpRequest, notice: Notice, form: CodeForm, *, status: int, retry_after: int | None = None
+) -> HttpResponse:
+    return _answer(request, "request", {**_frame(notice), "form": form}, status=status, retry_after=retry_after)
+
+
 def _ask_for_review(request: HttpRequest, notice: Notice, form: ReviewForm) -> HttpResponse:
-    sentences, started = words(notice.language), timezone.now()
+    started = timezone.now()
     try:
         with code_limits.counted(notice, client_ip.network(request)):
             review_request = services.request_review(notice=notice, **form.cleaned_data)
-    except WrongCode:
-        form.add_error("code", sentences["wrong_code"])
-        return _letter(request, notice, form, status=422)
-    except TooManyTries as error:
-        form.add_error(None, sentences["too_many_tries"])
-        return _letter(request, notice, form, status=429, retry_after=error.retry_after)
     except NoReviewOffered:  # it was taken back meanwhile
         return _letter(request, notice, None, status=409)
-    except Fault as error:
-        log.error("a review could not be asked for", notice=str(notice.pk), exc_info=error)
-        form.add_error(None, sentences["fault"])
-        return _letter(request, notice, form, status=error.status, retry_after=error.retry_after)
+    except (WrongCode, TooManyTries, Fault) as error:
+        return _letter(request, notice, form, **_refusal(notice, form, error))
     context = {
         **_frame(notice),
-        "number": f"R-{review_request.pk}",
-        "received": _day(review_request.received_at.date(), notice),
-        "due": review_request.due_at and _day(review_request.due_at.date(), notice),
+        **_request(review_request),
         "is_new": review_request.received_at >= started,
         "is_mailed": bool(review_request.email),
     }
     return _answer(request, "taken", context)
 
 
+def _refusal(notice: Notice, form: CodeForm | ReviewForm, error: WrongCode | TooManyTries | Fault) -> dict[str, Any]:
+    """Says in the form why nothing came of it. Returns how to answer."""
+    sentences = words(notice.language)
+    if isinstance(error, WrongCode):
+        form.add_error("code", sentences["wrong_code"])
+        return {"status": 422}
+    if isinstance(error, Fault):
+        log.error("a request for review cannot be read or kept", notice=str(notice.pk), exc_info=error)
+    form.add_error(None, sentences["fault"] if isinstance(error, Fault) else sentences["too_many_tries"])
+    return {"status": error.status, "retry_after": error.retry_after}
+
+
 def _letter(
     request: HttpRequest, notice: Notice, form: ReviewForm | None, *, status: int = 200, retry_after: int | None = None
 ) -> HttpResponse:
-    context = {**_frame(notice), "state": _state(notice), "form": form}
+    context = {**_frame(notice), "state": _state(notice), "form": form, "offers_review": _offers_review(notice)}
     try:
         context |= _confirmed(notice)
     except Fault as error:  # nothing is confirmed but what takes a letter's validity away
@@ -92,10 +131,7 @@ def _letter(
             context["state"] = "unreadable"
         if status == 200:
             status, retry_after = error.status, error.retry_after
-    response = _answer(request, "letter", context, status=status)
-    if retry_after:
-        response["Retry-After"] = str(retry_after)
-    return response
+    return _answer(request, "letter", context, status=status, retry_after=retry_after)
 
 
 def _disposed(request: HttpRequest, notice: Notice) -> HttpResponse:
@@ -160,16 +196,36 @@ def _frame(notice: Notice) -> dict[str, Any]:
     }
 
 
-def _answer(request: HttpRequest, page: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
+def _request(asked: ReviewRequest) -> dict[str, str | None]:
+    """The number and days of a request for review."""
+    days = {"received": asked.received_at, "due": asked.due_at, "told": asked.told_at, "closed": asked.closed_at}
+    return {
+        "number": f"R-{asked.pk}",
+        **{name: _day(at.date(), asked.notice) if at else None for name, at in days.items()},
+    }
+
+
+def _unknown(request: HttpRequest) -> HttpResponse:
+    return _answer(request, "unknown", {}, status=404)
+
+
+def _answer(
+    request: HttpRequest, page: str, context: dict[str, Any], *, status: int = 200, retry_after: int | None = None
+) -> HttpResponse:
     response = render(request, f"notices/public_{page}.html", context, status=status)
     response["Content-Security-Policy"] = _POLICY
     response["X-Robots-Tag"] = "noindex, nofollow"
+    if retry_after:
+        response["Retry-After"] = str(retry_after)
     return response
 
 
 def _takes_requests(notice: Notice) -> bool:
-    offered = notice.approval.revision.content["human_review_available"] is True
-    return offered and _state(notice) == "in_force"
+    return _offers_review(notice) and _state(notice) == "in_force"
+
+
+def _offers_review(notice: Notice) -> bool:
+    return notice.approval.revision.content["human_review_available"] is True
 
 
 def _state(notice: Notice) -> str:

@@ -3,10 +3,11 @@
 from notices.services.delivery import deliver, deliver_letters, record_return
 from notices.services.grants import grant_authority, revoke_grant
 from notices.services.phrases import put_phrases, remove_phrase
+from notices.services.previewing import preview
 from notices.services.recipients import set_recipient
 from notices.services.reminders import remind, send_reminders
 from notices.services.review import approve, hold, reason_against_approval, request_changes, submit, withdraw
-from notices.services.review_requests import acknowledge_requests, close_request, request_review
+from notices.services.review_requests import acknowledge_requests, close_request, newest_request, request_review
 from notices.services.revisions import draft, edit, new_version
 from notices.services.sealing import seal_approved
 from notices.services.settings import change_settings
@@ -23,6 +24,8 @@ __all__ = [
     "grant_authority",
     "hold",
     "new_version",
+    "newest_request",
+    "preview",
     "put_phrases",
     "reason_against_approval",
     "record_return",

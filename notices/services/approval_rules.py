@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Collection
 from datetime import date
 from typing import NamedTuple
 
@@ -10,11 +11,15 @@ from django.utils import timezone
 from accounts import selectors as accounts
 from accounts.callers import Caller
 from accounts.models import Member
-from notices import checklist, selectors
-from notices.errors import NotApprovable, NotGranted, OwnNotice, WrongApprover
+from config.visible_text import is_visible
+from notices import checklist, selectors, warnings
+from notices.checklist import Case
+from notices.errors import NotApprovable, NotGranted, OwnNotice, Unacknowledged, WrongApprover
 from notices.letters import recipient as recipients
 from notices.models import AuthorityGrant, Contributor, Notice, NoticeRevision
-from notices.record_paths import Facts
+from notices.warnings import ApprovalWarning
+
+_MOST_LISTED = 20
 
 
 class Claim(NamedTuple):
@@ -27,24 +32,47 @@ class Claim(NamedTuple):
 
 
 def require_approvable(
-    notice: Notice, revision: NoticeRevision, facts: Facts, caller: Caller, approver: str, authority: str
+    notice: Notice, revision: NoticeRevision, case: Case, caller: Caller, approver: str, authority: str
 ) -> Claim:
-    """Whose approval it is, once every rule allows it.
+    """Whose approval it is, once every rule allows it but that of the warnings.
 
     Args:
-        facts: the record behind the notice's decision, as `selectors.facts_of` reads it.
+        case: what the notice is checked against, as `selectors.case_of` gives it.
 
     Raises:
         NotApprovable, NotGranted, WrongApprover, OwnNotice
     """
-    _require_complete(notice, revision, facts)
+    _require_complete(notice, revision, case)
     claim = _claim(notice, caller, approver, authority)
     _require_other_eyes(notice, caller, claim.approver)
     return claim
 
 
-def _require_complete(notice: Notice, revision: NoticeRevision, facts: Facts) -> None:
-    case = selectors.case_of(notice, facts)
+def require_acknowledged(case: Case, revision: NoticeRevision, acknowledge: Collection[str]) -> list[ApprovalWarning]:
+    """The warnings about a revision, once each is acknowledged.
+
+    Args:
+        acknowledge: ids of warnings.
+
+    Raises:
+        NotApprovable: there are too many.
+        Unacknowledged: with where each of them is, and not with what it says, which may be private.
+    """
+    found = warnings.find(case, revision.content, revision.not_applicable)
+    if problems := warnings.problems(found):
+        raise NotApprovable(f"The notice cannot be approved yet. {' '.join(problems)}")
+    known = frozenset(acknowledge)
+    unseen = [f"{each.id} ({each.where})" if each.where else each.id for each in found if each.id not in known]
+    if unseen:
+        more = f" and {len(unseen) - _MOST_LISTED} more" if len(unseen) > _MOST_LISTED else ""
+        raise Unacknowledged(
+            "Acknowledge each warning before you approve, or mend what it is about. Not acknowledged yet: "
+            f"{', '.join(unseen[:_MOST_LISTED])}{more}."
+        )
+    return found
+
+
+def _require_complete(notice: Notice, revision: NoticeRevision, case: Case) -> None:
     if notice.pack_digest != case.pack.digest:
         raise NotApprovable(
             f"The pack {notice.pack} has changed since this was written: from {notice.pack_version} to "
@@ -63,13 +91,15 @@ def _claim(notice: Notice, caller: Caller, approver: str, authority: str) -> Cla
     if caller.member_id is None:
         if requires_grant:
             raise NotGranted("Your organization asks for approval by a signed-in member who holds an authority grant.")
-        if not (_folded(approver) and _folded(authority)):
-            raise WrongApprover("A key has to name approver and authority.")
+        if not (is_visible(approver) and is_visible(authority)):
+            raise WrongApprover("A key has to name approver and authority, in letters.")
         return Claim(approver, authority, f"asserted by {caller.actor.kind} {caller.actor.id}")
     members = Member.objects.for_organization(caller.organization_id).select_related("user")
     member = members.get(pk=caller.member_id)
     if approver and _folded(approver) != _folded(member.user.email):
         raise WrongApprover("You approve in your own name: leave approver out, or give your own mail address.")
+    if authority and not is_visible(authority):
+        raise WrongApprover("Say in letters by which authority you approve, or leave it out.")
     grant = _grant(notice, member, authority)
     if grant is None and requires_grant:
         wish = f" as {authority!r}" if authority else ""

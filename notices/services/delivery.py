@@ -10,15 +10,17 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit, mail
+from accounts.audit import Actor
 from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
 from config import leases
 from config.celery import wake
+from config.visible_text import is_visible
 from notices import letters, mails, selectors
 from notices.errors import ImpossibleTime, MailWaiting, MissingReason, NoMailAddress, RecipientTooLong, WrongState
 from notices.models import Delivery, Notice
-from notices.services import audit_trail
+from notices.services import audit_trail, telling
 
 State = Notice.State
 
@@ -59,7 +61,7 @@ def deliver(
         )
         audit_trail.record("notice.delivery_recorded", locked, caller.actor, channel=channel.value)
         if delivery.delivered_at:
-            _settle(locked)
+            _settle(locked, caller.actor)
         else:
             wake("notices.tasks.deliver_letters")
     return delivery
@@ -103,7 +105,7 @@ def record_return(*, caller: Caller, delivery: Delivery, reason: str) -> Deliver
         MissingReason
         WrongState: it is back already, or not out yet.
     """
-    if not reason.strip():
+    if not is_visible(reason):
         raise MissingReason("Say why the letter came back.")
     with transaction.atomic():
         notice = Notice.objects.for_organization(caller.organization_id).locked(delivery.notice_id)
@@ -115,7 +117,7 @@ def record_return(*, caller: Caller, delivery: Delivery, reason: str) -> Deliver
         delivery.returned_at, delivery.returned_because = timezone.now(), reason
         delivery.save(update_fields=["returned_at", "returned_because"])
         audit_trail.record("notice.returned", notice, caller.actor, channel=delivery.channel)
-        _settle(notice)
+        _settle(notice, caller.actor)
     return delivery
 
 
@@ -152,7 +154,7 @@ def _record_mailing(delivery: Delivery, notice: Notice, digest: str) -> None:
     locked = Notice.objects.for_organization(notice.organization_id).locked(notice.pk)
     locked.deliveries.filter(pk=delivery.pk).update(delivered_at=timezone.now(), letter_digest=digest)
     audit_trail.record("notice.mailed", locked, audit.SYSTEM)
-    _settle(locked)
+    _settle(locked, audit.SYSTEM)
 
 
 def _record_refusal(delivery: Delivery, notice: Notice) -> None:
@@ -162,9 +164,11 @@ def _record_refusal(delivery: Delivery, notice: Notice) -> None:
     audit_trail.record("notice.returned", notice, audit.SYSTEM, channel=delivery.channel)
 
 
-def _settle(locked: Notice) -> None:
-    """A finished notice is delivered exactly while a delivery stands that did not come back."""
+def _settle(locked: Notice, actor: Actor) -> None:
+    """A finished notice is delivered exactly while a delivery stands that did not come back. So long the requests for
+    review that it answers are over."""
     if locked.state in Notice.FINISHED:
         stands = locked.deliveries.filter(delivered_at__isnull=False, returned_at=None).exists()
         locked.state = State.DELIVERED if stands else State.APPROVED
         locked.save(update_fields=["state"])
+        telling.settle(locked, actor)

@@ -12,7 +12,8 @@ from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.models import Member
 from accounts.roles import Permission
-from notices.errors import ImpossibleTime, OwnGrant
+from config.visible_text import is_visible
+from notices.errors import ImpossibleTime, MissingAuthority, OwnGrant
 from notices.models import AuthorityGrant
 
 
@@ -35,10 +36,13 @@ def grant_authority(
 
     Raises:
         ImpossibleTime: it ends before it begins.
+        MissingAuthority
         OwnGrant: it is for the caller themselves.
     """
     if valid_to is not None and valid_to < valid_from:
         raise ImpossibleTime("The grant ends before it begins.")
+    if not is_visible(authority):
+        raise MissingAuthority
     if accounts.person_behind(caller.actor) == member.user.email:
         raise OwnGrant
     with transaction.atomic():

@@ -25,7 +25,7 @@ def set_recipient(*, caller: Caller, notice: Notice, recipient: Mapping[str, Any
 
     Raises:
         RecipientTooLong, RecipientFixed, MailWaiting
-        WrongState: the notice is withdrawn.
+        WrongState: the notice is withdrawn, or its letter delivered: that tells who was told what.
     """
     if problem := recipients.length_problem(recipient):
         raise RecipientTooLong(problem)
@@ -33,6 +33,10 @@ def set_recipient(*, caller: Caller, notice: Notice, recipient: Mapping[str, Any
         locked = Notice.objects.for_organization(caller.organization_id).locked(notice.pk)
         if locked.state == Notice.State.WITHDRAWN:
             raise WrongState(locked.standing)
+        if locked.state == Notice.State.DELIVERED and locked.recipient != recipient:
+            raise WrongState(
+                f"{locked.standing} Its recipient stays, unless it comes back. Make a new version for another."
+            )
         if selectors.mail_waits(locked):  # else one person's letter goes to another's mailbox
             raise MailWaiting("A mail of this letter waits to go out. Change the recipient once it has.")
         before = locked.recipient

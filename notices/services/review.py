@@ -1,5 +1,7 @@
 """What is decided about a notice: sent for review, sent back, approved, withdrawn."""
 
+from collections.abc import Collection
+
 from django.db import transaction
 
 from accounts.audit import Actor
@@ -7,13 +9,14 @@ from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
 from config.errors import DomainError
+from config.visible_text import is_visible
 from decisions.selectors import require_kept
 from notices import selectors
 from notices.errors import MembersOnly, MissingReason, WrongState
 from notices.models import Approval, Notice, NoticeRevision, Step
 from notices.record_paths import Facts
-from notices.services import audit_trail
-from notices.services.approval_rules import require_approvable
+from notices.services import audit_trail, telling
+from notices.services.approval_rules import require_acknowledged, require_approvable
 from notices.services.revisions import require_seen
 from notices.services.sealing import seal_approved
 
@@ -65,7 +68,7 @@ def request_changes(*, caller: Caller, notice: Notice, reason: str, revision: in
         MissingReason, StaleRevision
         WrongState: it is not in review.
     """
-    if not reason.strip():
+    if not is_visible(reason):
         raise MissingReason("Say what has to be changed.")
     with transaction.atomic():
         locked = _locked(notice, caller)
@@ -94,6 +97,7 @@ def approve(
     approver: str = "",
     authority: str = "",
     comment: str = "",
+    acknowledge: Collection[str] = (),
 ) -> Approval:
     """Approve one revision. The only way to do so, for people and machines, for one notice and for many.
 
@@ -101,10 +105,11 @@ def approve(
         revision: the one that was looked at. Without it the current one is approved, marked as words not named.
         approver, authority: who approves and by what authority. From a key they are claims, recorded as such; a
             member's default to their own.
+        acknowledge: ids of the warnings that the approver has looked at.
 
     Raises:
         WrongState, StaleRevision
-        NotApprovable, NotGranted, WrongApprover, OwnNotice: as `approval_rules` has it.
+        NotApprovable, NotGranted, WrongApprover, OwnNotice, Unacknowledged: as `approval_rules` has it.
         Fault: the record cannot be read.
     """
     facts = selectors.facts_of(notice.decision)
@@ -112,13 +117,17 @@ def approve(
         require_kept(notice.decision)  # of two notices that follow, a disposal might lock the second one first
         locked = _locked(notice, caller)
         current = _current_revision(locked, revision)
-        claim = require_approvable(locked, current, facts, caller, approver, authority)
+        case = selectors.case_of(locked, facts)
+        claim = require_approvable(locked, current, case, caller, approver, authority)
+        acknowledged = require_acknowledged(case, current, acknowledge)
         approval = Approval.objects.create(
             notice=locked,
             revision=current,
             comment=comment,
             words_named=revision is not None,
+            acknowledged=[each.as_json() for each in acknowledged],
             sender=selectors.contact_of(locked.organization_id),
+            signatory=selectors.signatory_of(locked.organization_id),
             actor_kind=caller.actor.kind,
             actor_id=caller.actor.id,
             **claim._asdict(),
@@ -132,6 +141,7 @@ def approve(
             revision=current.number,
             basis=claim.basis,
             words_named=approval.words_named,
+            warnings_acknowledged=len(acknowledged),
         )
         _withdraw_replaced(locked, caller.actor)
     seal_approved(notice_id=locked.pk)  # what this cannot seal, beat does: the approval stands
@@ -142,7 +152,8 @@ def approve(
 def reason_against_approval(*, caller: Caller, notice: Notice, facts: Facts) -> str:
     """Why a member could not approve a notice now, for a button that says so; "" if they could. Changes nothing."""
     try:
-        require_approvable(notice, _current_revision(notice, None), facts, caller, "", "")
+        case = selectors.case_of(notice, facts)
+        require_approvable(notice, _current_revision(notice, None), case, caller, "", "")
     except DomainError as error:
         return error.sentence
     return ""
@@ -158,6 +169,8 @@ def _step(locked: Notice, kind: Step.Kind, state: Notice.State, reason: str, act
     locked.state, locked.holder = state, None
     locked.save(update_fields=["state", "holder"])
     audit_trail.record(f"notice.{kind.value}", locked, actor, revision=current.number)
+    if state == State.WITHDRAWN:
+        telling.settle(locked, actor)
     return locked
 
 

@@ -12,6 +12,7 @@ from accounts.callers import Caller
 from accounts.roles import Permission
 from config import leases
 from config.celery import wake
+from config.visible_text import is_visible
 from notices import deadlines, mails, selectors
 from notices.errors import MissingReason, NoReviewOffered, WrongCode, WrongState
 from notices.localization import catalog
@@ -22,7 +23,8 @@ READER = Actor("person", "", "whoever has the letter")
 
 
 def request_review(*, notice: Notice, code: str, message: str = "", email: str = "") -> ReviewRequest:
-    """Take a request from the public page into the operators' queue. While one is open, it is the answer to the next.
+    """Take a request from the public page into the operators' queue. Until the person knows the
+    outcome of one, it is the answer to the next.
 
     Args:
         notice: as `selectors.published` gives it.
@@ -33,11 +35,7 @@ def request_review(*, notice: Notice, code: str, message: str = "", email: str =
         WrongCode, NoReviewOffered
         Fault: custody cannot be read.
     """
-    letter = selectors.letter(notice)
-    if not letter.review_code:
-        raise NoReviewOffered
-    if not hmac.compare_digest(_plain(code).encode(), _plain(letter.review_code).encode()):
-        raise WrongCode
+    _require_code(notice, code)
     now = timezone.now()
     facts = selectors.facts_of(notice.decision)
     pack = selectors.pack_of(notice)
@@ -48,7 +46,7 @@ def request_review(*, notice: Notice, code: str, message: str = "", email: str =
         locked = Notice.objects.for_organization(notice.organization_id).locked(notice.pk)
         if locked.state not in Notice.FINISHED:
             raise NoReviewOffered
-        waiting = locked.review_requests.waiting().first()
+        waiting = locked.review_requests.unfinished().first()
         if waiting:
             return waiting
         request = ReviewRequest.objects.create(
@@ -67,21 +65,41 @@ def request_review(*, notice: Notice, code: str, message: str = "", email: str =
     return request
 
 
+def newest_request(*, notice: Notice, code: str) -> ReviewRequest | None:
+    """The newest request that was made with a letter, of `with_answer`, for whoever has its code.
+
+    Raises:
+        WrongCode, NoReviewOffered
+        Fault: custody cannot be read.
+    """
+    _require_code(notice, code)
+    return notice.review_requests.with_answer().order_by("-received_at", "-pk").first()
+
+
+def _require_code(notice: Notice, code: str) -> None:
+    """Only who has the letter asks about it. Raises WrongCode, NoReviewOffered, Fault."""
+    letter = selectors.letter(notice)
+    if not letter.review_code:
+        raise NoReviewOffered
+    if not hmac.compare_digest(_plain(code).encode(), _plain(letter.review_code).encode()):
+        raise WrongCode
+
+
 @requires(Permission.RECONSIDER)
 def close_request(*, caller: Caller, request: ReviewRequest, reason: str) -> ReviewRequest:
-    """End a request without a reconsideration, as when the person takes it back.
+    """End a request without a letter about its outcome, as when the person takes it back or was told in another way.
 
     Raises:
         MissingReason
-        WrongState: it is answered or closed.
+        WrongState: the person was told the outcome, or it is closed.
     """
-    if not reason.strip():
-        raise MissingReason("Say why the request is closed without a reconsideration.")
+    if not is_visible(reason):
+        raise MissingReason("Say why the request is closed.")
     with transaction.atomic():
         requests = ReviewRequest.objects.for_organization(caller.organization_id).filter(pk=request.pk)
         closing = {"closed_at": timezone.now(), "closed_by": str(caller.actor), "closed_because": reason}
-        if not requests.waiting().update(**closing):
-            raise WrongState("The request is answered or closed already.")
+        if not requests.unfinished().update(**closing):
+            raise WrongState("The person knows the outcome already, or the request is closed.")
         audit_trail.record("review.closed", request.notice, caller.actor, request=request.pk)
     return requests.get()
 

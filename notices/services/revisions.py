@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
 from django.db import transaction
@@ -10,12 +11,14 @@ from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
 from config.api import strict_json
+from config.visible_text import is_visible
 from decisions.models import Decision
 from decisions.selectors import require_kept
-from notices import checklist, deadlines, drafting, selectors
-from notices.errors import NewVersionExists, StaleRevision, WrongState
+from notices import checklist, deadlines, drafting, follow_up, selectors
+from notices.errors import MissingReason, NewVersionExists, OtherRecipient, StaleRevision, WrongState
+from notices.letters import recipient as recipients
 from notices.limits import require_room
-from notices.models import Contributor, Notice, NoticeRevision
+from notices.models import Contributor, Notice, NoticeRevision, ReviewRequest
 from notices.packs import Pack
 from notices.record_paths import Facts
 from notices.services import audit_trail, contributors
@@ -25,26 +28,44 @@ State = Notice.State
 
 @requires(Permission.DRAFT_NOTICES)
 def draft(
-    *, caller: Caller, decision: Decision, pack: Pack, recipient: Mapping[str, Any], language: str = ""
+    *,
+    caller: Caller,
+    decision: Decision,
+    pack: Pack,
+    recipient: Mapping[str, Any],
+    language: str = "",
+    answers: ReviewRequest | None = None,
 ) -> Notice:
-    """A first draft from the record.
+    """A first draft from the record. One about a reconsideration is due when the person who asked for it has to know.
 
     Args:
         decision: with its custody row and its organization.
-        language: the one wished for; without it the recipient's, or else the person's in the record. The pack's
-            language that fits is used, or its first.
+        recipient: if empty, a notice about a reconsideration goes to whom the letter about the decision went. One that
+            tells what came of a request names who made it.
+        language: the one wished for; without it the recipient's, that of the letter about what was reconsidered, or the
+            person's in the record. The pack's language that fits is used, or its first.
+        answers: the request for review whose outcome the notice tells; else the first that is to be told of it.
 
     Raises:
+        OtherRecipient: the recipient is not who made the request.
         Disposed: the decision was disposed of.
         Fault: the record cannot be read.
         TooMuch: it says more than a notice holds.
     """
+    if answers and recipient:
+        recipient = follow_up.named(recipient, answers)
+        if not follow_up.is_same_person(answers.notice.recipient, recipient):
+            raise OtherRecipient(answers.pk)
     facts = selectors.facts_of(decision)
-    wishes = [language, recipient.get("language"), facts.get("subject.language")]
-    language = pack.language_for(*[wish for wish in wishes if isinstance(wish, str)])
+    earlier = follow_up.earlier_letter(decision, answers)
+    if earlier and not recipient:
+        recipient = follow_up.addressee(earlier, answers)
+    spoken = earlier.language if earlier else ""
+    language = drafting.language_of(facts, pack, language, recipient.get("language"), spoken)
     phrasebook = selectors.phrasebook_of(decision.organization_id, language)
-    proposal = drafting.draft(facts, pack, language, phrasebook, selectors.placeholders_of(decision.organization))
-    deadline = next(iter(deadlines.compute(pack, facts, received_at=decision.received_at)), None)
+    names = selectors.placeholders_of(decision.organization)
+    proposal = drafting.draft(facts, pack, language, phrasebook, names, received_at=decision.received_at)
+    strictest = deadlines.compute(pack, facts, received_at=decision.received_at)[:1]
     with transaction.atomic():
         require_kept(decision)
         notice = Notice.objects.create(
@@ -54,11 +75,13 @@ def draft(
             pack_version=pack.version,
             pack_digest=pack.digest,
             language=language,
-            recipient=dict(recipient),
-            due_at=deadline.due_at if deadline else None,
-            due_clock=deadline.clock if deadline else "",
+            recipient=recipients.with_reference(recipient, facts.get("subject.reference")),
             created_by=str(caller.actor),
         )
+        due = [(each.due_at, each.clock) for each in strictest]
+        due += [(each.due_at, each.due_clock) for each in follow_up.requests_told_by(notice) if each.due_at]
+        notice.due_at, notice.due_clock = min(due, key=itemgetter(0), default=(None, ""))
+        notice.save(update_fields=["due_at", "due_clock"])
         _revise(notice, 1, proposal.content, {}, facts, caller)
         contributors.add_authors(notice, [author for phrase in proposal.phrases for author in phrase.authors])
         audit_trail.record("notice.drafted", notice, caller.actor, pack=pack.id)
@@ -86,10 +109,12 @@ def edit(
 
     Raises:
         WrongState: the notice is finished.
-        StaleRevision
+        StaleRevision, MissingReason
         Fault: the record cannot be read.
         TooMuch: the notice would hold more than it can.
     """
+    if not all(map(is_visible, (not_applicable or {}).values())):
+        raise MissingReason("Say in words of each element why it does not apply.")
     facts = selectors.facts_of(notice.decision)
     with transaction.atomic():
         locked = Notice.objects.for_organization(caller.organization_id).locked(notice.pk)
@@ -98,7 +123,7 @@ def edit(
             raise WrongState(f"{locked.standing} It stays as it is: make a new version of it.")
         last = selectors.current_revision(locked)
         require_seen(last, revision)
-        content = {**last.content, **changes}
+        content = {**last.content, **_framework(locked, facts), **changes}
         exemptions = last.not_applicable if not_applicable is None else dict(not_applicable)
         if (content, exemptions) == (last.content, last.not_applicable) and _is_current(locked, last, facts):
             return last
@@ -124,6 +149,12 @@ def _is_current(notice: Notice, revision: NoticeRevision, facts: Facts) -> bool:
     """Whether a revision was made under today's pack, and cites what is in the record today."""
     cited = checklist.cited_values(facts, revision.content)
     return notice.pack_digest == selectors.pack_of(notice).digest and revision.cited == cited
+
+
+def _framework(notice: Notice, facts: Facts) -> dict[str, str]:
+    """The name of the law as the pack prints it today: no form asks for it."""
+    decided_on = deadlines.decided_on(facts, notice.decision.received_at)
+    return {"framework": selectors.pack_of(notice).framework_for(notice.language, facts.get, decided_on)}
 
 
 def _waives(pack: Pack, before: Mapping[str, str], exemptions: Mapping[str, str]) -> bool:
@@ -163,7 +194,8 @@ def new_version(*, caller: Caller, notice: Notice) -> Notice:
             supersedes=locked,
             created_by=str(caller.actor),
         )
-        _revise(successor, 1, last.content, last.not_applicable, facts, caller)
+        content = {**last.content, **_framework(successor, facts)}
+        _revise(successor, 1, content, last.not_applicable, facts, caller)
         if locked.approval.actor_kind == "member":  # the words had their second person; what was waived may now matter
             contributors.take_over(successor, locked, [Contributor.Part.WAIVER])
         else:

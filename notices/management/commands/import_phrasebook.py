@@ -1,10 +1,11 @@
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts import callers, selectors
 from notices import services
-from notices.phrasebook_csv import COLUMNS, read_table
+from notices.phrasebook_csv import COLUMNS, SHIPPED, read_table
 
 
 class Command(BaseCommand):
@@ -14,15 +15,18 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file")
+        shipped = ", ".join(sorted(path.stem for path in SHIPPED.glob("*.csv")))
+        parser.add_argument("file", help=f"a CSV file, or the name of a phrasebook that comes with this: {shipped}")
         parser.add_argument("--organization", required=True, metavar="SLUG")
 
     def handle(self, *args: Any, **options: Any) -> None:
         organization = selectors.organization(options["organization"])
+        shipped = SHIPPED / f"{Path(options['file']).name}.csv"
+        path = shipped if shipped.is_file() and not Path(options["file"]).exists() else options["file"]
         try:
-            with open(options["file"], newline="", encoding="utf-8-sig") as file:
+            with open(path, newline="", encoding="utf-8-sig") as file:
                 phrases = read_table(file)
         except (OSError, UnicodeDecodeError) as error:
-            raise CommandError(f"Cannot read {options['file']}: {error}.") from None
+            raise CommandError(f"Cannot read {path}: {error}.") from None
         count = services.put_phrases(caller=callers.command_line(organization.id), phrases=phrases)
         self.stdout.write(f"{count} phrases")

@@ -22,6 +22,7 @@ _REVIEW = {
     "optional": "may be offered",
     "not_granted": "not granted by this law; may be offered on another ground",
 }
+_AUTOMATION = {"involved": "those that a system had a part in", "solely": "those that a system made alone"}
 _READING = {
     "primary": "official text",
     "copy": "public copy",
@@ -91,6 +92,9 @@ def _page(pack: Pack) -> str:
         _section("What is checked", _elements(pack)),
         _section("Time limits", _clocks(pack)),
         _section("Fixed texts", _locked(pack)),
+        _section("Numbers of the law", _by_law(pack)),
+        _section("Weak reasons", _weak_reasons(pack)),
+        _section("Cautions", _cautions(pack)),
         _section("Fields of the record", _record(pack)),
         _section("Sources", _sources(pack)),
     ]
@@ -108,8 +112,21 @@ def _facts(pack: Pack) -> str:
         ("languages", _languages(pack)),
         ("review by a person", _REVIEW[pack.human_review]),
         ("records are kept for at least", floor),
+        *_scope(pack),
     ]
     return _table(("", ""), rows)
+
+
+def _scope(pack: Pack) -> Iterable[tuple[str, str]]:
+    if pack.scope.automation != "any":
+        yield "decisions", _AUTOMATION[pack.scope.automation]
+    if pack.scope.rights_from:
+        yield "its rights are told", f"of decisions from {pack.scope.rights_from.isoformat()}"
+    if pack.scope.national_law:
+        laws = (f"{country} ({law})" if law else country for country, law in pack.scope.national_law.items())
+        yield "binds through the law of", ", ".join(laws)
+    for one in pack.frameworks:
+        yield f"printed as, {_when(one.applies)}", _text(pack).frameworks[one.id]
 
 
 def _elements(pack: Pack) -> str:
@@ -123,9 +140,15 @@ def _elements(pack: Pack) -> str:
 
 def _effect_of(pack: Pack, element: Element) -> str:
     if element.check == "sent_before":
-        return f"shown as late ({element.authority})"
+        return f"warns of lateness ({element.authority})"
+    if element.advice:
+        return f"is advice ({element.authority})"
+    warns = f"warns ({element.authority})"
     # On its first day: what blocks later blocks then.
-    return "blocks approval" if pack.blocks(element, pack.effective_from) else f"warns ({element.authority})"
+    if not pack.blocks(element, pack.effective_from):
+        return warns
+    limited = element.blocks_if != "always"
+    return f"blocks approval `{element.blocks_if}`, else {warns}" if limited else "blocks approval"
 
 
 def _clocks(pack: Pack) -> str:
@@ -137,7 +160,14 @@ def _clocks(pack: Pack) -> str:
 
 
 def _length(clock: Clock) -> str:
-    return f"{clock.length} (public holidays: {clock.calendar})" if clock.calendar else clock.length
+    more = [f"public holidays: {clock.calendar}"] if clock.calendar else []
+    if clock.extension_days:
+        more.append(f"{clock.extension_days} days more, once, if the person was told in time")
+    if clock.missing_information_days:
+        more.append(
+            f"it stands still for missing information, at most {clock.missing_information_days} days or as told"
+        )
+    return f"{clock.length} ({'; '.join(more)})" if more else clock.length
 
 
 def _after(clock: Clock) -> str:
@@ -157,6 +187,33 @@ def _locked(pack: Pack) -> str:
     filled = f"\nFilled from the organization's settings: {fields}.\n" if fields else ""
     intro = "Editors cannot change these. They are printed among the rights.\n\n"
     return intro + _table(("text", "when", "from"), rows) + filled
+
+
+def _weak_reasons(pack: Pack) -> str:
+    if not pack.weak_reasons:
+        return ""
+    patterns = _text(pack).weak_reasons
+    rows = [
+        (weak.advice, ", ".join(f"`{mark}`" for mark in patterns[weak.id].marks), weak.citation)
+        for weak in pack.weak_reasons
+    ]
+    intro = "A reason that says no more than this is warned of, however it is worded. It has one of these words.\n\n"
+    return intro + _table(("advice", "words", "from"), rows)
+
+
+def _by_law(pack: Pack) -> str:
+    rows = [
+        (f"`{law.placeholder}`", f"{law.value}{' or more' if law.at_least else ''}", _when(law.applies), law.citation)
+        for law in pack.by_law
+    ]
+    intro = "Printed where the record has none, or another than may be, which is warned of.\n\n"
+    return intro + _table(("in the texts", "number", "when", "from"), rows) if rows else ""
+
+
+def _cautions(pack: Pack) -> str:
+    rows = [(f"{one.sentence}.", _when(one.applies), one.citation) for one in pack.cautions]
+    intro = "Warnings to whoever approves. They are about the record, whatever the letter says.\n\n"
+    return intro + _table(("warning", "when", "from"), rows) if rows else ""
 
 
 def _recorded(pack: Pack, name: str) -> str:

@@ -65,13 +65,17 @@ for (const group of document.querySelectorAll("[data-sentences]")) {
   number();
 }
 
+function showValue(source) {
+  const path = source.value.trim();
+  const output = source.parentElement.querySelector("output");
+  output.textContent = values.get(path) ?? (path && "not in the list; it is looked up when you save");
+}
 form.addEventListener("input", (event) => {
   unsaved = true;
-  if (!event.target.name.endsWith("-source")) return;
-  const path = event.target.value.trim();
-  const output = event.target.parentElement.querySelector("output");
-  output.textContent = values.get(path) ?? (path && "not in the list; it is looked up when you save");
+  if (event.target.name.endsWith("-source")) showValue(event.target);
 });
+for (const source of form.querySelectorAll("[name$='-source']")) // typed before this script was there
+  if (source.value !== source.defaultValue) showValue(source);
 form.addEventListener("keydown", (event) => { // that would save
   if (event.key === "Enter" && event.target.matches("input[list]")) event.preventDefault();
 });

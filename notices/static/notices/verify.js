@@ -179,6 +179,8 @@ const LINE = "(?:&(?:amp|lt|gt|quot|#x27);|[^<&]){1,80}";
 const RECIPIENT = new RegExp(`(<p class="recipient">)(?:<span dir="(?:ltr|rtl)">${LINE}</span>){1,8}`, "u");
 const REFERENCE = new RegExp(`(<div class="reference"><dt>[^<]*</dt><dd dir=)"(?:ltr|rtl)">${LINE}`, "u");
 
+const GREETED = new RegExp(`(<bdi class="addressee">)${LINE}`, "u");
+
 /**
  * An HTML letter without what notices/public/html_digest.py leaves out of its digest, as long as that has no markup and is no
  * longer than an address: in more space a forger could write a letter of their own above the genuine one.
@@ -187,6 +189,7 @@ function exactly(html) {
   return html
     .replace(RECIPIENT, "$1")
     .replace(REFERENCE, '$1"ltr">…')
+    .replace(GREETED, "$1…")
     .replace(/(<strong class="code">)[A-Z2-7]{4}-[A-Z2-7]{4}/, "$1…");
 }
 
@@ -208,7 +211,7 @@ function approvedSentences(content) {
 function plain(texts) {
   return texts
     .join(" ")
-    .replace(/[\s\u2060\ufffd\p{Cc}\p{Cs}\p{Co}\p{Noncharacter_Code_Point}]+/gu, " ")
+    .replace(/[\s\u2060\u2068\u2069\ufffd\p{Cc}\p{Cs}\p{Co}\p{Noncharacter_Code_Point}]+/gu, " ")
     .trim();
 }
 

@@ -1,0 +1,91 @@
+"""Requests for review on the pages where something is done about them: what was asked for, and the letter to write."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+
+from accounts.back_office import may_look, refusal
+from accounts.roles import Permission
+from decisions.back_office import Occasion, Panel
+from decisions.models import Decision
+from notices import follow_up, selectors
+from notices.fitting import Offer
+from notices.forms import RecipientForm
+from notices.models import Notice, ReviewRequest
+
+_TOLD = ("decision_summary", "main_factors")
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """The letter that tells a person the outcome: what is written of it, or what a draft of it begins with."""
+
+    request: ReviewRequest
+    answer: Decision
+    written: Notice | None
+    recipient: list[str]
+    """Name, address and so on of whom a draft goes to."""
+    offer: Offer
+
+    @property
+    def number(self) -> str:
+        return str(self.request.pk)
+
+    @property
+    def pack(self) -> str:
+        """The pack to draft under: that of the letter with which the person asked, if it fits."""
+        return self.offer.first_of(self.request.notice.pack)
+
+
+def letter(request: ReviewRequest) -> Letter | None:
+    """The letter that follows a request of `with_answer`; None while no reconsideration has answered it."""
+    answer = Decision.objects.for_organization(request.organization_id).filter(pk=request.answer_id).first()
+    if answer is None:
+        return None
+    recipient = RecipientForm.lines(follow_up.addressee(request.notice, request))
+    written = request.told_by or follow_up.letter_for(request)
+    return Letter(request, answer, written, recipient, selectors.offered_packs(answer))
+
+
+def to_write(http: HttpRequest, decision: Decision) -> Panel | None:
+    """The letters that those are still to get who asked for a review of a decision."""
+    rows = follow_up.requests_of(decision).to_be_told()
+    letters = [found for row in rows if (found := letter(row))]
+    if not letters:
+        return None
+    names = ", ".join(f"R-{each.request.pk}" for each in letters)
+    title = (
+        f"{names} is answered: write the letter" if len(letters) == 1 else f"{names} are answered: write the letters"
+    )
+    context = {
+        "letters": letters,
+        "reason": refusal(http, Permission.DRAFT_NOTICES),
+        "may_look": may_look(http, Permission.RECONSIDER),
+    }
+    return Panel(title, "notices/letters_to_write.html", context, urgent=True)
+
+
+def occasion(http: HttpRequest, decision: Decision) -> Occasion | None:
+    """Those who wait for a review of a decision: one reconsideration answers them all."""
+    rows = list(follow_up.requests_of(decision).waiting())
+    if not rows:
+        return None
+    asked = [{"request": row, "said": _said(row.notice)} for row in rows]
+    title = "What the person asks for" if len(rows) == 1 else "What the people ask for"
+    panel = Panel(title, "notices/asked_for.html", {"asked": asked})
+    return Occasion({"requested_by": ", ".join(map(_asker, rows))}, panel)
+
+
+def _asker(row: ReviewRequest) -> str:
+    """Who asked, by what the letter calls them."""
+    recipient: dict[str, Any] = row.notice.recipient
+    names = (recipient.get("name"), recipient.get("reference"), row.notice.decision.subject_reference)
+    name = next((each for each in names if isinstance(each, str) and each.strip()), "the person concerned")
+    return f"{' '.join(name.split())} (R-{row.pk})"
+
+
+def _said(notice: Notice) -> dict[str, Any]:
+    """The words of the letter that say what was decided and why."""
+    content = notice.approval.revision.content
+    return {"title": content["title"], "sentences": [item["statement"] for name in _TOLD for item in content[name]]}

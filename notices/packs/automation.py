@@ -1,0 +1,104 @@
+"""Who made the decision of a record, a system alone or a person: packs ask for it as `if decision automated`."""
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import Any, Final
+
+from notices import outcomes
+
+Record = Callable[[str], Any]
+"""Gives the value at a path of the decision record, None where there is nothing."""
+
+SOLELY: Final = "outcome.solely_automated"
+INVOLVEMENT: Final = "approval.human_involvement"
+_APPROVER = "approval.approver"
+_MATERIALLY = "outcome.materially_influenced_by_system"
+_SOLE_FACTOR = "outcome.sole_factor"
+_NOBODY = frozenset(
+    {"aucun", "aucune", "automated", "automatic", "false", "fully_automated", "kein", "keine", "no", "no_human"}
+    | {"no_human_involvement", "no_one", "nobody", "none", "not_involved", "niemand", "personne", "solely_automated"}
+    | {"vollautomatisch", "entièrement_automatisé", "sans_intervention_humaine", "keine_beteiligung"}
+)
+_DECIDED = frozenset(
+    {"decided", "decided_by_human", "decided_by_a_human", "decided_by_person", "decided_by_a_person", "human_decision"}
+    | {"human_decided", "made_by_human", "made_by_person", "manual", "manual_decision", "person_decided"}
+    | {"decided_by_reviewer", "entschieden", "vom_menschen_entschieden", "décidé", "décidé_par_une_personne"}
+)
+
+
+def is_automated(record: Record) -> bool:
+    """Whether laws on automated decisions are taken to apply: the system decided alone, or nothing says otherwise.
+
+    A person decided where the record says that they did, and where a named reviewer reconsidered an earlier decision.
+    """
+    solely = record(SOLELY)
+    if isinstance(solely, bool):
+        return solely
+    return not (_word(record) in _DECIDED or (reconsiders(record) and _has_approver(record) and not _is_nobody(record)))
+
+
+def is_said(record: Record) -> bool:
+    """Whether the record itself says who decided."""
+    return isinstance(record(SOLELY), bool)
+
+
+def is_review(record: Record) -> bool:
+    """Whether a person reconsidered an earlier decision."""
+    return reconsiders(record) and not is_automated(record)
+
+
+def is_assisted(record: Record) -> bool:
+    """Whether a system had a part in the decision."""
+    return bool(record("system")) or record(SOLELY) is True or record(_MATERIALLY) is True
+
+
+def reconsiders(record: Record) -> bool:
+    """Whether the decision is about an earlier one."""
+    return bool(record("reconsiders") or record("reconsiders.decision_id"))
+
+
+FACTS: Final = {"assisted": is_assisted, "automated": is_automated, "reviewed": is_review}
+
+
+def contradictions(record: Record) -> list[str]:
+    """What a record says of who decided and takes back elsewhere: each statement once, however many deny it."""
+    return list(dict.fromkeys(chain.from_iterable(_contradictory_pairs(record))))
+
+
+def _contradictory_pairs(record: Record) -> Iterator[tuple[str, str]]:
+    solely, materially = record(SOLELY), record(_MATERIALLY)
+    took_part = bool(_word(record)) and not _is_nobody(record)
+    if solely is True and took_part:
+        yield f"{SOLELY} is true", f"{INVOLVEMENT} tells of a person"
+    if solely is True and _has_approver(record):
+        yield f"{SOLELY} is true", f"{_APPROVER} names somebody"
+    if solely is True and materially is False:
+        yield f"{SOLELY} is true", f"{_MATERIALLY} is false"
+    if record(_SOLE_FACTOR) is True and materially is False:
+        yield f"{_SOLE_FACTOR} is true", f"{_MATERIALLY} is false"
+    if solely is False and _is_nobody(record):
+        yield f"{SOLELY} is false", f"{INVOLVEMENT} says that nobody took part"
+    if _has_approver(record) and _is_nobody(record):
+        yield f"{INVOLVEMENT} says that nobody took part", f"{_APPROVER} names somebody"
+
+
+def _word(record: Record) -> str:
+    """How people took part, in one spelling; "" where the record does not say."""
+    value = record(INVOLVEMENT)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    word = outcomes.spelling(value) if isinstance(value, str) else ""
+    return "" if word in ("n_a", "na", "null", "unknown", "unbekannt", "inconnu") else word
+
+
+def _is_nobody(record: Record) -> bool:
+    return _word(record) in _NOBODY
+
+
+def _has_approver(record: Record) -> bool:
+    """Whether somebody is named: neither nobody, nor a system."""
+    value = record(_APPROVER)
+    if not isinstance(value, str):
+        return isinstance(value, dict | list | int) and bool(value)
+    name = outcomes.spelling(value)
+    return name not in {"", "n_a", "na", "null", "system", "system_alone", "auto", *_NOBODY}

@@ -1,0 +1,47 @@
+"""What the parts of a pack are made of."""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator
+
+from notices.packs import conditions
+from notices.packs.conditions import Applicability
+
+Authority = Literal["statute", "rule", "guidance", "draft"]
+BINDING: Final = ("statute", "rule")
+
+Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
+Sentence = Annotated[str, Field(min_length=1)]
+Amount = Annotated[int, Field(ge=0, le=3660)]
+"""Of hours, days or months: no law gives more than ten years of days, and no date leaves the calendar."""
+List = Field(default=(), strict=False)
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+
+class Conditional(Part):
+    applies: str = conditions.ALWAYS
+    _when: Applicability = PrivateAttr()
+
+    @field_validator("applies")
+    @classmethod
+    def _has_known_form(cls, expression: str) -> str:
+        conditions.parse(expression)
+        return expression
+
+    def model_post_init(self, context: Any) -> None:
+        self._when = conditions.parse(self.applies)
+
+    @property
+    def when(self) -> Applicability:
+        """`applies`, read."""
+        return self._when
+
+    def applies_to(
+        self, record: Callable[[str], Any], notice: Mapping[str, Any] | None = None, *, requested: bool = False
+    ) -> bool:
+        """Tell whether this applies: see `Applicability.holds`."""
+        return self._when.holds(record, notice, requested=requested)

@@ -1,0 +1,119 @@
+"""What does not stand in the way of an approval, but needs a person's eye. Whoever approves acknowledges each."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from types import MappingProxyType
+from typing import Any
+
+from notices.checklist import MISSING, Case
+from notices.localization.sentences import one_line
+from notices.warnings import (
+    amounts,
+    consumer_report,
+    contradictions,
+    decided_by,
+    elements,
+    enumerations,
+    factors,
+    in_force,
+    language,
+    law,
+    national_law,
+    outcome,
+    percents,
+    reasons,
+    rights,
+    scores,
+    times,
+    values,
+    withheld,
+    wording,
+)
+from notices.warnings.findings import Finding
+
+__all__ = ["MOST", "ApprovalWarning", "find", "problems"]
+
+MOST = 1000
+"""Warnings that are told of one notice. Nobody reads more."""
+_RULES = (
+    values.findings,  # first: what a person wrote that the record does not say
+    times.findings,
+    in_force.findings,
+    national_law.findings,
+    decided_by.findings,
+    rights.findings,
+    outcome.findings,
+    percents.findings,
+    amounts.findings,
+    law.findings,
+    enumerations.findings,
+    contradictions.findings,
+    consumer_report.findings,
+    scores.findings,
+    factors.findings,
+    language.findings,
+    withheld.findings,
+    wording.findings,
+)
+_MORE = Finding("more", "", f"There is more to look at than these {MOST} warnings: mend some of it first.")
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalWarning:
+    """`id` belongs to these words: whoever acknowledges it has seen them, and no others.
+
+    `where` is the path of what it is about in the content, as in `main_factors.0`.
+    """
+
+    id: str
+    sentence: str
+    where: str
+
+    @property
+    def line(self) -> str:
+        """As lists tell it; what is about the whole has no place."""
+        return f"{self.where}: {self.sentence}" if self.where else self.sentence
+
+    def as_json(self) -> dict[str, str]:
+        return asdict(self)
+
+
+def find(
+    case: Case, content: Mapping[str, Any], not_applicable: Mapping[str, str] = MappingProxyType({})
+) -> list[ApprovalWarning]:
+    """The warnings about a content: for the same record, pack, words and day always the same.
+
+    Args:
+        not_applicable: ids of elements that do not apply, each with the reason: whoever approves sees
+            those that would block.
+    """
+    found = list(islice(_findings(case, content, not_applicable), MOST + 1))
+    return list(map(_warning, found if len(found) <= MOST else [*found[:MOST], _MORE]))
+
+
+def problems(found: Sequence[ApprovalWarning]) -> list[str]:
+    """What of the warnings stands in the way of an approval: that there are more than are told.
+
+    Args:
+        found: as `find` gives them.
+    """
+    return [each.sentence for each in found[MOST:]]
+
+
+def _findings(case: Case, content: Mapping[str, Any], not_applicable: Mapping[str, str]) -> Iterator[Finding]:
+    for rule in _RULES:
+        yield from rule(case, content)
+    checked = elements.checked(case, content, not_applicable)
+    missing = [item for item in checked if item.result == MISSING]
+    yield from reasons.findings(case, content, [case.pack.element(item.id) for item in missing if item.blocks])
+    yield from elements.findings(case, missing)
+    yield from elements.waived(checked)
+
+
+def _warning(finding: Finding) -> ApprovalWarning:
+    sentence = one_line(finding.sentence)
+    seen = "\n".join((finding.where, sentence, *finding.words))
+    digest = hashlib.sha256(seen.encode(errors="surrogatepass")).hexdigest()
+    return ApprovalWarning(f"{finding.kind}-{digest[:12]}", sentence, finding.where)

@@ -1,0 +1,120 @@
+"""Reasons and factors that no letter prints: what the law forbids to decide by, and what holds something sensitive."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from notices import outcome_parts
+from notices.checklist import Case
+from notices.localization import LONGEST_TEXT
+from notices.record_paths import MOST_SOURCE, Fact
+from notices.sensitive.bases import title_of
+from notices.sensitive.values import kinds
+from notices.warnings.findings import Finding, statements
+
+_SECTION = "main_factors"
+_LONGEST_PATH = 120
+
+
+def findings(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
+    yield from _left_out(case, content)
+    yield from _lost(case)
+    yield from _said(case, content)
+
+
+def _left_out(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
+    """What the record names as a reason or factor, and no draft prints. Of a sensitive factor it prints the name."""
+    told = {statement.source.rpartition(".")[0] for statement in statements(content, _SECTION)}
+    for fact, why in case.redaction.reasons():
+        if why.by == "prohibited":
+            yield _of_record(case, fact.path, why.what, "so it is not printed")
+        elif why.by == "sensitive" and fact.path not in told:
+            sentence = (
+                f"The reason or factor at {_short(fact.path)} is withheld as sensitive ({why.what}). If it counted, "
+                "say in words of your own what was decided by, without the value."
+            )
+            yield Finding("withheld_reason", _SECTION, sentence)
+
+
+def _lost(case: Case) -> Iterator[Finding]:
+    """What stands in the outcome and is withheld: what the person has to do or gets may be there under any name.
+
+    One warning is about each condition or term, and about all that is below a name that does not say what it is.
+    """
+    told: set[tuple[str, str]] = set()
+    for fact in case.facts.at("outcome").scalars() if case.facts.get("outcome") else ():
+        kind = outcome_parts.kind(fact)
+        if fact.path_length > MOST_SOURCE or kind == "reason":
+            continue
+        why = case.redaction.why(fact)
+        if why is None or why.by not in ("sensitive", "prohibited"):
+            continue
+        is_known = kind in outcome_parts.NEVER_LOST
+        path = _item(fact).path if is_known else fact.lineage()[1].path
+        once = (path, why.what if why.by == "prohibited" else "")
+        if once in told:
+            continue
+        told.add(once)
+        what = "a condition, a term or a part of an offer" if is_known else "a part of the outcome"
+        if why.by == "prohibited":
+            yield _of_record(case, path, why.what, "so it is not printed", what)
+        else:
+            sentence = (
+                f"{_short(path)} is {what}, and is withheld as sensitive ({why.what}): if the person has to know "
+                "of it, say it in words of your own, without what is private."
+            )
+            yield Finding("withheld_term", "decision_summary", sentence)
+
+
+def _item(fact: Fact) -> Fact:
+    """The one of several that a field is of, else the field."""
+    return fact.parent if fact.parent and fact.parent.in_list else fact
+
+
+def _said(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
+    """What the sentences of the letter say, and what reasons of the record say that no sentence cites."""
+    cited = set()
+    for statement in statements(content):
+        cited.add(statement.source)
+        for basis in case.pack.bases.told(statement.text[:LONGEST_TEXT]):
+            sentence = (
+                f"As it seems, {statement.name} speaks of {title_of(basis)}. {case.pack.citation_of(basis)} forbids to "
+                "decide by it: have the decision looked at, unless the sentence is about something else."
+            )
+            yield statement.finding("prohibited_basis", sentence)
+        if any(kinds(statement.text)):
+            what = "a secret, or a card, account or national number"
+            sentence = f"As it seems, {statement.name} has {what} in it: leave that out."
+            yield statement.finding("sensitive_value", sentence)
+    for item, facts in _reasons(case).items():
+        if cited.isdisjoint(fact.path for fact in facts):
+            said = (basis for fact in facts for basis in case.pack.bases.told(str(fact.value)[:LONGEST_TEXT]))
+            for basis in dict.fromkeys(said):
+                yield _of_record(case, item, basis, "and the letter does not cite it")
+
+
+def _reasons(case: Case) -> Mapping[str, list[Fact]]:
+    """The texts of the record's reasons and factors that may be printed, by the path of the reason or factor."""
+    outcome = case.facts.at("").value.get("outcome")
+    left_out = {fact.path for fact, _ in case.redaction.reasons()}
+    found: dict[str, list[Fact]] = {}
+    for name in outcome if isinstance(outcome, dict) else ():
+        if "reason" in name or "factor" in name:
+            for fact in case.facts.at("outcome").child(name).scalars():
+                if fact.path_length > MOST_SOURCE:  # which cannot be cited
+                    continue
+                item = _item(fact).path
+                if isinstance(fact.value, str) and item not in left_out and not case.redaction.covers(fact):
+                    found.setdefault(item, []).append(fact)
+    return found
+
+
+def _of_record(case: Case, path: str, basis: str, so: str, kind: str = "a reason or factor") -> Finding:
+    sentence = (
+        f"The record names {title_of(basis)} as {kind} ({_short(path)}), {so}. "
+        f"{case.pack.citation_of(basis)} forbids to decide by it: have the decision looked at before a letter goes out."
+    )
+    return Finding("prohibited_basis", _SECTION, sentence)
+
+
+def _short(path: str) -> str:
+    return path if len(path) <= _LONGEST_PATH else f"{path[:_LONGEST_PATH]}…"
