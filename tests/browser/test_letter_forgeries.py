@@ -128,7 +128,14 @@ def test_an_address_as_long_as_the_service_takes_one_is_left_to_the_reader(opene
     """Characters count, not how markup or a script spell them."""
     page = opened()
     whole = AN_ADDRESS.replace("x" * 80, line).encode()
-    expect(choose(page, altered(letter.files["html"], b"Avery Example", whole))).to_have_text(GENUINE)
+    greeted = altered(letter.files["html"], b"Avery Example</bdi>", f"{line}</bdi>".encode())
+    expect(choose(page, altered(greeted, b"Avery Example", whole))).to_have_text(GENUINE)
+
+
+@pytest.mark.parametrize("line", ["y" * 81, "Avery</bdi>, your loan is granted"])
+def test_a_greeting_is_no_longer_than_a_name(opened, letter, line):
+    forged = altered(letter.files["html"], b"Avery Example</bdi>", f"{line}</bdi>".encode())
+    expect(choose(opened(), forged)).to_have_text(PROVED)
 
 
 @pytest.mark.parametrize(

@@ -45,12 +45,14 @@ def test_the_genuine_letters_sentences_are_shown_with_source_and_value(opened, l
         item["statement"] for item in said
     ]
     assert shown.locator("[data-slot=source]").all_inner_texts() == [item["source"] for item in said]
-    expect(shown.locator(".mark")).to_have_text(["Proved"] * len(said))
+    expect(shown.locator(".mark")).to_have_text(["Value proved"] * len(said))
     values = dict(
         zip([item["source"] for item in said], shown.locator("[data-slot=value]").all_inner_texts(), strict=True)
     )
     assert values["outcome.reasons.0"] == RECORD["outcome"]["reasons"][0]
     assert values["outcome.action"] == "denied"
+    apart = "each => !each.querySelector('.said').contains(each.querySelector('.mark'))"
+    assert shown.evaluate_all(f"all => all.every({apart})"), "the mark belongs to the value, not to the sentence"
     expect(page.get_by_text("You may complain.")).to_be_visible()
     expect(page.locator("time")).not_to_be_empty()
 

@@ -11,7 +11,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.axe import violations_in_light_and_dark
 from tests.notices.conftest import RECORD
@@ -68,6 +68,17 @@ def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
 
+def approve(page: Page) -> None:
+    for warning in warnings(page):
+        warning.check()
+    press(page, "Approve")
+
+
+def warnings(page: Page) -> list[Locator]:
+    """The boxes to tick before a notice with warnings is approved."""
+    return page.get_by_role("group", name="I have looked").get_by_role("checkbox").all()
+
+
 def unfold(page: Page, name: str) -> None:
     page.locator("summary").get_by_text(name, exact=True).click()
 
@@ -116,7 +127,7 @@ def test_the_life_of_a_notice(site, signed_in):
 
     reviewer.goto(address)
     reviewer.get_by_label("Comment").fill("Checked against the file.")
-    press(reviewer, "Approve")
+    approve(reviewer)
     assert state(reviewer) == "approved"
 
     writer.goto(address)
@@ -136,7 +147,7 @@ def test_the_life_of_a_notice(site, signed_in):
     expect(writer).not_to_have_url(address)
     assert state(writer) == "draft"
     reviewer.goto(writer.url)
-    press(reviewer, "Approve")
+    approve(reviewer)
     expect(reviewer.get_by_text("You wrote or edited")).to_have_count(0)
     writer.goto(address)
     assert state(writer) == "withdrawn"
@@ -174,11 +185,11 @@ def test_a_notice_that_changes_while_somebody_reviews_it_is_not_approved_unseen(
     writer = signed_in("editor", notice.replace("change", "edit"))
     writer.get_by_label("Title").fill("Another title")
     save(writer)
-    press(reviewer, "Approve")
+    approve(reviewer)
     expect(reviewer.get_by_role("alert")).to_contain_text("The notice has changed")
     expect(reviewer.get_by_role("heading", name="Another title")).to_be_visible()
     expect(reviewer.get_by_label("Comment")).to_have_value("Typed before the change.")
-    press(reviewer, "Approve")
+    approve(reviewer)
     assert state(reviewer) == "approved"
 
 
@@ -200,7 +211,10 @@ def test_the_keyboard_is_enough_to_read_and_approve_a_notice(signed_in, notice):
     reached = ""
     while reached != "Approve":
         page.keyboard.press("Tab")
-        reached = page.locator(":focus").inner_text()
+        focus = page.locator(":focus")
+        if focus.get_attribute("type") == "checkbox":
+            page.keyboard.press("Space")
+        reached = focus.inner_text()
     page.keyboard.press("Enter")
     expect(page.get_by_text("Approved.", exact=True)).to_be_visible()
     expect(page.get_by_text("Read aloud.")).to_be_visible()
@@ -261,13 +275,13 @@ def test_without_scripts_a_notice_is_edited_by_numbers_and_boxes_and_approved(si
     page = signed_in("editor", notice.replace("change", "edit"), java_script_enabled=False)
     line = rows(page).last
     line.get_by_label("Sentence", exact=True).fill("First of all.")
-    line.get_by_label("Source").fill("outcome.action")
+    line.get_by_label("Source").fill("outcome.reasons.0")
     line.get_by_label("Place").fill("0")
     rows(page).first.get_by_label("Remove").check()
     save(page)
     expect(page.get_by_role("region", name="Why").get_by_role("listitem").first).to_contain_text("First of all.")
     reviewer = signed_in("approver", notice, java_script_enabled=False)
-    press(reviewer, "Approve")
+    approve(reviewer)
     assert state(reviewer) == "approved"
     press_and_confirm(reviewer)
     assert state(reviewer) == "withdrawn"
@@ -309,6 +323,7 @@ def pages(site) -> list[str]:
     unfinished, offering = drafted(site), drafted(site)
     content = {
         "main_factors": [
+            {"statement": RECORD["outcome"]["reasons"][0], "source": "outcome.reasons.0"},
             {"statement": LONG, "source": f"events.application.{LONG}"},
             {"statement": "<b>Bold</b> \u202etrick", "source": "no.such.field"},
         ],
@@ -319,8 +334,9 @@ def pages(site) -> list[str]:
         site.call("PATCH", f"/v1/notices/{number}", json.dumps({"content": content}).encode())
     content["main_factors"].pop()
     site.call("PATCH", f"/v1/notices/{offering}", json.dumps({"content": content}).encode())
-    claim = b'{"approver": "Reviewer 7", "authority": "credit officer"}'
-    site.call("POST", f"/v1/notices/{offering}/approve", claim)
+    seen = [warning["id"] for warning in site.call("GET", f"/v1/notices/{offering}")["warnings"]]
+    claim = {"approver": "Reviewer 7", "authority": "credit officer", "acknowledge": seen}
+    site.call("POST", f"/v1/notices/{offering}/approve", json.dumps(claim).encode())
     site.call("POST", f"/v1/notices/{offering}/deliveries", b'{"channel": "post", "address": "1 Example Street"}')
     email = site.member("granted@notices.example", "approver")
     grant = {"email": email, "authority": LONG, "valid_from": str(date.today())}

@@ -4,7 +4,9 @@ import re
 
 from docs.walk import DECISION
 from notices.back_office.actions import ACTIONS
+from notices.forms import FieldNames, SettingsForm
 from notices.phrasebook_csv import COLUMNS
+from notices.public.labels import words
 from tests.docs.documents import section, text
 
 GUIDE = "docs/operators-guide.md"
@@ -20,6 +22,18 @@ def test_it_names_every_key_of_a_notices_page_and_no_other():
 
 def test_it_names_everything_that_can_be_done_with_a_notice():
     assert [action.label for action in ACTIONS.values() if f"*{action.label}*" not in text(GUIDE)] == []
+
+
+def test_it_names_the_lists_of_fields_and_the_groups_of_packs_as_the_pages_do():
+    lists = [field.label for field in SettingsForm.base_fields.values() if isinstance(field, FieldNames)]
+    groups = re.findall(r'optgroup label="([^"]+)"', text("templates/notices/pack_field.html"))
+    assert len(lists) == len(groups) == 2
+    assert [label for label in (*lists, *groups) if f"*{label}*" not in text(GUIDE)] == []
+
+
+def test_it_tells_of_every_state_of_a_request_that_waits():
+    assert "*to be told*" in text(GUIDE)
+    assert words("en")["stands"] in text(GUIDE)
 
 
 def test_its_row_of_the_phrasebook_has_the_columns_of_one():

@@ -8,7 +8,6 @@ from jsonschema import Draft202012Validator, ValidationError
 from config.errors import Invalid
 from decisions import records, samples
 from decisions.models import MAX_DECISION_ID
-from decisions.services import records as ingesting
 from tests.docs.documents import CHECKOUT, blocks, text
 
 SCHEMA = json.loads(text("docs/srf-record.schema.json"))
@@ -56,7 +55,7 @@ def test_what_the_service_refuses_for_its_shape_does_not_fit(record):
     with pytest.raises(ValidationError):
         VALIDATOR.validate(record)
     with pytest.raises(Invalid):
-        ingesting._submission(json.dumps(record).encode(), "api")
+        records.submission(json.dumps(record).encode(), "api")
 
 
 def test_the_longest_id_is_that_of_the_index():

@@ -2,17 +2,20 @@
 
 import csv
 import json
+from datetime import UTC, datetime
 
 from decisions import samples
-from notices.drafting import Draft, draft
+from notices.checklist import Case
+from notices.drafting import Draft, draft, redaction_of
 from notices.packs import Pack, packs
 from notices.phrasebook import Phrase, Phrasebook
 from notices.record_paths import Facts
+from notices.warnings import ApprovalWarning, find
 
 STATEMENTS = ("decision_summary", "role_of_automated_system", "main_factors", "inputs_used")
 EVERY = [(name, language) for name in sorted(packs()) for language in packs()[name].languages]
 LANGUAGES = ("en", "de", "fr")
-END_MARKS = (".", "!", "?", "…")
+END_MARKS = (".", "!", "?", "…", "\u3002", "\uff01", "\uff1f", "\u061f", "\u06d4", "\u0964")
 
 
 def drafted(
@@ -61,3 +64,22 @@ def sample_phrases(language: str) -> list[Phrase]:
     with open(samples.SAMPLES / "phrasebook.csv", newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["language"] == language]
     return [Phrase(row["key"], row["sentence"], row["label"], row["withheld"] == "yes") for row in rows]
+
+
+def case(record: dict | bytes, pack: str = "general", *phrases: Phrase) -> Case:
+    """What a draft about a record is checked against, without a database."""
+    facts = Facts(record if isinstance(record, bytes) else json.dumps(record).encode())
+    redaction = redaction_of(facts, packs()[pack], Phrasebook(phrases))
+    return Case(facts, packs()[pack], datetime.now(UTC), "", redaction, None, None)
+
+
+def warnings_of(
+    record: dict | bytes, pack: str = "general", language: str = "en", **content: list[dict]
+) -> list[ApprovalWarning]:
+    """The warnings about the draft of a record, or about other words in its place."""
+    return find(case(record, pack), {**drafted(record, pack, language), **content})
+
+
+def warned(kind: str, found: list[ApprovalWarning]) -> list[ApprovalWarning]:
+    """Those warnings that are of a kind."""
+    return [each for each in found if each.id.rpartition("-")[0] == kind]

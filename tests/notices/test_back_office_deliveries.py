@@ -9,13 +9,7 @@ from django.utils import timezone
 from accounts.roles import Role
 from decisions.models import Decision
 from notices.models import Approval, Delivery, Notice
-from tests.notices.conftest import (
-    RECORD,
-    approve,
-    done,
-    drafted,
-    exempt,
-)
+from tests.notices.conftest import RECORD, approve, done, drafted, exempt, warnings_of
 from tests.notices.test_back_office import do, page
 from tests.notices.test_back_office_review import state, text
 from tests.notices.test_review_requests import offering, reconsider
@@ -135,7 +129,7 @@ def test_a_draft_about_a_reconsideration_goes_to_whom_the_letter_about_the_decis
     first = drafted(api, pack="ca_qc_12_1", language="fr", recipient=person)
     missing = [item["id"] for item in first["elements"] if item["result"] == "missing" and item["blocks"]]
     done(exempt(api, first, **dict.fromkeys(missing, "Told in another letter.")))
-    done(approve(api_for(api.organization), first))
+    done(approve(api_for(api.organization), first, acknowledge=warnings_of(api, first)))
     drafted(api, recipient={"name": "Somebody Else"})
     again = reconsider(api, reconsider(api)["decision_id"])["decision_id"]
     decision = Decision.objects.get(decision_id=again)

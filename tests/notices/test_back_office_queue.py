@@ -4,8 +4,6 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import Member
@@ -21,6 +19,7 @@ from tests.notices.conftest import (
     step,
 )
 from tests.notices.test_back_office_review import text
+from tests.statements import statements
 
 pytestmark = pytest.mark.django_db
 
@@ -83,7 +82,7 @@ def test_the_queue_finds_by_decision_person_pack_and_language(queue, signed_in):
 
 def test_the_queue_tells_days_problems_and_holders(queue, signed_in):
     browser = signed_in(Role.APPROVER)
-    done(edit(browser, queue["soon"], main_factors=[{"statement": "No source.", "source": "nowhere"}]))
+    done(edit(browser, queue["soon"], inputs_used=[{"statement": "No source.", "source": "nowhere"}]))
     told = text(browser.get(QUEUE))
     days = [timezone.now() + timedelta(days=left) for left in (-1, 3)]
     assert f"late person late 1 day late {days[0]:%Y-%m-%d} draft general en -" in told
@@ -91,17 +90,17 @@ def test_the_queue_tells_days_problems_and_holders(queue, signed_in):
     assert shown_in(browser, "?queue=mine") == ["soon"]
 
 
-def test_the_queue_asks_as_often_for_thirty_rows_as_for_one(api, notice, signed_in, django_assert_num_queries):
+def test_the_queue_asks_as_often_for_thirty_rows_as_for_one(api, notice, signed_in):
     browser = signed_in(Role.APPROVER)
     acting(api.organization, Role.EDITOR, "holder@bank.example")
 
     browser.get(QUEUE)  # the first page of a session notes when it was
-    with CaptureQueriesContext(connection) as one:
+    with statements() as one:
         assert len(shown_in(browser)) == 1
-    queries = len(one)
     for number in range(30):
         done(api.ingest({**RECORD, "decision_id": f"more-{number}"}))
         drafted(api, f"more-{number}")
     Notice.objects.update(holder=Member.objects.get(user__email="holder@bank.example"))
-    with django_assert_num_queries(queries):
+    with statements() as thirty:
         assert len(shown_in(browser)) == 31
+    assert len(thirty) == len(one)

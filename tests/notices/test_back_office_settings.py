@@ -1,5 +1,6 @@
 """Phrasebook, authority grants, settings, packs, the report and requests for review, on their pages."""
 
+import json
 import re
 
 import pytest
@@ -17,9 +18,11 @@ from notices import tasks
 from notices.models import Approval, AuthorityGrant, Notice, NoticeSettings, Phrase, ReviewRequest
 from notices.packs import packs
 from notices.phrasebook_csv import COLUMNS
-from tests.notices.conftest import approve, done, drafted, fill_in_names, taken_sample
+from tests.notices.conftest import approve, done, drafted, fill_in_names, warnings_of
+from tests.notices.drafts import sample
 from tests.notices.test_back_office import do, page
 from tests.notices.test_back_office_review import text
+from tests.notices.test_loop import tell
 from tests.notices.test_review_requests import ask, offering, reconsider
 from tests.people import add_person, sign_in
 
@@ -273,12 +276,16 @@ def test_a_request_shows_what_the_person_wrote_and_is_closed_with_a_reason(asked
     assert close not in browser.get(address).content.decode()
 
 
-def test_a_request_waits_until_a_reconsideration_answers_it(api, asked, signed_in):
+def test_a_request_waits_until_a_letter_tells_what_a_reconsideration_came_to(api, asked, signed_in):
     browser = signed_in(Role.EDITOR)
     requests = "/admin/notices/reviewrequest/"
     address = reverse("admin:notices_reviewrequest_change", args=[asked.pk])
     assert f"R-{asked.pk}" in text(browser.get(requests))
-    reconsider(api)
+    answer = reconsider(api)
+    for query in ({}, {"state": "to_be_told"}):
+        assert f"R-{asked.pk}" in text(browser.get(requests, query))
+    assert "State to be told" in text(browser.get(address))
+    tell(api, answer)
     assert "Nobody waits for an answer." in text(browser.get(requests))
     assert f"R-{asked.pk}" in text(browser.get(requests, {"state": "answered"}))
     assert "State answered" in text(browser.get(address))
@@ -287,20 +294,21 @@ def test_a_request_waits_until_a_reconsideration_answers_it(api, asked, signed_i
 def test_an_answered_request_leads_to_the_reconsideration_and_to_the_notice_about_it(api, asked, signed_in):
     browser = signed_in(Role.EDITOR)
     address = reverse("admin:notices_reviewrequest_change", args=[asked.pk])
-    assert "Draft the notice about the outcome" not in text(browser.get(address))
+    assert "Draft the letter" not in text(browser.get(address))
     answer = Decision.objects.get(decision_id=reconsider(api)["decision_id"])
     reconsider(api, rationale="A second one is not the answer.")
     body = browser.get(address).content.decode()
     assert reverse("admin:decisions_decision_change", args=[answer.pk]) in body
-    assert "Nobody has told them the outcome yet" in body
-    hidden = dict(re.findall(r'<input type="hidden" name="(pack|language)" value="(\w+)">', body))
-    made = browser.submit(address, reverse("admin:draft-notice", args=[answer.pk]), **hidden)
+    assert "The person does not know the outcome yet" in body
+    entered = dict(re.findall(r'<input type="hidden" name="(review_request)" value="(\w+)">', body))
+    (pack,) = re.findall(r'<option value="(\w+)" selected>', body)
+    made = browser.submit(address, reverse("admin:draft-notice", args=[answer.pk]), pack=pack, **entered)
     notice = Notice.objects.get(decision=answer)
     assert (notice.pack, notice.language) == ("general", "en")
     assert made["Location"] == page({"notice_id": notice.pk})
     body = browser.get(address).content.decode()
     assert page({"notice_id": notice.pk}) in body
-    assert "Nobody has told them" not in body
+    assert "The person does not know" not in body
 
 
 def test_the_notice_about_the_outcome_goes_to_whom_the_letter_went(api, asked, signed_in):
@@ -314,10 +322,27 @@ def test_the_notice_about_the_outcome_goes_to_whom_the_letter_went(api, asked, s
     assert Notice.objects.get(decision=answer).recipient == {**recipient, "email": "person@example.com"}
 
 
+def test_the_federal_agencies_of_credit_notices_are_offered_and_another_can_be_entered(owner):
+    body = owner.get(SETTINGS).content.decode()
+    (offered,) = re.findall(r'<datalist id="offered_agency_name_and_address">(.*?)</datalist>', body)
+    assert offered.count("<option ") == len(packs()["us_ecoa_fcra"].choices["agency_name_and_address"])
+    assert 'list="offered_agency_name_and_address"' in body
+    entered = {
+        "default_pack": "general",
+        "at_risk_days": "3",
+        "text_agency_name_and_address": "Regional office, Denver",
+    }
+    assert owner.submit(SETTINGS, **entered).status_code == 302
+    assert NoticeSettings.objects.get().placeholders["agency_name_and_address"] == "Regional office, Denver"
+
+
 def test_a_request_tells_what_is_due_by_which_law_and_how_that_was_reckoned(api, signed_in):
-    decision_id = taken_sample(api, "synthetic-hiring-03")
+    record = json.loads(sample("synthetic-hiring-03"))
+    since_the_law = {**record, "decision_id": "hiring-2027", "decided_at": "2027-01-20T09:00:00Z"}
+    done(api.ingest(since_the_law))
     fill_in_names(api, "us_ca_admt")
-    notice = done(approve(api, drafted(api, decision_id)))
+    draft = drafted(api, "hiring-2027")
+    notice = done(approve(api, draft, acknowledge=warnings_of(api, draft)))
     with time_machine.travel("2027-02-01T12:00Z"):
         row = ask(api, notice, email="person@example.com")
     browser = signed_in(Role.EDITOR)

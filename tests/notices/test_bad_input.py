@@ -7,12 +7,12 @@ import pytest
 
 from config.api.body import strict_json
 from notices.models import Notice
-from tests.notices.conftest import RECORD, approve, done, drafted, edit, send, shown
+from tests.notices.conftest import RECORD, approve, done, drafted, edit, send, shown, warnings_of
 
 pytestmark = pytest.mark.django_db
 
 MANY = 10_000
-TOLERABLE_SECONDS = 20  # of the processor; it takes about four
+TOLERABLE_SECONDS = 20  # of the processor; it takes about eight
 SCRIPT = '<script>alert("1")</script><img src=x onerror=alert(1)>'
 HEBREW = "ההחלטה התקבלה על ידי מערכת אוטומטית."
 OVERRIDE = "The sum is \u202e05\u202c euro."
@@ -24,7 +24,7 @@ def letter(api, notice, form: str) -> str:
     return answer.content.decode()
 
 
-def one(told: str, source: str = "outcome.action") -> list[dict]:
+def one(told: str, source: str = "outcome.reasons.0") -> list[dict]:
     return [{"statement": told, "source": source}]
 
 
@@ -40,13 +40,13 @@ def fields(api) -> dict:
 
 def test_ten_thousand_statements_are_saved_shown_approved_and_printed(api, fields):
     started = time.process_time()
-    content = {"main_factors": [{"statement": f"It counted {n}.", "source": f"f.n{n}"} for n in range(MANY)]}
+    content = {"inputs_used": [{"statement": f"It counted {n}.", "source": f"f.n{n}"} for n in range(MANY)]}
     assert len(json.dumps({"content": content})) < strict_json.MAX_BYTES
     edited = done(edit(api, fields, **content))
     assert len(edited["citations"]) >= MANY
     assert edited["problems"] == []
-    done(approve(api, fields))
-    assert len(shown(api, fields)["content"]["main_factors"]) == MANY
+    done(approve(api, fields, acknowledge=warnings_of(api, fields)))
+    assert len(shown(api, fields)["content"]["inputs_used"]) == MANY
     for form in ("html", "text"):
         assert "It counted 9999." in letter(api, fields, form)
     proof = json.loads(letter(api, fields, "proof"))
@@ -56,7 +56,7 @@ def test_ten_thousand_statements_are_saved_shown_approved_and_printed(api, field
 
 def test_ten_thousand_sources_that_lead_nowhere_are_named(api, notice):
     started = time.process_time()
-    content = {"main_factors": [{"statement": "It counted.", "source": f"outcome.n{n}"} for n in range(MANY)]}
+    content = {"inputs_used": [{"statement": "It counted.", "source": f"outcome.n{n}"} for n in range(MANY)]}
     assert len(done(edit(api, notice, **content))["problems"]) == MANY
     assert approve(api, notice).status_code == 409
     assert time.process_time() - started < TOLERABLE_SECONDS
@@ -72,7 +72,7 @@ def test_a_body_above_the_limit_is_refused_and_saves_nothing(api, notice):
 
 def test_markup_in_a_statement_is_text_wherever_it_is_shown(api, notice):
     done(edit(api, notice, title=SCRIPT, main_factors=one(SCRIPT), rights=[SCRIPT], deadline_note=SCRIPT))
-    done(approve(api, notice))
+    done(approve(api, notice, acknowledge=warnings_of(api, notice)))
     page = letter(api, notice, "html")
     assert "<script>alert" not in page
     assert "<img src=x" not in page
@@ -94,7 +94,7 @@ def test_markup_in_a_recipient_and_in_the_organization_s_name_is_text_too(api, o
 def test_text_of_every_script_comes_back_as_it_was_sent_and_can_be_printed(api, notice, told):
     edited = done(edit(api, notice, main_factors=one(told)))
     assert edited["content"]["main_factors"] == one(told)
-    done(approve(api, notice))
+    done(approve(api, notice, acknowledge=warnings_of(api, notice)))
     for form in ("html", "text"):
         letter(api, notice, form)
     assert json.loads(letter(api, notice, "proof"))["content"]["main_factors"] == one(told)
@@ -109,7 +109,7 @@ def test_a_sentence_from_right_to_left_is_marked_as_such(api, notice):
     "source", ["", ".", "..", "outcome.", "outcome", '"', '"\\u', "outcome.reasons.99", "x" * 4096]
 )
 def test_a_source_that_is_no_path_is_saved_and_named(api, notice, source):
-    edited = done(edit(api, notice, main_factors=one("A reason.", source)))
+    edited = done(edit(api, notice, inputs_used=one("A fact.", source)))
     assert edited["problems"] == [f"The source {source} leads nowhere in the record."]
     assert approve(api, notice).status_code == 409
 

@@ -18,7 +18,7 @@ from notices.models import Notice, Phrase
 from notices.packs import packs
 from notices.record_paths import Facts, NoSuchField
 from tests.growth import assert_linear, peak
-from tests.notices.conftest import approve, done, drafted, edit, send, shown
+from tests.notices.conftest import approve, done, drafted, edit, send, shown, warnings_of
 from tests.notices.drafts import drafted as draft
 from tests.notices.test_back_office import page
 from tests.notices.test_letters import letter
@@ -307,5 +307,5 @@ def test_room_is_that_of_the_whole_notice():
 def test_an_approved_notice_of_many_statements_is_sealed(api):
     done(api.ingest({"decision_id": "x", "outcome": {"action": "denied"}, "f": {f"n{n}": n for n in range(2000)}}))
     notice = drafted(api, "x")
-    done(edit(api, notice, main_factors=[{"statement": f"It was {n}.", "source": f"f.n{n}"} for n in range(2000)]))
-    assert done(approve(api, notice))["custody_record_id"]
+    done(edit(api, notice, inputs_used=[{"statement": f"It was {n}.", "source": f"f.n{n}"} for n in range(2000)]))
+    assert done(approve(api, notice, acknowledge=warnings_of(api, notice)))["custody_record_id"]

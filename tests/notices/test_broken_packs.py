@@ -38,7 +38,7 @@ def line_of(file: Path, words: str) -> int:
 MISTAKES: dict[str, tuple[str, str, str, str]] = {
     # what: (file, old, new, what the error says)
     "an unknown status": ("pack.toml", 'legal_status = "in_force"', 'legal_status = "valid"', "'in_force', 'enacted'"),
-    "a version of another form": ("pack.toml", 'version = "2026.3"', 'version = "1"', "pattern"),
+    "a version of another form": ("pack.toml", 'version = "2026.5"', 'version = "1"', "pattern"),
     "a date that is a text": ("pack.toml", "effective_from = 2022-01-01", 'effective_from = "2022-01-01"', "date"),
     "a number that is a text": ("pack.toml", "retention_days = 762", 'retention_days = "762"', "integer"),
     "an unknown key": ("pack.toml", 'human_review = "not_granted"', 'human_revue = "not_granted"', "not permitted"),
@@ -51,6 +51,19 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
     "an unknown source": ("pack.toml", 'source = "reg_b_9"', 'source = "reg_b_8"', "no source 'reg_b_8'"),
     "an unknown clock": ("pack.toml", 'clock = "counteroffer"', 'clock = "counter"', "no clock 'counter'"),
     "an unknown locked text": ("pack.toml", 'locked = "ecoa_notice"', 'locked = "ecoa"', "no locked 'ecoa'"),
+    "a caution of an unknown source": ("pack.toml", 'source = "co_1704"', 'source = "co_17"', "no source 'co_17'"),
+    "choices for an unknown text": (
+        "pack.toml",
+        "[[choices.agency_name_and",
+        "[[choices.agency_nmae_and",
+        "agency_nmae",
+    ),
+    "an address of an unknown name": (
+        "pack.toml",
+        'report_agency_address = "report_agency_name"',
+        'report_agency_address = "agency"',
+        "no text of this pack has the placeholder {agency}",
+    ),
     "an address that is none": ("pack.toml", 'url = "https://github', 'url = "github', "pattern"),
     "an unknown placeholder": ("text.en.toml", "{creditor_name}, ", "{creditor_nmae}, ", "{creditor_nmae}"),
     "a placeholder not used": ("text.en.toml", "{agency_name_and_address}", "the FTC", "{agency_name_and_address}"),
@@ -155,7 +168,11 @@ def refused_near(line: int, directory: Path, named: str) -> None:
     ("name", "old", "new"),
     [
         ("gdpr_22", 'applies = "on_request"\n', ""),
-        ("us_co_admt", 'id = "sent_in_time"\n', 'id = "sent_in_time"\napplies = "on_request"\n'),
+        (
+            "us_co_admt",
+            'where = "deadline_note"\napplies = \'if ',
+            'where = "deadline_note"\napplies = \'on_request if ',
+        ),
     ],
 )
 def test_the_clock_of_an_answer_measures_only_what_is_given_on_request(tmp_path: Path, name: str, old: str, new: str):
@@ -175,7 +192,7 @@ def test_a_retention_floor_names_its_source(credit: Path):
 
 @pytest.mark.parametrize("reading", ["unconfirmed", "own"])
 def test_what_was_not_read_as_law_cannot_be_called_law(credit: Path, reading: str):
-    change(credit / "pack.toml", 'reading = "primary"', f'reading = "{reading}"')
+    change(credit / "pack.toml", 'reading = "copy"', f'reading = "{reading}"')
     line = line_of(credit / "pack.toml", 'authority = "rule"')
     with pytest.raises(BrokenPack, match=rf"pack\.toml:{line}: .*'rule' needs a source that was read as law"):
         load(credit)
@@ -271,7 +288,8 @@ def test_missing_unreadable_and_extra_files_are_named(credit: Path, spoil: Calla
 
 def test_the_directory_is_named_like_the_pack(credit: Path):
     renamed = credit.rename(credit.with_name("us_credit"))
-    with pytest.raises(BrokenPack, match=r"us_credit/pack\.toml:5: id: the directory is named 'us_credit'"):
+    line = line_of(renamed / "pack.toml", 'id = "us_ecoa_fcra"')
+    with pytest.raises(BrokenPack, match=rf"us_credit/pack\.toml:{line}: id: the directory is named 'us_credit'"):
         load(renamed)
 
 
@@ -349,6 +367,12 @@ RECORD: dict[str, Any] = {
         ('if record a."b c".d is "quoted"', True),
         ('if record basis is "contract" and not record used', True),
         ('if record basis is "contract" and record used', False),
+        ("if record absent|score", True),
+        ("if record absent|nothing", False),
+        ("if record note|kinds|basis", True),
+        ('if record absent|basis is "law"|"contract"', True),
+        ("if record used|basis", False),
+        ('if record note is ""', True),
         ("if notice human_review_available", True),
         ("if not notice human_review_available", False),
     ],
@@ -373,6 +397,10 @@ def test_what_is_given_on_request_applies_once_it_is_asked_for():
         "if notice tone",
         "if record a is",
         "if record a is yes",
+        "if record a||b",
+        "if record |a",
+        'if record a is "b"|c',
+        "if record found.something",
         "if record a is [1]",
         "if record a or record b",
         "if record a and",

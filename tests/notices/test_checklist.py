@@ -22,6 +22,7 @@ from tests.notices.conftest import (
     stored,
     taken_sample,
 )
+from tests.notices.test_loop import tell
 from tests.notices.test_review_requests import ask, reconsider
 
 pytestmark = pytest.mark.django_db
@@ -117,10 +118,10 @@ def test_the_days_to_appeal_are_those_of_the_record_and_no_others(api):
     fill_in_names(api, "us_health_denial")
     notice = drafted(api, decision_id)
     (appeal,) = [right for right in notice["content"]["rights"] if "within" in right]
-    assert "within 65 days" in appeal
-    assert result(notice, "appeal") == "present"
-    wrong = [right.replace("65 days", "180 days") for right in notice["content"]["rights"]]
-    assert result(done(edit(api, notice, rights=wrong)), "appeal") == "missing"
+    assert "within 65 calendar days from the date of this letter" in appeal
+    assert result(notice, "appeal_medicare") == "present"
+    wrong = [right.replace("65 calendar days", "180 calendar days") for right in notice["content"]["rights"]]
+    assert result(done(edit(api, notice, rights=wrong)), "appeal_medicare") == "missing"
 
 
 # ── the reader's language ──
@@ -164,7 +165,7 @@ def test_until_the_answer_its_time_is_something_to_look_at(api, asked):
 def test_an_answer_in_time_is_one_and_a_late_one_is_not(api, asked):
     with time_machine.travel(timezone.now() + timedelta(days=40)):
         assert result(shown(api, asked), "answered_in_time") == "missing"
-        reconsider(api)
+        tell(api, reconsider(api))
         assert result(shown(api, asked), "answered_in_time") == "missing"
 
 
@@ -175,8 +176,10 @@ def test_a_request_that_was_taken_back_asks_for_no_answer(api, asked):
         assert result(shown(api, asked), "answered_in_time") == "not_applicable"
 
 
-def test_a_reconsideration_is_the_answer(api, asked):
-    reconsider(api)
+def test_a_letter_about_the_reconsideration_is_the_answer(api, asked):
+    answer = reconsider(api)
+    assert result(shown(api, asked), "answered_in_time") == "check"
+    tell(api, answer)
     assert result(shown(api, asked), "answered_in_time") == "present"
 
 

@@ -11,7 +11,20 @@ from notices.errors import OwnNotice
 from notices.models import Approval, Phrase
 from notices.phrasebook_csv import read_table
 from tests.conftest import Api
-from tests.notices.conftest import RECORD, acting, approve, done, drafted, edit, exempt, refused, send, step, stored
+from tests.notices.conftest import (
+    RECORD,
+    acting,
+    approve,
+    done,
+    drafted,
+    edit,
+    exempt,
+    refused,
+    send,
+    step,
+    stored,
+    warnings_of,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -189,8 +202,8 @@ def test_the_setting_stands_among_the_settings(recorded, signed_in):
 
 @pytest.fixture
 def lacking(api) -> dict:
-    """A draft under a law that asks for reasons, about a record that has none."""
-    api.ingest({"decision_id": "loan-2", "outcome": {"action": "denied"}})
+    """A draft under a law that asks what the system did, about a record that does not say it."""
+    api.ingest({"decision_id": "loan-2", "outcome": {"action": "denied", "reasons": ["The income is too low."]}})
     return drafted(api, "loan-2", pack="gdpr_22")
 
 
@@ -208,7 +221,7 @@ def test_a_key_that_waived_what_blocks_cannot_approve_that_notice(api, lacking, 
     assert "does not apply" in refused(approve(sibling, lacking))
     assert "key that you made" in refused(step(owner, lacking, "approve"))
     assert "somebody else" in refused(approve(api, lacking, approver="maker@bank.example"))
-    assert done(approve(api, lacking))["state"] == "approved"
+    assert done(approve(api, lacking, acknowledge=warnings_of(api, lacking)))["state"] == "approved"
 
 
 def test_a_waiver_counts_in_the_versions_that_follow_though_a_member_approved_between(api, lacking, signed_in):
@@ -216,7 +229,7 @@ def test_a_waiver_counts_in_the_versions_that_follow_though_a_member_approved_be
     owner = signed_in(Role.OWNER, "maker@bank.example")
     key, sibling = key_of(owner, api), key_of(owner, api)
     done(exempt(key, lacking, **blocking(lacking)))
-    done(step(signed_in(Role.APPROVER), lacking, "approve"))
+    done(step(signed_in(Role.APPROVER), lacking, "approve", {"acknowledge": warnings_of(api, lacking)}))
     version = done(step(key, lacking, "versions"))
     done(edit(key, version, title="Shorter"))
     for each in (key, sibling):
@@ -241,7 +254,7 @@ def test_a_key_that_took_a_waiver_over_unchanged_may_approve(api, lacking, signe
     done(exempt(signed_in(Role.EDITOR), lacking, **waived))
     done(edit(api, lacking, title="New"))
     done(exempt(api, lacking, **waived))
-    assert done(approve(api, lacking))["state"] == "approved"
+    assert done(approve(api, lacking, acknowledge=warnings_of(api, lacking)))["state"] == "approved"
 
 
 def test_what_only_warns_is_waived_without_consequence(api, lacking, signed_in):
@@ -249,7 +262,7 @@ def test_what_only_warns_is_waived_without_consequence(api, lacking, signed_in):
     advice = next(each["id"] for each in lacking["elements"] if not each["blocks"])
     kept = blocking(lacking)
     done(exempt(api, lacking, **kept | {advice: "Not here."}))
-    assert done(approve(api, lacking))["state"] == "approved"
+    assert done(approve(api, lacking, acknowledge=warnings_of(api, lacking)))["state"] == "approved"
 
 
 # ── new versions ──

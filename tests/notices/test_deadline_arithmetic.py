@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from decisions import samples
 from notices import presenters
-from notices.deadlines import OCCURRENCES, clock_deadline, compute, parse_moment
+from notices.deadlines import OCCURRENCES, clock_deadline, compute, decided_on, parse_moment
 from notices.packs import Clock, Pack, packs
 from notices.record_paths import Facts
 from tests.docs.documents import section
@@ -34,6 +34,11 @@ def sample(decision_id: str) -> Facts:
     )
 
 
+def in_force(name: str) -> Pack:
+    """A pack as it will be once its law is in force."""
+    return packs()[name].model_copy(update={"effective_from": date(2018, 1, 1)})
+
+
 def a_pack(**clock: Any) -> Pack:
     """The policy pack, with this clock only."""
     fields = {
@@ -43,7 +48,8 @@ def a_pack(**clock: Any) -> Pack:
         "citation": "A rule",
         "source": "policy",
     }
-    return packs()["general"].model_copy(update={"clocks": (Clock.model_validate({**fields, **clock}),)})
+    clocks = (Clock.model_validate({**fields, **clock}),)
+    return packs()["general"].model_copy(update={"clocks": clocks, "effective_from": date.min})
 
 
 def due(day: str, **clock: Any) -> datetime:
@@ -80,7 +86,7 @@ def due(day: str, **clock: Any) -> datetime:
 def test_the_samples_are_due_when_a_calendar_says(
     decision_id: str, pack: str, what: Any, expected: list[tuple[str, str]]
 ):
-    found = compute(packs()[pack], sample(decision_id), received_at=RECEIVED, requested_at=ASKED, what=what)
+    found = compute(in_force(pack), sample(decision_id), received_at=RECEIVED, requested_at=ASKED, what=what)
     assert [(one.clock, one.due_at) for one in found] == [(clock, utc(day)) for clock, day in expected]
     assert not any(one.assumed for one in found)
 
@@ -102,14 +108,17 @@ def request_for_care(plan: str, urgency: str = "standard", **outcome: Any) -> Fa
         (request_for_care("medicare_advantage", "expedited", drug=True), []),
         (request_for_care("medicare_advantage", claim_type="post_service"), []),
         (request_for_care("individual"), []),
-        (request_for_care("individual", "expedited"), []),
+        (request_for_care("individual", "expedited"), [("urgent", utc("2026-11-21", "17:05:00"))]),
+        (request_for_care("individual", claim_type="pre_service"), [("pre_service", utc("2026-12-03"))]),
+        (request_for_care("individual", claim_type="post_service"), [("post_service", utc("2026-12-18"))]),
         (request_for_care("employer"), []),
         (request_for_care("employer", claim_type="pre_service"), [("pre_service", utc("2026-12-03"))]),
         (request_for_care("employer", claim_type="post_service"), [("post_service", utc("2026-12-18"))]),
     ],
 )
 def test_each_plan_has_the_time_limits_of_its_own_rules(facts: Facts, expected: list[tuple[str, datetime]]):
-    """CMS-0057-F: neither for plans of the exchanges nor for drugs."""
+    """CMS-0057-F: neither for plans of the exchanges nor for drugs. 45 CFR 147.136(b)(3)(i): individual plans have the
+    time limits of employer plans."""
     found = compute(packs()["us_health_denial"], facts, received_at=RECEIVED)
     assert [(one.clock, one.due_at) for one in found] == expected
 
@@ -135,8 +144,8 @@ def test_a_time_limit_runs_only_where_the_record_shows_that_it_began(
     name: str, event: dict[str, Any], expected: tuple[str, str]
 ):
     decided = {"decided_at": "2026-11-10T09:00:00Z", "outcome": {"solely_automated": True}}
-    assert compute(packs()[name], record(**decided), received_at=RECEIVED) == []
-    [deadline] = compute(packs()[name], record(**decided, events=event), received_at=RECEIVED)
+    assert compute(in_force(name), record(**decided), received_at=RECEIVED) == []
+    [deadline] = compute(in_force(name), record(**decided, events=event), received_at=RECEIVED)
     assert (deadline.clock, deadline.due_at, deadline.assumed) == (expected[0], utc(expected[1]), False)
 
 
@@ -162,7 +171,7 @@ def test_an_expedited_request_has_seventy_two_hours_to_the_second():
 
 
 def test_a_deadline_names_its_law_and_its_reckoning():
-    [deadline] = compute(packs()["us_co_admt"], sample("synthetic-hiring-04"), received_at=RECEIVED)
+    [deadline] = compute(in_force("us_co_admt"), sample("synthetic-hiring-04"), received_at=RECEIVED)
     assert presenters.deadline(deadline) == {
         "clock": "thirty_days",
         "pack": "us_co_admt",
@@ -177,11 +186,46 @@ def test_a_deadline_names_its_law_and_its_reckoning():
     }
 
 
+@pytest.mark.parametrize(
+    ("name", "day", "runs"),
+    [
+        ("us_co_admt", "2026-12-31", False),
+        ("us_co_admt", "2027-01-01", True),
+        ("us_ca_admt", "2026-12-31", False),
+        ("us_ca_admt", "2027-01-01", True),
+        ("uk_gdpr_22c", "2026-02-04", False),
+        ("uk_gdpr_22c", "2026-02-05", True),
+    ],
+)
+def test_a_law_that_was_not_in_force_on_the_day_of_the_decision_sets_no_deadline(name: str, day: str, runs: bool):
+    pack, events = packs()[name], {"access_request": {"received_at": f"{day}T10:00:00Z"}}
+    facts = record(decided_at=f"{day}T09:00:00Z", events=events, outcome={"action": "denied"})
+    times = {"received_at": utc("2027-06-01"), "requested_at": utc("2027-06-01")}
+    purposes: list[Any] = ["notice", "answer", "acknowledgement"]
+    found = [one for what in purposes for one in compute(pack, facts, what=what, **times)]
+    assert bool(found) is runs
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("2027-02-09T10:00:00Z", "when the person asked for access: until the end of March 26, 2027 (UTC)."),
+        ("2027-03-01T10:00:00Z", "By the record, the person asked for access after the service received it; the true "
+         "deadline may be later."),
+        ("soon", "The record does not say when the person asked for access; the true deadline may be earlier."),
+    ],
+)  # fmt: skip
+def test_a_deadline_says_why_another_moment_stands_in(asked: str, told: str):
+    facts = record(decided_at="2027-02-01T09:00:00Z", events={"access_request": {"received_at": asked}})
+    [deadline] = compute(packs()["us_ca_admt"], facts, received_at=utc("2027-02-10"))
+    assert deadline.arithmetic.endswith(told)
+
+
 def test_an_answer_has_no_deadline_until_the_person_asks():
     facts = sample("synthetic-hiring-03")
     for what in ("answer", "acknowledgement"):
-        assert compute(packs()["us_ca_admt"], facts, received_at=RECEIVED, what=what) == []
-    assert clock_deadline(packs()["us_ca_admt"], "forty_five_days", facts, received_at=RECEIVED) is None
+        assert compute(in_force("us_ca_admt"), facts, received_at=RECEIVED, what=what) == []
+    assert clock_deadline(in_force("us_ca_admt"), "forty_five_days", facts, received_at=RECEIVED) is None
 
 
 def test_a_clock_that_does_not_apply_sets_no_deadline():
@@ -332,13 +376,14 @@ def test_whatever_a_record_holds_a_running_clock_has_a_deadline(
     pack = packs()[clock[0]].model_copy(update={"clocks": (packs()[clock[0]].clock(clock[1]),)})
     facts = record(decided_at=decided, events=events)
     found = compute(pack, facts, received_at=received_at)
-    assert len(found) == pack.clocks[0].applies_to(facts.get)
+    is_running = pack.clocks[0].applies_to(facts.get) and pack.in_effect(decided_on(facts, received_at))
+    assert len(found) == is_running
     for deadline in found:
         assert deadline.triggered_at <= min(received_at, deadline.due_at)
 
 
 def test_the_reckoning_names_the_holidays_that_it_leaves_out():
-    pack = packs()["us_ca_admt"]
+    pack = in_force("us_ca_admt")
     deadline = clock_deadline(
         pack, "ten_business_days", record(), received_at=RECEIVED, requested_at=datetime.combine(ASKED, time(), UTC)
     )

@@ -114,7 +114,10 @@ def test_what_is_late_is_approved_all_the_same(api, due):
     """A late letter is better than none, though the law was broken."""
     with time_machine.travel(LATE):
         assert sent_in_time(api, due) == "missing"
-        assert done(approve(api, due))["state"] == "approved"
+        (late,) = shown(api, due)["warnings"]
+        assert late["where"] == "deadline_note"
+        assert "too late" in late["sentence"]
+        assert done(approve(api, due, acknowledge=[late["id"]]))["state"] == "approved"
         done(step(api, due, "deliveries", {"channel": "hand"}))
         assert sent_in_time(api, due) == "missing"
 

@@ -12,7 +12,7 @@ from custody.models import object_key
 from decisions.models import Decision
 from notices import services
 from notices.models import Approval, Notice, NoticeRevision
-from tests.notices.conftest import approve, done, drafted, edit, send, shown, step
+from tests.notices.conftest import approve, done, drafted, edit, send, shown, step, warnings_of
 
 pytestmark = pytest.mark.django_db
 
@@ -79,4 +79,5 @@ def test_a_notice_can_still_be_withdrawn(api, approved, destroy):
 def test_notices_about_other_records_are_as_they_were(api, approved, destroy):
     api.ingest({"decision_id": "loan-2", "outcome": {"action": "denied"}})
     destroy()
-    assert done(approve(api, drafted(api, "loan-2")))["state"] == "approved"
+    other = drafted(api, "loan-2")
+    assert done(approve(api, other, acknowledge=warnings_of(api, other)))["state"] == "approved"

@@ -19,7 +19,7 @@ from notices.packs import packs
 from notices.services import delivery as deliveries
 from notices.services import sealing
 from tests.disposals import dispose_of
-from tests.notices.conftest import RECORD, approve, done, drafted, edit, exempt, send, step, stored
+from tests.notices.conftest import RECORD, approve, done, drafted, edit, exempt, send, step, stored, warnings_of
 from tests.notices.test_review_requests import ask
 from tests.people import Browser
 from tests.reconsiderations.conftest import reconsider
@@ -46,7 +46,7 @@ def lived(api, decision_id="loan-1"):
     done(exempt(api, notice, inputs=f"{MARK} none"))
     done(step(api, notice, "submit"))
     done(step(api, notice, "request-changes", {"reason": f"{MARK} is wrong"}))
-    done(approve(api, notice, comment=MARK, approver=MARK, authority=MARK))
+    done(approve(api, notice, comment=MARK, approver=MARK, authority=MARK, acknowledge=warnings_of(api, notice)))
     posted = done(step(api, notice, "deliveries", {"channel": "post", "address": MARK, "reference": MARK}))
     done(step(api, notice, f"deliveries/{posted['delivery_id']}/return", {"reason": f"{MARK} moved"}))
     done(step(api, notice, "deliveries", {"channel": "hand"}))
@@ -90,7 +90,7 @@ def test_each_column_is_emptied_or_its_row_deleted_as_it_declares(api, notice, r
     done(reconsider(api))
     Decision.objects.update(system_version=MARK, subject_reference=MARK)
     Notice.objects.update(holder=api.organization.members.first())
-    Approval.objects.update(sender=MARK)
+    Approval.objects.update(sender=MARK, signatory={"name": MARK})
     Delivery.objects.update(letter_digest=MARK)
     ReviewRequest.objects.update(due_clock=MARK)
     Contributor.objects.update(mail=ADDRESS)
@@ -113,7 +113,7 @@ def test_each_column_is_emptied_or_its_row_deleted_as_it_declares(api, notice, r
 def test_reports_keep_their_counts(api, notice, row):
     def counted():
         found = reports.notices(api.organization)
-        return found["lines"], [(bar.label, bar.value) for bar in found["authority"].bars]
+        return found["lines"], [(bar.label, bar.value) for bar in found["charts"][0].bars]
 
     before = counted()
     dispose_of(api.organization)

@@ -14,11 +14,11 @@ from tests.notices.drafts import END_MARKS, EVERY, LANGUAGES, drafted, sample, s
 def test_a_claim_in_english():
     content = drafted(sample("synthetic-insurance-03"), "gdpr_22")
     assert told(content, "decision_summary")[:5] == [
+        "This is our decision on your claim for €11,220.",
         "Your claim was approved in part.",
         "The decision was made on 10 November 2026.",
         "The decision takes effect on 10 November 2026.",
         "Amount paid: €9,280.",
-        "Amount claimed: €11,220.",
     ]
     assert told(content, "role_of_automated_system") == [
         "We used the automated system Example Claims Assessor.",
@@ -54,9 +54,9 @@ def test_a_claim_in_english():
 def test_an_application_in_german_in_the_sample_phrasebook_s_words():
     content = drafted(sample("synthetic-insurance-01"), "gdpr_22", "de", *sample_phrases("de"))
     assert told(content, "decision_summary")[:3] == [
-        "Ihr Antrag wurde abgelehnt.",
+        "Darum geht es: Ihr Versicherungsantrag über 400.000\u00a0€.",
+        "Ihr Versicherungsantrag wurde abgelehnt.",
         "Die Entscheidung wurde am 21. Oktober 2026 getroffen.",
-        "Die Entscheidung gilt ab dem 21. Oktober 2026.",
     ]
     assert "Die Entscheidung hat ein Mensch getroffen." in told(content, "role_of_automated_system")
     assert "Größte Tauchtiefe in Metern: 45 – das sprach gegen Sie." in told(content, "main_factors")
@@ -73,11 +73,11 @@ def test_an_application_in_german_in_the_sample_phrasebook_s_words():
 def test_a_reduced_benefit_in_french():
     content = drafted(sample("synthetic-benefits-01"), "gdpr_22", "fr")
     assert told(content, "decision_summary")[:5] == [
-        "Votre prestation a été réduite.",
+        "Voici notre décision sur votre demande de prestations – montant mensuel\u00a0: 142,50\u00a0€.",
+        "Nous avons décidé une réduction.",
         "La décision a été prise le 4 novembre 2026.",
         "La décision prend effet le 1er décembre 2026.",
-        "Monthly amount\u00a0: 142,50\u00a0€.",
-        "Previous monthly amount\u00a0: 236\u00a0€.",
+        "Montant mensuel précédent\u00a0: 236\u00a0€.",
     ]
     assert "Une personne a examiné le dossier avant la décision." in told(content, "role_of_automated_system")
     assert "Monthly rent\u00a0: 690\u00a0€ – cela a joué en votre faveur." in told(content, "main_factors")
@@ -87,7 +87,7 @@ def test_a_reduced_benefit_in_french():
         "Address unchanged\u00a0: oui.",
         "Source (income check)\u00a0: Example Fichier fiscal.",
     ]
-    assert "Salary net annual (household, members n°\u00a01, income)\u00a0: 16\u202f920\u00a0€." in told(content)
+    assert "Salaire net annual (household, members n°\u00a01, revenu)\u00a0: 16\u202f920\u00a0€." in told(content)
 
 
 def test_a_real_denial_in_the_sample_phrasebook_s_words():
@@ -96,7 +96,7 @@ def test_a_real_denial_in_the_sample_phrasebook_s_words():
         "Your application was denied.",
         "Your monthly debt payments were 0.31 times your income.",
         "Your housing costs were 0.24 times your income.",
-        "The loan you asked for was 0.89726 times the home’s assessed value.",
+        "The loan you asked for was 0.897 times the home’s assessed value.",
         "Your history of paying consumer credit was rated 2, on a scale from 1 (no slow payments) to 6 "
         "(serious delinquencies).",
         "Your history of paying mortgages was rated 2, on a scale from 1 (no late payments) to 4 "

@@ -32,7 +32,7 @@ from tests.notices.drafts import LANGUAGES, drafted, factors, inputs, told
         ({"agency": {"agency_address": "1 Street"}}, "Agency address: 1 Street."),
         ({"claims": [{"date": "2026-11-05"}]}, "Date (claims no. 1): November 5, 2026."),
         ({"languages": [{"name": "English"}]}, "Languages no. 1: English."),
-        ({"family": {"members": [{"name": "A"}]}}, "Members no. 1 (family): A."),
+        ({"fleet": {"members": [{"name": "A"}]}}, "Members no. 1 (fleet): A."),
         ({"received_at": "2026-11-06T08:15:00Z"}, "Application received on November 6, 2026."),
         ({"licence_issued_on": "2026-11-06"}, "Licence issued: November 6, 2026."),
         ({"FICO_score": 700}, "FICO score: 700."),
@@ -126,15 +126,15 @@ def test_what_was_denied_is_what_the_record_s_events_call_it(events, action):
 
 
 def test_an_unknown_action_is_told_as_it_is():
-    content = drafted({"outcome": {"action": "counter_offer"}})
-    assert told(content) == ["The decision: counter offer."]
+    content = drafted({"outcome": {"action": "held_over"}})
+    assert told(content) == ["The decision: held over."]
 
 
 def test_nobody_is_said_to_have_taken_part_where_the_record_says_nobody_did():
     content = drafted({"approval": {"human_involvement": "none", "authority": "rule 1.3"}})
     assert told(content, "role_of_automated_system") == [
         "No person took part in the decision.",
-        "The decision was made under this authority: rule 1.3.",
+        "Whoever decided had this authority: rule 1.3.",
     ]
 
 
@@ -201,7 +201,7 @@ EVENTS = {"check": {"savings_gbp": 7420, "licensed": True}}
          "Late payments – this counted against you.", "outcome.principal_factors.0.factor"),
         ({"factor": "documents_missing", "value": ["lease"]},
          "Documents missing: lease.", "outcome.principal_factors.0.value.0"),
-        ({"feature": "age"}, "Feature: age.", "outcome.principal_factors.0.feature"),
+        ({"feature": "age"}, "Age.", "outcome.principal_factors.0.feature"),
         ("too little time", "Too little time.", "outcome.principal_factors.0"),
     ],
 )  # fmt: skip
@@ -212,13 +212,13 @@ def test_a_factor_cites_the_field_it_is_about_or_itself(factor, expected, source
 
 def test_an_input_that_the_letter_has_told_is_told_again_only_where_nothing_else_was_used():
     factor = {"factor": "savings", "path": "events.check.savings_gbp", "direction": "adverse"}
-    outcome = {"principal_factors": [factor], "amount_paid_gbp": 5}
-    events = {"check": {**EVENTS["check"], "amount_paid_gbp": 5}}
+    outcome = {"principal_factors": [factor], "weeks_paid": 5}
+    events = {"check": {**EVENTS["check"], "weeks_paid": 5}}
     assert told(drafted({"events": events, "outcome": outcome}), "inputs_used") == ["Licensed (check): yes."]
-    again = drafted({"events": {"check": {"savings_gbp": 7420, "amount_paid_gbp": 5}}, "outcome": outcome})
-    assert told(again, "inputs_used") == ["Savings (check): £7,420.", "Amount paid: £5."]
+    again = drafted({"events": {"check": {"savings_gbp": 7420, "weeks_paid": 5}}, "outcome": outcome})
+    assert told(again, "inputs_used") == ["Savings (check): £7,420.", "Weeks paid: 5."]
     assert told(again, "decision_summary", "main_factors") == [
-        "Amount paid: £5.",
+        "Weeks paid: 5.",
         "Savings: £7,420 – this counted against you.",
     ]
 
@@ -262,16 +262,16 @@ def test_what_the_record_says_fills_a_text_before_the_settings_do():
 @pytest.mark.parametrize(
     ("language", "locale", "expected"),
     [
-        ("en", "", ["Valid until November 30, 2026.", "CA$465,000."]),
-        ("en", "en_GB", ["Valid until 30 November 2026.", "CA$465,000."]),
-        ("fr", "fr_CA", ["Valable jusqu’au 30 novembre 2026.", "465\u00a0000\u00a0$."]),
+        ("en", "", ["CA$465,000.", "Valid until November 30, 2026."]),
+        ("en", "en_GB", ["CA$465,000.", "Valid until 30 November 2026."]),
+        ("fr", "fr_CA", ["465\u00a0000\u00a0$.", "Valable jusqu’au 30 novembre 2026."]),
     ],
 )
 def test_dates_and_money_are_written_as_in_the_pack_s_region(language: str, locale: str, expected: list[str]):
     pack = packs()["general"].model_copy(update={"locales": {language: locale} if locale else {}})
     record = {"outcome": {"valid_until": "2026-11-30", "paid_cad": 465000}}
-    valid, paid = told(drafted(record, pack, language))
-    assert [valid, paid.rpartition(": ")[2]] == expected
+    paid, valid = told(drafted(record, pack, language))
+    assert [paid.rpartition(": ")[2], valid] == expected
 
 
 def test_a_pack_is_told_what_it_asks_for_by_path_whether_a_text_or_a_list():
@@ -363,11 +363,11 @@ def test_the_notice_about_a_review_begins_with_what_came_out_of_it_and_names_no_
     }
     content = drafted(record)
     assert told(content, "decision_summary") == [
-        "A person looked at the decision loan-1 again.",
+        "A person looked at our earlier decision again.",
         "The earlier decision was changed.",
-        "Your request was approved.",
+        "Your original request was approved.",
         "The decision was made on November 20, 2026.",
-        "The decision was made under this authority: credit officer.",
+        "Whoever decided had this authority: credit officer.",
     ]
     assert told(content, "role_of_automated_system") == []
 
@@ -381,7 +381,44 @@ def test_where_the_law_wants_few_reasons_what_they_rest_on_is_among_the_informat
     record = {"events": {"check": {"late_payments": 2}}, "outcome": outcome}
     brief, full = drafted(record, "us_ecoa_fcra"), drafted(record, "gdpr_22")
     assert told(brief, "main_factors") == ["Two payments were late."]
-    assert told(brief, "inputs_used") == ["Late payments: 2."]
+    assert told(brief, "inputs_used") == ["Late payments: 2 – this counted against you."]
     assert told(full, "main_factors") == ["Two payments were late.", "Late payments: 2 – this counted against you."]
     outcome["reasons"] = []
     assert told(drafted(record, "us_ecoa_fcra"), "main_factors") == ["Late payments: 2 – this counted against you."]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    "moment", ["yesterday", "20/11/2026 14:05", "2026-13-45T00:00:00Z", 1790000000000, "0000-00-00"]
+)
+def test_nothing_was_decided_on_what_is_no_day(moment, language):
+    record = {"decided_at": moment, "outcome": {"action": "denied", "effective_date": "next month"}}
+    first, *others = told(drafted(record, "general", language), "decision_summary")
+    label = {"en": "Effective date", "de": "Gültig ab", "fr": "Prise d’effet\u00a0"}[language]
+    assert others == [f"{label}: next month."]
+    assert str(moment) not in first
+
+
+@pytest.mark.parametrize("value", ["0000-00-00", "9999-12-31", "9999-12-31T23:59:59Z", "31.12.9999"])
+def test_a_day_that_only_fills_its_field_is_not_told(value):
+    assert inputs({"expires_at": value, "born": "1990-01-02"}) == ["Born: January 2, 1990."]
+
+
+def test_the_same_news_under_two_names_is_told_once():
+    assert inputs({"receivedAt": "2026-11-01T00:00:00Z", "received_at": "2026-11-01T00:00:00Z"}) == [
+        "Application received on November 1, 2026."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "is_told"),
+    [("sha256:1f3c", False), ("main@0000000", False), ("9fceb02d0ae598e9", False), ("8.2", True), ("2026-11", True),
+     ("20261101", True), ("v3-beta", True), (7, True)],
+)  # fmt: skip
+def test_a_version_is_told_where_people_can_read_it(version, is_told):
+    content = drafted({"system": {"name": "Engine", "version": version}})
+    assert any(item["source"] == "system.version" for item in content["role_of_automated_system"]) is is_told
+
+
+def test_the_numbers_of_an_embedding_are_no_information_to_read():
+    assert inputs({"text_embedding": [0.0132, -0.9921], "marks": [3, 4]}) == ["Marks: 3.", "Marks: 4."]

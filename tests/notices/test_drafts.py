@@ -174,7 +174,7 @@ def test_an_edit_that_changes_nothing_adopts_what_the_record_says_now(api, notic
 
 def test_the_checklist_says_in_sentences_what_stands_in_the_way(api, notice):
     assert shown(api, notice, "/checklist")["problems"] == []
-    edit(api, notice, main_factors=[{"statement": "A reason.", "source": "outcome.nowhere"}])
+    edit(api, notice, inputs_used=[{"statement": "A fact.", "source": "outcome.nowhere"}])
     assert shown(api, notice, "/checklist")["problems"] == ["The source outcome.nowhere leads nowhere in the record."]
 
 

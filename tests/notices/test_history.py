@@ -4,8 +4,6 @@ import base64
 import tracemalloc
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.roles import Role
@@ -13,6 +11,7 @@ from notices.back_office import history
 from notices.models import NoticeRevision, Step
 from tests.notices.conftest import approve, done, edit, exempt, shown, step
 from tests.notices.test_back_office import page
+from tests.statements import statements
 
 pytestmark = pytest.mark.django_db
 
@@ -103,7 +102,7 @@ def test_a_cursor_that_was_made_up_is_refused(api, notice, made_up):
 
 def test_a_long_history_takes_as_many_queries_a_page_as_a_short_one(api, notice):
     def queries() -> int:
-        with CaptureQueriesContext(connection) as made:
+        with statements() as made:
             done(api.get(f"/v1/notices/{notice['notice_id']}/history"))
         return len(made)
 

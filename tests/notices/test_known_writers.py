@@ -10,7 +10,19 @@ from accounts.roles import Role
 from notices import services
 from notices.errors import OwnNotice
 from notices.models import Contributor, Phrase
-from tests.notices.conftest import RECORD, acting, approve, done, drafted, edit, exempt, refused, step, stored
+from tests.notices.conftest import (
+    RECORD,
+    acting,
+    approve,
+    done,
+    drafted,
+    edit,
+    exempt,
+    refused,
+    step,
+    stored,
+    warnings_of,
+)
 from tests.notices.test_contributors import AUTHOR, blocking, key_of, phrase, put
 
 pytestmark = pytest.mark.django_db
@@ -33,12 +45,12 @@ def test_writers_and_waivers_are_those_that_would_have_been_kept(api, notice, si
     key, editor = key_of(owner, api), signed_in(Role.EDITOR, "editor@bank.example")
     done(edit(key, notice, title="By the key"))
     done(edit(editor, notice, title="By the editor"))
-    api.ingest({"decision_id": "loan-2", "outcome": {"action": "denied"}})
+    api.ingest({"decision_id": "loan-2", "outcome": {"action": "denied", "reasons": ["The income is too low."]}})
     other = drafted(key, "loan-2", pack="gdpr_22")
     done(exempt(editor, other, **blocking(other)))
     done(edit(key, other, title="The waiver came along"))
     done(exempt(key, other, **dict.fromkeys(blocking(other), "Another reason.")))
-    done(approve(api, other))
+    done(approve(api, other, acknowledge=warnings_of(api, other)))
     done(step(owner, other, "versions"))
     before = kept()
     forget()

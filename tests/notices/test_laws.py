@@ -21,7 +21,7 @@ def applying(pack: Pack, check: str, record: dict[str, object]) -> list[Element]
         ("gdpr_22", {"outcome.legal_basis": "contract", "outcome.solely_automated": True}),
         ("gdpr_22", {"outcome.legal_basis": "explicit_consent"}),
         ("uk_gdpr_22c", {"outcome.solely_automated": True}),
-        ("ca_qc_12_1", {"outcome.solely_automated": True}),
+        ("ca_qc_12_1", {"outcome.solely_automated": True, "system.public_body": True}),
         ("us_health_denial", {}),
     ],
 )
@@ -55,14 +55,22 @@ def test_the_ai_act_pack_claims_neither_deadline_nor_review_right(language: str)
 
 def test_credit_reasons_may_not_hide_behind_a_score_or_a_policy():
     pack = packs()["us_ecoa_fcra"]
-    assert {"insufficient score", "internal policy"} <= set(pack.text("en").forbidden["no_empty_reasons"])
+    forbidden = pack.text("en").forbidden
+    assert {"internal standards", "internal policies", "failed to achieve a qualifying score"} <= set(
+        forbidden["no_empty_reasons"]
+    )
+    assert {"insufficient score", "did not meet our criteria"} <= set(forbidden["no_near_empty_reasons"])
     assert pack.element("no_empty_reasons").where == "main_factors"
     assert "no_empty_reasons" in blocking(pack)
 
 
 def test_only_credit_knows_a_maximum_of_reasons_and_it_only_advises():
     found = [(name, one.id) for name in EVERY for one in packs()[name].elements if one.check == "max_items"]
-    assert found == [("us_ecoa_fcra", "reasons_at_most_four"), ("us_ecoa_fcra", "score_key_factors_at_most")]
+    assert found == [
+        ("us_ecoa_fcra", "reasons_at_most_four"),
+        ("us_ecoa_fcra", "score_key_factors_at_most"),
+        ("us_ecoa_fcra", "score_key_factors_with_inquiries"),
+    ]
     assert packs()["us_ecoa_fcra"].element("reasons_at_most_four").value == 4
 
 
@@ -117,6 +125,9 @@ def test_answers_and_acknowledgements_have_clocks_of_their_own():
         ("uk_gdpr_22c", "complaint_acknowledged", "acknowledgement"),
         ("us_ca_admt", "forty_five_days", "answer"),
         ("us_ca_admt", "ten_business_days", "acknowledgement"),
+        ("us_health_denial", "appeal_pre_service", "answer"),
+        ("us_health_denial", "appeal_post_service", "answer"),
+        ("us_health_denial", "appeal_urgent", "answer"),
     }
 
 
@@ -198,20 +209,26 @@ def test_only_what_nothing_else_tells_of_applies_by_the_field_that_it_looks_for(
         for name in EVERY
         for one in packs()[name].elements
         for condition in one.when.conditions
-        if one.paths and one.counts(condition.path) and not (condition.negated or condition.compared)
+        for path in condition.paths
+        if one.paths and one.counts(path) and not (condition.negated or condition.values)
     }
     assert found == {
         ("us_ca_admt", "human_role"),
         ("us_ca_admt", "further_use"),
+        ("us_ca_admt", "logic_of_record"),
+        ("us_ca_admt", "output"),
+        ("us_ecoa_fcra", "automatic_denial"),
         ("us_ecoa_fcra", "score"),
         ("us_health_denial", "additional_material"),
         ("us_health_denial", "internal_rule"),
         ("us_health_denial", "plan_provision_elsewhere"),
+        ("us_health_denial", "standard_if_any"),
+        ("us_health_denial", "denial_code_itself"),
         ("us_health_denial", "denial_code_elsewhere"),
     }
 
 
-@pytest.mark.parametrize("element_id", ["solely_automated", "legal_basis", "consequences"])
+@pytest.mark.parametrize("element_id", ["solely_automated", "legal_basis", "right_to_intervention"])
 @pytest.mark.parametrize(("told", "applies"), [(None, True), (True, True), (False, False)])
 def test_a_record_that_does_not_say_who_decided_is_treated_as_if_no_person_did(
     element_id: str, told: bool | None, applies: bool
@@ -255,10 +272,22 @@ def test_a_letter_that_denies_no_care_says_nothing_of_an_appeal(plan: str, actio
 @pytest.mark.parametrize(
     ("plan", "demanded"),
     [
-        ("employer", {"plan_provision", "right_to_sue"}),
-        ("individual", {"denial_code", "external_review_individual", "assistance_individual"}),
-        ("medicare_advantage", set()),
-        (None, set()),
+        ("employer", {"appeal", "plan_provision", "right_to_sue", "denial_code_elsewhere"}),
+        (
+            "individual",
+            {
+                "appeal",
+                "plan_provision",
+                "denial_code",
+                "denial_code_itself",
+                "codes_on_request",
+                "provider",
+                "external_review_individual",
+                "assistance_individual",
+            },
+        ),
+        ("medicare_advantage", {"cms_form", "appeal_medicare", "denial_code_elsewhere"}),
+        (None, {"appeal", "denial_code_elsewhere"}),
     ],
 )
 def test_what_one_plan_s_rules_ask_for_is_demanded_though_the_record_lacks_it(plan: str | None, demanded: set[str]):
@@ -267,9 +296,9 @@ def test_what_one_plan_s_rules_ask_for_is_demanded_though_the_record_lacks_it(pl
     applied = {one.id for one in pack.elements if one.applies_to(record.get)}
     shared = {
         "determination",
+        "service",
         "specific_reasons",
         "how_to_request_inputs",
-        "appeal",
         "expedited_appeal",
         "human_review",
     }

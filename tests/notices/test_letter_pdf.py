@@ -129,7 +129,7 @@ def test_the_recipient_shows_in_the_window_of_an_envelope(paper, mark):
 
     first = read(letter(mark=mark), paper).pages[0]
     first.extract_text(visitor_text=visit)
-    [(left, height)] = found
+    (left, height), _ = found  # the other is the greeting
     from_top = float(first.mediabox.height) - height
     assert 20 < left / 72 * 25.4 < 30
     assert 52 < from_top / 72 * 25.4 < 62
@@ -177,7 +177,7 @@ def test_a_letter_without_a_proof_has_no_file_inside():
 def test_markup_is_text_and_links_lead_to_the_letters_page_alone():
     hostile = letter({"title": f"{HOSTILE}</title></rdf:RDF>]]>", "rights": [HOSTILE]}, recipient={"name": HOSTILE})
     printed = read(hostile)
-    assert told(printed).count("<img src=x onerror=alert(1)>") == 3
+    assert told(printed).count("<img src=x onerror=alert(1)>") == 4
     links = [each.get_object() for page in printed.pages for each in page.get("/Annots", [])]
     assert {link["/A"]["/URI"] for link in links if "/A" in link} == {letter().address}
     assert 'pdfuaid:part="1"' in printed.root_object["/Metadata"].get_data().decode()

@@ -3,8 +3,6 @@
 from datetime import date
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts import audit
@@ -15,6 +13,7 @@ from notices import selectors, services
 from notices.models import AuthorityGrant, Delivery, Notice, ReviewRequest
 from notices.packs import packs
 from tests.notices.conftest import RECORD, approve, done, drafted, step, stored
+from tests.statements import statements
 
 pytestmark = pytest.mark.django_db
 
@@ -43,7 +42,7 @@ def fill(api, notice, organization):
 
 
 def queries(api, path: str, **query) -> int:
-    with CaptureQueriesContext(connection) as made:
+    with statements() as made:
         done(api.get(f"/v1/{path}", **query))
     return len(made)
 

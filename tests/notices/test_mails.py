@@ -8,7 +8,7 @@ import time_machine
 from notices.models import Notice
 from notices.selectors import letter
 from notices.services import deliver_letters, remind, request_review, send_reminders
-from tests.notices.conftest import RECORD, approve, done, drafted, edit, step, stored
+from tests.notices.conftest import RECORD, approve, done, drafted, edit, step, stored, warnings_of
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +22,8 @@ RECIPIENT = {"name": "Avery Canary", "email": "avery@home.example"}
 )
 def test_a_letter_comes_in_a_mail_of_its_language_that_says_nothing_of_the_decision(api, mailoutbox, language, told):
     api.ingest(RECORD)
-    notice = done(approve(api, drafted(api, recipient={**RECIPIENT, "language": language})))
+    draft = drafted(api, recipient={**RECIPIENT, "language": language})
+    notice = done(approve(api, draft, acknowledge=warnings_of(api, draft)))
     done(step(api, notice, "deliveries", {"channel": "email"}))
     assert deliver_letters() == 1
     (mail,) = mailoutbox

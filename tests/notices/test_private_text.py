@@ -11,7 +11,7 @@ from django.core import serializers
 from accounts.models import AuditEvent
 from notices import tasks
 from notices.models import Delivery, Notice, ReviewRequest
-from tests.notices.conftest import RECORD, approve, done, drafted, edit, exempt, send, step
+from tests.notices.conftest import RECORD, approve, done, drafted, edit, exempt, send, step, warnings_of
 from tests.notices.test_review_requests import ask, code_of
 from tests.smtp_server import mail_server
 
@@ -34,7 +34,7 @@ def whole_life(api) -> list:
     done(exempt(api, notice, inputs=f"{MARK} none"))
     step(api, notice, "submit")
     done(step(api, notice, "request-changes", {"reason": f"{MARK} is wrong"}))
-    done(approve(api, notice, comment=MARK))
+    done(approve(api, notice, comment=MARK, acknowledge=warnings_of(api, notice)))
     done(step(api, notice, "deliveries", {"channel": "email"}))
     returned = done(step(api, notice, "deliveries", {"channel": "post", "address": MARK, "reference": MARK}))
     done(step(api, notice, f"deliveries/{returned['delivery_id']}/return", {"reason": f"{MARK} moved"}))
@@ -108,7 +108,7 @@ def test_the_code_of_a_letter_is_in_the_letter_alone(api, capfd):
     api.ingest(RECORD)
     notice = drafted(api)
     edit(api, notice, human_review_available=True)
-    approved = done(approve(api, notice))
+    approved = done(approve(api, notice, acknowledge=warnings_of(api, notice)))
     code = code_of(api, notice)
     ask(api, notice)
     kept = [

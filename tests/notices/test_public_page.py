@@ -14,7 +14,7 @@ from notices.models import Notice, ReviewRequest
 from notices.public import labels
 from notices.public.html_digest import html_digest
 from tests.databases import CHECKOUT
-from tests.notices.conftest import RECORD, approve, done, drafted, edit, step, stored
+from tests.notices.conftest import RECORD, approve, done, drafted, edit, step, stored, warnings_of
 from tests.people import Browser
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +40,7 @@ def letter(api):
         api.ingest({**RECORD, "decision_id": decision_id})
         draft = drafted(api, decision_id, recipient={**RECIPIENT, "language": language})
         done(edit(api, draft, **{**REVIEW, **content}))
-        return stored(api, done(approve(api, draft, comment="canary-comment")))
+        return stored(api, done(approve(api, draft, comment="canary-comment", acknowledge=warnings_of(api, draft))))
 
     return make
 

@@ -2,8 +2,13 @@
 
 import pytest
 
+from accounts.roles import Role
 from notices import presenters
-from notices.readability import measure
+from notices.packs import packs
+from notices.readability import measure, without_prescribed
+from tests.notices.conftest import drafted, fill_in_names, taken_sample
+from tests.notices.drafts import drafted as content_of
+from tests.notices.drafts import sample
 
 CONTENT = {
     "title": "Nobody counts this title",
@@ -66,3 +71,27 @@ def test_answers_show_means_to_one_decimal():
         "longest": 3,
         "flesch": pytest.approx(206.835 - 1.015 * 7 / 3 - 84.6 * 8 / 7, abs=0.05),
     }
+
+
+def test_what_a_law_prescribes_is_left_out_and_nothing_else():
+    pack, filled = packs()["us_ecoa_fcra"], {"agency_name_and_address": "Example Agency."}
+    content = content_of(sample("synthetic-insurance-04"), pack, placeholders=filled)
+    own = without_prescribed({**content, "rights": [*content["rights"], "You can call us."]}, pack, "en")
+    assert any("Equal Credit Opportunity Act" in right for right in content["rights"])
+    assert own == {**content, "rights": [*pack.text("en").rights, "You can call us."]}
+
+
+@pytest.mark.django_db
+def test_the_answer_and_the_page_have_both_numbers(api, signed_in):
+    fill_in_names(api, "us_ecoa_fcra")
+    notice = drafted(api, taken_sample(api, "synthetic-insurance-04"))
+    whole = dict(notice["readability"])
+    own = whole.pop("without_prescribed")
+    assert set(own) == set(whole)
+    assert own["words"] < whole["words"]
+    assert own["flesch"] > whole["flesch"]
+    page = signed_in(Role.AUDITOR).get(f"/admin/notices/notice/{notice['notice_id']}/change/").content.decode()
+    assert "Without the texts that are prescribed" in page
+    for measured in (whole, own):
+        assert f"{measured['sentences']}, {measured['words_per_sentence']} words each" in page
+        assert f"{measured['flesch']:.0f} of 100" in page

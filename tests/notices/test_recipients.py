@@ -5,6 +5,7 @@ import pytest
 from accounts.models import AuditEvent
 from accounts.roles import Role
 from notices import tasks
+from notices.letters.recipient import with_reference
 from tests.notices.conftest import RECORD, approve, done, drafted, refused, send, shown, step
 
 pytestmark = pytest.mark.django_db
@@ -89,3 +90,9 @@ def test_the_audit_trail_says_that_it_changed_and_not_to_what(api, addressed):
     done(address(api, addressed, MOVED))
     event = AuditEvent.objects.get(verb="notice.recipient_set")
     assert event.detail == {}
+
+
+@pytest.mark.parametrize("number", ["078-05-1120", "4111 1111 1111 1111", "DE89370400440532013000"])
+def test_a_reference_that_is_the_number_of_a_person_or_card_is_printed_in_no_letter(number):
+    assert with_reference({}, number) == with_reference({"reference": number}, number) == {}
+    assert with_reference({"name": "Ann"}, "application 4711") == {"name": "Ann", "reference": "application 4711"}

@@ -24,6 +24,7 @@ from tests.notices.conftest import (
     step,
     stored,
     taken_sample,
+    warnings_of,
 )
 
 pytestmark = pytest.mark.django_db
@@ -95,7 +96,7 @@ def test_the_code_of_another_letter_is_a_wrong_one(api, offering):
     other = drafted(api)
     edit(api, other, human_review_available=True)
     with pytest.raises(WrongCode):
-        ask(api, offering, code_of(api, done(approve(api, other))))
+        ask(api, offering, code_of(api, done(approve(api, other, acknowledge=warnings_of(api, other)))))
 
 
 def test_asking_twice_is_one_request_and_after_it_was_closed_another(api, offering):
@@ -156,8 +157,8 @@ def test_a_later_reconsideration_answers_it_and_an_earlier_one_does_not(api, off
     ask(api, offering)
     assert [row["state"] for row in listed(api)] == ["open"]
     reconsider(api, rationale="Seen again.")
-    assert [row["state"] for row in listed(api)] == ["answered"]
-    assert (listed(api, state="open"), len(listed(api, state="answered"))) == ([], 1)
+    assert [row["state"] for row in listed(api)] == ["to_be_told"]
+    assert [len(listed(api, state=state)) for state in ("open", "to_be_told", "answered")] == [0, 1, 0]
 
 
 def test_the_reconsideration_of_another_decision_answers_nothing(api, offering):
@@ -172,10 +173,10 @@ def test_a_request_about_a_reconsidered_decision_is_answered_too(api, offering):
     reconsidered = reconsider(api)["decision_id"]
     notice = drafted(api, reconsidered)
     edit(api, notice, human_review_available=True)
-    ask(api, done(approve(api, notice)))
+    ask(api, done(approve(api, notice, acknowledge=warnings_of(api, notice))))
     assert [row["state"] for row in listed(api)] == ["open"]
     reconsider(api, reconsidered)
-    assert [row["state"] for row in listed(api)] == ["answered"]
+    assert [row["state"] for row in listed(api)] == ["to_be_told"]
 
 
 def test_a_request_is_closed_once_and_with_a_reason(api, offering):
@@ -237,15 +238,8 @@ def test_what_was_closed_and_reconsidered_later_is_listed_as_closed_alone(api, o
     request = ask(api, offering)
     done(send(api, "POST", f"review-requests/{request.pk}/close", {"reason": "Taken back."}))
     reconsider(api)
-    listed = {state: api.get("/v1/review-requests", state=state).json()["items"] for state in ("answered", "closed")}
-    assert [each["state"] for each in listed["closed"]] == ["closed"]
-    assert listed["answered"] == []
-
-
-def test_what_is_answered_is_not_closed(api, offering):
-    request = ask(api, offering)
-    reconsider(api)
-    assert "answered" in refused(send(api, "POST", f"review-requests/{request.pk}/close", {"reason": "Taken back."}))
+    found = {state: [each["state"] for each in listed(api, state=state)] for state in ("to_be_told", "closed")}
+    assert found == {"to_be_told": [], "closed": ["closed"]}
 
 
 def test_a_letter_that_is_taken_back_while_somebody_asks_takes_no_request(api, offering):

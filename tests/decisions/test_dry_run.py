@@ -1,0 +1,320 @@
+"""A dry run of an ingest says what would become of a record, and keeps nothing of it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from accounts.roles import Role
+from custody.models import Key
+from decisions import misspellings, records, samples
+from decisions.models import Decision
+from decisions.record_warnings import MOST
+from tests.disposals import dispose_of
+from tests.support.everything_kept import everything_kept
+
+pytestmark = pytest.mark.django_db
+
+COMPLETE = {
+    "decision_id": "loan-1",
+    "decided_at": "2026-11-02T10:00:00Z",
+    "subject": {"reference": "application 4711"},
+    "system": {"name": "Scorecard", "version": "3.2"},
+    "outcome": {"action": "denied", "reasons": ["The income is too low for payments of 46 %."]},
+}
+MARK = "canary-3Zk8"
+
+
+def tried(api: Any, record: Any = COMPLETE, query: str = "dry_run=true") -> Any:
+    raw = record if isinstance(record, bytes) else json.dumps(record).encode()
+    return api.post(f"/v1/ingest/srf?{query}", raw)
+
+
+def told(api: Any, record: Any = COMPLETE) -> dict[str, Any]:
+    answer = tried(api, record)
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def warnings(api: Any, kind: str, **changes: Any) -> dict[str, str]:
+    """The sentences of one kind of warning about a record, by where they are."""
+    found = told(api, {**COMPLETE, **changes})["warnings"]
+    return {each["where"]: each["sentence"] for each in found if each["kind"] == kind}
+
+
+# ── nothing is kept ──
+
+
+def test_nothing_is_kept_no_key_is_made_and_nothing_is_logged(api, capfd):
+    told(api)
+    before = everything_kept()
+    found = told(api, {**COMPLETE, "decidedAt": MARK, "outcome": {"action": MARK, "reasons": [MARK]}})
+    assert found["would_be"] == "created"
+    assert found["warnings"]
+    assert everything_kept() == before
+    assert not Key.objects.for_organization(api.organization).exists()
+    assert MARK not in "".join(capfd.readouterr()) + json.dumps(found)
+
+
+@pytest.mark.parametrize("content", ["denied", "approved"])
+def test_nothing_changes_where_the_record_is_there_already(api, each_vault, content):
+    assert api.ingest(COMPLETE).status_code == 201
+    before = everything_kept()
+    told(api, {**COMPLETE, "outcome": {"action": content}})
+    assert everything_kept() == before
+
+
+# ── what would become of it ──
+
+
+def test_it_tells_a_new_record_from_a_replay_and_a_conflict(api, each_vault):
+    assert told(api)["would_be"] == "created"
+    assert api.ingest(COMPLETE).status_code == 201
+    assert told(api)["would_be"] == "replayed"
+    assert told(api, json.dumps(COMPLETE, indent=3).encode())["would_be"] == "replayed"
+    assert told(api, {**COMPLETE, "amount": 1})["would_be"] == "conflict"
+    assert told(api)["dry_run"] is True
+    assert Decision.objects.count() == 1
+
+
+def test_another_organization_s_record_is_no_conflict(api, other_api):
+    assert other_api.ingest(COMPLETE).status_code == 201
+    assert told(api, {**COMPLETE, "amount": 1})["would_be"] == "created"
+
+
+def test_the_id_of_a_record_that_was_disposed_of_stays_taken(api, organization):
+    assert api.ingest(COMPLETE).status_code == 201
+    dispose_of(organization, "loan-1")
+    assert told(api)["would_be"] == "disposed"
+
+
+def test_a_record_that_cannot_be_compared_now_is_no_new_one(api, filesystem_vault):
+    assert api.ingest(COMPLETE).status_code == 201
+    for path in filesystem_vault.rglob("*"):
+        if path.is_file():
+            path.unlink()
+    assert tried(api).status_code == 503
+
+
+def test_a_record_is_refused_as_in_earnest(api):
+    for raw in (b"", b"no JSON", b"[]", b"{}", b'{"decision_id": 5}', b'{"decision_id": "a", "decision_id": "a"}'):
+        dry, real = tried(api, raw), api.ingest(raw)
+        assert (dry.status_code, dry.content) == (real.status_code, real.content), raw
+    assert tried(api, b'{"x": "%s"}' % (b"x" * 2**20)).status_code == 413
+    assert not Decision.objects.exists()
+
+
+def test_a_refusal_names_the_key_that_is_almost_decision_id(api):
+    (problem,) = tried(api, {"descision_id": MARK}).json()["detail"]
+    assert (problem["loc"], problem["type"]) == (["body", "decision_id"], "missing")
+    assert "descision_id" in problem["msg"]
+    assert MARK not in json.dumps(problem)
+
+
+def test_who_may_ingest_may_try_and_nobody_else(organization, api_for):
+    assert tried(api_for(organization, Role.SENDER)).status_code == 200
+    assert tried(api_for(organization, Role.AUDITOR)).status_code == 403
+
+
+@pytest.mark.parametrize("value", ["1", "yes", "True", "", "0", "tru", "null"])
+def test_another_value_than_true_or_false_is_refused_and_stores_nothing(api, value):
+    answer = tried(api, query=f"dry_run={value}")
+    assert answer.status_code == 422
+    assert answer.json()["detail"][0]["loc"] == ["query", "dry_run"]
+    assert not Decision.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "dryrun",
+        "dryRun",
+        "dry-run",
+        "DRY_RUN",
+        "dry_rum",
+        "dr_yrun",
+        "dry",
+        "is_dry_run",
+        "mode",
+        "run",
+        "validate_only",
+    ],
+)
+def test_any_other_parameter_is_refused_for_it_may_mean_a_dry_run_and_the_record_would_stay(api, name):
+    answer = tried(api, query=f"{name}=true")
+    assert answer.status_code == 422
+    (problem,) = answer.json()["detail"]
+    assert (problem["loc"], problem["type"]) == (["query", name], "extra_forbidden")
+    assert "there is dry_run" in problem["msg"]
+    assert not Decision.objects.exists()
+
+
+UNCLEAR = [
+    "dry_run=true&dry_run=false", "dry_run=false&dry_run=false", "dry_run=true;dry_run=false", "dry_run=true;x=1",
+    "x=1;dry_run=true", "x=1;dry_run=true&dry_run=false", "x=1?dry_run=true", "x=1%26dry_run=true", "x=1,dry_run=true",
+    "x;dry_run", "dry_run", "dry_run=maybe", "dry_run%20=true", "x=1;dry-run=true", "dry_run[]=true",
+]  # fmt: skip
+"""Queries of which nobody can tell whether the record is to be stored."""
+
+
+@pytest.mark.parametrize("query", UNCLEAR)
+def test_a_dry_run_that_is_said_twice_or_not_parted_by_an_ampersand_is_refused(api, query):
+    answer = tried(api, query=query)
+    assert answer.status_code == 422
+    assert answer.json()["detail"][0]["loc"][0] == "query"
+    assert "dr" in answer.json()["detail"][0]["loc"][1] + answer.json()["detail"][0]["msg"]
+    assert not Decision.objects.exists()
+
+
+@pytest.mark.parametrize("query", ["receipts=true&receipts=false", "receipts=true;receipts=false", "receipts=maybe"])
+def test_so_it_is_with_the_receipts_of_a_batch(api, query):
+    answer = api.client.post(f"/v1/ingest/srf/batch?{query}", json.dumps(COMPLETE), content_type="application/x-ndjson")
+    assert answer.status_code == 422
+    assert answer.json()["detail"][0]["loc"] == ["query", "receipts"]
+    assert not Decision.objects.exists()
+
+
+@pytest.mark.parametrize("query", ["dry_run=false", "", "&"])
+def test_without_it_the_record_is_taken(api, query):
+    assert tried(api, query=query).status_code == 201
+
+
+# ── warnings ──
+
+
+def test_a_complete_record_has_no_warnings(api):
+    assert told(api)["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "where", "meant"),
+    [
+        ({"descision_id": "x"}, "descision_id", "decision_id"),
+        ({"decidedAt": "2026-11-02T10:00:00Z"}, "decidedAt", "decided_at"),
+        ({"Outcome": {}}, "Outcome", "outcome"),
+        ({"outcome": {"reason": "x"}}, "outcome.reason", "outcome.reasons"),
+        ({"outcome": {"reasons": [{"tetx": "x"}]}}, "outcome.reasons.0.tetx", "outcome.reasons.text"),
+        ({"outcome": {"solelyAutomated": True}}, "outcome.solelyAutomated", "outcome.solely_automated"),
+        ({"outcome.action": "denied"}, '"outcome.action"', "outcome.action"),
+        ({"subject": {"refrence": "x"}}, "subject.refrence", "subject.reference"),
+        ({"events": {"application": {"recieved_at": "x"}}}, "events.application.recieved_at",
+         "events.application.received_at"),
+        ({"events": [{"name": "application", "receivedAt": "x"}]}, "events.0.receivedAt",
+         "events.application.received_at"),
+    ],
+)  # fmt: skip
+def test_a_field_that_is_almost_one_of_the_profile_is_named_with_what_is_meant(api, changes, where, meant):
+    assert f"; {meant} is" in warnings(api, "misspelt", **changes)[where]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"decision": "x", "amount": 1, "event_log": [], "notes": "x"},
+        {"outcome": {"action": "denied", "amount": 5, "retention": "x", "code": "x"}},
+        {"events": {"scoring": {"name": "x", "score": 5}, "cheque": {}}},
+        {"reasons": ["x"], "sub": {"decidedAt": "2026-11-02T10:00:00Z"}},
+    ],
+)
+def test_other_fields_are_not_taken_for_misspellings(api, changes):
+    assert warnings(api, "misspelt", **changes) == {}
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("2026-11-02", "is a day without a time"),
+        ("2026-11-02T10:00:00", "has no offset"),
+        ("2026-11-02 10:00", "is no RFC 3339 time"),
+        ("02/11/2026", "is no RFC 3339 time"),
+        ("2026-02-30T10:00:00Z", "is no RFC 3339 time"),
+        ("2026-11-02T25:00:00Z", "is no RFC 3339 time"),
+        ("20261102T100000Z", "is no RFC 3339 time"),
+        ("November 2, 2026", "is no RFC 3339 time"),
+        (1793613600, "is a number"),
+    ],
+)
+def test_a_time_that_is_no_rfc_3339_is_named_wherever_it_stands(api, value, says):
+    for where, changes in {
+        "decided_at": {"decided_at": value},
+        "approval.approved_at": {"approval": {"approved_at": value}},
+        "events.0.createdAt": {"events": [{"name": "x", "createdAt": value}]},
+    }.items():
+        assert warnings(api, "time", **changes)[where].startswith(f"{where} {says}"), where
+
+
+@pytest.mark.parametrize(
+    "value", ["2026-11-02T10:00:00Z", "2026-11-02T10:00:00.123456789+02:00", "2026-12-31t23:59:60z", None, True, {}]
+)
+def test_times_of_rfc_3339_and_what_is_no_time_at_all_are_left_alone(api, value):
+    assert warnings(api, "time", events={"check": {"checked_at": value, "flat": "x", "stat": 7}}) == {}
+
+
+@pytest.mark.parametrize(("value", "is_named"), [("2026-11-02", False), ("2.11.2026", True), (20261102, True)])
+def test_a_date_may_be_a_day(api, value, is_named):
+    assert bool(warnings(api, "time", outcome={"effective_date": value, "action": "denied"})) is is_named
+
+
+@pytest.mark.parametrize(
+    ("changes", "where", "says"),
+    [
+        ({"decided_at": None}, "decided_at", "is missing"),
+        ({"decided_at": "2026-11-02"}, "decided_at", "is no time with an offset"),
+        ({"decided_at": 1793613600}, "decided_at", "is no text"),
+        ({"outcome": "denied"}, "outcome.action", "is missing"),
+        ({"outcome": {"action": {"code": "denied"}}}, "outcome.action", "is no text"),
+        ({"system": {"name": "x" * 257}}, "system.name", "has more than 256 characters"),
+        ({"subject": {"reference": ""}}, "subject.reference", "is empty"),
+        ({"system": {"name": "x", "version": 3.2}}, "system.version", "is no text"),
+    ],
+)
+def test_a_column_of_the_index_that_stays_empty_is_named_with_the_reason(api, changes, where, says):
+    assert warnings(api, "not_indexed", **changes)[where].startswith(f"{where} {says}")
+
+
+def test_what_a_notice_under_the_default_pack_would_lack_is_told(api):
+    path, body = "/v1/notice-settings", {"default_pack": "us_ecoa_fcra"}
+    assert api.client.put(path, body, content_type="application/json").status_code == 200
+    found = warnings(api, "notice", outcome={"action": "denied"})[""]
+    assert found.startswith("A notice under us_ecoa_fcra could not be approved. ")
+
+
+def test_more_than_a_notice_holds_is_a_warning_and_no_refusal(api):
+    many = {f"f{number}": 1 for number in range(20_001)}
+    assert "A notice holds" in warnings(api, "notice", events={"check": many})[""]
+
+
+@pytest.mark.parametrize("raw", samples.synthetic_records(), ids=lambda raw: json.loads(raw)["decision_id"])
+def test_the_samples_are_as_they_are_meant(api, raw):
+    kinds = {each["kind"] for each in told(api, raw)["warnings"]}
+    assert kinds <= {"notice", "not_indexed"}
+
+
+def test_warnings_are_as_few_as_somebody_reads_and_as_short(api):
+    events = {f"{'k' * 5000}{number}": {"made_at": "yesterday"} for number in range(150)}
+    found = told(api, {**COMPLETE, "events": events})["warnings"]
+    assert len(found) == MOST + 1
+    assert found[-1]["kind"] == "more"
+    assert max(len(each["where"]) for each in found) < 300
+
+
+def test_comparing_a_record_s_keys_costs_no_more_for_a_thousand_times_as_many(api, monkeypatch):
+    calls = []
+    monkeypatch.setattr(misspellings, "is_almost", lambda key, name: calls.append(key))
+    known = len(misspellings._known()["outcome"])
+    for count in (1_000, 50_000):
+        calls.clear()
+        content = records.parse(
+            json.dumps({"decision_id": "a", "outcome": dict.fromkeys(map(str, range(count)), 1)}).encode()
+        )
+        list(misspellings.find(content))
+        assert len(calls) <= 1_000 * known
+
+
+def test_an_ingest_in_earnest_pays_for_none_of_it(api, monkeypatch):
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("a real ingest looks for warnings")
+
+    monkeypatch.setattr("decisions.record_warnings.find", never)
+    monkeypatch.setattr("decisions.api.ingest.IngestQuery.model_validate", never)
+    assert api.ingest(COMPLETE).status_code == 201

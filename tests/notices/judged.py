@@ -1,0 +1,67 @@
+"""Records of decisions in many forms, and how a letter about one is judged: for the tests of laws."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from notices import checklist
+from notices.checklist import RequestedReview
+from notices.warnings import find
+from tests.notices.drafts import case, drafted
+from tests.notices.test_reasons import Words
+
+NAMES = {"organization": "Example Bank", "contact": "Example Bank, 1 Example Street"}
+AUTOMATED = {
+    "decision_id": "d-1",
+    "decided_at": "2026-11-21T10:00:00Z",
+    "subject": {"jurisdiction": "DE"},
+    "system": {"name": "Example Scorecard"},
+    "events": {"application": {"income": 31000}},
+    "outcome": {
+        "action": "denied",
+        "solely_automated": True,
+        "legal_basis": "contract",
+        "reasons": ["The income is too low for the loan."],
+    },
+}
+REVIEW = {
+    "decision_id": "reconsideration-1",
+    "decided_at": "2027-02-01T10:00:00Z",
+    "requested_by": "the applicant",
+    "reconsiders": {"decision_id": "loan-1"},
+    "outcome": {"result": "upheld"},
+    "approval": {"approver": "reviewer 12", "authority": "credit officer"},
+}
+SOLELY = ["gdpr_22", "uk_gdpr_22c", "ca_qc_12_1"]
+
+
+def about(**outcome: object) -> dict:
+    """The decision, with another outcome in part; what is None is left out."""
+    changed = {**AUTOMATED["outcome"], **outcome}
+    return {**AUTOMATED, "outcome": {name: value for name, value in changed.items() if value is not None}}
+
+
+def letter(record: dict, pack: str, language: str = "en") -> dict:
+    return drafted(record, pack, language, placeholders=NAMES)
+
+
+def kinds(record: dict, pack: str, language: str = "en", **content: object) -> list[str]:
+    found = find(case(record, pack), {**letter(record, pack, language), **content})
+    return [each.id.rpartition("-")[0] for each in found]
+
+
+def sentences(record: dict, pack: str, kind: str, language: str = "en") -> list[str]:
+    found = find(case(record, pack), letter(record, pack, language))
+    return [each.sentence for each in found if each.id.startswith(f"{kind}-")]
+
+
+def results(record: dict, pack: str, language: str = "en", *, asked: bool = False) -> dict[str, tuple[str, bool]]:
+    """Result of each element, and whether it blocks."""
+    request = RequestedReview(datetime.now(UTC), None) if asked else None
+    checked = replace(case(record, pack), requested_review=request)
+    found = checklist.check(checked, Words(letter(record, pack, language)))
+    return {each.id: (each.result, each.blocks) for each in found}
+
+
+def missing(record: dict, pack: str, **how: bool) -> set[str]:
+    """The elements that stand in the way of an approval."""
+    return {name for name, found in results(record, pack, **how).items() if found == ("missing", True)}

@@ -1,0 +1,40 @@
+"""Whichever way a record comes in, the same is said of it: by preview, notice, review page, approval and dry run."""
+
+import json
+import re
+
+import pytest
+
+from accounts.roles import Role
+from notices.models import Approval
+from tests.corpus.letters import Entry, entries
+from tests.notices.conftest import approve, done, drafted, fill_in_names, send
+from tests.notices.test_back_office import page
+
+pytestmark = pytest.mark.django_db
+SOME = entries()[::7]
+
+
+@pytest.mark.parametrize("entry", SOME, ids=lambda entry: entry.name)
+def test_the_same_problems_and_warnings_stand_whichever_way_a_record_comes_in(api, signed_in, entry: Entry):
+    raw = entry.record.read_bytes()
+    fill_in_names(api, entry.pack)
+    tried = done(api.post("/v1/ingest/srf?dry_run=true", raw))
+    decision_id = done(api.ingest(raw))["decision_id"]
+    preview = done(send(api, "POST", "notices/preview", {"record": json.loads(raw)}))
+    notice = drafted(api, decision_id)
+    assert (preview["warnings"], preview["problems"]) == (notice["warnings"], notice["problems"])
+    said = [f"A notice under {entry.pack} could not be approved. {each}" for each in notice["problems"]]
+    assert [each["sentence"] for each in tried["warnings"] if each["kind"] == "notice"] == said
+    ids = [each["id"] for each in notice["warnings"]]
+    html = signed_in(Role.APPROVER).get(page(notice)).content.decode()
+    if not notice["problems"]:
+        assert re.findall(r'name="acknowledge" value="([^"]+)"', html) == ids
+    answer = approve(api, notice)
+    refusal = answer.json().get("detail", "")
+    if notice["problems"]:
+        assert answer.status_code == 409
+        assert all(each in refusal for each in notice["problems"][:1])
+    elif ids:
+        assert all(each in refusal for each in ids[:5])
+    assert Approval.objects.exists() is not bool(notice["problems"] or ids)

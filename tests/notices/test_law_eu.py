@@ -1,0 +1,193 @@
+"""What the laws of the European Union, the United Kingdom and Quebec ask for, as they were read again."""
+
+import re
+
+import pytest
+
+from notices import checklist
+from notices.packs import packs
+from notices.warnings.national_law import country_of
+from tests.docs.documents import CHECKOUT
+from tests.notices.drafts import EVERY, case, drafted
+from tests.notices.judged import AUTOMATED, REVIEW, about, kinds, letter, missing, sentences
+from tests.notices.test_packs import LONG_AFTER, blocking
+from tests.notices.test_reasons import Words
+
+# ── number 7: GDPR ──
+
+
+def test_read_again_7_the_logic_and_the_consequences_are_owed_once_the_person_asks():
+    bare = about(reasons=None)
+    assert missing(bare, "gdpr_22") == set()
+    assert missing(bare, "gdpr_22", asked=True) == {"logic", "consequences"}
+    by_record = {**bare, "events": {"access_request": {"received_at": "2026-11-22"}}}
+    assert missing(by_record, "gdpr_22") == {"logic", "consequences"}
+    assert all("on request" in packs()["gdpr_22"].element(name).citation for name in ("logic", "consequences"))
+    assert {packs()["gdpr_22"].element(name).authority for name in ("logic", "consequences")} == {"statute"}
+
+
+def test_read_again_7_a_letter_that_gives_no_reason_warns():
+    assert "missing_element" in kinds(about(reasons=None), "gdpr_22")
+    assert "missing_element" not in kinds(AUTOMATED, "gdpr_22")
+    assert "missing_element" not in kinds(about(reasons=None, action="APPROVED"), "gdpr_22")
+
+
+def test_read_again_7_how_other_data_would_change_the_result_can_suffice_and_is_not_required():
+    element = packs()["gdpr_22"].element("variation")
+    assert (element.authority, element.advice) == ("guidance", True)
+    assert "not required" in element.citation
+
+
+# ── number 8: United Kingdom ──
+
+
+def test_read_again_8_reasons_are_asked_for_and_guidance_is_called_a_draft():
+    pack = packs()["uk_gdpr_22c"]
+    assert "missing_element" in kinds(about(reasons=None), "uk_gdpr_22c")
+    assert "missing_element" not in kinds(AUTOMATED, "uk_gdpr_22c")
+    assert missing(about(reasons=None), "uk_gdpr_22c") == set()
+    resting = [part for part in (*pack.elements, *pack.clocks) if part.source == "ico_guidance"]
+    assert {part.authority for part in resting} == {"draft"}
+    assert all("draft" in part.citation for part in resting)
+    assert "draft" in pack.source("ico_guidance").citation
+
+
+def test_read_again_8_its_clock_only_warns():
+    pack = packs()["uk_gdpr_22c"]
+    assert pack.clock("one_month").authority == "draft"
+    assert "answered_in_time" not in blocking(pack)
+
+
+# ── number 9: AI Act ──
+
+
+def test_read_again_9_whether_article_86_binds_before_annex_iii_does_is_undecided_so_it_warns():
+    assert blocking(packs()["eu_ai_act_86"], LONG_AFTER) == set()
+    assert sentences(AUTOMATED, "eu_ai_act_86", "not_in_force") == [
+        "eu_ai_act_86 is for decisions from December 2, 2027 on. This one was made on November 21, 2026. "
+        "Its law may not apply. Whether it can be relied on before is unsettled."
+    ]
+    assert "missing_element" in kinds(about(reasons=None), "eu_ai_act_86")
+    later = {**AUTOMATED, "decided_at": "2027-12-02"}
+    assert "not_in_force" not in kinds(later, "eu_ai_act_86")
+
+
+def test_read_again_9_a_complaint_is_told_of_from_the_day_on_which_there_is_one():
+    for day, count in (("2026-08-01", 0), ("2026-08-02", 1)):
+        rights = letter({**AUTOMATED, "decided_at": day}, "eu_ai_act_86")["rights"]
+        assert len([right for right in rights if "market surveillance" in right]) == count
+
+
+def test_read_again_9_a_person_s_review_is_not_asked_what_the_system_did():
+    assert "missing_element" not in kinds(REVIEW, "eu_ai_act_86")
+
+
+# ── number 12: Quebec ──
+
+
+def test_read_again_12_what_was_read_for_public_bodies_warns_where_none_decided():
+    bare = {**about(solely_automated=None, reasons=None)}
+    assert missing(bare, "ca_qc_12_1") == set()
+    assert "missing_element" in kinds(bare, "ca_qc_12_1")
+    public = {**bare, "system": {"name": "Example", "public_body": True}}
+    assert missing(public, "ca_qc_12_1") == {"exclusively_automated"}
+    assert "A-2.1" in letter(public, "ca_qc_12_1")["framework"]
+    assert "P-39.1" in letter(bare, "ca_qc_12_1")["framework"]
+
+
+def test_read_again_12_a_public_body_is_one_by_a_json_boolean():
+    unsure = {**AUTOMATED, "system": {"public_body": "yes"}}
+    assert any(
+        "system.public_body" in each
+        for each in checklist.problems(case(unsure, "ca_qc_12_1"), Words(letter(unsure, "ca_qc_12_1")))
+    )
+
+
+# ── number 13: consumer credit ──
+
+CREDIT = packs()["eu_ccd2_18"]
+RIGHTS = ["intervention", "explanation", "view", "review", "debt_advice"]
+
+
+def test_read_again_13_it_is_in_force_since_20_november_2026_and_everything_warns():
+    assert CREDIT.legal_status == "in_force"
+    assert CREDIT.effective_from.isoformat() == "2026-11-20"
+    assert blocking(CREDIT) == set()
+    assert not any(element.advice for element in CREDIT.elements)
+    assert CREDIT.source("article_18").reading == "secondary"
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "de"])
+def test_read_again_13_a_rejection_tells_of_a_person_an_explanation_a_view_a_review_and_debt_advice(language):
+    content = letter(AUTOMATED, "eu_ccd2_18", language)
+    assert len(content["rights"]) == len(RIGHTS) == len(CREDIT.text(language).locked)
+    assert content["human_review_available"] is True
+    assert "Example Bank" in content["how_to_request_review"]
+    assert kinds(AUTOMATED, "eu_ccd2_18", language) in (["national_law"], ["national_law", "other_language"])
+
+
+def test_read_again_13_the_system_need_not_have_decided_alone():
+    by_person = {**about(solely_automated=False), "approval": {"approver": "officer 3"}}
+    assert len(letter(by_person, "eu_ccd2_18")["rights"]) == len(RIGHTS)
+    without = {**by_person, "system": None}
+    assert "not_automated" in kinds(without, "eu_ccd2_18")
+    assert [right for right in letter(without, "eu_ccd2_18")["rights"] if "automated" in right] == []
+
+
+@pytest.mark.parametrize("field", ["rights", "main_factors", "role_of_automated_system", "decision_summary"])
+def test_read_again_13_whatever_is_missing_warns_and_does_not_block(field):
+    assert "missing_element" in kinds(AUTOMATED, "eu_ccd2_18", **{field: []})
+    checked = checklist.check(case(AUTOMATED, "eu_ccd2_18"), Words({**letter(AUTOMATED, "eu_ccd2_18"), field: []}))
+    assert not any(each.blocks for each in checked)
+
+
+def test_read_again_13_no_appeal_on_an_approval_and_no_debt_advice_on_an_offer():
+    assert letter(about(action="Approved"), "eu_ccd2_18")["rights"] == []
+    assert len(letter(about(action="counter-offer"), "eu_ccd2_18")["rights"]) == len(RIGHTS) - 1
+
+
+@pytest.mark.parametrize(
+    ("jurisdiction", "told_of"),
+    [("DE", "DE"), ("de-BY", "DE"), ("FR_75", "FR"), (" at ", "AT"), ("EL", "GR"), ("US-CA", "no country of the"),
+     ("GB", "no country of the"), ("Germany", "names no country"), (None, "names no country"), (7, "names no country"),
+     ("", "names no country"), ("d" * 5000, "names no country")],
+)  # fmt: skip
+def test_read_again_13_by_country(jurisdiction, told_of):
+    (sentence,) = sentences({**AUTOMATED, "subject": {"jurisdiction": jurisdiction}}, "eu_ccd2_18", "national_law")
+    assert told_of in sentence
+    assert (len(told_of) == 2) is ("was not read" in sentence)
+
+
+def test_read_again_13_the_countries_are_the_27_of_the_union():
+    assert len(CREDIT.scope.national_law) == 27
+    assert all(country_of(code) == code for code in CREDIT.scope.national_law)
+
+
+def test_read_again_13_its_registration_is_true_everywhere():
+    index = (CHECKOUT / "docs/packs/README.md").read_text()
+    assert "[`eu_ccd2_18`](eu_ccd2_18.md)" in index
+    page = (CHECKOUT / "docs/packs/eu_ccd2_18.md").read_text()
+    assert "blocks approval" not in page
+    assert "AT, BE, BG" in page
+    assert CREDIT.languages == ("en", "fr", "de")
+    assert (CREDIT.retention_days, CREDIT.retention_source, CREDIT.human_review) == (0, None, "optional")
+
+
+# ── cases that are still open ──
+
+
+@pytest.mark.parametrize("word", ["pended", "Under Review", "referred", "manual_review"])
+@pytest.mark.parametrize(("pack", "language"), [each for each in EVERY if each[0] not in ("us_ca_admt", "us_co_admt")])
+def test_nobody_contests_what_was_not_decided(pack: str, language: str, word: str):
+    given = {"decision_id": "d", "decided_at": "2028-01-10", "outcome": {"action": word, "solely_automated": True}}
+    content = drafted(given, pack, language)
+    assert content["title"] == packs()[pack].text(language).title_undecided
+    assert not content["human_review_available"]
+    contests = r"\b(contest|appeal|anfechten|contester)\b|have a person|by a person|What the decision mainly|beruht"
+    assert not re.search(contests, " ".join([*content["rights"], content["how_to_request_review"]]))
+
+
+@pytest.mark.parametrize(("pack", "language"), EVERY)
+def test_what_was_decided_has_the_title_of_a_decision(pack: str, language: str):
+    content = drafted({"decision_id": "d", "outcome": {"action": "denied"}}, pack, language)
+    assert content["title"] == packs()[pack].text(language).title

@@ -1,0 +1,347 @@
+"""Credit, Colorado and California, by the numbers of the law as read again on 21 November 2026."""
+
+import json
+from datetime import date
+from typing import Any
+
+import pytest
+
+from notices import deadlines
+from notices.packs import packs
+from notices.record_paths import Facts
+from tests.notices.drafts import drafted, told
+from tests.notices.law_us import (
+    CALIFORNIA,
+    COLORADO,
+    CREDIT,
+    REASONS,
+    RECEIVED,
+    asked,
+    blocking,
+    due,
+    elements,
+    record,
+    rights,
+    saying,
+    warned,
+)
+
+# ── read again, 1: Regulation B ──
+
+
+def test_read_again_1_the_regulation_of_today_is_cited_and_no_circular():
+    pack = packs()[CREDIT]
+    assert "eCFR" in pack.source("reg_b_9").citation
+    assert "91 FR 21620" in pack.source("reg_b_9").citation
+    everything = pack.model_dump_json() + pack.text("en").model_dump_json()
+    assert "2022-03" not in everything
+    assert "2023-03" not in everything
+
+
+def test_read_again_1_the_agencies_of_appendix_a_are_offered_in_the_settings():
+    offered = packs()[CREDIT].choices["agency_name_and_address"]
+    assert len(offered) == 11
+    assert {"National Credit Union Administration", "Federal Trade Commission"} <= {
+        choice.text.partition(",")[0] for choice in offered
+    }
+    assert all(any(character.isdigit() for character in choice.text) for choice in offered)
+
+
+# ── 2: reasons ──
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "Based on our internal standards.",
+        "Because of INTERNAL POLICIES of the bank.",
+        "You failed to achieve a qualifying score.",
+    ],
+)
+def test_read_again_2_the_two_insufficient_statements_block(reason: str):
+    assert "no_empty_reasons" in blocking(record(), CREDIT, **saying(reason))
+
+
+@pytest.mark.parametrize(
+    "reason", ["You did not meet our criteria.", "Insufficient score.", "Income below our minimum requirement."]
+)
+def test_read_again_2_what_only_says_much_the_same_never_blocks(reason: str):
+    assert blocking(record(), CREDIT, **saying(reason)) & {"no_empty_reasons", "no_near_empty_reasons"} == set()
+
+
+def test_read_again_2_and_is_advised_against():
+    said = elements(record(), CREDIT, **saying("You did not meet our criteria."))["no_near_empty_reasons"]
+    assert (said.result, said.blocks) == ("missing", False)
+
+
+def test_read_again_2_incomplete_is_advised_against_where_the_file_sufficed():
+    said = saying("Credit application incomplete.")
+    assert elements(record(), CREDIT, **said)["incomplete_is_no_reason"].result == "missing"
+    for closed in ({"action": "incomplete"}, {"application_incomplete": True}):
+        assert elements(record(**closed), CREDIT, **said)["incomplete_is_no_reason"].result == "not_applicable"
+
+
+def test_read_again_2_no_reason_is_dropped_to_reach_four_and_sentences_are_no_reasons():
+    texts = [f"The account at bank {letter} is past due. It is so for months." for letter in "ABCDE"]
+    assert len(told(drafted(record(reasons=texts), CREDIT), "main_factors")) >= 5
+    assert elements(record(reasons=texts), CREDIT)["reasons_at_most_four"].result == "missing"
+    assert elements(record(reasons=texts[:4]), CREDIT)["reasons_at_most_four"].result == "present"
+
+
+@pytest.mark.parametrize(
+    ("factor", "is_warned"),
+    [
+        ({"factor": "recent_bankruptcy", "direction": "adverse"}, True),
+        ("recent bankruptcy", True),
+        ({"factor": "recent_bankruptcy", "direction": "favourable"}, False),
+        ({"factor": "monthly_income", "path": "events.application.monthly_income"}, False),
+    ],
+)
+def test_read_again_2_a_principal_factor_that_no_reason_is_about_is_warned_of(factor, is_warned: bool):
+    given = record({"application": {"monthly_income": 900}}, principal_factors=[factor])
+    assert ("factor_left_out" in warned(given, CREDIT)) is is_warned
+
+
+def test_read_again_2_the_factor_of_an_automatic_denial_is_told():
+    given = record(automatic_denial_factor="A bankruptcy within the last year.")
+    assert elements(given, CREDIT)["automatic_denial"].result == "present"
+    assert "automatic_denial" in blocking(given, CREDIT, **saying(*REASONS))
+
+
+# ── 3: counteroffers ──
+
+
+OFFER = {"action": "counteroffer", "counteroffer": {"amount_usd": 5000, "accept_by": "2026-12-24"}}
+
+
+def test_read_again_3_a_combined_counteroffer_gives_reasons_terms_and_the_notices():
+    combined = record(consumer_report_used=True, **OFFER)
+    assert asked(combined, CREDIT) >= {
+        "specific_reasons", "offer_terms", "offer_until", "accept_offer", "ecoa_notice", "creditor", "report_copy",
+    }  # fmt: skip
+    found = elements(combined, CREDIT)
+    assert {found[name].result for name in ("offer_terms", "offer_until", "specific_reasons")} == {"present"}
+    due = deadlines.compute(packs()[CREDIT], Facts(json.dumps(combined).encode()), received_at=RECEIVED)
+    assert [each.clock for each in due] == ["completed_application"]
+    assert "plain_counteroffer" not in warned(combined, CREDIT)
+
+
+def test_read_again_3_a_plain_counteroffer_gives_the_terms_and_starts_ninety_days():
+    plain = record({"counteroffer": {"made_at": "2026-11-02T10:00:00Z"}}, consumer_report_used=True, **OFFER)
+    del plain["outcome"]["reasons"]
+    owed = asked(plain, CREDIT)
+    assert {"offer_terms", "accept_offer"} <= owed
+    assert not owed & {"specific_reasons", "ecoa_notice", "creditor", "report_copy"}
+    due = deadlines.compute(packs()[CREDIT], Facts(json.dumps(plain).encode()), received_at=RECEIVED)
+    assert ("plain_counteroffer", date(2027, 1, 31)) in [(each.clock, each.due_at.date()) for each in due]
+    assert "plain_counteroffer" in warned(plain, CREDIT)
+    assert blocking(plain, CREDIT) == set()
+
+
+@pytest.mark.parametrize("action", ["counteroffer", "Counter Offer", "COUNTER-OFFERED"])
+def test_read_again_3_a_counteroffer_without_terms_is_blocked(action: str):
+    assert "offer_terms" in blocking(record(action=action), CREDIT)
+
+
+def test_read_again_3_once_it_was_not_accepted_the_notice_is_one_of_adverse_action():
+    refused = record(counteroffer_not_accepted=True, **OFFER)
+    del refused["outcome"]["reasons"]
+    assert "specific_reasons" in blocking(refused, CREDIT)
+
+
+# ── what is no adverse action ──
+
+INCOMPLETE: dict[str, Any] = {
+    "missing_information": ["Your last two pay stubs", "The purchase agreement"],
+    "respond_by": "2026-12-20",
+    "reasons": None,
+}
+
+
+@pytest.mark.parametrize("action", ["incomplete", "Notice of Incompleteness", "APPLICATION_INCOMPLETE"])
+@pytest.mark.parametrize("flag", [{}, {"application_incomplete": True}])
+def test_a_notice_of_incompleteness_says_what_is_missing_and_counts_from_the_application(action: str, flag: dict):
+    events = {"application": {"received_at": "2026-11-01T10:00:00Z"}}
+    given = {**record(events, action=action, **INCOMPLETE, **flag), "decided_at": "2026-11-14T10:00:00Z"}
+    assert blocking(given, CREDIT) == set()
+    assert "not consider your application any further" in rights(given, CREDIT)
+    assert "Opportunity" not in rights(given, CREDIT)
+    [deadline] = deadlines.compute(packs()[CREDIT], Facts(json.dumps(given).encode()), received_at=RECEIVED)
+    assert (deadline.clock, deadline.due_at.date()) == ("incompleteness", date(2026, 12, 1))
+    silent = record(events, action=action, **{**INCOMPLETE, "missing_information": None, "respond_by": None})
+    assert blocking(silent, CREDIT) == {"missing_information", "respond_by"}
+
+
+@pytest.mark.parametrize("told", [{"action": "denied"}, {"action": "closed for incompleteness"}])
+def test_a_denial_or_closing_for_incompleteness_is_adverse_action(told: dict[str, str]):
+    given = record(application_incomplete=True, **{**told, "reasons": None})
+    assert "specific_reasons" in blocking(given, CREDIT)
+    assert "Opportunity" in rights(given, CREDIT)
+
+
+@pytest.mark.parametrize("action", ["approved_with_conditions", "Conditional Approval", "CONDITIONALLY_APPROVED"])
+def test_a_conditional_approval_without_reasons_is_not_asked_for_any(action: str):
+    given = record(action=action, reasons=None, conditions=["Show us the payoff letter."])
+    assert blocking(given, CREDIT) == set()
+    assert rights(given, CREDIT) == ""
+    assert "ecoa_notice" in asked(record(action=action, reasons=["Your income is too low for the sum."]), CREDIT)
+
+
+@pytest.mark.parametrize("told", [{"action": "approved"}, {"result": "GRANTED"}, {"result": "withdrawn"}])
+def test_what_was_decided_may_stand_in_the_result_alone(told: dict[str, str]):
+    assert rights({**record(), "outcome": told}, CREDIT) == ""
+
+
+# ── 4: the FCRA ──
+
+
+@pytest.mark.parametrize(
+    ("factors", "result"),
+    [
+        (["a", "b", "c", "d"], "present"),
+        (["a", "b", "c", "d", "e"], "missing"),
+        (["a", "b", "c", "d", "Number of recent inquiries"], "present"),
+        ([{"text": each, "code": each} for each in ("a", "b", "c", "Too many inquiries")], "present"),
+        (["a", "b", "c", "d", "e", "Inquiries"], "missing"),
+    ],
+)
+def test_read_again_4_four_key_factors_or_five_with_inquiries(factors: list[Any], result: str):
+    given = record(consumer_report_used=True, score=548, key_factors=factors)
+    found = [each for name, each in elements(given, CREDIT).items() if name.startswith("score_key_factors_")]
+    assert [each.result for each in found if each.result != "not_applicable"] == [result]
+    assert not any(each.blocks for each in found)
+
+
+RANKED = [
+    {"text": "Short history", "rank": 2},
+    {"text": "Late payments", "rank": 1},
+]
+
+
+def key_factors(*order: int) -> list[dict[str, str]]:
+    return [{"statement": "A key factor.", "source": f"outcome.key_factors.{index}.text"} for index in order]
+
+
+@pytest.mark.parametrize(
+    ("listed", "order", "is_warned"),
+    [
+        (RANKED, (0, 1), True),
+        (RANKED, (1, 0), False),
+        (["a", "b"], (0, 1), False),
+        (["a", "b"], (1, 0), True),
+        ([{"weight": 0.1}, {"weight": -0.7}], (1, 0), False),
+        ([{"weight": 0.1}, {"weight": -0.7}], (0, 1), True),
+    ],
+)
+def test_read_again_4_key_factors_stand_in_the_order_of_their_importance(listed, order, is_warned: bool):
+    given = record(consumer_report_used=True, score=548, key_factors=listed)
+    assert ("key_factor_order" in warned(given, CREDIT, inputs_used=key_factors(*order))) is is_warned
+
+
+@pytest.mark.parametrize("source", ["outcome.key_factors", "outcome.key_factors.x", "outcome.key_factors.99"])
+def test_read_again_4_a_source_that_an_editor_mistyped_stops_no_warning(source: str):
+    given = record(consumer_report_used=True, score=548, key_factors=["a"])
+    assert "key_factor_order" not in warned(given, CREDIT, inputs_used=[{"statement": "A.", "source": source}])
+
+
+@pytest.mark.parametrize("flag", ["third_party_information_used", "affiliate_information_used"])
+def test_read_again_4_information_of_others_is_told_in_the_words_of_form_c_1(flag: str):
+    told = rights(record(**{flag: True}), CREDIT)
+    assert "from an affiliate or from an outside source other than a consumer reporting agency" in told
+    assert "third_party" in asked(record(**{flag: True}), CREDIT)
+
+
+# ── 10: Colorado ──
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        (record({"application": {"loan_amount_usd": 5000}}), "federal_notice"),
+        (record({"credit_bureau": "Experian"}), "federal_notice"),
+        ({**record(), "field": "fraud detection"}, "fraud_or_money_laundering"),
+        (record({"aml_screening": {"hits": 1}}), "fraud_or_money_laundering"),
+        (record({"request": {"diagnosis": "M54"}}), "health_care"),
+        ({**record(), "system": {"purpose": "pricing home insurance"}}, "insurer"),
+    ],
+)
+def test_read_again_10_colorado_s_exceptions_and_the_condition_for_federal_notices_are_warned_of(given, kind: str):
+    assert kind in warned(given, COLORADO)
+    assert kind not in warned(record({"application": {"years": 2}}, reasons=["Too little experience."]), COLORADO)
+
+
+def test_read_again_10_a_credit_letter_in_colorado_says_what_it_needs_to_stand_for_both():
+    given = record(subject={"jurisdiction": "US-CO"})
+    assert "colorado_too" in warned(given, CREDIT)
+    assert "colorado_too" not in warned(record(subject={"jurisdiction": "US-TX"}), CREDIT)
+    assert packs()[COLORADO].source("section_1704_6").quote == "also satisfies"
+
+
+def test_read_again_10_the_reviewer_may_approve_modify_or_override():
+    words = packs()[COLORADO].text("en").how_to_request_review
+    assert "approve, modify or override" in words
+    assert "does not simply follow the system" in words
+
+
+# ── 11: California ──
+
+
+@pytest.mark.parametrize(
+    ("approval", "is_asked"),
+    [
+        ({"human_involvement": "reviewed_before_decision"}, True),
+        ({"human_involvement": "reviewed_before_decision", "meets_7001_e_1": False}, True),
+        ({"human_involvement": "decided_by_human", "meets_7001_e_1": True}, False),
+        ({"human_involvement": "none"}, False),
+        ({}, False),
+    ],
+)
+def test_read_again_11_the_role_is_asked_of_a_human_whose_part_does_not_meet_the_rule(approval, is_asked: bool):
+    assert ("human_role" in asked({**record(), "approval": approval}, CALIFORNIA)) is is_asked
+    assert ("no_admt" in warned({**record(), "approval": approval}, CALIFORNIA)) is bool(approval.get("meets_7001_e_1"))
+
+
+def test_read_again_11_the_letter_says_which_request_it_answers():
+    given = {
+        **record({"access_request": {"received_at": "2027-01-12T09:00:00Z"}}),
+        "decided_at": "2027-01-20T09:00:00Z",
+    }
+    content = drafted(given, CALIFORNIA)
+    assert "events.access_request.received_at" in [item["source"] for item in content["decision_summary"]]
+    assert "This letter answers your request for access" in rights(given, CALIFORNIA)
+    assert "answers your request" not in rights(record(), CALIFORNIA)
+
+
+def test_read_again_11_forty_five_days_and_forty_five_more():
+    asked_at = {"access_request": {"received_at": "2027-01-04T09:00:00Z"}}
+    assert due(record(asked_at), CALIFORNIA, "access").due_at.date() == date(2027, 2, 18)
+    told = {**asked_at, "extension": {"notified_at": "2027-02-10T09:00:00Z"}}
+    assert due(record(told), CALIFORNIA, "access").due_at.date() == date(2027, 4, 4)
+
+
+def test_read_again_11_the_appeal_goes_to_somebody_who_understands_and_can_change_it():
+    words = packs()[CALIFORNIA].text("en").how_to_request_review
+    assert "what the person should take into account" in words
+    assert "knows how to read the system's result, and can change the decision" in words
+
+
+# ── California: the logic and the output ──
+
+LOGIC = [
+    {"logic": "Each answer gives points. 50 points are needed.", "output": {"points": 41, "passMark": 50}},
+    {"logic": ["Each answer gives points.", "50 points are needed."], "output": "41 of 50 points"},
+    {"parameters": {"answers": "points for each"}, "score": 41},
+]
+
+
+@pytest.mark.parametrize("outcome", LOGIC)
+def test_california_is_told_the_logic_and_the_output_of_the_record(outcome: dict[str, Any]):
+    given = record(solely_automated=True, **outcome)
+    given["decided_at"] = "2027-02-01"
+    said = " ".join(each["statement"] for each in drafted(given, CALIFORNIA)["role_of_automated_system"])
+    assert "points" in said
+    assert "41" in said
+    found = elements(given, CALIFORNIA)
+    assert {found[name].result for name in ("logic_of_record", "output")} == {"present"}
+    assert {"logic_of_record", "output"} <= blocking(given, CALIFORNIA, role_of_automated_system=[])
+    assert not {"logic_of_record", "output"} & asked(record(), CALIFORNIA)

@@ -1,0 +1,380 @@
+"""Health letters, by numbers 5 and 6 of the law as read again on 21 November 2026."""
+
+import json
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+from notices import checklist, deadlines, kinds
+from notices.packs import packs
+from notices.record_paths import Facts
+from tests.notices.drafts import case, drafted, statements
+from tests.notices.law_us import (
+    HEALTH,
+    RECEIVED,
+    Words,
+    asked,
+    blocking,
+    due,
+    elements,
+    record,
+    rights,
+    warned,
+)
+
+# ── 5: employer and individual plans ──
+
+
+def care(plan: Any, events: dict | None = None, **outcome: Any) -> dict[str, Any]:
+    request = {"received_at": "2026-11-02T10:00:00Z", "procedure": {"description": "MRI of the knee"}}
+    return record({"request": request, **(events or {})}, {"plan_type": plan}, **outcome)
+
+
+SPELLED = [
+    ("employer", "ERISA"), ("employer", "Self-Funded"), ("employer", "group health plan"),
+    ("individual", "Marketplace"), ("individual", "QHP"), ("medicare_advantage", "Medicare Advantage"),
+    ("medicare_advantage", "MAPD"), ("medicare_advantage", "Part C"), ("employer", "Employer Group (ERISA)"),
+    ("medicare_advantage", "MEDICARE ADVANTAGE - HMO"), ("individual", "PPO / Individual"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "word"), SPELLED)
+def test_read_again_5_a_plan_is_known_however_its_kind_is_spelled(kind: str, word: str):
+    assert kinds.value("subject.plan_type", {"subject.plan_type": word}.get) == kind
+    assert asked(care(word), HEALTH) == asked(care(kind), HEALTH)
+
+
+def test_read_again_5_a_plan_is_known_where_another_field_tells_it_and_an_unknown_one_is_warned_of():
+    told = record(subject={"type": "Medicare Advantage enrollee"})
+    assert "cms_form" in asked(told, HEALTH)
+    assert "plan_unknown" in warned(record(subject={"type": "member"}), HEALTH)
+    for unclear in ("Platinum 3000", "Employer Group (Medicare Advantage)", ["employer"]):
+        assert "unknown_kind" in warned(care(unclear), HEALTH)
+    assert not {"plan_unknown", "unknown_kind"} & warned(care("employer"), HEALTH)
+
+
+@pytest.mark.parametrize("pack", ["us_health_denial"])
+@pytest.mark.parametrize("plan", ["employer", "individual", "medicare_advantage", None])
+def test_read_again_5_what_was_decided_about_which_service(plan: str | None, pack: str):
+    assert elements(care(plan), pack)["service"].result == "present"
+    assert "service" in blocking(record(subject={"plan_type": plan}), pack)
+
+
+SERVICES: dict[str, Any] = {
+    "in a description": {"request": {"procedure_description": "MRI of the knee"}},
+    "in camel case": {"priorAuth": {"serviceDescription": "Home oxygen"}},
+    "in a list of events": [{"name": "request", "description": "Sleep study"}],
+    "in lines of a dentist": {"claim": {"lines": [{"cdt": "D2740", "description": "Crown, porcelain"}]}},
+    "in lines by their code": {"claim": {"cdt_lines": [{"code": "D2740", "nomenclature": "Crown"}]}},
+    "as a level of care": {"request": {"level_of_care": "residential treatment"}},
+    "as a drug": {"request": {"drug_name": "Exampline 5 mg"}},
+    "as a prescription": [{"name": "pharmacy", "prescription": {"name": "Exampline"}}],
+    "in several": {"request": {"services": ["Physical therapy", "Splint"]}},
+    "as an item": {"claim": {"items": [{"item_description": "Wheelchair", "hcpcs": "K0001"}]}},
+}
+NO_SERVICES: dict[str, Any] = {
+    "days and places": {"claim": {"date_of_service": "2026-10-01", "place_of_service": "office", "service_count": 2}},
+    "a diagnosis": {"request": {"diagnosis": {"description": "Sprain"}, "diagnosis_description": "Sprain"}},
+    "nothing": {"request": {"received_at": "2026-11-02T10:00:00Z"}},
+}
+
+
+@pytest.mark.parametrize("events", SERVICES.values(), ids=SERVICES)
+def test_the_service_is_told_however_the_record_names_it(events: Any):
+    assert "service" not in blocking(record(events, {"plan_type": "employer"}), HEALTH)
+
+
+@pytest.mark.parametrize("events", NO_SERVICES.values(), ids=NO_SERVICES)
+def test_what_names_no_service_is_not_taken_for_one(events: Any):
+    assert "service" in blocking(record(events, {"plan_type": "employer"}), HEALTH)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"serviceDate": "2026-11-01"}, {"benefitYear": "2026 plan"}, {"benefit_period": "2026 plan year"},
+        {"service": "2026-11-01"}, {"service": "73721"}, {"service": "SVC-000123"}, {"service_id": "abc"},
+        {"item_number": "four"}, {"procedure": {"code": "73721", "date": "2 March 2026"}},
+        {"treatment_facility": "North Hall"},
+        {"place_of_service": "office"}, {"drug": True}, {"line_items": [{"item": 3}]}, {"serviceFrom": "Nov 2026"},
+    ],
+)  # fmt: skip
+def test_a_date_a_year_a_number_or_an_id_is_no_service(told: dict[str, Any]):
+    for given in (
+        record(subject={"plan_type": "employer"}, **told),
+        record({"request": told}, {"plan_type": "employer"}),
+    ):
+        assert "service" in blocking(given, HEALTH)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"service": "MRI", "serviceDate": "2026-11-01"}, {"service": "CT scan, 2 views"}, {"service": "X-ray"},
+        {"treatment": "Exampline 5 mg"}, {"service": {"code": "73721", "name": "Knee (left)"}}, {"service": "Röntgen"},
+    ],
+)  # fmt: skip
+def test_a_service_in_words_is_one_also_beside_its_date(told: dict[str, Any]):
+    assert "service" not in blocking(record({"request": told}, {"plan_type": "employer"}), HEALTH)
+    assert "service" not in blocking(record(subject={"plan_type": "employer"}, **told), HEALTH)
+
+
+def test_of_many_lines_some_are_told_as_the_service_and_all_as_information_used():
+    lines = [{"description": f"Service no. {number}"} for number in range(40)]
+    content = drafted(record({"claim": {"lines": lines}}), HEALTH)
+    named = [item for item in content["decision_summary"] if "lines" in item["source"]]
+    used = [item for item in content["inputs_used"] if "lines" in item["source"]]
+    assert (len(named), len(named) + len(used)) == (10, 40)
+
+
+@pytest.mark.parametrize(
+    ("plan", "recorded", "printed"),
+    [
+        ("employer", None, "within 180 days after you get this letter"),
+        ("individual", None, "within 180 days after you get this letter"),
+        ("individual", 240, "within 240 days after you get this letter"),
+        ("employer", 60, "within 180 days after you get this letter"),
+        ("medicare_advantage", None, "within 65 calendar days from the date of this letter"),
+        ("medicare_advantage", 60, "within 65 calendar days from the date of this letter"),
+        (None, None, "within 30 days after you get this letter"),
+        (None, 45, "within 45 days after you get this letter"),
+    ],
+)
+def test_read_again_5_days_to_appeal_are_those_of_the_plan_counted_as_its_law_counts(plan, recorded, printed: str):
+    appeal = {"appeal": {"internal_days": recorded}} if recorded else {}
+    assert printed in rights(care(plan, **appeal), HEALTH, appeal_days="30")
+    contradicts = f"within {recorded} " not in printed and recorded is not None
+    assert ("other_than_by_law" in warned(care(plan, **appeal), HEALTH)) is contradicts
+
+
+@pytest.mark.parametrize("plan", ["employer", "individual"])
+@pytest.mark.parametrize("basis", ["medical_necessity", "Not medically necessary", "experimental", "Investigational"])
+def test_read_again_5_the_clinical_explanation_is_free_of_charge_or_the_letter_is_blocked(plan: str, basis: str):
+    given = care(plan, basis=basis)
+    assert "scientific or clinical judgment" in rights(given, HEALTH)
+    assert elements(given, HEALTH)["clinical_explanation"].result == "present"
+    assert "clinical_explanation" in blocking(given, HEALTH, rights=[])
+
+
+def test_read_again_5_an_individual_plan_owes_what_an_employer_plan_does_and_what_identifies_the_claim():
+    given = care("individual", basis="medical_necessity", denial_code="X1", claim_type="post_service")
+    assert blocking(given, HEALTH) >= {
+        "plan_provision", "standard_used", "denial_code", "provider", "date_of_service", "claim_amount",
+    }  # fmt: skip
+    claim = {"date_of_service": "2026-10-01", "billed_usd": 300, "provider": "Example Clinic"}
+    whole = care(
+        "individual",
+        {"claim": claim},
+        basis="medical_necessity",
+        claim_type="post_service",
+        denial_code="X1",
+        denial_code_meaning="criteria not met",
+        clinical_criteria="Example Criteria 2",
+        plan_provision="Section 4",
+    )
+    assert blocking(whole, HEALTH) == set()
+    assert "the diagnosis code and the treatment code" in rights(whole, HEALTH)
+
+
+@pytest.mark.parametrize("code", [{"denial_code": "X1"}, {"denial_codes": ["X1"]}, {"denial_code": {"code": "X1"}}])
+@pytest.mark.parametrize("plan", ["individual", "employer", "medicare_advantage", None])
+def test_read_again_5_a_code_without_its_meaning_blocks_where_the_rule_holds_and_warns_everywhere(code, plan):
+    assert ("denial_code" in blocking(care(plan, **code), HEALTH)) is (plan == "individual")
+    assert ("code_without_meaning" in warned(care(plan, **code), HEALTH)) is (plan != "individual")
+    assert "code_without_meaning" not in warned(care(plan, denial_code="X1", denial_code_meaning="criteria"), HEALTH)
+
+
+def test_read_again_5_an_external_review_says_how_to_start_it_and_until_when():
+    text = rights(care("individual"), HEALTH, external_review_contact="Example Review, 1 Elm St")
+    assert "You have four months after you get our decision on your appeal. Start it here: Example Review" in text
+    recorded = care("individual", appeal={"external_review_contact": "Example Board"})
+    assert "Start it here: Example Board." in rights(recorded, HEALTH, external_review_contact="Other")
+
+
+@pytest.mark.parametrize(("grandfathered", "told"), [(False, True), (True, False), (None, False)])
+def test_read_again_5_an_employer_plan_owes_it_unless_it_is_grandfathered_which_only_warns(grandfathered, told: bool):
+    given = care("employer", plan_provision="Section 4")
+    if grandfathered is not None:
+        given["subject"]["grandfathered"] = grandfathered
+    assert ("external_review_employer" in asked(given, HEALTH)) is told
+    assert ("external review" in rights(given, HEALTH)) is told
+    assert blocking(given, HEALTH) == set()
+    assert ("grandfathered_unknown" in warned(given, HEALTH)) is (grandfathered is None)
+
+
+REQUEST = {"sent_at": "2026-11-10T10:00:00Z"}
+EXTENSION = {"notified_at": "2026-11-12T10:00:00Z"}
+LENGTHENED: list[tuple[dict[str, Any], date]] = [
+    ({}, date(2026, 11, 17)),
+    ({"extension": EXTENSION}, date(2026, 12, 2)),
+    ({"extension": {"notified_at": "2026-11-19T10:00:00Z"}}, date(2026, 11, 17)),
+    ({"information_request": {**REQUEST, "received_at": "2026-11-20T10:00:00Z"}}, date(2026, 11, 27)),
+    ({"information_request": REQUEST}, date(2027, 1, 1)),
+    ({"information_request": {**REQUEST, "due_at": "2027-01-09T10:00:00Z"}}, date(2027, 1, 16)),
+    ({"information_request": {**REQUEST, "due_at": "2026-11-20T10:00:00Z"}}, date(2027, 1, 1)),
+    ({"information_request": {**REQUEST, "received_at": "2027-03-20T10:00:00Z"}}, date(2027, 1, 1)),
+    ({"information_request": {**REQUEST, "due_at": "9999-12-31T23:59:59Z"}}, date(2027, 11, 18)),
+    ({"information_request": {"sent_at": "2026-11-18T10:00:00Z"}}, date(2026, 11, 17)),
+    ({"information_request": {"sent_at": "2026-10-18T10:00:00Z"}}, date(2026, 11, 17)),
+    ({"information_request": REQUEST, "extension": EXTENSION}, date(2027, 1, 16)),
+]
+
+
+@pytest.mark.parametrize("plan", ["employer", "individual"])
+@pytest.mark.parametrize(("events", "day"), LENGTHENED)
+def test_read_again_5_the_time_is_extended_once_and_stands_still_for_what_is_missing(plan: str, events, day: date):
+    deadline = due(care(plan, events, claim_type="prior authorization"))
+    assert deadline.due_at.date() == day
+    lengthened = day != date(2026, 11, 17)
+    assert ("extended" in deadline.arithmetic or "stood still" in deadline.arithmetic) is lengthened
+
+
+def test_read_again_5_fewer_than_forty_five_days_for_what_is_missing_are_warned_of():
+    short = {"information_request": {**REQUEST, "due_at": "2026-11-20T10:00:00Z"}}
+    enough = {"information_request": {**REQUEST, "due_at": "2027-01-09T10:00:00Z"}}
+    assert "too_few_days" in warned(care("employer", short, claim_type="pre_service"), HEALTH)
+    assert "too_few_days" not in warned(care("employer", enough, claim_type="pre_service"), HEALTH)
+
+
+@pytest.mark.parametrize(
+    ("given", "length"),
+    [
+        (care("employer", claim_type="pre_service"), "30 days"),
+        (care("individual", claim_type="post_service"), "60 days"),
+        (care("employer", {"request": {"urgency": "URGENT"}}), "72 hours"),
+    ],
+)
+def test_read_again_5_an_appeal_is_answered_in_the_time_of_its_kind(given: dict, length: str):
+    facts = Facts(json.dumps(given).encode())
+    [answer] = deadlines.compute(packs()[HEALTH], facts, received_at=RECEIVED, requested_at=RECEIVED, what="answer")
+    assert answer.arithmetic.startswith(f"{length} after")
+
+
+def second(plan: str | None = None, **outcome: Any) -> dict[str, Any]:
+    subject = {"plan_type": plan} if plan else {}
+    told = {"result": "upheld", **outcome}
+    return {"decision_id": "r", "reconsiders": {"decision_id": "d"}, "subject": subject, "outcome": told}
+
+
+@pytest.mark.parametrize("plan", ["employer", None])
+def test_read_again_5_a_second_denial_offers_the_next_level_and_the_right_to_sue(plan: str | None):
+    text = rights(second(plan), HEALTH, external_review_contact="Example Review")
+    assert "Start it here: Example Review" in text
+    assert "bring a civil action under its section 502(a)" in text
+    assert "You have the right to appeal this decision" not in text
+    assert asked(second(plan), HEALTH) >= {"next_level", "right_to_sue_after_appeal", "reasons_of_appeal"}
+    assert blocking(second(plan), HEALTH) == set(), "what could not be read only warns"
+
+
+def test_read_again_5_a_second_level_of_the_plan_is_offered_where_it_has_one():
+    level = second(appeal={"second_level_available": True, "second_level_days": 60})
+    assert "You can appeal to us once more. Send your appeal to A within 60 days" in rights(
+        level, HEALTH, appeal_address="A"
+    )
+    assert "once more" not in rights(second(), HEALTH)
+
+
+@pytest.mark.parametrize("told", [{"result": "overturned"}, {"result": "modified", "action": "approved"}])
+def test_read_again_5_a_review_that_gave_the_care_offers_nothing_more(told: dict[str, str]):
+    assert rights(second(**told), HEALTH) == ""
+
+
+def test_read_again_5_only_a_plan_under_erisa_is_sued_under_it():
+    assert "502(a)" not in rights(second("individual"), HEALTH)
+    assert "502(a)" not in rights(care("individual"), HEALTH)
+    assert "502(a)" in rights(care("employer"), HEALTH)
+
+
+# ── 6: Medicare Advantage ──
+
+
+def test_read_again_6_medicare_advantage_needs_the_form_of_cms_which_blocks():
+    given = care("medicare_advantage", basis="medical_necessity")
+    assert "cms_form" in blocking(given, HEALTH)
+    [problem] = [each for each in checklist.problems(case(given, HEALTH), Words(drafted(given, HEALTH)))
+                 if "CMS-10003" in each]  # fmt: skip
+    assert "this letter cannot replace" in problem
+
+
+def test_read_again_6_the_person_has_sixty_five_days_from_the_date_of_the_notice():
+    text = rights(care("medicare_advantage"), HEALTH)
+    assert "within 65 calendar days from the date of this letter" in text
+    assert "after you get this letter" not in text
+
+
+def test_read_again_6_a_clinician_decides_on_medical_necessity():
+    given = care("medicare_advantage", basis="medical_necessity")
+    assert "clinician_decided_medicare" in blocking(given, HEALTH)
+    assert "clinician_decided_medicare" not in blocking({**given, "approval": {"licensed_clinician": True}}, HEALTH)
+
+
+def test_read_again_6_seventy_two_hours_can_be_fourteen_days_longer():
+    fast = {"request": {"urgency": "expedited", "received_at": "2026-11-02T10:00:00Z"}}
+    clock = "prior_authorization_expedited"
+    assert due(care("ma", fast), clock=clock).due_at == datetime(2026, 11, 5, 10, tzinfo=UTC)
+    told = {**fast, "extension": {"notified_at": "2026-11-04T10:00:00Z"}}
+    assert due(care("ma", told), clock=clock).due_at == datetime(2026, 11, 19, 10, tzinfo=UTC)
+    assert packs()[HEALTH].clock(clock).authority == "rule"
+    assert packs()[HEALTH].clock("prior_authorization").authority == "guidance"
+
+
+# ── words, codes and standards ──
+
+
+@pytest.mark.parametrize(
+    ("path", "word", "kind"),
+    [
+        ("outcome.claim_type", "Pre-Service", "pre_service"),
+        ("outcome.claim_type", "POSTSERVICE (claim)", "post_service"),
+        ("events.request.urgency", "STANDARD", "standard"),
+        ("events.request.urgency", "Urgent / Expedited", "expedited"),
+        ("outcome.basis", "Not Medically Necessary", "medical_necessity"),
+    ],
+)
+def test_words_of_kinds_are_read_in_any_case_and_spelling(path: str, word: str, kind: str):
+    assert kinds.value(path, {path: word}.get) == kind
+    assert list(kinds.unknown((path,), {path: word}.get)) == []
+    assert list(kinds.unknown((path,), {path: "Gold"}.get)) == [(path, "Gold")]
+
+
+MEANING = "The visit is part of another service."
+CODED: list[dict[str, Any]] = [
+    {"denial_code": {"code": "CO-97", "meaning": MEANING}},
+    {"denial_code": "CO-97", "denial_code_meaning": MEANING},
+    {"denialCode": 97, "denialCodeMeaning": MEANING},
+    {"denial_codes": [{"code": "CO-97", "meaning": MEANING}, {"code": 4, "description": "The code is not known."}]},
+]
+
+
+@pytest.mark.parametrize("coded", CODED)
+def test_the_code_is_told_beside_its_meaning_and_each_once(coded: dict[str, Any]):
+    given = care("individual", basis="plan_exclusion", plan_provision="Section 4", **coded)
+    told = [each["statement"] for each in statements(drafted(given, HEALTH))]
+    assert sum(MEANING in each for each in told) == 1
+    assert sum("97." in each for each in told) == 1
+    assert not {each for each in blocking(given, HEALTH) if each.startswith("denial_code")}
+    assert "denial_code_itself" in blocking(given, HEALTH, inputs_used=[])
+
+
+@pytest.mark.parametrize("name", ["standard", "Standard", "standardUsed"])
+def test_the_standard_of_the_record_is_told_also_where_the_reason_is_not_medical(name: str):
+    given = care("individual", basis="plan_exclusion", **{name: "One visit a day"})
+    assert "One visit a day" in str(drafted(given, HEALTH)["main_factors"])
+    assert "standard_if_any" not in asked(care("individual", basis="plan_exclusion"), HEALTH)
+
+
+@pytest.mark.parametrize("action", ["terminated", "discontinued", "ENDED"])
+def test_care_that_ends_has_a_form_of_its_own_in_medicare_advantage(action: str):
+    found = blocking(care("medicare_advantage", action=action), HEALTH)
+    assert "cms_form_care_ends" in found
+    assert "cms_form" not in found
+    assert "fast_track_appeal" in warned(care("medicare_advantage", action=action), HEALTH)
+    assert "cms_form_care_ends" not in asked(care("employer", action=action), HEALTH)
+
+
+@pytest.mark.parametrize("action", ["denied", "reduced"])
+def test_other_denials_of_medicare_advantage_keep_theirs(action: str):
+    found = blocking(care("medicare_advantage", action=action), HEALTH)
+    assert "cms_form" in found
+    assert "cms_form_care_ends" not in found

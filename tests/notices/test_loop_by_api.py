@@ -1,0 +1,135 @@
+"""An integrator closes the loop by API alone: the draft of a notice names the request for review that it answers."""
+
+import pytest
+
+from notices.models import Notice, ReviewRequest
+from tests.notices.conftest import RECORD, done, drafted, refused, send, step
+from tests.notices.test_loop import PERSON, finished, offered
+from tests.notices.test_review_requests import ask, listed, reconsider
+
+pytestmark = pytest.mark.django_db
+
+ANOTHER = {"name": "Blake Other", "address": ["9 Other Street"], "language": "de"}
+
+
+@pytest.fixture
+def asked(api) -> tuple[ReviewRequest, ReviewRequest]:
+    """Two people asked for a review of one decision."""
+    done(api.ingest(RECORD))
+    first = ask(api, offered(api, recipient=PERSON))
+    return first, ask(api, offered(api, recipient=ANOTHER), email="blake@home.example")
+
+
+def draft(api, decision_id: str, request: object, **body):
+    return send(api, "POST", f"decisions/{decision_id}/notices", {"review_request_id": str(request), **body})
+
+
+def state_of(api, request: ReviewRequest) -> str:
+    return next(row["state"] for row in listed(api) if row["review_request_id"] == str(request.pk))
+
+
+def test_from_the_reconsideration_to_the_delivered_letter_of_each_person(api, asked):
+    answer = reconsider(api)
+    assert [each["review_request_id"] for each in answer["to_be_told"]] == [str(each.pk) for each in asked]
+    for request, recipient in zip(asked, (PERSON, ANOTHER | {"email": "blake@home.example"}), strict=True):
+        letter = done(draft(api, answer["decision_id"], request.pk, pack="general"))
+        assert letter["recipient"] == recipient
+        assert letter["answers"] == [str(request.pk)]
+        assert letter["language"] == recipient.get("language", "en")
+        assert state_of(api, request) == "to_be_told"
+        done(step(api, finished(api, letter), "deliveries", {"channel": "hand"}))
+        assert state_of(api, request) == "answered"
+
+
+def test_without_it_the_draft_answers_who_waits_longest_as_before(api, asked):
+    assert drafted(api, reconsider(api)["decision_id"], pack="general")["answers"] == [str(asked[0].pk)]
+
+
+@pytest.mark.parametrize("part", ["name", "reference"])
+def test_a_recipient_who_is_somebody_else_is_refused_for_the_letter_would_tell_nobody(api, asked, part):
+    answer, before = reconsider(api)["decision_id"], Notice.objects.count()
+    sentence = refused(draft(api, answer, asked[0].pk, recipient={part: "canary-somebody"}))
+    assert f"R-{asked[0].pk}" in sentence
+    assert "canary" not in sentence
+    assert Notice.objects.count() == before
+
+
+def test_the_same_person_elsewhere_is_no_one_else(api, asked):
+    elsewhere = {"name": "example  PERSON", "address": ["3 New Street"]}
+    letter = done(draft(api, reconsider(api)["decision_id"], asked[0].pk, recipient=elsewhere))
+    assert letter["recipient"]["address"] == ["3 New Street"]
+    assert letter["answers"] == [str(asked[0].pk)]
+
+
+def assert_names_no_request(answer):
+    assert answer.status_code == 422
+    (problem,) = answer.json()["detail"]
+    assert problem["loc"] == ["body", "review_request_id"]
+    assert "reconsideration" in problem["msg"]
+
+
+def test_a_request_that_the_record_does_not_answer_is_refused(api, asked, other_api):
+    number, answer = asked[0].pk, reconsider(api)["decision_id"]
+    assert_names_no_request(draft(api, answer, 10**17))
+    assert_names_no_request(draft(api, "loan-1", number))
+    later = ask(api, offered(api, "loan-1", recipient={"name": "Later Person"}))
+    assert_names_no_request(draft(api, answer, later.pk))
+    done(other_api.ingest(RECORD))
+    assert_names_no_request(draft(other_api, reconsider(other_api)["decision_id"], number))
+
+
+@pytest.mark.parametrize("number", ["", "R-1", "1.0", "-1", "٣", "9" * 19, 1])
+def test_what_is_no_number_of_a_request_is_a_422(api, asked, number):
+    answer = send(api, "POST", f"decisions/{reconsider(api)['decision_id']}/notices", {"review_request_id": number})
+    assert answer.status_code == 422
+    assert answer.json()["detail"][0]["loc"] == ["body", "review_request_id"]
+
+
+def settle(api, notice: dict) -> None:
+    """Deliver nothing, but have it looked at anew who was told: a draft about the same decision is taken back."""
+    other = drafted(api, notice["decision_id"], pack="general", recipient={"name": "Somebody Else"})
+    done(step(api, other, "withdraw"))
+
+
+def test_a_delivered_letter_to_another_becomes_no_letter_to_the_person(api, asked):
+    answer = reconsider(api)["decision_id"]
+    letter = finished(api, drafted(api, answer, pack="general", recipient={"name": "Bob Other"}))
+    delivery = done(step(api, letter, "deliveries", {"channel": "post"}))
+    path = f"notices/{letter['notice_id']}/recipient"
+    for recipient in (PERSON, {"name": PERSON["name"]}, {"name": "Bob Other", "address": ["2 Example Street"]}, {}):
+        assert "delivered" in refused(send(api, "PUT", path, {"recipient": recipient}))
+    settle(api, letter)
+    assert state_of(api, asked[0]) == "to_be_told"
+    done(send(api, "PUT", path, {"recipient": {"name": "Bob Other"}}))
+    done(step(api, letter, f"deliveries/{delivery['delivery_id']}/return", {"reason": "Moved."}))
+    done(send(api, "PUT", path, {"recipient": {"name": PERSON["name"]}}))
+    settle(api, letter)
+    assert state_of(api, asked[0]) == "to_be_told"
+
+
+@pytest.mark.parametrize("name", [{}, {"name": ""}, {"name": " "}])
+def test_a_letter_that_answers_a_request_names_who_made_it_wherever_it_goes(api, asked, name):
+    recipient = {"address": ["9 New Street"], **name}
+    letter = done(draft(api, reconsider(api)["decision_id"], asked[0].pk, recipient=recipient))
+    assert letter["recipient"] == {**PERSON, "address": ["9 New Street"]}
+    assert letter["answers"] == [str(asked[0].pk)]
+
+
+@pytest.mark.parametrize(
+    "recipient", [{"address": ["9 New Street"]}, {"reference": "person 7"}, {"email": "a@b.example"}]
+)
+def test_a_letter_that_names_nobody_tells_nobody_who_has_a_name(api, asked, recipient):
+    answer = reconsider(api)["decision_id"]
+    letter = drafted(api, answer, pack="general", recipient=recipient)
+    assert letter["answers"] == []
+    done(step(api, finished(api, letter), "deliveries", {"channel": "post"}))
+    assert [state_of(api, each) for each in asked] == ["to_be_told"] * 2
+
+
+def test_who_has_only_a_reference_is_told_by_a_letter_with_it(api):
+    done(api.ingest(RECORD))
+    request = ask(api, offered(api, recipient={"reference": "person 7"}))
+    answer = reconsider(api)["decision_id"]
+    assert drafted(api, answer, pack="general", recipient={"name": "Example Person"})["answers"] == []
+    known = {"name": "Example Person", "reference": "PERSON 7"}
+    assert drafted(api, answer, pack="general", recipient=known)["answers"] == [str(request.pk)]

@@ -1,0 +1,131 @@
+"""The loop with the person in the back office: what waits, what is prefilled, what its pages and report say."""
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.roles import Role
+from notices import selectors, tasks
+from notices.back_office import reports
+from notices.models import ReviewRequest
+from tests.notices.conftest import (
+    RECORD,
+    acting,
+    done,
+    drafted,
+)
+from tests.notices.test_back_office_review import text
+from tests.notices.test_loop import WORDS, asked, offered, tell
+from tests.notices.test_review_requests import ask, offering, reconsider
+from tests.reconsiderations.conftest import REVIEW, SENT_ONCE
+
+__all__ = ["asked", "offering"]
+pytestmark = pytest.mark.django_db
+
+
+def test_recording_in_the_back_office_ends_on_the_letter_to_write(asked, signed_in):
+    browser = signed_in(Role.EDITOR)
+    page = reverse("admin:decisions_decision_change", args=[asked.notice.decision_id])
+    form = {**REVIEW, "evidence_considered": "", **SENT_ONCE}
+    answer = browser.submit(page, reverse("admin:reconsider", args=[asked.notice.decision_id]), **form)
+    told = text(answer)
+    headline = f"R-{asked.pk} is answered: write the letter"
+    assert 0 < told.index(headline) < told.index("Keep these salts")
+    assert "It goes to Example Person , 2 Example Street , person@home.example , person 7 ." in told
+    assert f"{asked.due_at:%Y-%m-%d}" in told
+    assert headline in text(browser.get(page)), "also for whoever looks later"
+
+
+def test_the_form_is_prefilled_from_the_request_with_words_and_letter_beside_it(asked, signed_in):
+    page = reverse("admin:decisions_decision_change", args=[asked.notice.decision_id])
+    shown_to = {role: signed_in(role).get(page) for role in (Role.EDITOR, Role.AUDITOR)}
+    body = shown_to[Role.EDITOR].content.decode()
+    assert f'value="Example Person (R-{asked.pk})"' in body
+    said = asked.notice.approval.revision.content
+    for words in (WORDS, said["title"], said["main_factors"][0]["statement"]):
+        assert words in text(shown_to[Role.EDITOR])
+    assert WORDS not in shown_to[Role.AUDITOR].content.decode()
+
+
+def test_the_form_begins_empty_once_nobody_waits(api, asked, signed_in):
+    reconsider(api)
+    page = reverse("admin:decisions_decision_change", args=[asked.notice.decision_id])
+    body = signed_in(Role.EDITOR).get(page).content.decode()
+    assert f"(R-{asked.pk})" not in body
+    assert WORDS not in body
+
+
+def test_markup_of_a_person_stays_text_beside_the_form(api, signed_in):
+    done(api.ingest(RECORD))
+    request = ask(api, offered(api, recipient={"name": "<b>P</b>"}), message="<script>alert(1)</script>")
+    page = reverse("admin:decisions_decision_change", args=[request.notice.decision_id])
+    body = signed_in(Role.EDITOR).get(page).content.decode()
+    assert "<script>alert" not in body
+    assert "<b>P" not in body
+
+
+def test_the_start_page_says_who_is_to_be_told_and_what_is_late(api, asked, signed_in):
+    browser = signed_in(Role.EDITOR)
+    assert "1 person asked for a review" in text(browser.get("/admin/"))
+    answer = reconsider(api)
+    told = text(browser.get("/admin/"))
+    assert "1 person is to be told the outcome of their review" in told
+    assert "asked for a review" not in told
+    ReviewRequest.objects.update(due_at=timezone.now() - timedelta(days=1))
+    assert "answer to a person is late" in text(browser.get("/admin/"))
+    tell(api, answer)
+    told = text(browser.get("/admin/"))
+    assert "to be told" not in told
+    assert "is late" not in told
+
+
+def test_members_are_reminded_of_who_is_to_be_told(api, asked, mailoutbox, organization):
+    acting(organization, Role.EDITOR, "writer@bank.example")
+    ReviewRequest.objects.update(due_at=timezone.now() + timedelta(days=1), handled_at=timezone.now())
+    reconsider(api)
+    assert selectors.attention(organization.pk).requests.count() == 1
+    tasks.remind()
+    bodies = [body for message in mailoutbox for body in (message.body, message.alternatives[0].content)]
+    assert bodies
+    assert all(f"R-{asked.pk}" in body and "answered: write the letter" in body for body in bodies)
+    assert not [body for body in bodies if WORDS in body]
+
+
+def test_the_page_of_the_letter_says_whom_it_answers(api, asked, signed_in):
+    letter = drafted(api, reconsider(api)["decision_id"])
+    address = reverse("admin:notices_notice_change", args=[letter["notice_id"]])
+    said = text(signed_in(Role.EDITOR).get(address))
+    assert f"R-{asked.pk} : to be told by {asked.due_at:%Y-%m-%d}, by delivering this letter" in said
+    assert "Notice about a reconsideration of loan-1" in said
+    assert "To Example Person , 2 Example Street , person@home.example , person 7 " in said
+
+
+def test_the_page_of_a_letter_to_nobody_says_so(api, signed_in):
+    done(api.ingest(RECORD))
+    address = reverse("admin:notices_notice_change", args=[drafted(api)["notice_id"]])
+    assert "To nobody yet: save the recipient" in text(signed_in(Role.EDITOR).get(address))
+
+
+def test_the_page_of_a_request_that_was_told_names_the_letter_and_offers_nothing(api, asked, signed_in):
+    tell(api, reconsider(api))
+    page = reverse("admin:notices_reviewrequest_change", args=[asked.pk])
+    body = signed_in(Role.EDITOR).get(page).content.decode()
+    assert str(ReviewRequest.objects.get().told_by_id) in body
+    assert reverse("admin:close-review-request", args=[asked.pk]) not in body
+    assert "Draft the letter" not in body
+
+
+def test_the_report_counts_what_became_of_requests(api, asked, organization):
+    def counted() -> dict[str, int]:
+        return {bar.label: bar.value for bar in reports.notices(organization)["charts"][1].bars if bar.value}
+
+    assert counted() == {"Not looked at yet": 1}
+    answer = reconsider(api)
+    ReviewRequest.objects.update(due_at=timezone.now() - timedelta(days=1))
+    assert counted() == {"To be told": 1, "Of the last two, late": 1}
+    tell(api, answer)
+    assert counted() == {"Told late": 1}
+    ReviewRequest.objects.update(due_at=None)
+    assert counted() == {"Told the outcome in time": 1}

@@ -1,0 +1,72 @@
+"""Where a record says how something is done, no text of a pack names a second way beside it."""
+
+from typing import Any
+
+import pytest
+
+from notices.packs import packs
+from notices.phrasebook import Phrase
+from tests.notices.drafts import EVERY, drafted
+from tests.notices.law_us import CREDIT, HEALTH, record, rights
+
+REVIEWED = [each for each in EVERY if "{contact}" in packs()[each[0]].text(each[1]).how_to_request_review]
+CONTACT = {"contact": "office@example.com"}
+
+
+def how(pack: str, language: str, review: dict[str, Any], *phrases: Phrase) -> str:
+    given = {**record(review={"available": True, **review}, solely_automated=True), "decided_at": "2028-01-10"}
+    return str(drafted(given, pack, language, *phrases, placeholders=CONTACT)["how_to_request_review"])
+
+
+@pytest.mark.parametrize(("pack", "language"), REVIEWED)
+@pytest.mark.parametrize("name", ["how", "howToRequest", "instructions"])
+def test_a_review_is_asked_for_as_the_record_says(pack: str, language: str, name: str):
+    told = how(pack, language, {name: "Call 1-800-555-0100"})
+    assert "Call 1-800-555-0100." in told
+    assert "office@example.com" not in told
+    assert len(told) > len("Call 1-800-555-0100. ") + 20  # what else the pack says stays
+
+
+@pytest.mark.parametrize(("pack", "language"), REVIEWED)
+@pytest.mark.parametrize("name", ["contact", "email", "Address"])
+def test_a_review_is_asked_for_where_the_record_says(pack: str, language: str, name: str):
+    told = how(pack, language, {name: "review@example.com"})
+    assert "review@example.com" in told
+    assert "office@example.com" not in told
+
+
+@pytest.mark.parametrize("review", [{}, {"how": ""}, {"how": 3}, {"how": "{contact}"}, {"how": {"by": "post"}}])
+def test_elsewhere_the_pack_says_how(review: dict[str, Any]):
+    assert "Write to office@example.com." in how("gdpr_22", "en", review)
+
+
+def test_what_is_withheld_is_not_said_here_either():
+    withheld = Phrase("outcome.review.how", "", "", True)
+    assert "Call" not in how("gdpr_22", "en", {"how": "Call 1-800-555-0100"}, withheld)
+
+
+SAYING = [
+    {"offer": {"amount": 5000, "howToAccept": "Call 1-800-555-0100"}},
+    {"counteroffer": {"amount": 5000, "acceptance_instructions": "Sign in and accept."}},
+    {"counterOffer": {"amount": 5000, "contact": "1-800-555-0100"}},
+    {"offer": {"amount": 5000}, "how_to_accept_offer": "Sign in."},
+]
+SILENT = [
+    {"offer": {"amount": 5000, "accept_by": "2026-12-24"}},
+    {"offer": {"amount": 5000, "howToAccept": ""}},
+    {"offer": {"amount": 5000}, "contact": "1-800-555-0100"},
+]
+
+
+@pytest.mark.parametrize("offer", [*SAYING, *SILENT])
+def test_an_offer_is_accepted_in_one_way(offer: dict[str, Any]):
+    told = rights(record(action="counteroffer", **offer), CREDIT)
+    assert ("If you want to accept our offer" in told) is (offer in SILENT)
+
+
+def test_an_appeal_goes_to_the_address_of_the_record():
+    appeal = {"address": "PO Box 7, Example", "telephone": "1-800-555-0199"}
+    told = rights(record(appeal=appeal), HEALTH, appeal_address="PO Box 1", appeal_telephone="1-800-555-0111")
+    assert "PO Box 7, Example" in told
+    assert "1-800-555-0199" in told
+    assert "PO Box 1" not in told

@@ -1,0 +1,319 @@
+# ruff: noqa: RUF001 - real apostrophes and letters that look alike
+"""What a law forbids to decide by is never printed as information used, and where it was a reason, somebody is told."""
+
+import json
+
+import pytest
+
+from notices.packs import packs
+from notices.sensitive.bases import basis_ids, prohibited_bases, title_of
+from notices.warnings import ApprovalWarning
+from tests.notices.conftest import done, drafted, fill_in_names, refused, send, shown, step, warnings_of
+from tests.notices.drafts import case, told
+from tests.notices.drafts import drafted as draft_of
+from tests.notices.drafts import warnings_of as find
+
+SECRET = "canary"
+# Every basis by names that records have for it.
+FIELDS = {
+    "race": (
+        "race",
+        "applicantRace",
+        "hmda_ethnicity",
+        "ethnic-group",
+        "is_black",
+        "hispanic",
+        "isWhite",
+        "r\u0430ce",
+        "ra\u200bce",
+    ),
+    "color": ("color", "skinTone", "hautfarbe"),
+    "religion": (
+        "religion",
+        "religiousAffiliation",
+        "Konfession",
+        "Religionszugehörigkeit",
+        "is_muslim",
+        "convictions religieuses",
+    ),
+    "national_origin": (
+        "nationalOrigin",
+        "country_of_birth",
+        "staatsangehörigkeit",
+        "nationalité",
+        "pays d’origine",
+        "Muttersprache",
+    ),
+    "sex": ("sex", "Gender", "applicant_sex", "geschlecht", "sexe", "is_female", "s\u0435x", "ｇｅｎｄｅｒ"),
+    "marital_status": (
+        "marital_status",
+        "maritalStatus",
+        "isMarried",
+        "Familienstand",
+        "etat_civil",
+        "situation familiale",
+        "ledig",
+    ),
+    "age": (
+        "age",
+        "applicant_age",
+        "age_in_years",
+        "dateOfBirth",
+        "DOB",
+        "geburtsdatum",
+        "age_at_application",
+        "driver_age",
+        "ageOfDriver",
+        "over_62",
+    ),
+    "disability": ("disability", "has_disability", "schwerbehinderung"),
+    "pregnancy": ("pregnant", "maternity_leave", "grossesse", "Schwangerschaft"),
+    "health": ("diagnosis", "Krankheiten", "état de santé"),
+    "demographics": ("demographics", "hmda", "government_monitoring_information"),
+    "genetic": ("genetic_test", "dnaResult"),
+    "sexual_orientation": ("sexualOrientation", "sexuelle_orientierung"),
+    "trade_union": ("trade_union_member", "unionMembership", "gewerkschaft"),
+    "political_opinion": ("politicalParty", "political_opinion"),
+    "public_assistance": ("public_assistance", "receivesWelfare", "tanf_income"),
+    "consumer_rights": ("ccpa_rights_exercised",),
+    "military": ("veteran_status", "military_service"),
+}
+FORBIDDEN = [
+    (name, basis) for name in sorted(packs()) for group in packs()[name].prohibited_bases for basis in group.bases
+]
+
+
+def named(found: list[ApprovalWarning]) -> list[ApprovalWarning]:
+    return [each for each in found if each.id.startswith("prohibited_basis")]
+
+
+def test_every_basis_has_names_and_a_pack_that_forbids_it():
+    assert set(FIELDS) == basis_ids() == {basis for _, basis in FORBIDDEN}
+
+
+@pytest.mark.parametrize(("pack", "basis"), FORBIDDEN)
+def test_a_field_about_a_basis_is_no_information_used(pack: str, basis: str):
+    language = packs()[pack].languages[0]
+    for name in FIELDS[basis]:
+        content = draft_of({"events": {"application": {name: SECRET, "income": 7}}}, pack, language)
+        assert SECRET not in json.dumps(content), name
+        assert packs()[pack].text(language).withheld in content["rights"], name
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("snap", True), ("receives_snap", True), ("SNAP_income", 200), ("medicaid", "yes"),
+     ("unemployment_benefits", 900), ("social_security_income", 900), ("EBT_card", "x"), ("title", "Mrs"),
+     ("applicant_title", "Frau"), ("prefix", "Ms."), ("name_prefix", "Mme"), ("gndr", 1), ("sx", "F"),
+     ("pronouns", "she/her"), ("trans", True), ("is_trans", "yes"), ("expecting", True), ("is_senior", True),
+     ("retired", "yes"), ("tribe", "x"), ("tribal_member", True), ("caste", "x"), ("accent", "Polish"), ("ethn", 3)],
+)  # fmt: skip
+def test_a_basis_is_found_by_its_short_and_everyday_names(name: str, value):
+    content = draft_of({"events": {"application": {name: value, "rooms": 7}}}, "us_ecoa_fcra")
+    assert told(content, "inputs_used") == ["Rooms: 7."]
+
+
+def test_a_page_has_another_orientation_than_a_person():
+    fields = {"orientation": "gay", "page": {"orientation": "portrait"}}
+    assert told(draft_of({"events": {"application": fields}}, "us_co_admt"), "inputs_used") == [
+        "Page orientation: portrait."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("title", "Senior analyst"), ("job_title", "Mrs"), ("prefix", "AB-12"), ("prefix", "M1"), ("senior", "analyst"),
+     ("trans_id", "T-1"), ("trans", 12), ("trans_count", 3), ("accent_color", "red"), ("orientation", "landscape"),
+     ("snapshot_id", 3), ("expecting_reply", "x"), ("expecting", "a call"), ("sx", "cough"), ("distribution", 2),
+     ("retired_cards", 2), ("unemployment_rate", 3), ("dependents", 2), ("castle_view", "yes"), ("senior_loans", 1)],
+)  # fmt: skip
+def test_such_a_name_with_another_meaning_is_told(name: str, value):
+    assert told(draft_of({"events": {"application": {name: value}}}, "us_ecoa_fcra"), "inputs_used")
+
+
+@pytest.mark.parametrize(("pack", "basis"), FORBIDDEN)
+def test_a_factor_about_a_basis_is_left_out_and_the_approver_is_told_by_which_law(pack: str, basis: str):
+    language = packs()[pack].languages[0]
+    factor = {"factor": FIELDS[basis][0], "value": SECRET, "direction": "adverse"}
+    record = {"outcome": {"action": "denied", "principal_factors": [factor]}}
+    assert SECRET not in json.dumps(draft_of(record, pack, language))
+    [warning] = named(find(record, pack, language))
+    assert warning.sentence.startswith(
+        f"The record names {title_of(basis)} as a reason or factor (outcome.principal_factors.0)"
+    )
+    assert packs()[pack].citation_of(basis) in warning.sentence
+    assert SECRET not in warning.sentence
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"items": [{"question": "What is your race?", "answer": SECRET}]},
+        {"items": [{"question": "Are you pregnant?", "value": SECRET}]},
+        {"items": [{"key": "gender", "value": SECRET}, {"code": "MARITAL_STATUS", "valueString": SECRET}]},
+        {"pairs": [["race", SECRET]], "responses": {"What is your age?": SECRET}},
+        {"fields": [{"fieldName": "gender", "fieldValue": SECRET}]},
+        {"hmda": {"group_1": SECRET}, "demographics": {"collected": {"observed": SECRET}}},
+    ],
+)
+def test_what_stands_around_a_field_tells_that_it_is_about_a_basis(fields: dict):
+    assert SECRET not in json.dumps(draft_of({"events": {"application": fields}}, "us_ecoa_fcra"))
+
+
+@pytest.mark.parametrize("part", ["terms", "offer", "offers", "conditions", "counteroffer", "result"])
+def test_a_basis_is_printed_nowhere_in_the_outcome_and_the_approver_is_told(part: str):
+    record = {"outcome": {"action": "counteroffer", part: {"rate": 0.05, "race": SECRET, "applicantSex": SECRET}}}
+    assert SECRET not in json.dumps(draft_of(record, "us_ecoa_fcra"))
+    if part != "result":
+        found = named(find(record, "us_ecoa_fcra"))
+        assert {f"outcome.{part}.race" in each.sentence for each in found} == {True, False}
+
+
+def test_a_factor_whose_path_leads_to_one_is_found_by_the_path():
+    factor = {"factor": "profile", "path": "events.application.sex", "value": SECRET}
+    record = {
+        "events": {"application": {"sex": SECRET}},
+        "outcome": {"action": "denied", "principal_factors": [factor]},
+    }
+    assert SECRET not in json.dumps(draft_of(record, "us_ecoa_fcra"))
+    assert len(named(find(record, "us_ecoa_fcra"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("pack", "language", "reason"),
+    [
+        ("us_ecoa_fcra", "en", "You are an unmarried applicant."),
+        ("us_ecoa_fcra", "en", "Your income is from public assistance."),
+        ("us_ecoa_fcra", "en", "The applicant’s age is too high: too old for this product."),
+        ("us_ecoa_fcra", "en", {"code": "MARITAL_STATUS", "text": "MARITAL_STATUS"}),
+        ("us_ecoa_fcra", "en", "The applicant is black."),
+        ("us_ecoa_fcra", "en", "Your r\u0430ce counted."),
+        ("us_ecoa_fcra", "en", "You are a mar\u00adried applicant."),
+        ("us_ecoa_fcra", "en", "You are single."),
+        ("gdpr_22", "fr", "Votre situation familiale a compté."),
+        ("eu_ccd2_18", "de", "Ihre Vorerkrankungen wurden gezählt."),
+        ("us_co_admt", "en", "You have a disability that the model counts."),
+        ("gdpr_22", "de", "Ihre Gewerkschaftszugehörigkeit hat gezählt."),
+        ("gdpr_22", "de", "Das Geschlecht des Antragstellers hat gezählt."),
+        ("gdpr_22", "fr", "Vos opinions politiques ont compté."),
+        ("ca_qc_12_1", "fr", "Vous êtes célibataire."),
+        ("uk_gdpr_22c", "en", "Your nationality was taken into account."),
+        ("general", "en", "Your religion was taken into account."),
+    ],
+)
+def test_a_reason_in_words_is_printed_and_warned_of(pack: str, language: str, reason: object):
+    record = {"outcome": {"action": "denied", "reasons": [reason]}}
+    content = draft_of(record, pack, language)
+    assert len(content["main_factors"]) == 1
+    assert [each.where for each in named(find(record, pack, language))] == ["main_factors.0"]
+    left_out = named(find(record, pack, language, main_factors=[]))
+    assert len(left_out) == 1, "nor is it forgotten once an editor removed it"
+    assert "the letter does not cite it" in left_out[0].sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("vehicle_age_years", 7), ("vehicle", {"age": 7, "color": "red"}), ("account", {"age_months": 7}), ("roof_age", 7),
+     ("average_account_age", 7), ("stage", 2), ("essex_branch", "x"), ("traceability", 1), ("unsexed", 1),
+     ("age_of_account", 3), ("account_age", 3), ("age_on_file", 3), ("age_of_oldest_tradeline", 9), ("color_code", "b"),
+     ("black_book_value", 1), ("single_payment", 1), ("origin", "web"), ("male_connector", 1), ("white_goods", 1),
+     ("account", {"age_at_closing": 7}), ("gmi", 5400)],
+)  # fmt: skip
+def test_a_thing_or_a_part_of_a_word_is_no_basis(name: str, value):
+    content = draft_of({"events": {"application": {name: value}}}, "us_ecoa_fcra")
+    assert told(content, "inputs_used")
+    assert packs()["us_ecoa_fcra"].text("en").withheld not in content["rights"]
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "The age of your credit accounts is short.",
+        "Too many accounts.",
+        "Your stage is late.",
+        "A single payment is late.",
+        "Your accounts are in the black.",
+        "The white paper counted.",
+    ],
+)
+def test_a_reason_about_something_else_is_none(reason: str):
+    assert named(find({"outcome": {"action": "denied", "reasons": [reason]}}, "us_ecoa_fcra")) == []
+
+
+def test_what_was_decided_may_be_for_a_basis():
+    outcome = {"action": "granted", "disability_benefit_granted_eur": 7, "terms": {"disability": "until June"}}
+    content = draft_of({"outcome": outcome}, "us_co_admt")
+    assert "until June" in json.dumps(content)
+    assert "disability benefit granted: €7." in told(content, "decision_summary")[0]
+
+
+def test_a_pack_that_does_not_forbid_a_basis_prints_it():
+    content = draft_of({"events": {"application": {"age": 40}}}, "us_health_denial")
+    assert told(content, "inputs_used") == ["Age: 40."]
+
+
+def test_rights_name_the_bases_and_are_no_reasons():
+    record = {"outcome": {"action": "denied", "reasons": ["The income is too low."]}}
+    assert any("marital status" in right for right in draft_of(record, "us_ecoa_fcra")["rights"])
+    assert named(find(record, "us_ecoa_fcra")) == []
+
+
+def test_each_law_is_cited_and_its_source_was_read():
+    for pack in packs().values():
+        assert pack.prohibited_bases, pack.id
+        for group in pack.prohibited_bases:
+            assert group.citation
+            assert pack.source(group.source).reading in ("primary", "copy", "secondary", "own")
+
+
+def test_the_same_bases_are_put_together_once():
+    ids = tuple(sorted(basis_ids()))
+    assert prohibited_bases(ids) is prohibited_bases(ids)
+    assert list(prohibited_bases(ids).told("x " * 1000)) == []
+
+
+def test_the_record_is_read_for_it_however_odd_its_outcome_is():
+    for outcome in (None, "denied", [], {"reasons": None}, {"reasons": {"a": {"b": ["married"]}}}, {"factors": "sex"}):
+        record = {"outcome": outcome}
+        assert case(record, "us_ecoa_fcra")
+        assert bool(named(find(record, "us_ecoa_fcra"))) == (isinstance(outcome, dict) and any(outcome.values()))
+
+
+@pytest.mark.django_db
+def test_the_approver_acknowledges_it(api):
+    fill_in_names(api, "us_ecoa_fcra")
+    reasons = ["The income is too low."]
+    factors = [{"factor": "marital_status", "value": "divorced"}]
+    outcome = {"action": "denied", "reasons": reasons, "principal_factors": factors, "what_would_have_changed": []}
+    record = {"decision_id": "loan-1", "decided_at": "2026-11-02T10:00:00Z", "outcome": {**outcome, "reasons": []}}
+    done(api.ingest(record))
+    notice = drafted(api)
+    own = {"main_factors": [{"statement": "The income is too low.", "source": "outcome.action"}]}
+    done(send(api, "PATCH", f"notices/{notice['notice_id']}", {"content": own}))
+    assert "prohibited_basis-" in str(shown(api, notice)["warnings"])
+    claim = {"approver": "Reviewer 7", "authority": "credit officer"}
+    sentence = refused(step(api, notice, "approve", claim))
+    assert "prohibited_basis-" in sentence or "missing" in sentence
+    assert "divorced" not in sentence
+    assert warnings_of(api, notice)
+
+
+ALL = prohibited_bases(tuple(sorted(basis_ids())))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["Frau Berger hat den Antrag selbst geprüft.", "Geprüft von Frau Dr. Ögel.", "Mme Durand a examiné le dossier.",
+     "Mrs. White is the reviewer.", "M. Roma a décidé.", "Herr Christian hat den Fall gelesen.", "Mr. Hindu decided."],
+)  # fmt: skip
+def test_a_form_of_address_before_a_name_tells_of_no_basis(sentence):
+    assert list(ALL.told(sentence)) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["Sie sind eine Frau.", "Als Frau Anfang dreißig.", "Frau", "Die Antragstellerin ist eine Frau mit Kindern.",
+     "Frau Berger ist eine Frau.", "Vous êtes une femme."],
+)  # fmt: skip
+def test_the_word_itself_does(sentence):
+    assert list(ALL.told(sentence)) == ["sex"]

@@ -1,0 +1,120 @@
+"""Fields that a record spells otherwise than packs ask for them: `receivedAt`, `received-on`."""
+
+import json
+from typing import Any
+
+import pytest
+
+from notices import checklist, outcomes, untold
+from notices.packs import flags, packs
+from notices.record_paths import Facts, NoSuchField
+from tests.notices.drafts import case, drafted, statements
+from tests.notices.law_us import CREDIT, HEALTH, Words, asked, blocking, due, elements, record, rights
+
+COMPLETED = ["completedAt", "completed-at", "Completed At", "completed_on", "completionDate", "completedDate"]
+SCORE = {
+    "creditScore": {
+        "value": 580,
+        "scoreDate": "2026-10-02",
+        "scoreProvider": "Experian",
+        "scoreRange": {"minimum": 300, "maximum": 850},
+        "keyFactors": ["Too many late payments"],
+    }
+}
+
+
+def facts(given: dict) -> Facts:
+    return Facts(json.dumps(given).encode())
+
+
+@pytest.mark.parametrize(
+    "name", ["receivedAt", "received-at", "Received At", "RECEIVED_AT", "receivedOn", "receivedDate"]
+)
+@pytest.mark.parametrize("event", ["request", "Request"])
+def test_a_clock_begins_with_what_the_record_spells_otherwise(event: str, name: str):
+    found = due(record({event: {name: "2026-11-02T10:00:00Z"}}, {"planType": "ERISA"}, claimType="preService"))
+    assert not found.assumed
+    assert found.triggered_at.isoformat() == "2026-11-02T10:00:00+00:00"
+
+
+@pytest.mark.parametrize("event", ["accessRequest", "access-request", "AccessRequest"])
+def test_an_event_is_found_in_any_spelling(event: str):
+    assert facts({"events": {event: {"receivedAt": "2026-11-02"}}}).get("events.access_request.received_at")
+
+
+def test_what_is_spelled_as_packs_spell_it_counts_first_and_citations_keep_the_records_spelling():
+    given = facts({"outcome": {"planProvision": "wrong", "plan_provision": "right", "Clinical-Criteria": "those"}})
+    assert given.get("outcome.plan_provision") == "right"
+    assert given.at("outcome.clinical_criteria").path == "outcome.Clinical-Criteria"
+    with pytest.raises(NoSuchField):
+        given.find("outcome.clinical_criteria")
+
+
+def test_elements_find_what_the_letter_tells_in_the_records_own_spelling():
+    given = record(
+        {"request": {"procedureDescription": "MRI of the knee", "requestingProvider": "Dr. Example"}},
+        {"planType": "Marketplace"},
+        planProvision="Section 4.2 of your plan",
+        clinicalCriteria="Guideline A-0001",
+        basis="medical_necessity",
+    )
+    assert blocking(given, HEALTH) == set()
+    sources = [each["source"] for each in statements(drafted(given, HEALTH))]
+    assert "outcome.planProvision" in sources
+    assert len(sources) == len(set(sources))
+
+
+@pytest.mark.parametrize("score", [SCORE, {"creditScore": 580, "scoreDate": "2026-10-02", "scoreRange": "300 to 850",
+    "scoreProvider": "Experian", "keyFactors": ["Too many late payments"]}])  # fmt: skip
+def test_a_whole_score_in_another_spelling_is_no_block(score: dict[str, Any]):
+    assert {"score", "score_range", "score_key_factors", "score_date", "score_provider"} <= asked(
+        record(**score), CREDIT
+    )
+    assert not {each for each in blocking(record(**score), CREDIT) if each.startswith("score")}
+
+
+REASON = ["Your income is too low for the loan you asked for."]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["denialReasons", "denial_reasons", "adverse_action_reasons", "adverseActionReasons", "principalReasons",
+     "Reasons", "reason", "decline-reasons", "rationale"],
+)  # fmt: skip
+def test_reasons_count_by_whatever_name_the_letter_tells_them(name: str):
+    given = {**record(), "outcome": {"action": "denied", name: REASON}}
+    assert elements(given, CREDIT)["specific_reasons"].result == "present"
+
+
+@pytest.mark.parametrize("outcome", [{"keyFactors": REASON}, {"score": {"value": 600, "keyFactors": REASON}}])
+def test_factors_of_a_score_are_no_reasons_in_any_spelling(outcome: dict[str, Any]):
+    given = {**record(), "outcome": {"action": "denied", **outcome}}
+    assert elements(given, CREDIT)["specific_reasons"].result == "missing"
+
+
+@pytest.mark.parametrize("name", ["adverseActionReasons", "denial_reasons", "reason"])
+def test_a_counteroffer_with_reasons_of_another_name_is_a_combined_notice(name: str):
+    given = {**record(), "outcome": {"action": "counteroffer", "offer": {"amount": 5000}, name: REASON}}
+    assert "Equal Credit Opportunity Act" in rights(given, CREDIT)
+
+
+@pytest.mark.parametrize("name", ["solelyAutomated", "solely-automated", "Solely_Automated"])
+def test_flags_are_read_in_any_spelling_and_texts_in_them_are_not(name: str):
+    assert facts(record(**{name: True})).get("outcome.solely_automated") is True
+    assert [*flags.unreadable(facts(record(**{name: "no"})).get, ())] == ["outcome.solely_automated"]
+    given = record(**{name: "no"})
+    assert any("neither true nor false" in each for each in checklist.problems(case(given), Words(drafted(given))))
+
+
+def test_a_flag_in_another_spelling_is_not_asked_for_in_the_letter():
+    given = record(existingAccount=True, consumerReportUsed=False)
+    assert not [*untold.find(facts(given), packs()[CREDIT], case(given, CREDIT).redaction, drafted(given, CREDIT))]
+
+
+def test_the_names_of_a_record_are_folded_once(monkeypatch):
+    folded, fold = [], outcomes.folded
+    monkeypatch.setattr(outcomes, "folded", lambda name: folded.append(name) or fold(name))
+    given = facts({"events": {"application": {f"amount_{i}": i for i in range(500)}}})
+    for _ in range(20):
+        given.get("events.application.received_at")
+    assert len(folded) == 500 + 20

@@ -1,0 +1,141 @@
+"""What outcomes say in German, French and English names, of objects, sums, times and flags, stands in the letter."""
+
+import pytest
+
+from tests.notices.drafts import LANGUAGES, drafted, factors, told
+from tests.notices.test_untold import problems_of, untold_in
+
+WORDS = "Das Einkommen reicht nicht aus."
+
+
+def summary(outcome: dict, language: str = "en", **record: object) -> list[str]:
+    said = told(drafted({"outcome": outcome, **record}, "general", language), "decision_summary")
+    return [each.replace("\u00a0", " ") for each in said]
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["entscheidungsgruende", "versagungsgrund", "Hauptgründe", "kuendigungsgrund", "ablehnungsbegruendung",
+     "wasHaetteGeaendert", "was_hätte_geändert", "wasHätteGeändert", "whatWouldHaveChanged", "risikofaktoren"],
+)  # fmt: skip
+def test_german_compounds_give_reasons_and_block_where_nothing_tells_them(key: str):
+    assert factors({key: [WORDS]}, language="de") == [WORDS]
+    assert problems_of({key: WORDS}, drafted({}))
+
+
+@pytest.mark.parametrize("key", ["nebenbestimmung", "Zusatzauflage", "auszahlungsbedingungen", "Grundvoraussetzung"])
+def test_german_compounds_are_conditions(key: str):
+    assert summary({key: "Nur befristet"}, "de")[-1] in ("Eine Bedingung: Nur befristet.", f"{key}: Nur befristet.")
+    assert untold_in({key: "x"}, drafted({})) == {key: "condition"}
+
+
+@pytest.mark.parametrize("key", ["hintergrund", "untergrund", "grundstück", "rechtsgrundlage"])
+def test_what_only_sounds_so_is_no_reason(key: str):
+    assert not factors({key: WORDS}, language="de")
+
+
+@pytest.mark.parametrize(
+    ("factor", "language", "said"),
+    [
+        ({"facteur": "ratioEndettement", "valeur": 0.61, "effet": "défavorable"}, "fr", "Ratio endettement : 0,61 "),
+        ({"merkmal": "mietquote", "wert": 0.41, "wirkung": "negativ"}, "de", "Mietquote: 0,41 "),
+        ({"feature": "device_risk", "feature_value": 0.91}, "en", "Device risk: 0.91."),
+    ],
+)
+@pytest.mark.parametrize("within", ["facteurs", "faktoren", "einflussfaktoren", "factors", "reasons", "motifs"])
+def test_a_factor_keeps_its_value_and_direction_in_every_language(factor, language, said, within):
+    (told_so,) = factors({within: [factor]}, language=language)
+    assert told_so.replace("\u00a0", " ").startswith(said)
+    assert not untold_in({within: [factor]})
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        ({"review": {"available": True, "within_days": 30}}, "Review within: 30 days."),
+        ({"review": {"deadline": "30 June"}}, "Review deadline: 30 June."),
+        ({"délaiDeRecours": "30 jours"}, "Délai de recours: 30 jours."),
+        ({"widerspruchsfrist": "ein Monat"}, "Widerspruchsfrist: ein Monat."),
+        ({"overpayment": {"perWeek": "£11.95"}}, "Overpayment per week: £11.95."),
+        ({"arrears": "1 450,00 €"}, "Arrears: 1 450,00 €."),
+        ({"service": "Home oxygen"}, "Service: Home oxygen."),
+        ({"jobTitle": "Nurse"}, "Job title: Nurse."),
+    ],
+)
+def test_times_sums_and_what_it_was_about_are_told(outcome, said):
+    assert said in summary({"action": "denied", **outcome})
+
+
+@pytest.mark.parametrize("action", ["approved", "pending", "upheld"])
+def test_what_it_was_about_is_told_whatever_became_of_it(action):
+    assert "Treatment: Laser." in summary({"action": action, "treatment": "Laser"})
+
+
+@pytest.mark.parametrize("text", ["$80,000", "320,00 €", "3 000,00 €", "GBP 1,950", "CA$ 7,850.00", "2.310,00 EUR"])
+@pytest.mark.parametrize("key", ["requestedAmount", "montantDemande", "beantragterBetrag"])
+def test_the_first_sentence_names_an_amount_with_its_sign(text: str, key: str):
+    assert summary({"action": "denied", key: text})[0] == f"This is our decision on your request for {text}."
+
+
+@pytest.mark.parametrize("text", ["80,000", "about $80", "$80 or $90", "80 XYZ", "12 months", "€"])
+def test_it_names_none_where_a_text_is_more_or_less_than_an_amount(text: str):
+    assert "our decision on your request for" not in summary({"action": "denied", "requestedAmount": text})[0]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("action", "is_told"), [("pended", False), ("referred", False), ("denied", True)])
+def test_no_system_has_decided_alone_where_nobody_has_decided(language: str, action: str, is_told: bool):
+    record = {"outcome": {"action": action, "solely_automated": True, "materially_influenced_by_system": True}}
+    sources = [each["source"] for each in drafted(record, "general", language)["role_of_automated_system"]]
+    assert ("outcome.solely_automated" in sources) is is_told
+
+
+def test_what_action_and_result_both_say_is_told_once():
+    outcome = {"action": "uphold", "result": "upheld"}
+    assert summary(outcome) == ["The decision stays as it was."]
+    assert not untold_in(outcome)
+    assert len(summary({"action": "denied", "result": "upheld"})) == 2
+
+
+def test_a_flag_is_not_told_as_if_it_were_the_rule():
+    record = {"subject": {"plan_type": "employer"}, "outcome": {"action": "denied", "internal_rule_relied_on": True}}
+    assert "Internal rule relied on: yes." in told(drafted(record, "us_health_denial"))
+    record["outcome"]["internal_rule_relied_on"] = "Rule 7"
+    assert "The internal rule that was used: Rule 7." in told(drafted(record, "us_health_denial"))
+
+
+def test_a_list_of_codes_and_reasons_in_one_text_is_parted():
+    for text in (
+        "R1|Length of employment;R2|Unable to verify income.",
+        "A-1 | Length of employment; B|Unable to verify income;",
+    ):
+        assert factors({"reasons": text}) == ["Length of employment.", "Unable to verify income."]
+    assert factors({"reasons": "We asked: A|B; and C."}) == ["We asked: A|B; and C."]
+
+
+@pytest.mark.parametrize(
+    ("amount", "said"),
+    [
+        ({"minor": 24999, "currency": "EUR"}, "€249.99"),
+        ({"minorUnits": 24999, "currency": "JPY"}, "¥24,999"),
+        ({"amountMinor": 120000, "currency": "GBP", "scale": 2}, "£1,200"),
+        ({"value": 2550, "unit": "cents", "currency": "EUR"}, "€25.50"),
+        ({"amount_in_cents": 2550, "currency": "EUR"}, "€25.50"),
+        ({"minor_amount": 5, "ccy": "USD"}, "$0.05"),
+        ({"value": 2550, "currency": "EUR"}, "€2,550"),
+    ],
+)
+def test_an_amount_in_the_smallest_unit_is_told_as_people_write_it(amount: dict, said: str):
+    """And what makes it one is no sentence of its own."""
+    (used,) = told(drafted({"events": {"basket": {"total": amount}}}, "general"), "inputs_used")
+    assert used.endswith(f": {said}.")
+    assert "inor" not in used
+    assert said in summary({"action": "approved", "credit": amount})[-1]
+    assert not untold_in({"credit": amount})
+
+
+@pytest.mark.parametrize("fields", [{"minor": True}, {"minor": 2}, {"minor": 2, "unit": "children"}, {"scale": 4}])
+def test_what_is_minor_or_a_scale_and_no_money_stays_what_it_is(fields: dict):
+    said = told(drafted({"events": {"household": fields}}, "general"), "inputs_used")
+    assert len(said) == len(fields)
+    assert not any(sign in str(said) for sign in "€$¥£")

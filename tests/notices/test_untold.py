@@ -1,0 +1,429 @@
+# ruff: noqa: RUF001 - real dashes and apostrophes
+"""Nothing that a record says under `outcome` is lost in silence: it is told, withheld, or listed as untold."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from accounts.roles import Role
+from decisions import samples
+from notices import checklist, outcome_parts, untold
+from notices.drafting import redaction_of
+from notices.packs import packs
+from notices.phrasebook import Phrase, Phrasebook
+from notices.record_paths import Facts
+from tests.notices.conftest import approve, done, drafted, edit, refused
+from tests.notices.drafts import EVERY, LANGUAGES, case, factors, told, warnings_of
+from tests.notices.drafts import drafted as content_of
+from tests.notices.test_drafting_any_record import RECORDS
+from tests.notices.test_reasons import Words
+
+TABLE = tomllib.loads(Path(outcome_parts.__file__).with_suffix(".toml").read_text("utf-8"))
+SPELLINGS = [str.upper, str.title, lambda name: name.replace(" ", "_"), lambda name: name.replace(" ", "-"),
+             lambda name: name[0] + name.title().replace(" ", "")[1:]]  # fmt: skip
+WORDS = "The debts are too high."
+
+
+def untold_in(outcome: dict, content: dict | None = None, *phrases: Phrase, pack: str = "general") -> dict[str, str]:
+    record = {"decision_id": "d", "outcome": outcome}
+    made = content if content is not None else content_of(record, pack, "en", *phrases)
+    found = checklist.untold_fields(case(record, pack, *phrases), made)
+    return {each.path.removeprefix("outcome."): each.kind for each in found}
+
+
+def problems_of(outcome: dict, content: dict | None = None, *phrases: Phrase) -> list[str]:
+    record = {"decision_id": "d", "outcome": outcome}
+    made = content if content is not None else content_of(record, "general", "en", *phrases)
+    found = checklist.problems(case(record, "general", *phrases), Words(made))
+    return [each for each in found if "no statement tells it" in each]
+
+
+# ── reasons in any shape ──
+
+
+@pytest.mark.parametrize("key", [*TABLE["names"]["prose"], *TABLE["names"]["name"]])
+@pytest.mark.parametrize("container", ["reasons", "principal_factors", "adverse_action_reasons", "denialReasons"])
+def test_a_reason_is_told_whatever_the_key_of_its_words(key: str, container: str):
+    for spelled in (key, *(spell(key) for spell in SPELLINGS)):
+        outcome = {container: [{"code": "R1", spelled: WORDS}]}
+        assert factors(outcome) == [WORDS]
+        assert not problems_of(outcome)
+
+
+@pytest.mark.parametrize(
+    "reasons",
+    [
+        WORDS,
+        [WORDS],
+        [[WORDS]],
+        {"primary": WORDS},
+        {"primary": {"text": WORDS}, "secondary": []},
+        [{"items": [{"text": WORDS}]}],
+        [{"category": "income", "details": [{"message": WORDS}]}],
+        [{"unheard_of": WORDS}],
+        [{"code": "R1", "unheard_of": WORDS}],
+    ],
+)
+@pytest.mark.parametrize("within", ["reasons", "grounds", "motifs", "Begründung", "explanation", "reasonText"])
+def test_a_reason_is_told_however_deep_it_stands(reasons, within: str):
+    for outcome in ({within: reasons}, {"assessment": {"results": [{within: reasons}]}}):
+        assert factors(outcome) == [WORDS]
+        assert not problems_of(outcome)
+
+
+def test_what_is_true_is_a_reason_and_what_is_false_is_none():
+    assert factors({"reasons": {"late_payments": True, "bankruptcy": False}}) == ["Late payments."]
+    assert untold_in({"reasons": {"late_payments": True, "bankruptcy": False}}) == {"reasons.bankruptcy": "detail"}
+
+
+def test_what_is_no_word_for_a_code_is_no_reason():
+    for key, value in (("Name", True), ("label", 0), ("text", 17), ("path", True), ("source", "x"), ("impact", "?")):
+        assert untold_in({"reason_codes": {key: value}}) == {f"reason_codes.{key}": "code"}
+    assert untold_in({"reasons": [{"code": "R1"}, {"code": "R1", "text": True}]}) == {"reasons.1.text": "detail"}
+
+
+def test_flags_and_numbers_about_reasons_are_none():
+    outcome = {"action": "denied", "number_of_reasons": 3, "reason_given": True}
+    assert factors(outcome) == []
+    assert problems_of(outcome) == []
+
+
+def test_more_codes_than_reasons_are_told_and_as_many_are_not():
+    assert factors({"reasons": [WORDS], "reason_codes": ["R1"]}) == [WORDS]
+    assert untold_in({"reasons": [WORDS], "reason_codes": ["R1"]}) == {"reason_codes.0": "code"}
+    assert factors({"reasons": [WORDS], "reason_codes": ["R1", "R2"]})[1:] == ["Reason code: R1.", "Reason code: R2."]
+
+
+# ── factors: names and directions, and no numbers of a model ──
+
+
+@pytest.mark.parametrize("meaning", TABLE["directions"])
+def test_a_factor_s_direction_is_understood_in_every_spelling(meaning: str):
+    (expected,) = factors(
+        {"principal_factors": [{"factor": "late_payments", "direction": TABLE["directions"][meaning][1]}]}
+    )
+    assert expected.startswith("Late payments – this ")
+    for word in TABLE["directions"][meaning]:
+        for spelled in (word, word.upper(), word.capitalize(), word.replace(" ", "_"), f" {word} "):
+            for key in TABLE["names"]["direction"]:
+                assert factors({"principal_factors": [{"name": "late_payments", key: spelled}]}) == [expected], spelled
+
+
+@pytest.mark.parametrize("key", sorted(set(TABLE["names"]["attribution"])))
+@pytest.mark.parametrize("number", [0.1234, -3.75, 0, 17])
+def test_a_model_s_numbers_are_never_printed_and_never_block(key: str, number: float):
+    for factor in ({"feature": "debt", key: number}, {"feature": "debt", "value": 5, key: number}):
+        outcome = {"principal_factors": [factor]}
+        (line,) = factors(outcome)
+        assert line.startswith("Debt")
+        assert str(abs(number)) not in line or number == 0
+        assert untold_in(outcome) == {f"principal_factors.0.{key}": "attribution"}
+        assert problems_of(outcome) == []
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        ({"principal_factors": [{"feature": "debt", "shap_value": -0.3}]}, "Debt – this lowered the system’s result."),
+        ({"principal_factors": [{"feature": "debt", "contribution": 2}]}, "Debt – this raised the system’s result."),
+        ({"principal_factors": [{"feature": "debt", "weight": 0.4}]}, "Debt."),
+        ({"principal_factors": [{"feature": "debt", "impact": -2, "direction": "adverse"}]},
+         "Debt – this counted against you."),
+        ({"shap_values": {"debt": -0.3}}, "Debt – this lowered the system’s result."),
+        ({"feature_importances": {"debt": 0.3}}, "Debt."),
+        ({"principal_factors": {"debt": 0.3}}, "Debt."),
+        ({"principal_factors": {"debt": 5000}}, "Debt: 5000."),
+        ({"principal_factors": {"debt": {"value": 5000, "direction": "adverse"}}},
+         "Debt: 5000 – this counted against you."),
+        ({"principal_factors": {"debt": "negative"}}, "Debt – this counted against you."),
+        ({"principal_factors": [{"feature": "debt", "description": "It is too high.", "effect": "negative"}]},
+         "Debt: It is too high – this counted against you."),
+        ({"principal_factors": [{"description": "It is old. It is big.", "effect": "negative"}]},
+         "It is big – this counted against you."),
+    ],
+)  # fmt: skip
+def test_the_sign_of_a_contribution_is_a_direction_and_a_share_is_none(outcome: dict, expected: str):
+    assert factors(outcome)[-1] == expected
+    assert problems_of(outcome) == []
+
+
+def test_where_the_law_wants_few_reasons_a_factor_keeps_its_name_and_direction():
+    outcome = {
+        "action": "denied",
+        "reasons": [WORDS],
+        "principal_factors": [{"feature": "income", "effect": "adverse"}],
+    }
+    content = content_of({"outcome": outcome}, "us_ecoa_fcra")
+    assert told(content, "main_factors") == [WORDS]
+    assert told(content, "inputs_used") == ["Income – this counted against you."]
+
+
+# ── conditions, terms, dates, consequences ──
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_conditions_rates_terms_and_dates_are_told_in_every_language(language: str):
+    outcome = {
+        "action": "approved with conditions",
+        "conditions": [{"id": "C1", "text": "You must sign.", "due": "2026-12-01"}, "proof of income"],
+        "interest_rate_percent": 4.125,
+        "terms": {"duration_months": 48, "collateral": "none"},
+        "first_payment_on": "2027-01-01",
+        "stipulations": {"insurance": {"name": "Fire insurance"}},
+        "appeal": {"deadline": "2026-12-24"},
+        "consequences": {"next": [{"description": "The offer ends."}]},
+    }  # fmt: skip
+    content = content_of({"outcome": outcome}, "general", language)
+    cited = {item["source"].removeprefix("outcome.") for item in content["decision_summary"]}
+    assert cited == {
+        "action", "conditions.0.text", "conditions.0.due", "conditions.1", "interest_rate_percent",
+        "terms.duration_months", "terms.collateral", "first_payment_on", "stipulations.insurance.name",
+        "appeal.deadline", "consequences.next.0.description",
+    }  # fmt: skip
+    assert untold_in(outcome, content) == {"conditions.0.id": "code"}
+
+
+COUNTEROFFERS = [
+    {"counteroffer": {"amount": 15000, "currency": "USD", "accept_by": "2026-12-20", "how_to_accept": "Sign in."}},
+    {"offer": {"amount_usd": 15000, "expires_at": "2026-12-20T00:00:00Z", "acceptance": {"instructions": "Sign in."}}},
+    {"counter_offer": {"terms": {"amount": "15000.00", "currency": "USD"}, "valid_until": "2026-12-20",
+                       "contact": "Sign in."}},
+    {"offered_amount_usd": 15000, "offer_expires_on": "2026-12-20", "how_to_accept_offer": "Sign in."},
+    {"alternative": {"amount": {"value": 15000, "currency": "USD"}, "respond_by": "2026-12-20",
+                     "respond_at": "Sign in."}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("offer", COUNTEROFFERS)
+@pytest.mark.parametrize("pack", ["us_ecoa_fcra", "general"])
+def test_a_counteroffer_says_what_was_refused_what_is_offered_how_to_accept_and_by_when(offer: dict, pack: str):
+    outcome = {"action": "counteroffer", "reasons": [WORDS], **offer}
+    record = {"events": {"loan_application": {}, "application": {"amount_requested_usd": 25000}}, "outcome": outcome}
+    content = content_of(record, pack)
+    lines = told(content, "decision_summary")
+    assert lines[:2] == [
+        "This is our decision on your loan application for $25,000.",
+        "We could not approve your loan application as you asked, but we can make you another offer.",
+    ]
+    assert any(line.startswith("Our offer to you – ") and line.endswith(" $15,000.") for line in lines), lines
+    assert "You can accept the offer until December 20, 2026." in lines
+    assert any(line.startswith("How to accept the offer: Sign in.") for line in lines), lines
+    assert problems_of(outcome, content) == []
+    assert not [each for each in warnings_of(record, pack) if each.id.startswith("not_in_field")]
+
+
+@pytest.mark.parametrize(("language", "words"), [("de", "Unser Angebot an Sie"), ("fr", "Notre offre")])
+def test_a_counteroffer_is_told_in_the_language_of_the_letter(language: str, words: str):
+    lines = told(content_of({"outcome": {"action": "COUNTER_OFFER", **COUNTEROFFERS[0]}}, "general", language))
+    assert any(line.startswith(words) for line in lines)
+
+
+def test_several_offers_are_told_apart():
+    lines = told(content_of({"outcome": {"offers": [{"amount_eur": 1}, {"amount_eur": 2}]}}))
+    assert lines == ["Our offer to you – amount (offers no. 1): €1.", "Our offer to you – amount (offers no. 2): €2."]
+
+
+# ── what is told nowhere ──
+
+
+def test_what_no_statement_tells_stands_in_untold_with_its_kind():
+    outcome = {"action": "denied", "model_version": "3", "score": 5, "appeal": {"how": "Write."}, "vip": True}
+    assert untold_in(outcome) == {
+        "model_version": "detail", "score": "score", "vip": "flag",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("outcome", "path"),
+    [
+        ({"reasons": [WORDS]}, "reasons.0"),
+        ({"reasons": [{"code": "R1", "text": WORDS}]}, "reasons.0.text"),
+        ({"principal_factors": [{"factor": "debt"}]}, "principal_factors.0.factor"),
+        ({"conditions": ["Sign."]}, "conditions.0"),
+        ({"offer": {"amount_eur": 5}}, "offer.amount_eur"),
+        ({"interest_rate_percent": 5}, "interest_rate_percent"),
+    ],
+)
+def test_a_reason_condition_or_term_that_nothing_tells_blocks_until_it_is_told_or_withheld(outcome: dict, path: str):
+    nothing = {**content_of({"outcome": outcome}), "decision_summary": [], "main_factors": [], "inputs_used": []}
+    problem = problems_of(outcome, nothing)[0]
+    assert f"outcome.{path} " in problem
+    assert "withhold it in the phrasebook" in problem
+    own_words = {**nothing, "main_factors": [{"statement": "In other words.", "source": f"outcome.{path}"}]}
+    assert problems_of(outcome, own_words) == []
+    phrase = Phrase(key=f"outcome.{path.split('.')[0]}", withheld=True)
+    assert problems_of(outcome, nothing, phrase) == []
+    assert untold_in(outcome, nothing, phrase) == {}
+
+
+def test_what_a_reason_s_code_withholds_is_not_untold():
+    outcome = {"reasons": [{"code": "R1", "text": WORDS}]}
+    assert untold_in(outcome, None, Phrase(key="R1", withheld=True)) == {
+        "reasons.0.code": "code",
+        "reasons.0.text": "detail",
+    }
+    assert problems_of(outcome, None, Phrase(key="R1", withheld=True)) == []
+
+
+def test_what_a_pack_s_text_says_of_the_record_is_told():
+    outcome = {"action": "denied", "appeal": {"internal_days": 180, "how": "x"}}
+    record = {"decision_id": "d", "subject": {"plan_type": "employer"}, "outcome": outcome}
+    content = content_of(record, "us_health_denial")
+    assert "180" in " ".join(content["rights"])
+    found = checklist.untold_fields(case(record, "us_health_denial"), content)
+    assert "outcome.appeal.internal_days" not in {each.path for each in found}
+
+
+@settings(max_examples=100, deadline=None)
+@given(RECORDS, st.sampled_from(EVERY))
+def test_no_draft_of_any_record_is_blocked_by_what_it_leaves_out_itself(record: dict, under: tuple[str, str]):
+    pack, language = under
+    raw = json.dumps(record).encode()
+    facts, redaction = Facts(raw), redaction_of(Facts(raw), packs()[pack], Phrasebook(()))
+    found = untold.find(facts, packs()[pack], redaction, content_of(raw, pack, language))
+    assert [each for each in found if each.blocks] == []
+
+
+@pytest.mark.parametrize(("pack", "language"), EVERY)
+def test_no_sample_has_reasons_conditions_or_terms_that_its_draft_leaves_out(pack: str, language: str):
+    for raw in samples.synthetic_records():
+        content = content_of(raw, pack, language)
+        assert [each for each in checklist.untold_fields(case(raw, pack), content) if each.blocks] == []
+
+
+@pytest.mark.django_db
+def test_the_answer_lists_what_is_untold_and_approval_is_refused_until_it_is_told(api):
+    api.ingest({"decision_id": "lost", "outcome": {"action": "denied", "reasons": [WORDS], "model": "m"}})
+    notice = drafted(api, "lost")
+    assert notice["untold"] == [{"path": "outcome.model", "kind": "detail", "blocks": False}]
+    other = [{"statement": "It was denied.", "source": "outcome.action"}]
+    edited = done(edit(api, notice, main_factors=other))
+    assert {"path": "outcome.reasons.0", "kind": "reason", "blocks": True} in edited["untold"]
+    assert "outcome.reasons.0 is a reason, and no statement tells it" in refused(approve(api, edited))
+
+
+@pytest.mark.django_db
+def test_the_review_page_shows_what_is_not_told(api, signed_in):
+    api.ingest({"decision_id": "lost", "outcome": {"action": "denied", "reasons": [WORDS], "model": "m"}})
+    notice = drafted(api, "lost")
+    done(edit(api, notice, main_factors=[]))
+    page = signed_in(Role.APPROVER).get(f"/admin/notices/notice/{notice['notice_id']}/change/").content.decode()
+    assert "Not told in this letter" in page
+    assert "outcome.model" in page
+    assert "has to be told or withheld" in page
+
+
+def test_what_is_untold_is_found_in_steps_that_grow_with_the_record_alone(monkeypatch):
+    steps = {}
+    for size in (200, 400):
+        asked = []
+        counted = lambda fact, ask=outcome_parts.kind, asked=asked: (asked.append(1), ask(fact))[1]  # noqa: E731
+        monkeypatch.setattr(outcome_parts, "kind", counted)
+        outcome = {"principal_factors": [{"factor": f"f {n}", "path": f"outcome.v.{n}"} for n in range(size)],
+                   "v": list(range(size)), "conditions": [f"Condition {n}." for n in range(size)]}  # fmt: skip
+        untold_in(outcome)
+        monkeypatch.undo()
+        steps[size] = len(asked)
+    assert steps[400] <= 2.2 * steps[200]
+
+
+@pytest.mark.parametrize(
+    "key", ["how_to_accept", "howToAccept", "acceptance_instructions", "accept_url", "so_annehmen"]
+)
+def test_how_to_accept_an_offer_is_told_beside_its_terms_wherever_it_stands(key):
+    outcome = {"action": "counteroffer", "amount_approved_usd": 12500, key: "Call us."}
+    content = content_of({"decision_id": "d", "outcome": outcome}, "general", "en")
+    assert "How to accept the offer: Call us." in told(content, "decision_summary")
+    assert untold_in(outcome) == {}
+    assert untold_in(outcome, {**content, "decision_summary": []})[key] == "offer"
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [("sollzins_prozent", "term"), ("zinsbindung_jahre", "term"), ("Selbstbeteiligung-EUR", "term"),
+     ("surprime_pourcent", "term"), ("franchise_eur", "term"), ("bezahlt_eur", "decided")],
+)  # fmt: skip
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_terms_of_german_and_french_records_are_told_and_never_lost(key, kind, language):
+    outcome = {"action": "approved", key: 5}
+    content = content_of({"decision_id": "d", "outcome": outcome}, "general", language)
+    assert [item["source"] for item in content["decision_summary"]] == ["outcome.action", f"outcome.{key}"]
+    assert untold_in(outcome, {**content, "decision_summary": []})[key] == kind
+
+
+@pytest.mark.parametrize("container", ["ablehnungsgruende", "begruendung", "motifs", "raisons", "hauptfaktoren"])
+@pytest.mark.parametrize("key", ["hinweis", "begruendung", "libelle", "raison", "merkmal"])
+def test_reasons_under_german_and_french_keys_are_told(container, key):
+    assert factors({container: [{"code": "R1", key: WORDS}]}) == [WORDS]
+
+
+# ── terms, conditions and procedures under names of their own ──
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "kind", "sentence"),
+    [
+        ("subject_to", "Proof of residence", "condition", "A condition: Proof of residence."),
+        ("SubjectTo", ["A clean title"], "condition", "A condition: A clean title."),
+        ("prior_to_funding", [{"id": "C1", "text": "Two pay stubs"}], "condition", "A condition: Two pay stubs."),
+        ("approval-contingent-on", "A second signature", "condition", "A condition: A second signature."),
+        ("missing_information", ["W-2 form"], "missing", "What is still needed: W-2 form."),
+        ("documents_missing", {"text": "Lease"}, "missing", "What is still needed: Lease."),
+        (
+            "information_needed",
+            "The date of the treatment",
+            "missing",
+            "What is still needed: The date of the treatment.",
+        ),
+        ("penalty", "5 % of the rent", "term", "Penalty: 5 % of the rent."),
+        ("copay", {"amount": 30, "currency": "USD"}, "term", "Copay amount: $30."),
+        ("memberResponsibilityUsd", 120, "term", "Member responsibility: $120."),
+        ("coinsurance_percent", 20, "term", "Coinsurance: 20%."),
+        ("visits", 12, "term", "Visits: 12."),
+        ("position", "Senior analyst", "term", "Position: Senior analyst."),
+        ("final_grade", "B+", "term", "Final grade: B+."),
+        ("annual_salary_eur", 50000, "term", "Annual salary: €50,000."),
+    ],
+)
+def test_a_condition_or_term_is_told_under_any_of_its_names_and_blocks_where_it_is_not(key, value, kind, sentence):
+    outcome = {"action": "partially approved", key: value}
+    content = content_of({"decision_id": "d", "outcome": outcome})
+    assert sentence in told(content, "decision_summary")
+    assert kind not in untold_in(outcome, content).values()
+    nothing = {**content, "decision_summary": []}
+    assert kind in untold_in(outcome, nothing).values()
+    assert problems_of(outcome, nothing)
+
+
+@pytest.mark.parametrize("key", ["subject", "priority_mail", "subjects", "prior"])
+def test_one_of_two_words_makes_no_condition(key):
+    assert "condition" not in untold_in({key: {"x": "y"}}, {"decision_summary": []}).values()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "sentence"),
+    [
+        ({"appeal": {"how": "Write to the board."}}, "Appeal: Write to the board."),
+        ({"appeal": {"address": "1 Example Street"}}, "Appeal address: 1 Example Street."),
+        ({"how_to_appeal": "Call us."}, "How to appeal: Call us."),
+        ({"complaints": {"contact": "the ombudsman"}}, "Complaints contact: the ombudsman."),
+        ({"review": {"how": "Sign in.", "role": "team 4"}}, "Review: Sign in."),
+    ],
+)
+def test_how_to_appeal_is_told_where_something_was_refused_and_not_where_all_was_given(outcome, sentence):
+    assert told(content_of({"outcome": {"action": "denied", **outcome}}), "decision_summary")[1:] == [sentence]
+    assert told(content_of({"outcome": {"action": "approved", **outcome}}), "decision_summary")[1:] == []
+
+
+@pytest.mark.parametrize("empty", [{}, {"conditions": None}, {"conditions": {}}, {"conditions": [None, {"text": ""}]}])
+@pytest.mark.parametrize("action", ["approved_with_conditions", "COUNTER_OFFER"])
+def test_conditions_or_an_offer_that_the_record_does_not_have_are_warned_of(empty, action):
+    found = warnings_of({"decision_id": "d", "outcome": {"action": action, **empty}})
+    assert [each.where for each in found if each.id.startswith("untold_terms-")] == ["decision_summary"]
+    part = {"conditions": ["Sign."], "offer": {"amount_usd": 5}}
+    found = warnings_of({"decision_id": "d", "outcome": {"action": action, **part}})
+    assert not [each for each in found if each.id.startswith("untold_terms-")]

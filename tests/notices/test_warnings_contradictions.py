@@ -1,0 +1,200 @@
+"""A record that says two things is told of one of them only: the approver is told. So of words that no rule knows."""
+
+from itertools import product
+
+import pytest
+
+from notices.packs import conditions, packs
+from tests.notices.drafts import EVERY, warned, warnings_of
+from tests.notices.test_outcomes_and_flags import spellings
+
+
+def contradictions(record: dict, pack: str = "general", **content: object) -> list[str]:
+    return [
+        each.sentence for each in warned("contradiction", warnings_of({"decision_id": "d", **record}, pack, **content))
+    ]
+
+
+@pytest.mark.parametrize("key", ["status", "decision", "finalDecision", "disposition", "result"])
+@pytest.mark.parametrize(
+    ("action", "other"), [("denied", "APPROVED"), ("granted", "Rejected"), ("abgelehnt", "genehmigt")]
+)
+def test_an_action_and_another_word_for_it_that_says_the_opposite(key, action, other):
+    (found,) = contradictions({"outcome": {"action": action, key: other}})
+    assert "outcome.action" in found
+    assert f"outcome.{key}" in found
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        {"action": "denied", "status": "declined"},
+        {"action": "denied", "status": "closed"},
+        {"action": "denied", "status": "completed"},
+        {"action": "approved", "status": "conditional"},
+        {"action": "denied", "previous_decision": "approved"},
+        {"action": "denied", "recommendation": "approve"},
+        {"action": "denied", "status": {"code": "approved"}},
+        {"action": "denied", "status": ["approved"]},
+        {"status": "approved"},
+    ],
+)
+def test_words_that_can_both_be_right_do_not(outcome):
+    assert contradictions({"outcome": outcome}) == []
+
+
+def test_what_came_of_a_review_is_another_thing_than_the_decision():
+    record = {"reconsiders": {"decision_id": "c"}, "outcome": {"action": "denied", "result": "approved"}}
+    assert contradictions(record) == []
+
+
+def factor(own: object, recorded: object) -> dict:
+    named = [{"factor": "late_payments", "path": "events.application.count", "value": own}]
+    return {
+        "events": {"application": {"count": recorded}},
+        "outcome": {"action": "denied", "principal_factors": named},
+    }
+
+
+@pytest.mark.parametrize(("own", "recorded"), [(3, 0), (0.5, 0.31), ("3", 4), (True, False), (31, 0.36), (-1, 1)])
+def test_a_factor_with_another_value_than_the_field_that_it_names(own, recorded):
+    (found,) = contradictions(factor(own, recorded))
+    assert "outcome.principal_factors.0 and events.application.count" in found
+
+
+@pytest.mark.parametrize(
+    ("own", "recorded"),
+    [
+        (3, 3),
+        (3, 3.0),
+        ("3", 3),
+        (0.33, 0.3333),
+        (31, 0.31),
+        (None, 3),
+        ("high", 3),
+        (True, 1),
+        ("low", "LOW"),
+        (9, None),
+    ],
+)
+def test_a_factor_with_the_same_value_as_people_write_it_does_not(own, recorded):
+    assert contradictions(factor(own, recorded)) == []
+
+
+def test_one_factor_without_a_list_is_read_too():
+    record = factor(3, 0)
+    record["outcome"]["principal_factors"] = record["outcome"]["principal_factors"][0]
+    assert len(contradictions(record)) == 1
+
+
+def test_a_factor_that_names_nothing_contradicts_nothing():
+    record = factor(3, 0)
+    for path in ("events.nothing", "", "events", 7, None, "…"):
+        record["outcome"]["principal_factors"][0]["path"] = path
+        assert contradictions(record) == []
+
+
+def test_the_warning_stands_beside_the_sentence_about_the_factor():
+    (found,) = warned("contradiction", warnings_of({"decision_id": "d", **factor(3, 0)}))
+    assert found.where == "main_factors.0"
+
+
+@pytest.mark.parametrize("flag", ["solely_automated", "sole_factor"])
+def test_a_system_that_decided_alone_influenced_the_decision(flag):
+    assert (
+        len(contradictions({"outcome": {"action": "denied", flag: True, "materially_influenced_by_system": False}}))
+        == 1
+    )
+    for other in (True, None):
+        outcome = {"action": "denied", flag: True, "materially_influenced_by_system": other}
+        assert contradictions({"outcome": outcome}) == []
+
+
+def denied(record: dict, pack: str) -> list:
+    return warned("consumer_report_denied", warnings_of({"decision_id": "d", **record}, pack))
+
+
+@pytest.mark.parametrize("events", [{"bureauPull": {"agency": "A"}}, [{"name": "credit report", "score": 600}]])
+def test_a_report_in_the_record_that_is_said_not_to_be_used(events):
+    record = {"events": events, "outcome": {"action": "denied", "consumer_report_used": False}}
+    assert len(denied(record, "us_ecoa_fcra")) == 1
+    assert denied(record, "gdpr_22") == []
+    record["outcome"]["consumer_report_used"] = True
+    assert denied(record, "us_ecoa_fcra") == []
+
+
+def test_a_review_that_the_record_refuses_and_the_letter_offers():
+    record = {"outcome": {"action": "denied", "solely_automated": True, "review": {"available": False}}}
+    (found,) = contradictions(record, "ca_qc_12_1")
+    assert "outcome.review.available is false" in found
+    assert contradictions(record, "general") == []
+    (found,) = contradictions(record, "general", human_review_available=True)
+    assert "offers a review" in found
+
+
+@pytest.mark.parametrize(("pack", "language"), EVERY)
+def test_odd_shapes_contradict_nothing(pack, language):
+    for outcome in (None, "denied", [], ["denied"], 7, {"principal_factors": 7}, {"principal_factors": [7, None]}):
+        for events in (None, "x", [], [7], {"bureau": None}):
+            record = {"decision_id": "d", "outcome": outcome, "events": events}
+            assert warned("contradiction", warnings_of(record, pack, language)) == []
+
+
+# ── words by which a pack chooses ──
+
+
+def unknown(record: dict, pack: str) -> list[str]:
+    return [each.sentence for each in warned("unknown_value", warnings_of({"decision_id": "d", **record}, pack))]
+
+
+@pytest.mark.parametrize("pack", packs())
+def test_a_condition_holds_for_its_word_in_any_spelling(pack):
+    for part in (*packs()[pack].elements, *packs()[pack].clocks, *packs()[pack].locked):
+        for condition in part.when.conditions:
+            if condition.negated or condition.subject != "record":
+                continue
+            for path, word in product(condition.paths, filter(_is_text, condition.values)):
+                for spelled in spellings(word):
+                    assert condition.holds({path: spelled}.get, {}), (condition, spelled)
+                assert not condition.holds({path: "something else"}.get, {})
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def test_numbers_and_flags_are_compared_as_they_are():
+    assert not conditions.parse("if record x is 1").holds({"x": "1"}.get)
+    assert not conditions.parse('if record x is "1"').holds({"x": 1}.get)
+    assert not conditions.parse('if record x is "true"').holds({"x": True}.get)
+
+
+@pytest.mark.parametrize("value", ["Silver 70", "dental rider", 7, ["employer"], True])
+def test_a_kind_of_plan_that_no_condition_knows_is_told(value):
+    record = {"decision_id": "d", "subject": {"plan_type": value}, "outcome": {"action": "denied"}}
+    (found,) = warned("unknown_kind", warnings_of(record, "us_health_denial"))
+    assert "subject.plan_type" in found.sentence
+
+
+@pytest.mark.parametrize("value", ["employer", "Medicare Advantage", "INDIVIDUAL", " employer "])
+def test_a_value_that_one_knows_is_not(value):
+    assert unknown({"subject": {"plan_type": value}, "outcome": {"action": "denied"}}, "us_health_denial") == []
+
+
+def test_a_field_that_decides_which_rules_hold_is_asked_for():
+    found = [each.sentence for each in warnings_of({"outcome": {"action": "denied"}}, "us_health_denial")]
+    (plan,) = [each for each in found if "subject.plan_type" in each]
+    assert "does not say what kind of plan this is" in plan
+    assert unknown({"outcome": {"action": "denied"}}, "gdpr_22") == []
+
+
+def test_a_ground_that_article_22_does_not_know_is_told():
+    outcome = {"action": "denied", "solely_automated": True}
+    assert len(unknown({"outcome": outcome | {"legal_basis": "legitimate interest"}}, "gdpr_22")) == 1
+    for known in ("Contract", "explicit consent", "EXPLICIT_CONSENT", "law"):
+        assert unknown({"outcome": outcome | {"legal_basis": known}}, "gdpr_22") == []
+
+
+def test_a_place_that_no_rule_names_is_a_place_all_the_same():
+    subject = {"plan_type": "employer", "jurisdiction": "US-NY"}
+    assert unknown({"subject": subject, "outcome": {"action": "denied"}}, "us_health_denial") == []

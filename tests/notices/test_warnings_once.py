@@ -1,0 +1,134 @@
+"""One fault of a record gives one warning, however many places of it show the fault and however many rules see it."""
+
+import pytest
+
+from notices import checklist
+from notices.warnings import ApprovalWarning
+from tests.notices.drafts import case, drafted, warned, warnings_of
+from tests.notices.judged import Words
+
+BASE = {"decision_id": "d", "decided_at": "2026-11-02T10:00:00Z", "system": {"name": "Card", "version": "1"}}
+
+
+def about(outcome: dict, **more: object) -> dict:
+    return {**BASE, "outcome": {"action": "denied", **outcome}, **more}
+
+
+def only(record: dict, pack: str, *kinds: str) -> ApprovalWarning:
+    """The one warning of these kinds."""
+    found = [each for kind in kinds for each in warned(kind, warnings_of(record, pack))]
+    assert len(found) == 1, found
+    return found[0]
+
+
+WHO_DECIDED = ("contradiction", "who_decided", "not_automated", "human_decided", "no_admt")
+
+
+@pytest.mark.parametrize("pack", ["gdpr_22", "us_ca_admt", "us_co_admt", "general"])
+@pytest.mark.parametrize(
+    ("outcome", "approval"),
+    [
+        ({"solely_automated": True}, {"approver": "Pat Example", "human_involvement": "decided_by_human"}),
+        (
+            {"solely_automated": True, "sole_factor": True, "materially_influenced_by_system": False},
+            {"approver": "Pat Example"},
+        ),
+        ({"solely_automated": False}, {"approver": "Pat Example", "human_involvement": "none"}),
+    ],
+)
+def test_who_decided_is_contradicted_once_and_nothing_is_made_of_it(pack, outcome, approval):
+    found = only(about(outcome, approval=approval), pack, *WHO_DECIDED)
+    assert "approval.approver names somebody" in found.sentence
+
+
+def test_a_law_that_says_itself_what_to_ask_of_the_person_who_decided_is_asked_alone():
+    record = about({}, approval={"approver": "Pat Example", "human_involvement": "decided_by_human"})
+    assert "7001(e)(1)" in only(record, "us_ca_admt", *WHO_DECIDED).sentence
+    assert "C-634/21" in only(record, "gdpr_22", *WHO_DECIDED).sentence
+
+
+def test_an_outcome_that_other_fields_deny_is_named_with_all_of_them():
+    found = only(about({"status": "approved", "verdict": "granted"}), "general", "contradiction")
+    assert "outcome.status" in found.sentence
+    assert "outcome.verdict" in found.sentence
+
+
+@pytest.mark.parametrize("name", ["bureau", "bureauPull", "consumer_report", "credit_bureau", "credit_pull"])
+def test_a_report_that_was_said_not_to_be_used_is_warned_of_once(name):
+    record = about({"consumer_report_used": False}, events={name: {"bureau": "Example Bureau"}})
+    assert "1681m(a)" in only(record, "us_ecoa_fcra", "contradiction", "consumer_report_denied").sentence
+
+
+@pytest.mark.parametrize(
+    ("outcome", "events", "also"),
+    [
+        ({"score": 912, "score_range": [300, 850]}, {"scoring": {"score": 912, "score_range": [300, 850]}}, 1),
+        ({"score": 912, "score_range": [300, 850]}, {"bureau": {"fico_score": 912}}, 1),
+        ({"score": 912, "score_range": [300, 850]}, {"bureau": [{"fico": 912}, {"vantage_score": 1200}]}, 1),
+        ({}, {"fico": {"score": 912, "score_range": {"min": 300, "max": 850}}}, 0),
+        ({"fico_score": {"fico_score": 912, "value": 912}}, {}, 1),
+    ],
+)
+def test_the_same_score_in_two_places_is_out_of_range_once(outcome, events, also):
+    found = warned("score_out_of_range", warnings_of(about(outcome, events=events), "us_ecoa_fcra"))
+    (same,) = [each for each in found if " 912" in each.sentence]
+    assert same.sentence.count("also stands in") == also
+
+
+@pytest.mark.parametrize("plan", ["individual", "employer", "medicare_advantage", None])
+def test_a_code_without_its_meaning_is_told_once_beside_that_there_is_no_reason(plan):
+    record = about({"denial_code": "CO-50", "reasons": [{"code": "CO-50"}]}, subject={"plan_type": plan})
+    content = drafted(record, "us_health_denial")
+    problems = checklist.problems(case(record, "us_health_denial"), Words(content))
+    (no_reason,) = [each for each in problems if "specific reasons" in each]
+    assert "No statement there says it in words" in no_reason
+    found = warnings_of(record, "us_health_denial")
+    told = [each for each in problems if "code means" in each]
+    told += [each.sentence for each in found if "meaning" in each.sentence or "code" in each.sentence]
+    assert len(told) == 1
+    assert warned("no_reason", found) == []
+
+
+def test_where_some_reasons_say_something_each_of_the_others_is_named():
+    record = about({"reasons": ["NULL", "Your income is too low for the payments.", "R07"]})
+    said = [each["statement"] for each in drafted(record, "general")["main_factors"]]
+    empty = [f"main_factors.{n}" for n, each in enumerate(said) if "income" not in each]
+    assert [each.where for each in warned("no_reason", warnings_of(record, "general"))] == empty
+
+
+@pytest.mark.parametrize("plan", [{"plan": {"type": "flurb"}}, {"plan_type": "flurb"}, {"plan_kind": "flurb"}, {}])
+def test_a_plan_of_no_known_kind_is_warned_of_once(plan):
+    record = about({"reasons": ["No referral."]}, subject=plan)
+    only(record, "us_health_denial", "plan_unknown", "unknown_value", "unknown_kind")
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr"])
+@pytest.mark.parametrize("reason", ["n. a.", "N/A", "n.a."])
+def test_what_says_nothing_is_in_no_other_language(reason, language):
+    found = warnings_of(about({"reasons": [reason]}), "general", language)
+    assert [each.id.rpartition("-")[0] for each in found if each.where == "main_factors.0"] == ["no_reason"]
+
+
+CONDITION = {"type": "guarantor", "text": "A co-signer with an income of 3,000 dollars a month signs the lease."}
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        {"conditions": [CONDITION]},
+        {"requirements": [{"category": "co_signer", "description": CONDITION["text"]}]},
+        {"auflagen": [{"type": "Bürge", "text": CONDITION["text"]}]},
+        {"documents_needed": [CONDITION]},
+    ],
+)
+def test_that_somebody_has_to_sign_is_a_condition_and_no_data_about_them(outcome):
+    record = about({"action": "approved with conditions", **outcome})
+    assert not warned("withheld_term", warnings_of(record))
+    assert CONDITION["text"] in str(drafted(record)["decision_summary"])
+
+
+@pytest.mark.parametrize("who", ["name", "date_of_birth", "fullName"])
+def test_who_that_is_stays_withheld_and_is_warned_of_once(who):
+    record = about({"action": "approved with conditions", "conditions": [{**CONDITION, who: "Canary", "ssn": "123"}]})
+    only(record, "general", "withheld_term")
+    assert "Canary" not in str(drafted(record))

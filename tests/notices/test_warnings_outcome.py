@@ -1,0 +1,66 @@
+"""A sentence about the outcome says the outcome that it cites, or a warning says that it does not."""
+
+import pytest
+
+from notices import outcomes
+from tests.notices.drafts import LANGUAGES, warned, warnings_of
+
+
+def said(sentence: str, action: str, language: str = "en", path: str = "outcome.action") -> list[str]:
+    record = {"decision_id": "d", "outcome": {path.rpartition(".")[2]: action}}
+    items = [{"statement": sentence, "source": path}]
+    found = warned("other_outcome", warnings_of(record, "general", language, decision_summary=items))
+    return [each.where for each in found]
+
+
+@pytest.mark.parametrize(
+    ("language", "action", "sentence"),
+    [
+        ("en", "denied", "Your application was approved."),
+        ("en", "REJECTED", "We are glad that your claim was granted."),
+        ("en", "denied", "Your application was not rejected."),
+        ("en", "denied", "We have not decided yet."),
+        ("en", "declined", "Your request is still pending."),
+        ("en", "approved", "We could not approve your application."),
+        ("en", "granted", "Your claim was denied."),
+        ("en", "pending", "Your application was approved."),
+        ("en", "manual_review", "We have refused your application."),
+        ("en", "withdrawn", "Your application was accepted."),
+        ("de", "denied", "Ihr Antrag wurde genehmigt."),
+        ("de", "abgelehnt", "Wir haben noch nicht entschieden."),
+        ("de", "approved", "Ihr Antrag wurde nicht bewilligt."),
+        ("fr", "denied", "Votre demande a été acceptée."),
+        ("fr", "refusée", "Votre demande n'a pas été refusée."),
+        ("fr", "approved", "Nous n'avons pas encore décidé."),
+    ],
+)
+def test_a_sentence_that_says_the_opposite_of_the_outcome_is_named(language, action, sentence):
+    assert said(sentence, action, language) == ["decision_summary.0"]
+
+
+@pytest.mark.parametrize(
+    ("language", "action", "sentence"),
+    [
+        ("en", "denied", "Your application was not approved."),
+        ("en", "denied", "We are unable to grant your request."),
+        ("en", "denied", "Your offer was accepted by others, so we declined yours."),
+        ("en", "denied", "You were not chosen."),
+        ("en", "denied", "This was not decided by a machine alone."),
+        ("en", "approved", "The earlier refusal no longer stands: we approved your claim."),
+        ("en", "partially_approved", "We approved a part and denied the rest."),
+        ("en", "pending", "Your application has not been decided yet."),
+        ("en", "not_denied", "Your application was approved."),
+        ("de", "denied", "Ihr Antrag wurde nicht genehmigt."),
+        ("fr", "denied", "Votre demande n'a pas été acceptée."),
+    ],
+)
+def test_one_that_says_it_in_other_words_is_not(language, action, sentence):
+    assert said(sentence, action, language) == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("path", outcomes.PATHS)
+def test_no_draft_says_another_outcome_than_its_own(language, path):
+    for word in outcomes._table():
+        record = {"decision_id": "d", "outcome": {path.rpartition(".")[2]: word}}
+        assert warned("other_outcome", warnings_of(record, "general", language)) == []

@@ -1,0 +1,73 @@
+"""A time that cannot be read is warned of, in notices and in the dry run; warnings are whole sentences in English."""
+
+import re
+
+import pytest
+
+from notices import deadlines
+from notices.packs import packs
+from tests.notices.drafts import EVERY, warned, warnings_of
+
+UNREADABLE = ["yesterday", "02/11/2026", "2026-02-30T10:00:00Z", "2026-11-02T25:00:00Z", 1793613600, True, {"day": 2}]
+READABLE = ["2026-11-02T10:00:00Z", "2026-11-02T10:00:00+02:00", "2026-11-02", None, ""]
+
+
+def at(path: str, value: object) -> dict:
+    record: dict = {"decision_id": "d", "decided_at": "2026-11-02T10:00:00Z", "outcome": {"action": "denied"}}
+    holder = record
+    *outer, name = path.split(".")
+    for key in outer:
+        holder = holder.setdefault(key, {})
+    holder[name] = value
+    return record
+
+
+@pytest.mark.parametrize("path", [*deadlines.TIMES, "approval.approved_at"])
+def test_a_time_that_cannot_be_read_warns_once_and_is_named(path):
+    for value in UNREADABLE:
+        (found,) = warned("unreadable_time", warnings_of(at(path, value), "us_ecoa_fcra"))
+        assert found.sentence.startswith(f"{path} is no time that can be read")
+    for value in READABLE:
+        assert warned("unreadable_time", warnings_of(at(path, value), "us_ecoa_fcra")) == []
+
+
+@pytest.mark.parametrize("pack", sorted(packs()))
+def test_a_day_of_the_decision_that_cannot_be_read_is_one_fault(pack):
+    found = warnings_of(at("decided_at", "2.11.2026 um zehn"), pack)
+    told = ("decided_at is no time", "no readable date")
+    assert len([each for each in found if any(words in each.sentence for words in told)]) == 1
+
+
+@pytest.mark.parametrize(("pack", "language"), EVERY)
+def test_what_operators_are_told_is_in_english_whatever_the_letter_is_in(pack, language):
+    record = {"decision_id": "d", "decided_at": "x", "outcome": {"action": "denied", "reasons": ["R07"]}}
+    english = set(packs()[pack].text("en").labels.values())
+    for each in warned("missing_element", warnings_of(record, pack, language)):
+        assert re.sub(r": [^:]*\(.*", "", each.sentence) in english
+
+
+def test_a_warning_about_the_whole_begins_with_its_sentence():
+    found = warnings_of(at("decided_at", "x"), "us_ecoa_fcra")
+    assert all(not each.line.startswith(":") for each in found)
+    assert any(each.line == each.sentence for each in found)
+
+
+@pytest.mark.parametrize("day", ["2027-02-30", "2027-13-01", "45.13.2027", "45/13/2027", 1798761600])
+@pytest.mark.parametrize("path", ["outcome.valid_until", "outcome.offer.expiry_date", "outcome.effective_date"])
+@pytest.mark.parametrize("language", ["en", "de", "fr"])
+def test_a_day_of_an_offer_that_nobody_can_read_warns(day, path, language):
+    found = warned("unclear_day", warnings_of(at(path, day), "general", language))
+    assert any(each.sentence.startswith(f"{path} is {day}, and nobody") for each in found)
+
+
+@pytest.mark.parametrize("day", ["01/02/2027", "03-04-27"])
+def test_a_day_that_may_be_one_of_two_does_where_both_are_written(day):
+    assert warned("unclear_day", warnings_of(at("outcome.valid_until", day)))
+    assert warned("unclear_day", warnings_of(at("outcome.valid_until", day), "general", "fr")) == []
+
+
+@pytest.mark.parametrize(
+    "day", ["2027-02-28", "2027-02-28T10:00:00Z", "13/02/2027", "02/02/2027", "01.02.2027", "9999-12-31", "soon", 30]
+)
+def test_a_day_that_has_one_reading_does_not(day):
+    assert warned("unclear_day", warnings_of(at("outcome.valid_until", day))) == []

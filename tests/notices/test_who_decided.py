@@ -1,0 +1,313 @@
+"""Laws about automated decisions and decisions of people, records that contradict themselves, laws not yet in force."""
+
+import json
+
+import pytest
+
+from notices import checklist
+from notices.models import Notice, NoticeRevision
+from notices.packs import packs
+from tests.notices.conftest import approve, done, drafted, edit, exempt, shown, step
+from tests.notices.drafts import case, told
+from tests.notices.judged import AUTOMATED, REVIEW, SOLELY, about, kinds, letter, missing, results, sentences
+from tests.notices.test_reasons import Words
+
+# ── letters about a person's review ──
+
+
+@pytest.mark.parametrize("pack", [*SOLELY, "us_co_admt", "eu_ai_act_86", "eu_ccd2_18", "general"])
+def test_a_person_s_review_is_not_blocked_by_tests_for_automated_decisions(pack):
+    language = packs()[pack].languages[0]
+    content = letter(REVIEW, pack, language)
+    assert checklist.problems(case(REVIEW, pack), Words(content)) == []
+    assert content["human_review_available"] is False
+
+
+@pytest.mark.parametrize("pack", SOLELY)
+def test_of_a_review_it_is_asked_who_decided_and_not_assumed(pack):
+    language = packs()[pack].languages[0]
+    (sentence,) = sentences(REVIEW, pack, "who_decided", language)
+    assert "One who only followed the system's result" in sentence
+    said = {**REVIEW, "outcome": {"result": "upheld", "solely_automated": False}}
+    assert {"who_decided", "not_automated"}.isdisjoint(kinds(said, pack, language))
+
+
+def test_a_judgment_is_cited_only_where_it_binds():
+    cited = {pack for pack, law in packs().items() if "C-634/21" in law.model_dump_json()}
+    assert cited == {"gdpr_22"}
+    for pack in (*SOLELY, "us_ca_admt"):
+        language = packs()[pack].languages[0]
+        told = " ".join(sentences(REVIEW, pack, "who_decided", language))
+        assert ("C-634/21" in told) is (pack == "gdpr_22")
+    assert "Article 22A" in " ".join(sentences(REVIEW, "uk_gdpr_22c", "who_decided"))
+
+
+# ── approvals ──
+
+APPROVED = [
+    {"action": "APPROVED"},
+    {"action": "genehmigt"},
+    {"action": "shortlisted"},
+    {"action": None, "result": "granted"},
+]
+
+
+@pytest.mark.parametrize("told", APPROVED)
+@pytest.mark.parametrize("pack", ["gdpr_22", "uk_gdpr_22c", "us_co_admt", "eu_ccd2_18"])
+def test_an_approval_has_nothing_to_contest(told: dict, pack: str):
+    approved = {**about(reasons=None, **told), "decided_at": "2027-02-01T10:00:00Z"}
+    content = letter(approved, pack)
+    rights = " ".join(content["rights"]).casefold()
+    assert not [word for word in ("contest", "review", "human intervention", "point of view") if word in rights]
+    assert (content["human_review_available"], content["how_to_request_review"]) == (False, "")
+    assert missing(approved, pack) == set()
+
+
+@pytest.mark.parametrize(
+    "action", ["denied", "counteroffer", "conditionally_approved", "partially_approved", "reduced"]
+)
+@pytest.mark.parametrize("pack", ["gdpr_22", "uk_gdpr_22c", "us_co_admt"])
+def test_what_is_adverse_in_part_can_be_contested(action: str, pack: str):
+    assert (
+        letter({**about(action=action), "decided_at": "2027-02-01T10:00:00Z"}, pack)["human_review_available"] is True
+    )
+
+
+@pytest.mark.parametrize("pack", SOLELY)
+def test_a_reviewer_who_merely_follows_the_score_leaves_it_an_automated_decision(pack):
+    followed = {**REVIEW, "outcome": {"result": "upheld", "solely_automated": True}}
+    language = packs()[pack].languages[0]
+    assert "contradiction" in kinds(followed, pack, language)
+    assert letter(followed, pack, language)["human_review_available"] is True
+    assert letter(followed, pack, language)["framework"] == packs()[pack].text(language).framework
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"approval": None},
+        {"approval": {"approver": ""}},
+        {"approval": {"approver": "n/a"}},
+        {"approval": {"approver": "system"}},
+        {"approval": {"approver": "reviewer 12", "human_involvement": "none"}},
+    ],
+)
+def test_without_a_named_reviewer_nothing_says_that_a_person_looked(changes):
+    assert missing({**REVIEW, **changes}, "gdpr_22") >= {"solely_automated"}
+
+
+@pytest.mark.parametrize("reconsiders", [{"decision_id": "loan-1"}, "loan-1"])
+@pytest.mark.parametrize("approver", ["reviewer 12", {"name": "reviewer 12"}])
+def test_a_review_from_elsewhere_is_known_however_it_is_spelled(reconsiders, approver):
+    record = {**REVIEW, "reconsiders": reconsiders, "approval": {"approver": approver}}
+    assert missing(record, "gdpr_22") == set()
+
+
+# ── a person's decision ──
+
+
+@pytest.mark.parametrize(("pack", "language"), [(pack, each) for pack in SOLELY for each in packs()[pack].languages])
+def test_a_letter_about_a_person_s_decision_cites_no_law_for_automated_ones(pack, language):
+    content = letter(about(solely_automated=False), pack, language)
+    assert content["framework"] != packs()[pack].text(language).framework
+    assert not any(number in content["framework"] for number in ("22", "12.1", "65.2"))
+    assert content["human_review_available"] is False
+    assert "not_automated" in kinds(about(solely_automated=False), pack, language)
+
+
+@pytest.mark.parametrize("word", ["decided_by_human", "Decided by human", "DECIDED-BY-PERSON", "manual", "Entschieden"])
+def test_a_record_that_tells_of_a_person_who_decided_is_asked_too(word):
+    record = {**about(solely_automated=None), "approval": {"human_involvement": word}}
+    assert "22" not in letter(record, "gdpr_22")["framework"]
+    assert "who_decided" in kinds(record, "gdpr_22")
+
+
+@pytest.mark.parametrize("word", ["none", "reviewed_before_decision", "", "n/a", 7, None])
+def test_a_record_that_does_not_say_who_decided_is_taken_for_an_automated_one(word):
+    record = {**about(solely_automated=None), "approval": {"human_involvement": word}}
+    assert "22" in letter(record, "gdpr_22")["framework"]
+    assert "solely_automated" in missing(record, "gdpr_22")
+
+
+def test_the_law_s_name_on_a_person_s_decision_is_a_problem_and_its_right_a_warning():
+    record = about(solely_automated=False)
+    automated = letter(AUTOMATED, "gdpr_22")
+    words = {**letter(record, "gdpr_22"), "framework": automated["framework"], "rights": automated["rights"]}
+    assert any("Articles 15, 16 and 77" in each for each in checklist.problems(case(record, "gdpr_22"), Words(words)))
+    assert "no_such_right" in kinds(record, "gdpr_22", rights=automated["rights"])
+    assert "no_such_right" not in kinds(record, "gdpr_22")
+
+
+@pytest.mark.parametrize("pack", ["us_co_admt", "eu_ai_act_86", "eu_ccd2_18"])
+def test_a_law_about_decisions_with_a_system_warns_where_the_record_tells_of_none(pack):
+    assert "not_automated" in kinds({**about(solely_automated=False), "system": {}}, pack)
+    assert "not_automated" not in kinds(about(solely_automated=False), pack)
+
+
+# ── contradictions ──
+
+
+@pytest.mark.parametrize("pack", ["general", "gdpr_22", "us_ecoa_fcra"])
+@pytest.mark.parametrize(
+    ("solely", "approval"),
+    [
+        (True, {"approver": "officer 3"}),
+        (True, {"approver": ["officer 3"]}),
+        (True, {"human_involvement": "decided_by_human"}),
+        (True, {"human_involvement": "reviewed_before_decision"}),
+        (True, {"human_involvement": True}),
+        (False, {"human_involvement": "None"}),
+        (False, {"human_involvement": "keine"}),
+        (None, {"human_involvement": "none", "approver": "officer 3"}),
+    ],
+)
+def test_a_record_that_contradicts_itself_about_who_decided_warns(pack, solely, approval):
+    assert "contradiction" in kinds({**about(solely_automated=solely), "approval": approval}, pack)
+
+
+@pytest.mark.parametrize(
+    ("solely", "approval"),
+    [
+        (True, None),
+        (True, {"approver": None, "human_involvement": "none"}),
+        (True, {"approver": "n/a", "human_involvement": "n/a"}),
+        (True, {"approver": "", "human_involvement": False}),
+        (False, {"approver": "officer 3", "human_involvement": "decided_by_human"}),
+        ("no", {"approver": "officer 3"}),
+    ],
+)
+def test_and_one_that_does_not_is_not_warned_of(solely, approval):
+    assert "contradiction" not in kinds({**about(solely_automated=solely), "approval": approval}, "general")
+
+
+# ── in force ──
+
+
+@pytest.mark.parametrize(
+    ("pack", "before", "since"),
+    [
+        ("us_co_admt", "2026-12-31", "2027-01-01"),
+        ("us_co_admt", "2026-12-31T23:30:00-07:00", "2027-01-01T00:30:00-07:00"),
+        ("us_ca_admt", "2026-12-31T23:59:59-08:00", "2027-01-01T00:00:00-08:00"),
+        ("eu_ccd2_18", "2026-11-19", "2026-11-20T00:00:00+01:00"),
+        ("uk_gdpr_22c", "2026-02-04T10:00:00Z", "2026-02-05"),
+    ],
+)
+def test_a_decision_from_before_the_law_warns_and_its_letter_claims_no_right(pack, before, since):
+    early, later = {**AUTOMATED, "decided_at": before}, {**AUTOMATED, "decided_at": since}
+    assert "not_in_force" in kinds(early, pack)
+    assert "not_in_force" not in kinds(later, pack)
+    locked = set(letter(later, pack)["rights"]) - set(packs()[pack].text("en").rights)
+    content = letter(early, pack)
+    assert locked
+    assert not locked & set(content["rights"])
+    assert (content["human_review_available"], content["how_to_request_inputs"], content["deadline_note"]) == (
+        False,
+        "",
+        "",
+    )
+    assert "no_such_right" in kinds(early, pack, rights=letter(later, pack)["rights"])
+
+
+def test_nothing_is_missed_that_only_a_later_law_gives():
+    found = results({**AUTOMATED, "decided_at": "2026-12-01"}, "us_co_admt")
+    assert found["human_review"][0] == found["right_to_review"][0] == "not_applicable"
+    assert results({**AUTOMATED, "decided_at": "2027-01-02"}, "us_co_admt")["right_to_review"][0] == "present"
+
+
+def test_what_the_record_itself_offers_is_told_before_the_law_too():
+    offered = {**AUTOMATED, "outcome": {**AUTOMATED["outcome"], "review": {"available": True}}}
+    assert letter(offered, "us_co_admt")["human_review_available"] is True
+
+
+def test_before_it_applies_a_law_is_printed_with_its_day():
+    assert "from January 1, 2027" in letter(AUTOMATED, "us_co_admt")["framework"]
+    assert "2027" not in letter({**AUTOMATED, "decided_at": "2027-01-01"}, "us_co_admt")["framework"]
+
+
+@pytest.mark.parametrize("decided_at", [None, "", "21.11.2026", "yesterday", 20261121])
+def test_a_decision_whose_day_nobody_knows_is_of_the_day_on_which_it_came(decided_at):
+    record = {**AUTOMATED, "decided_at": decided_at}
+    assert "not_in_force" in kinds(record, "us_co_admt")
+    assert "not_in_force" in kinds(record, "eu_ccd2_18"), "it may be older than a new law"
+    assert "not_in_force" not in kinds(record, "gdpr_22")
+    assert "not_in_force" not in kinds(record, "general")
+
+
+def test_earlier_laws_gave_the_same_rights_for_credit_and_health():
+    early = {**AUTOMATED, "decided_at": "2021-05-01"}
+    for pack in ("us_ecoa_fcra", "us_health_denial"):
+        assert "not_in_force" in kinds(early, pack)
+        assert len(letter(early, pack)["rights"]) == len(letter(AUTOMATED, pack)["rights"])
+
+
+@pytest.mark.parametrize("involvement", ["reviewed_before_decision", "An officer saw the score and confirmed it."])
+def test_a_person_whose_part_california_does_not_count_leaves_it_a_decision_of_the_system(involvement):
+    approval = {"human_involvement": involvement, "meets_7001_e_1": False}
+    said = kinds({**about(solely_automated=False), "approval": approval}, "us_ca_admt")
+    assert {"not_automated", "who_decided", "unknown_kind", "no_admt"}.isdisjoint(said)
+    counted = {**about(solely_automated=False), "approval": {**approval, "meets_7001_e_1": True}}
+    assert "not_automated" in kinds(counted, "us_ca_admt")
+
+
+def test_california_says_which_request_it_answers():
+    asked = {**AUTOMATED, "events": {"access_request": {"received_at": "2027-01-05"}}}
+    assert "Access request received on January 5, 2027." in told(letter(asked, "us_ca_admt"), "decision_summary")
+    assert results(asked, "us_ca_admt")["request_answered"][0] == "present"
+    assert results(AUTOMATED, "us_ca_admt")["request_answered"][0] == "missing"
+
+
+# ── whatever a record says ──
+
+
+@pytest.mark.parametrize("pack", sorted(packs()))
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"reconsiders": [], "approval": "somebody", "system": "yes"},
+        {"reconsiders": 7, "approval": {"approver": {"a": []}, "human_involvement": ["x"]}},
+        {"outcome": {"solely_automated": "no"}, "approval": [1], "subject": "DE"},
+        {"outcome": "denied", "system": {"public_body": 1}, "decided_at": "9999-12-31T23:59:59-14:00"},
+    ],
+)
+def test_odd_records_are_drafted_and_checked(pack, odd):
+    language = packs()[pack].languages[0]
+    record = json.loads(json.dumps({**AUTOMATED, **odd}))
+    assert kinds(record, pack, language) == kinds(record, pack, language)
+
+
+# ── a notice from before ──
+
+
+@pytest.mark.django_db
+def test_a_draft_that_cites_the_law_for_automated_decisions_is_mended_by_any_edit(api):
+    api.ingest(about(solely_automated=False))
+    notice = drafted(api, "d-1", pack="gdpr_22")
+    revision = NoticeRevision.objects.get()
+    old = {**revision.content, "framework": packs()["gdpr_22"].text("en").framework}
+    NoticeRevision.objects.update(content=old)
+    Notice.objects.update(pack_version="2026.4", pack_digest="0" * 64)
+    assert any("framework" in each for each in shown(api, notice)["problems"])
+    edited = done(edit(api, notice))
+    assert edited["content"]["framework"] == notice["content"]["framework"]
+    assert edited["problems"] == []
+
+
+@pytest.mark.django_db
+def test_an_approved_notice_keeps_the_name_of_the_law_and_its_new_version_has_today_s(api):
+    api.ingest(about(solely_automated=False))
+    notice = drafted(api, "d-1", pack="gdpr_22")
+    done(approve(api, notice, acknowledge=[each["id"] for each in notice["warnings"]]))
+    sealed = "General Data Protection Regulation (GDPR), Articles 15 and 22"
+    NoticeRevision.objects.update(content={**notice["content"], "framework": sealed})
+    assert shown(api, notice)["content"]["framework"] == sealed
+    assert done(step(api, notice, "versions"))["content"]["framework"] == notice["content"]["framework"]
+
+
+@pytest.mark.django_db
+def test_what_does_not_apply_is_not_missed(api):
+    api.ingest(about(reasons=None))
+    notice = drafted(api, "d-1", pack="uk_gdpr_22c")
+    assert [each["id"] for each in notice["warnings"] if each["id"].startswith("missing_element-")]
+    waived = done(exempt(api, notice, reasons="They were given in March."))
+    assert not [each["id"] for each in waived["warnings"] if each["id"].startswith("missing_element-")]
