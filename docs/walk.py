@@ -20,7 +20,6 @@ CHANGES = "Say that the insurance was denied. “A problem” tells the applican
 MESSAGE = "Another insurer has agreed since. I can send you the letter."
 
 REVIEW = {
-    "requested_by": "the applicant",
     "reviewer": "reviewer 12",
     "reviewer_authority": "credit officer",
     "outcome": "overturned",
@@ -73,7 +72,9 @@ def _begin(page: Page) -> None:
 def _open(page: Page) -> None:
     """From the queue to the draft, and to the decision that it is about."""
     page.get_by_role("link", name=re.compile(rf"{DECISION}\b")).click()
-    shoot(page, "guide-blocked", page.get_by_role("heading", level=1), page.get_by_role("region", name="Why"))
+    shoot(
+        page, "guide-blocked", page.get_by_role("heading", level=1), _section(page, "Why"), _section(page, "Warnings")
+    )
     checklist = _section(page, "Checklist")
     shoot(page, "guide-checklist", checklist.get_by_role("heading"), checklist.get_by_role("row").nth(6))
     page.get_by_role("link", name="The decision").click()
@@ -128,6 +129,8 @@ def _approve(page: Page, notice: str) -> None:
     form = _act(page, "approve")
     form.get_by_label("By which authority").fill("credit officer")
     form.get_by_label("Comment").fill("Checked against the loan officer's file.")
+    for tick in form.get_by_role("checkbox").all():
+        tick.check()
     shoot(page, "guide-approve", page.get_by_role("heading", name="What next"), form.get_by_role("button"))
     form.get_by_role("button").click()
     expect(page.get_by_text("Approved.", exact=True)).to_be_visible()
@@ -137,7 +140,7 @@ def _letter(page: Page, notice: str, file: Path) -> Path:
     page.goto(notice)
     answer = page.request.get(f"{notice.removesuffix('change/')}letter/?format=pdf")
     file.write_bytes(answer.body())
-    first, last = _viewer(page, f"{answer.url}#page=1", 1060), _viewer(page, f"{answer.url}#page=2", 580)
+    first, last = _viewer(page, f"{answer.url}#page=1", 1060), _viewer(page, f"{answer.url}#page=2", 760)
     shoot(first, "guide-letter")
     shoot(last, "guide-letter-end")
     first.close()
@@ -161,7 +164,7 @@ def _deliver(page: Page) -> None:
     form.get_by_label("Reference of the carrier").fill("EX-0002")
     form.get_by_role("button").click()
     expect(page.get_by_text("The delivery is recorded.")).to_be_visible()
-    shoot(page, "guide-delivered", page.locator(".standing"), _section(page, "Deliveries"))
+    shoot(page, "guide-delivered", page.locator(".standing"), _section(page, "Why"), _section(page, "Deliveries"))
 
 
 def _read(browser: Browser, site: Service, writer: Page, letter: Path) -> None:
@@ -198,7 +201,8 @@ def _answer(page: Page) -> None:
     expect(recorded).to_be_visible()
     shoot(page, "guide-reconsidered", page.get_by_role("heading", level=1), recorded)
     page.goto(request)
-    shoot(page, "guide-answered", page.locator(".facts"), _section(page, "Write to the person"))
+    write = page.get_by_role("region", name="is answered: write the letter")
+    shoot(page, "guide-answered", page.locator(".facts"), write)
 
 
 def _report(page: Page) -> None:

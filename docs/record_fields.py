@@ -1,0 +1,163 @@
+"""Writes the table of docs/srf-record.md anew, from the packs and from drafts: `python -m docs.record_fields`."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+django.setup()
+
+from decisions.misspellings import PROFILE  # noqa: E402
+from notices import drafting  # noqa: E402
+from notices.deadlines import OCCURRENCES  # noqa: E402
+from notices.dry_runs import record_names  # noqa: E402
+from notices.packs import STATEMENT_FIELDS, Pack, flags, packs  # noqa: E402
+from notices.previews import Sender, preview  # noqa: E402
+from notices.record_paths import Facts  # noqa: E402
+
+PAGE = Path(__file__).with_name("srf-record.md")
+_BEGIN, _END = "<!-- fields -->\n", "<!-- end of fields -->"
+_EVENT = "events.check.income"
+_LISTS = ("outcome.reasons", "outcome.principal_factors")
+_VALUES: dict[str, Any] = {
+    "decided_at": "2026-11-20T09:30:00Z",
+    "outcome.action": "denied",
+    "outcome.result": "overturned",
+    "outcome.reasons": ["The income is too low."],
+    "outcome.reason_codes": ["R01"],
+    "outcome.principal_factors": [{"factor": "income", "value": 31000, "direction": "adverse"}],
+    "outcome.what_would_have_changed": ["A higher income."],
+    "outcome.score": 620,
+    "subject.language": "en",
+    _EVENT: 31000,
+}
+_SECTIONS = {
+    "decision_summary": "what was decided",
+    "role_of_automated_system": "system and people",
+    "main_factors": "why",
+    "inputs_used": "information used",
+}
+
+
+def table() -> str:
+    """Each field that the service reads, where a letter tells it, which packs ask for it, and what else hangs on it."""
+    rows = [f"| `{name}` | {_letter(path)} | {_asked(path)} | {_effects(path)} |" for name, path in _fields()]
+    return "\n".join(
+        ["| field | a letter tells it under | asked for by | and it decides |", "|---|---|---|---|", *rows]
+    )
+
+
+def with_table(page: str) -> str:
+    """The page with its table as the code has it now."""
+    before, _, rest = page.partition(_BEGIN)
+    return before + _BEGIN + table() + "\n" + _END + rest.partition(_END)[2]
+
+
+def _fields() -> Iterator[tuple[str, str]]:
+    """Names of rows with the path that stands for them, the profile's first."""
+    below_lists = tuple(f"{path}." for path in _LISTS)
+    profile = [path for path in (*PROFILE, *_LISTS) if path != "events" and not path.startswith(below_lists)]
+    others = sorted(set(record_names()) - set(profile))
+    yield from ((path, path) for path in profile)
+    yield "events.<event>.<field>", _EVENT
+    yield from ((path, path) for path in others)
+
+
+def _letter(path: str) -> str:
+    found: dict[str, list[str]] = {}
+    for pack in packs().values():
+        for section in _sections(pack, path):
+            found.setdefault(_SECTIONS[section], []).append(pack.id)
+    return "; ".join(f"{section}{_named(names)}" for section, names in found.items())
+
+
+def _sections(pack: Pack, path: str) -> list[str]:
+    """The sections that cite a field in a draft: of a record with it alone, of a denial, or of one of which everything
+    is true that can be."""
+    cited: set[str] = set()
+    for others in ({}, {"outcome.action": "denied"}, {"outcome.action": "denied", **dict.fromkeys(flags.FLAGS, True)}):
+        content = preview(_facts({**others, path: _value(path)}), pack, Sender("Bank", {}), language="en").content
+        cited.update(name for name in STATEMENT_FIELDS if any(_is_at(item, path) for item in content[name]))
+    return [name for name in STATEMENT_FIELDS if name in cited]
+
+
+def _is_at(item: dict[str, str], path: str) -> bool:
+    return f"{item['source']}.".startswith(f"{path}.")
+
+
+def _facts(values: dict[str, Any]) -> Facts:
+    record: dict[str, Any] = {}
+    for path, value in values.items():
+        *parents, last = path.split(".")
+        holder = record
+        for key in parents:
+            holder = holder.setdefault(key, {})
+        holder[last] = value
+    return Facts(json.dumps(_with_lists(record)).encode())
+
+
+def _with_lists(value: Any) -> Any:
+    """A value in which what is keyed by a position is a list."""
+    if not isinstance(value, dict):
+        return value
+    below = {key: _with_lists(each) for key, each in value.items()}
+    return list(below.values()) if set(below) == {"0"} else below
+
+
+def _value(path: str) -> Any:
+    if path in _VALUES or path in flags.FLAGS:
+        return _VALUES.get(path, True)
+    if path.endswith("_at"):
+        return "2026-11-20T09:30:00Z"
+    return "2026-11-20" if path.endswith("_date") else "something said"
+
+
+def _asked(path: str) -> str:
+    """In bold the packs without which approval is refused, once their law is in force."""
+    named = []
+    for pack in packs().values():
+        asking = [element for element in pack.elements if path in element.paths]
+        if asking:
+            named.append(f"**`{pack.id}`**" if any(map(pack.binds, asking)) else f"`{pack.id}`")
+    return ", ".join(named)
+
+
+def _effects(path: str) -> str:
+    found: dict[str, list[str]] = {}
+    for pack in packs().values():
+        for effect in _effects_in(pack, path):
+            found.setdefault(effect, []).append(pack.id)
+    return "; ".join(f"{effect}{_named(names)}" for effect, names in found.items())
+
+
+def _effects_in(pack: Pack, path: str) -> Iterator[str]:
+    if any(path in occurrence.paths for clock in pack.clocks for occurrence in OCCURRENCES[clock.trigger]):
+        yield "a deadline"
+    parts = (*pack.elements, *pack.clocks, *pack.locked, *pack.frameworks, *pack.by_law, *pack.cautions)
+    if any(path in part.when.record_paths for part in parts):
+        yield "what applies"
+    if drafting.language_of(_facts({path: pack.languages[-1]}), pack, "", {}) != pack.languages[0]:
+        yield "the language"
+    if len({_review(pack, {path: value} if value is not None else {}) for value in (None, True, False)}) > 1:
+        yield "whether a review is offered"
+    for name, paths in pack.from_record.items():
+        if path in paths:
+            yield f"the text's `{name}`"
+
+
+def _review(pack: Pack, values: dict[str, Any]) -> bool:
+    content = preview(_facts(values), pack, Sender("Bank", {}), language="en").content
+    return bool(content["human_review_available"])
+
+
+def _named(names: list[str]) -> str:
+    """The packs, unless all are meant."""
+    return "" if len(names) == len(packs()) else f" ({', '.join(f'`{name}`' for name in names)})"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_table(PAGE.read_text()))
