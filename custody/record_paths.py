@@ -61,6 +61,11 @@ def keys(path: str) -> list[str]:
     """
     if not path:
         return []
+    if '"' not in path:
+        bare = path.split(".")
+        if "" in bare:
+            raise NoSuchField(path)
+        return bare
     found, at = [], 0
     while match := _SEGMENT.match(path, at):
         found.append(match[0])

@@ -22,7 +22,6 @@ from notices.packs import (
     is_text,
     placeholders,
 )
-from notices.packs.conditions import parse
 from notices.record_paths import Facts, NoSuchField, Scalar
 from notices.sensitive.bases import title_of
 from notices.wording.reasons import has_words, says_nothing, telling_words
@@ -324,7 +323,7 @@ def check(case: Case, revision: Revision) -> list[ElementResult]:
             result=_result(case, element, revision),
             citation=element.citation,
             authority=element.authority,
-            blocks=pack.blocks(element, decided_on) and parse(element.blocks_if).holds(case.facts.get),
+            blocks=pack.blocks(element, decided_on) and element.blocks_when.holds(case.facts.get),
             reason=revision.not_applicable.get(element.id, ""),
         )
         for element in pack.elements

@@ -4,7 +4,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -100,9 +100,16 @@ def kind(value: Any) -> Any:
 
 def spelling(word: str) -> str:
     """A word in one spelling of many: `PartiallyApproved`, `PARTIALLY-APPROVED` and `partially approved` are one."""
-    text = unicodedata.normalize("NFKC", word[:_LONGEST].replace("\x00", ""))
-    parted = "".join(f"_{one}" if one.isupper() and last.islower() else one for last, one in pairwise(f"_{text}"))
-    return _BETWEEN.sub("_", parted).strip("_").casefold()
+    return _spelling(word[:_LONGEST])
+
+
+@lru_cache(4096)
+def _spelling(word: str) -> str:
+    """Packs and records use the same words again and again."""
+    text = unicodedata.normalize("NFKC", word.replace("\x00", ""))
+    if not text.islower():
+        text = "".join(f"_{one}" if one.isupper() and last.islower() else one for last, one in pairwise(f"_{text}"))
+    return _BETWEEN.sub("_", text).strip("_").casefold()
 
 
 def _without_accents(word: str) -> str:

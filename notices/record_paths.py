@@ -111,12 +111,15 @@ class Facts:
         require_short_paths(payload, self.document)
         self._positions: dict[int, dict[str, int]] = {}
         self._spellings: dict[int, dict[str, str]] = {}
+        self._asked_for: dict[str, Fact | None] = {}
         self._shapes: dict[str, Any] | None = None
 
     def at(self, path: str) -> Fact:
         """What is at a path, scalar or not, also where the record spells its names otherwise: `receivedAt` is
         `received_at`, if nothing is called that. Raises NoSuchField."""
-        return self._walk(path, self._key_in_any_spelling)
+        if (fact := self._any_spelling_at(path)) is None:
+            raise NoSuchField(path)
+        return fact
 
     def find(self, source: str) -> Fact:
         """The scalar that a statement cites, by the record's own spelling. Raises NoSuchField."""
@@ -127,19 +130,24 @@ class Facts:
 
     def real(self, path: str) -> str:
         """A path in the record's own spelling; where there is nothing, as it stands."""
-        try:
-            return self.at(path).path
-        except NoSuchField:
-            return path
+        fact = self._any_spelling_at(path)
+        return fact.path if fact else path
 
     def get(self, path: str) -> Any:
         """What is `at` a path; None if there is nothing. At `found.…` is what `shapes` finds."""
         if path.startswith(shapes.PREFIX) and shapes.PREFIX[:-1] not in self.document:
             return self._found().get(path.removeprefix(shapes.PREFIX))
-        try:
-            return self.at(path).value
-        except NoSuchField:
-            return None
+        fact = self._any_spelling_at(path)
+        return fact.value if fact else None
+
+    def _any_spelling_at(self, path: str) -> Fact | None:
+        """A pack asks for the same few paths again and again, so what is there is kept."""
+        if path not in self._asked_for:
+            try:
+                self._asked_for[path] = self._walk(path, self._key_in_any_spelling)
+            except NoSuchField:
+                self._asked_for[path] = None
+        return self._asked_for[path]
 
     def _found(self) -> dict[str, Any]:
         if self._shapes is None:

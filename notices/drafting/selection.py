@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import chain, islice
 
 from notices import outcome_parts, outcomes
@@ -71,14 +72,15 @@ class Selection:
     def requested(self) -> Iterator[tuple[Element, Iterator[Topic]]]:
         """What the pack asks for by name, where the record has it: the scalars at each path, directly below it or in
         an item of its list."""
-        for element in self._asking():
+        for element in self._asking:
             if _TOLD_UNASKED.isdisjoint(element.paths):  # those are told as reasons, or withheld as such
                 yield element, self._asked_for(element)
 
-    def _asking(self) -> Iterator[Element]:
-        for element in self._pack.elements:
-            if element.paths and element.check == "cited" and element.applies_to(self._facts.get):
-                yield element
+    @cached_property
+    def _asking(self) -> list[Element]:
+        """The elements of the pack that apply and ask for fields by name."""
+        cited = (element for element in self._pack.elements if element.paths and element.check == "cited")
+        return [element for element in cited if element.applies_to(self._facts.get)]
 
     def _asked(self, elements: Iterable[Element]) -> set[str]:
         return {self._facts.real(path) for element in elements for path in element.literal_paths}
@@ -88,7 +90,7 @@ class Selection:
         known = set(told)
         kinds = [(fact, outcome_parts.kind(fact)) for fact in self._scalars(self._find("outcome"))]
         left = [(fact, kind) for fact, kind in kinds if self._is_swept(fact, kind) and fact.path_length <= MOST_SOURCE]
-        asked = self._asked(self._asking())
+        asked = self._asked(self._asking)
         # A score of the outcome is told where the law asks for it, also beside the same score in a report.
         scores = (fact for fact, kind in kinds if kind == "score" and fact.path in asked - known)
         return {
@@ -124,7 +126,7 @@ class Selection:
                 yield from self._fields(self._find(path))
         if self._facts.get(RECONSIDERED):
             yield from self._fields(self._find("approval.authority"))
-        later = self._asked(element for element in self._asking() if element.where == "main_factors")
+        later = self._asked(element for element in self._asking if element.where == "main_factors")
         outcome = [
             fact
             for fact in self._directly_in("outcome")
@@ -203,7 +205,7 @@ class Selection:
 
     def _reason_parts(self) -> list[Fact]:
         """The parts of the outcome that give reasons, but for codes, and what the pack asks for by name."""
-        asked = self._asked(self._asking()) - {self._facts.real(path) for path in _TOLD_UNASKED}
+        asked = self._asked(self._asking) - {self._facts.real(path) for path in _TOLD_UNASKED}
         outcome = self._find("outcome")
         return [part for part in _reasons_in(outcome) if part.path not in asked] if outcome else []
 

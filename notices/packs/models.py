@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from decimal import Decimal
 from fnmatch import fnmatchcase, translate
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
@@ -14,6 +14,7 @@ from notices import kinds, outcomes
 from notices.bidi import contained
 from notices.packs import conditions
 from notices.packs.clocks import Clock
+from notices.packs.conditions import Applicability
 from notices.packs.parts import BINDING, Authority, Conditional, Id, List, Part, Sentence
 from notices.packs.prohibited import Prohibition
 from notices.packs.provisions import ByLaw, Caution, Choice
@@ -104,7 +105,12 @@ class Element(Conditional):
             raise ValueError("what is asked for on request says so in 'applies'")
         return expression
 
-    @property
+    @cached_property
+    def blocks_when(self) -> Applicability:
+        """`blocks_if`, read."""
+        return conditions.parse(self.blocks_if)
+
+    @cached_property
     def literal_paths(self) -> tuple[str, ...]:
         return tuple(path for path in self.paths if "*" not in path)
 
@@ -395,7 +401,7 @@ class Pack(Part):
         """The fields of a record that the pack asks for by name."""
         parts = (*self.elements, *self.clocks, *self.locked, *self.frameworks, *self.by_law, *self.cautions)
         asked = {path for part in parts for path in part.when.record_paths}
-        asked.update(path for one in self.elements for path in conditions.parse(one.blocks_if).record_paths)
+        asked.update(path for one in self.elements for path in one.blocks_when.record_paths)
         named = (*(element.paths for element in self.elements), *self.from_record.values())
         return tuple(sorted(asked.union(*named)))
 

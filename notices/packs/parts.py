@@ -1,9 +1,10 @@
 """What the parts of a pack are made of."""
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from notices.packs import conditions
 from notices.packs.conditions import Applicability
@@ -24,7 +25,6 @@ class Part(BaseModel):
 
 class Conditional(Part):
     applies: str = conditions.ALWAYS
-    _when: Applicability = PrivateAttr()
 
     @field_validator("applies")
     @classmethod
@@ -32,16 +32,13 @@ class Conditional(Part):
         conditions.parse(expression)
         return expression
 
-    def model_post_init(self, context: Any) -> None:
-        self._when = conditions.parse(self.applies)
-
-    @property
+    @cached_property
     def when(self) -> Applicability:
         """`applies`, read."""
-        return self._when
+        return conditions.parse(self.applies)
 
     def applies_to(
         self, record: Callable[[str], Any], notice: Mapping[str, Any] | None = None, *, requested: bool = False
     ) -> bool:
         """Tell whether this applies: see `Applicability.holds`."""
-        return self._when.holds(record, notice, requested=requested)
+        return self.when.holds(record, notice, requested=requested)
