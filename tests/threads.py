@@ -7,6 +7,10 @@ from typing import Any
 
 from django.db import connections
 
+HANGS_SECONDS = 180
+"""Who has waited so long for what should happen says that it hangs. It is far more than a busy computer takes, and
+costs nothing where all is well."""
+
 
 def at_once(count: int, call: Callable[[int], Any]) -> list[Any]:
     """What `call(0)` … `call(count - 1)` return, started together, each in a thread with a connection of its own."""

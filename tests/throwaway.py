@@ -94,7 +94,7 @@ def redis() -> Iterator[str]:
         server.wait()
 
 
-def wait_for_port(port: int, seconds: float = 30) -> None:
+def wait_for_port(port: int, seconds: float = 180) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         with socket.socket() as probe:

@@ -4,7 +4,9 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
+
+from tests.threads import HANGS_SECONDS
 
 # The shell is the same browser without windows, and takes a quarter of the CPU time for a page.
 _PROGRAMS = ("chromium-headless-shell", "chromium", "google-chrome")
@@ -20,6 +22,14 @@ _ARGUMENTS = [
 ]
 
 
+_HANGS = HANGS_SECONDS * 1000
+
+
+def _be_patient(context: BrowserContext) -> None:
+    """Playwright's own patience is five seconds for what is expected, and thirty for a page."""
+    context.set_default_timeout(_HANGS)
+
+
 @contextmanager
 def chromium(*, shows_pdf: bool = False) -> Iterator[Browser]:
     """
@@ -30,6 +40,8 @@ def chromium(*, shows_pdf: bool = False) -> Iterator[Browser]:
     if program is None:
         raise SystemExit("Chromium is missing: run `make services`.")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=_ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=program, args=_ARGUMENTS, timeout=_HANGS)
+        browser.on("context", _be_patient)
+        expect.set_options(timeout=_HANGS)
         yield browser
         browser.close()

@@ -37,7 +37,6 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
 
     def make(site: Service, path: str = "/sign-in/", **options: Any) -> Page:
         context = browser.new_context(base_url=site.url, **options)
-        context.set_default_timeout(20_000)
         contexts.append(context)
         page = context.new_page()
         page.on("console", note)

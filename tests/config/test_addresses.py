@@ -7,6 +7,7 @@ import pytest
 
 from config import addresses
 from config.addresses import AddressRefused, HostNotFound, PlaintextRefused
+from tests.threads import HANGS_SECONDS
 
 PUBLIC = ["8.8.8.8", "1.1.1.1", "172.15.255.255", "172.32.0.1", "192.0.1.1", "198.20.0.1", "100.63.255.255",
           "100.128.0.1", "2600::1", "2a00:1450:4001::1", "2001:4860:4860::8888"]  # fmt: skip
@@ -81,7 +82,7 @@ def test_operators_allow_hosts_by_name_and_networks_by_address(settings: Any, na
 
 
 def connect(host: str, port: int) -> socket.socket:
-    return addresses.connect_to(addresses.resolve(host, port), timeout=5)
+    return addresses.connect_to(addresses.resolve(host, port), timeout=HANGS_SECONDS)
 
 
 def test_the_vetted_address_is_the_one_connected_to(settings: Any, names: dict[str, list[str]]) -> None:

@@ -10,6 +10,7 @@ from config.front import bodies, senders
 from config.front.application import Front
 from config.front.requests import MOST_OF_STRANGERS, STRANGER
 from tests.support.loops import run
+from tests.threads import HANGS_SECONDS
 
 KIB, MIB = 2**10, 2**20
 LENGTH = {"content-length": "5"}
@@ -205,7 +206,7 @@ def test_more_requests_than_may_wait_for_a_thread_are_told_to_come_back(known):
     goes_on = threading.Event()
 
     def slow(environ, start_response):
-        assert goes_on.wait(10)
+        assert goes_on.wait(HANGS_SECONDS)
         return echo(environ, start_response)
 
     async def many():

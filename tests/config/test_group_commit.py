@@ -8,6 +8,7 @@ import pytest
 from config import group_commit
 from config.group_commit import CommitLate, GroupCommit
 from tests.support.loops import run
+from tests.threads import HANGS_SECONDS
 
 
 def added(store, *items):
@@ -31,13 +32,13 @@ def test_what_waits_while_a_group_is_stored_is_the_next_group_and_none_is_larger
         sizes.append(len(items))
         if len(sizes) == 1:
             first.set()
-            assert gathered.wait(10)
+            assert gathered.wait(HANGS_SECONDS)
         return [True] * len(items)
 
     async def add_all():
         commit = GroupCommit("test", store)
         begun = asyncio.create_task(commit.add(0))
-        await asyncio.get_running_loop().run_in_executor(None, first.wait, 10)
+        await asyncio.get_running_loop().run_in_executor(None, first.wait, HANGS_SECONDS)
         others = [asyncio.create_task(commit.add(item)) for item in range(100)]
         await asyncio.sleep(0)  # until each has begun to wait
         gathered.set()
@@ -65,7 +66,7 @@ def test_nobody_waits_for_ever_for_a_committer_that_stands_still(monkeypatch):
     goes_on = threading.Event()
 
     def store(items):
-        assert goes_on.wait(10)
+        assert goes_on.wait(HANGS_SECONDS)
         return [True] * len(items)
 
     async def add():
@@ -83,7 +84,7 @@ def test_what_nobody_waits_for_any_more_is_not_stored(monkeypatch):
 
     def store(items):
         stored.extend(items)
-        assert goes_on.wait(10)
+        assert goes_on.wait(HANGS_SECONDS)
         return [True] * len(items)
 
     async def add_three():
@@ -94,7 +95,7 @@ def test_what_nobody_waits_for_any_more_is_not_stored(monkeypatch):
         monkeypatch.setattr(group_commit, "_SECONDS", 0.01)
         with pytest.raises(CommitLate):
             await commit.add("given up")
-        monkeypatch.setattr(group_commit, "_SECONDS", 10)
+        monkeypatch.setattr(group_commit, "_SECONDS", HANGS_SECONDS)
         goes_on.set()
         return [await begun, await commit.add("next")]
 
@@ -116,7 +117,7 @@ def test_a_committer_that_died_is_replaced(monkeypatch):
         with pytest.raises(CommitLate):
             await commit.add("deadly")
         commit._thread.join()
-        monkeypatch.setattr(group_commit, "_SECONDS", 10)
+        monkeypatch.setattr(group_commit, "_SECONDS", HANGS_SECONDS)
         return await commit.add("good")
 
     assert run(add_two()) is True

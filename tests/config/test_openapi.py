@@ -182,7 +182,7 @@ def test_the_page_shows_every_operation_and_loads_nothing_from_elsewhere(page, l
         page.reload()
         expect(page.locator(".opblock")).to_have_count(len(operations(part)))
         page.evaluate(OPEN_ALL)
-        expect(page.locator(".opblock.is-open .responses-wrapper")).to_have_count(len(operations(part)), timeout=60_000)
+        expect(page.locator(".opblock.is-open .responses-wrapper")).to_have_count(len(operations(part)))
     assert all(url.startswith((live.base_url, "data:")) for url in page.asked)
 
 

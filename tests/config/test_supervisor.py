@@ -12,6 +12,7 @@ import pytest
 
 from config import supervisor
 from tests.system.live import group, wait_until
+from tests.threads import HANGS_SECONDS
 
 pytestmark = pytest.mark.boots
 
@@ -126,5 +127,5 @@ def test_whatever_asks_it_to_stop_leaves_no_part_behind(tmp_path, how):
     running = subprocess.Popen([os.sys.executable, "-c", program], stdin=subprocess.DEVNULL)
     pid = int(wait_until(lambda: "".join(lines(tmp_path / "pid")), "the part runs"))
     running.send_signal(how)
-    assert running.wait(30) == 0
+    assert running.wait(HANGS_SECONDS) == 0
     assert not group(pid)

@@ -7,18 +7,19 @@ from concurrent.futures import TimeoutError as TooLate
 import pytest
 
 from config import trials
+from tests.threads import HANGS_SECONDS
 
 
 def test_whoever_has_the_answer_may_test_again_at_once():
     runs, organization = trials.Trials("a-test"), uuid.uuid4()
-    assert [runs.run(organization, lambda: 1, seconds=10) for _ in range(500)] == [1] * 500
+    assert [runs.run(organization, lambda: 1, seconds=HANGS_SECONDS) for _ in range(500)] == [1] * 500
 
 
 def test_a_test_that_fails_gives_its_place_back():
     runs, organization = trials.Trials("a-test"), uuid.uuid4()
     for _ in range(5):
         with pytest.raises(ZeroDivisionError):
-            runs.run(organization, lambda: 1 / 0, seconds=10)
+            runs.run(organization, lambda: 1 / 0, seconds=HANGS_SECONDS)
 
 
 def test_a_test_that_does_not_come_back_keeps_its_place_until_it_does():
@@ -26,12 +27,12 @@ def test_a_test_that_does_not_come_back_keeps_its_place_until_it_does():
     ended = threading.Event()
 
     def hang() -> None:
-        let_go.wait(20)
+        let_go.wait(HANGS_SECONDS)
         ended.set()
 
     with pytest.raises(TooLate):
         runs.run(organization, hang, seconds=0)
     with pytest.raises(trials.TestsBusy):
-        runs.run(organization, lambda: 1, seconds=10)
+        runs.run(organization, lambda: 1, seconds=HANGS_SECONDS)
     let_go.set()
-    assert ended.wait(20)
+    assert ended.wait(HANGS_SECONDS)

@@ -13,6 +13,7 @@ from connectors import services
 from connectors.kinds.base import SourceFault
 from connectors.services import trial
 from tests.connectors.test_api import _source, steps, try_out
+from tests.threads import HANGS_SECONDS
 
 __all__ = ["_source"]
 pytestmark = pytest.mark.django_db
@@ -59,7 +60,7 @@ def test_a_test_names_the_step_that_fails_and_its_mend(api, feed):
 def test_a_test_ends_when_its_time_is_over_and_one_runs_at_a_time(api, feed, monkeypatch):
     monkeypatch.setattr(trial, "SECONDS", 0.5)
     held = threading.Event()
-    feed.before = lambda number: held.wait(20)
+    feed.before = lambda number: held.wait(HANGS_SECONDS)
     started = time.monotonic()
     answer = try_out(api)
     assert time.monotonic() - started < 5
@@ -77,14 +78,14 @@ def test_a_test_ends_when_its_time_is_over_and_one_runs_at_a_time(api, feed, mon
 
 def test_two_tests_run_at_once_in_a_process_and_no_third(api, feed):
     held, begun = threading.Event(), threading.Semaphore(0)
-    feed.before = lambda number: (begun.release(), held.wait(20))
+    feed.before = lambda number: (begun.release(), held.wait(HANGS_SECONDS))
     callers_of_others = [callers.system(uuid.uuid4()) for _ in range(2)]
     with ThreadPoolExecutor(2) as others:
         running = [
             others.submit(services.try_source, caller=each, kind="directory", config={}) for each in callers_of_others
         ]
         for _ in running:
-            assert begun.acquire(timeout=10)
+            assert begun.acquire(timeout=HANGS_SECONDS)
         busy = try_out(api)
         assert busy.status_code == 429
         assert int(busy.headers["Retry-After"]) > 0

@@ -19,6 +19,7 @@ from custody.proving import base
 from custody.proving.base import Cloud, Question, ask_all, passed
 from custody.services import custody_test
 from tests.support.web_server import Reply, web_server
+from tests.threads import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db
 
@@ -86,7 +87,13 @@ def test_only_owners_and_admins_test(organization: Any, api_for: Any, role: Role
 def held(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Tests that begin and do not end: an event that lets them, and a count of those that have begun."""
     let_go, begun = threading.Event(), threading.Semaphore(0)
-    monkeypatch.setattr(custody_test.proving, "prove", lambda *_, **__: (begun.release(), let_go.wait(20), [])[2])
+
+    def prove(*_: Any, **__: Any) -> list[Any]:
+        begun.release()
+        let_go.wait(HANGS_SECONDS)
+        return []
+
+    monkeypatch.setattr(custody_test.proving, "prove", prove)
     yield let_go, begun
     let_go.set()
 
@@ -99,12 +106,12 @@ def test_two_tests_run_at_once_in_a_process_and_one_of_an_organization(api: Any,
 
     with ThreadPoolExecutor(2) as others:
         running = [others.submit(test, api.organization.pk)]
-        assert begun.acquire(timeout=10)
+        assert begun.acquire(timeout=HANGS_SECONDS)
         of_the_same = ask(api)
         assert of_the_same.status_code == 429
         assert int(of_the_same.headers["Retry-After"]) > 0
         running.append(others.submit(test, uuid.uuid4()))
-        assert begun.acquire(timeout=10)
+        assert begun.acquire(timeout=HANGS_SECONDS)
         assert ask(other_api).status_code == 429
         let_go.set()
         assert all(each.result().ok for each in running)
@@ -133,12 +140,12 @@ def test_calls_run_in_parallel_and_one_that_hangs_holds_up_no_other(monkeypatch:
     together, let_go = threading.Barrier(3), threading.Event()
 
     def meet(cloud: Any) -> Any:
-        together.wait(20)
+        together.wait(HANGS_SECONDS)
         return passed("They met.")
 
     questions = [
         *(Question(name, "x", "", meet, needs="") for name in ("a", "b", "c")),
-        Question("hangs", "x", "", lambda _: passed(str(let_go.wait(20))), needs=""),
+        Question("hangs", "x", "", lambda _: passed(str(let_go.wait(HANGS_SECONDS))), needs=""),
         Question("after it", "x", "", meet, needs="hangs"),
         Question("breaks", "x", "", lambda _: 1 / 0, needs=""),  # type: ignore[arg-type, return-value]
     ]
@@ -161,7 +168,7 @@ def test_a_host_that_is_silent_is_not_waited_for_longer_than_a_call(
 ) -> None:
     monkeypatch.setattr(base, "CALL_SECONDS", 0.3)
     let_go = threading.Event()
-    with web_server(lambda _: Reply(str(let_go.wait(20)).encode())) as server:
+    with web_server(lambda _: Reply(str(let_go.wait(HANGS_SECONDS)).encode())) as server:
         found = ask(api, **{**closed, "sts_endpoint": server.url}).json()
         let_go.set()
         assert [each["status"] for each in found["checks"][:2]] == ["pass", "fail"]

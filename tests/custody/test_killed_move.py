@@ -11,6 +11,7 @@ from django.core.management import call_command
 
 from custody.models import Entry
 from tests.databases import CHECKOUT
+from tests.threads import HANGS_SECONDS
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
 
@@ -49,7 +50,7 @@ def test_kill_9_in_the_middle_of_a_move_loses_and_doubles_nothing(
             return reply
 
         storage.front.answer = kill
-        _, printed = running.communicate(timeout=60)
+        _, printed = running.communicate(timeout=HANGS_SECONDS)
         assert running.returncode == -signal.SIGKILL, printed
         storage.front.answer = answer
         for number, receipt in receipts.items():

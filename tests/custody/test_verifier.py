@@ -24,6 +24,7 @@ from custody.disposal_statements import Order
 from custody.envelope import Commitments
 from custody.models import Entry
 from custody.sealing import payload_commitment
+from tests.threads import HANGS_SECONDS
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 RECORD = b'{"decision_id": "loan-1", "outcome": {"action": "denied"}}'
@@ -351,7 +352,7 @@ class Desk:
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-I", "verifier.py", *arguments]
-        return subprocess.run(command, cwd=self.directory, capture_output=True, text=True, timeout=60)
+        return subprocess.run(command, cwd=self.directory, capture_output=True, text=True, timeout=HANGS_SECONDS)
 
 
 @pytest.fixture

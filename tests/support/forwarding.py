@@ -5,6 +5,7 @@ import ssl
 from typing import Any
 
 from tests.support.web_server import Reply, Request
+from tests.threads import HANGS_SECONDS
 
 _OF_THE_CONNECTION = {"connection", "keep-alive", "transfer-encoding", "content-length"}
 
@@ -14,9 +15,9 @@ def forward(request: Request, port: int, *, encrypted: bool = False) -> Reply:
     connection: http.client.HTTPConnection
     if encrypted:
         unverified = ssl._create_unverified_context()
-        connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=30, context=unverified)
+        connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=HANGS_SECONDS, context=unverified)
     else:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HANGS_SECONDS)
     try:
         connection.putrequest(request.method, request.target, skip_host=True, skip_accept_encoding=True)
         for name, value in request.headers.items():

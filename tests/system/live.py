@@ -19,9 +19,9 @@ import psycopg
 from config.management.commands.serve import GRANIAN
 from tests import databases
 from tests.support.forks import MANAGE, Fork
+from tests.threads import HANGS_SECONDS
 
 _KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
-_SECONDS_TO_STOP = 30
 # granian's workers are forks, so what is imported before is imported once for all of them.
 _GRANIAN = "import config.{0}; from granian.cli import entrypoint; entrypoint()"
 _WSGI = ["granian", "--interface", "wsgi", "config.wsgi:application", "--log-level", "error", "--blocking-threads", "8"]
@@ -41,7 +41,7 @@ class Client:
 
     def __init__(self, port: int, key: str) -> None:
         self.key = key
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HANGS_SECONDS)
 
     def request(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
         """Headers are given with underscores. A body of a list or iterator is sent in chunks."""
@@ -106,7 +106,7 @@ class Server:
         """Ask the server to end. Returns its exit code."""
         assert self.process is not None
         self.process.terminate()
-        return self.process.wait(_SECONDS_TO_STOP)
+        return self.process.wait(HANGS_SECONDS)
 
     def answered_by_lane(self) -> int:
         """How many records the front has taken without Django."""
@@ -127,7 +127,7 @@ class Server:
         """Run one statement in the server's database, past the application."""
         url = self.environment["DATABASE_URL"]
         if url.startswith("sqlite"):
-            with closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=30)) as database, database:
+            with closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=HANGS_SECONDS)) as database, database:
                 return database.execute(statement).fetchall()
         with psycopg.connect(url) as connection:
             cursor = connection.execute(statement)
@@ -184,15 +184,15 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def wait_until(condition: Callable[[], Any], what: str, seconds: float = 60) -> Any:
+def wait_until(condition: Callable[[], Any], what: str) -> Any:
     """Poll until `condition` is true and return its value. What takes long to find out is asked less often."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + HANGS_SECONDS
     while True:
         asked = time.monotonic()
         if found := condition():
             return found
         now = time.monotonic()
-        assert now < deadline, f"waited {seconds} s in vain until {what}"
+        assert now < deadline, f"waited {HANGS_SECONDS} s in vain until {what}"
         time.sleep(0.01 + 3 * (now - asked))
 
 

@@ -20,6 +20,7 @@ from tests import throwaway
 from tests.databases import CHECKOUT
 from tests.system.image import Build, context_files, exec_form, ignored, inside
 from tests.system.live import Client, lasting_port, listens, wait_until
+from tests.threads import HANGS_SECONDS
 
 pytestmark = pytest.mark.once  # it brings a database of its own
 
@@ -83,7 +84,7 @@ class Running:
         name = {"HOSTNAME": os.uname().nodename}
         done = subprocess.run(
             self.health_command(service), cwd=self.image.root / "app", env=self.environment(service) | name,
-            capture_output=True, stdin=subprocess.DEVNULL, timeout=60,
+            capture_output=True, stdin=subprocess.DEVNULL, timeout=HANGS_SECONDS,
         )  # fmt: skip
         return done.returncode == 0
 
@@ -116,7 +117,7 @@ def services(built: Build) -> Iterator[Running]:
 
 
 def test_the_services_start_in_order_work_together_and_end_when_told(services: Running):
-    migrated = services.start("migrate").wait(60)
+    migrated = services.start("migrate").wait(HANGS_SECONDS)
     assert migrated == 0, services.log("migrate").read_text()
     services.run("web", "python", "manage.py", "custody_create_vault")
     for service in ("web", "worker", "poller", "beat"):
@@ -131,7 +132,7 @@ def test_the_services_start_in_order_work_together_and_end_when_told(services: R
     client.close()
     for service in ("beat", "poller", "worker", "web"):
         services.processes[service].terminate()
-        assert services.processes[service].wait(40) == 0, services.log(service).read_text()
+        assert services.processes[service].wait(HANGS_SECONDS) == 0, services.log(service).read_text()
         assert "Traceback" not in services.log(service).read_text()
     assert not listens(services.port)
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.system.live import MANAGE, Fork, server, wait_until
 from tests.system.restore_drill import OLD, drill
+from tests.threads import HANGS_SECONDS
 
 pytestmark = pytest.mark.slow
 
@@ -60,7 +61,7 @@ def _killed_in_the_middle(running, arguments, goal):
     wait_until(lambda: _disposed(running) >= goal or run.poll() is not None, "the run is under way")
     assert run.poll() is None, (running.directory / "run.log").read_text()
     run.kill()
-    run.wait(10)
+    run.wait(HANGS_SECONDS)
     return _disposed(running)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.forks import Fork
 from tests.system.live import Server, server, wait_until
+from tests.threads import HANGS_SECONDS
 
 # Claims and completions of leases run on both databases in tests/config/test_leases.py.
 pytestmark = pytest.mark.once
@@ -111,12 +112,12 @@ def test_a_worker_stopped_past_its_lease_completes_nothing(task, prepare):
         try:
             assert mails(live) == []
             live.sql(f"UPDATE {OF_A_LEASE[task]} SET lease_until = '2000-01-01 00:00:00+00:00'")
-            assert work(live, task, "go on").wait(60) == 0
+            assert work(live, task, "go on").wait(HANGS_SECONDS) == 0
             done, sent = everything(live), mails(live)
             assert len(sent) == 1
         finally:
             os.kill(stopped.pid, signal.SIGCONT)
-        assert stopped.wait(60) == 0
+        assert stopped.wait(HANGS_SECONDS) == 0
         assert (everything(live), mails(live)) == (done, sent)
 
 
@@ -127,12 +128,12 @@ def test_a_request_that_approves_and_is_stopped_past_its_lease_seals_nothing():
         try:
             assert live.sql("SELECT 1 FROM notices_sealednotice") == []
             live.sql("UPDATE notices_approval SET lease_until = '2000-01-01 00:00:00+00:00'")
-            assert work(live, "notices.tasks.seal_approved", "go on").wait(60) == 0
+            assert work(live, "notices.tasks.seal_approved", "go on").wait(HANGS_SECONDS) == 0
             done = everything(live)
             assert len(live.sql("SELECT 1 FROM notices_sealednotice")) == 1
         finally:
             os.kill(stopped.pid, signal.SIGCONT)
-        assert stopped.wait(60) == 0
+        assert stopped.wait(HANGS_SECONDS) == 0
         assert everything(live) == done
 
 
@@ -148,12 +149,12 @@ def test_a_reconciler_stopped_past_its_lease_finishes_nothing():
                 if len(workers) == 1:
                     live.sql("UPDATE custody_waitingobject SET lease_until = '2000-01-01 00:00:00+00:00'")
             os.kill(workers[0].pid, signal.SIGCONT)
-            assert workers[0].wait(60) == 0
+            assert workers[0].wait(HANGS_SECONDS) == 0
             assert live.sql("SELECT state FROM custody_entry") == [("reserved",)]
             assert live.sql("SELECT lease_token FROM custody_waitingobject") == claimed
         finally:
             os.kill(workers[-1].pid, signal.SIGCONT)
-        assert workers[1].wait(60) == 0
+        assert workers[1].wait(HANGS_SECONDS) == 0
         assert live.sql("SELECT state FROM custody_entry") == [("stored",)]
         assert live.sql("SELECT 1 FROM custody_waitingobject") == []
         with live.client() as client:
@@ -164,8 +165,8 @@ def test_the_work_of_a_worker_that_was_killed_is_done_once_its_lease_is_over():
     with server() as live:
         a_code_waits(live)
         stopped_at_work(live, "accounts.tasks.deliver_mail").kill()
-        assert work(live, "accounts.tasks.deliver_mail", "go on").wait(60) == 0
+        assert work(live, "accounts.tasks.deliver_mail", "go on").wait(HANGS_SECONDS) == 0
         assert mails(live) == [], "its lease is not over"
         live.sql("UPDATE accounts_onetimecode SET lease_until = '2000-01-01 00:00:00+00:00'")
-        assert work(live, "accounts.tasks.deliver_mail", "go on").wait(60) == 0
+        assert work(live, "accounts.tasks.deliver_mail", "go on").wait(HANGS_SECONDS) == 0
         wait_until(lambda: len(mails(live)) == 1, "the mail is written")

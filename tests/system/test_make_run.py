@@ -13,6 +13,7 @@ import pytest
 
 from tests.databases import CHECKOUT
 from tests.system.live import Client, lasting_port, listens, wait_until
+from tests.threads import HANGS_SECONDS
 
 pytestmark = pytest.mark.once  # it brings a database of its own
 
@@ -35,7 +36,7 @@ class Run:
                 ["make", "run"], cwd=self.copy, env=kept | {"PORT": str(self.port), "DATA_DIR": str(self.data)},
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, umask=0o022,
             )  # fmt: skip
-        wait_until(lambda: listens(self.port) or self.process.poll() is not None, "the service answers", 120)
+        wait_until(lambda: listens(self.port) or self.process.poll() is not None, "the service answers")
         assert self.process.poll() is None, self.output()
 
     def output(self) -> str:
@@ -44,7 +45,7 @@ class Run:
     def ctrl_c(self) -> None:
         """What a terminal does: the signal goes to every process in the foreground."""
         os.killpg(self.process.pid, signal.SIGINT)
-        self.process.wait(60)
+        self.process.wait(HANGS_SECONDS)
 
     def end(self) -> None:
         for pid in processes_of(self):
@@ -144,7 +145,7 @@ def decisions(client: Client) -> int:
 
 
 def everything_has_ended(run: Run) -> None:
-    wait_until(lambda: not processes_of(run), "every process has ended", 30)
+    wait_until(lambda: not processes_of(run), "every process has ended")
     assert not listens(run.port)
     assert "Traceback" not in run.output()
 
@@ -159,9 +160,9 @@ def test_a_part_that_ends_is_started_again_and_the_others_go_on(again: Run, prog
     ended, others = leaders_of(again, program), leaders_of(again, OTHER[program])
     for pid in ended:
         os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: len(leaders_of(again, program) - ended) == len(ended), "the part runs again", 120)
+    wait_until(lambda: len(leaders_of(again, program) - ended) == len(ended), "the part runs again")
     assert leaders_of(again, OTHER[program]) == others
-    wait_until(lambda: listens(again.port), "the service answers", 120)
+    wait_until(lambda: listens(again.port), "the service answers")
     with Client(again.port, again.key) as client:
         assert client.get("/v1/decisions").status == 200
 

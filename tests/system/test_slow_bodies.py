@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from tests.system.live import Server, server
+from tests.threads import HANGS_SECONDS
 
 pytestmark = pytest.mark.once
 CLIENTS = 400  # far more than the threads of the server
@@ -53,7 +54,7 @@ def test_who_announces_much_without_credentials_gets_a_401_at_once(live):
     with trickling(live, "Content-Length: 900000") as clients:
         assert answers_others(live, "much")
         for each in clients:
-            each.settimeout(60)
+            each.settimeout(HANGS_SECONDS)
             assert each.recv(64).startswith(b"HTTP/1.1 401 ")
 
 

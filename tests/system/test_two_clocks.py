@@ -15,6 +15,7 @@ from tests.config.test_periodic import TASKS
 from tests.databases import CHECKOUT
 from tests.system.live import Server, server, wait_until
 from tests.system.test_leases import RECORD, a_code_waits, a_letter_waits, mails
+from tests.threads import HANGS_SECONDS
 
 # A worker with a clock of its own, as of `celery -A config worker -B`, but hasty: it notes what is asked for and done.
 pytestmark = pytest.mark.once
@@ -58,7 +59,7 @@ def two_clocks(live: Server) -> Iterator[list[Path]]:
             for each in running:
                 each.send_signal(signal.SIGTERM)
             for each in running:
-                each.wait(60)
+                each.wait(HANGS_SECONDS)
 
 
 def noted(*files: Path) -> Counter[str]:
@@ -104,7 +105,7 @@ def test_whatever_two_clocks_ask_for_is_done_once():
             wait_until(lambda: is_done(live), "all is done")
             before = noted(*notes)
             again = Counter({f"did {task}": before[f"did {task}"] + 2 for task in TASKS})
-            wait_until(lambda: noted(*notes) >= again, "every task has run again", seconds=180)
+            wait_until(lambda: noted(*notes) >= again, "every task has run again")
             assert all(noted(each) >= Counter(f"asked for {task}" for task in TASKS) for each in notes)
         assert len(sent(live)) == len(set(sent(live))) == 3
         stored = "SELECT kind, state, count(*) FROM custody_entry GROUP BY kind, state ORDER BY kind"

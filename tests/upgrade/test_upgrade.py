@@ -17,6 +17,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
 from tests.system.live import Answer, Client, wait_until
+from tests.threads import HANGS_SECONDS
 from tests.upgrade.conftest import Upgraded
 
 REVIEWED = {
@@ -204,7 +205,7 @@ class Browser:
         self.opener = urllib.request.build_opener(jar)
 
     def open(self, page: str, data: bytes | None = None) -> str:
-        with self.opener.open(self.base_url + page, data, timeout=60) as answer:
+        with self.opener.open(self.base_url + page, data, timeout=HANGS_SECONDS) as answer:
             return answer.read().decode()
 
     def submit(self, page: str, **fields: str) -> str:

@@ -66,7 +66,7 @@ def killed(parts: dict[str, list[int]], part: str, working: Workers) -> Iterator
 @pytest.mark.once
 def test_with_two_clocks_and_four_workers_no_poll_runs_twice(parts: dict[str, list[int]], source: Any):
     sources = [filled(source(f"feed{number}"), 500) for number in range(10)]
-    wait_until(lambda: are_polled(sources), "all are polled", 180)
+    wait_until(lambda: are_polled(sources), "all are polled")
     assert [each.outcomes() for each in sources] == [["finished"]] * 10
     for each in sources:
         assert each.shown()["records"] == {"seen": 500, "new": 500, "repeated": 0, "quarantined": 0}
@@ -95,8 +95,8 @@ def test_killing_workers_clocks_and_the_broker_loses_and_doubles_nothing(
     sources.append(filled(source("meanwhile"), RECORDS))
     broker.start()
     live.sql(RUN_OUT)
-    wait_until(lambda: are_polled(sources), "all are polled", 180)
+    wait_until(lambda: are_polled(sources), "all are polled")
     late = filled(source("late"), 500)
-    wait_until(lambda: are_polled([late]), "clocks and workers have found the broker again", 180)
+    wait_until(lambda: are_polled([late]), "clocks and workers have found the broker again")
     assert [each.records() for each in sources] == [RECORDS] * 4
     assert [each.shown()["records"]["quarantined"] for each in sources] == [0] * 4

@@ -13,7 +13,7 @@ from custody.kms import KmsUnavailable, Wrapped
 from custody.models import Entry, KeyOutage, WaitingObject, object_key
 from custody.services import reconcile
 from tests.support.web_server import Reply
-from tests.threads import at_once
+from tests.threads import HANGS_SECONDS, at_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
@@ -213,13 +213,13 @@ def test_while_one_thread_renews_it_the_others_go_on_with_the_last(shared_databa
 
     def slow(request):
         asked.set()
-        answer.wait(10)
+        answer.wait(HANGS_SECONDS)
         return original(request)
 
     customer.kms.answer = slow
     renewing = threading.Thread(target=at_once, args=(1, lambda _: wrapper.wrap(DEK)))
     renewing.start()
-    assert asked.wait(10)
+    assert asked.wait(HANGS_SECONDS)
     assert epoch_keys._parts(wrapper.wrap(DEK))[1] == before
     answer.set()
     renewing.join()
