@@ -156,12 +156,12 @@ def test_a_body_that_does_not_arrive_in_time_is_a_408(known, monkeypatch, chunks
 
 def test_a_body_that_goes_on_arriving_has_more_time(known, monkeypatch):
     """Twenty seconds are enough for the first bytes of any upload, and for no large one."""
-    monkeypatch.setattr(bodies, "_SECONDS", 0.02)
+    monkeypatch.setattr(bodies, "_SECONDS", 1)
     monkeypatch.setattr(bodies, "_DRAIN_SECONDS", 0.01)
 
     class Slow(Exchange):
         async def receive(self):
-            await asyncio.sleep(0.01)  # so that all of it takes longer than the first bytes may
+            await asyncio.sleep(0.15)  # so that all of it takes longer than the first bytes may
             return await super().receive()
 
     def status(bytes_a_second):

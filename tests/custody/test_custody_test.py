@@ -98,7 +98,10 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Any:
     let_go.set()
 
 
-def test_two_tests_run_at_once_in_a_process_and_one_of_an_organization(api: Any, other_api: Any, held: Any) -> None:
+def test_two_tests_run_at_once_in_a_process_and_one_of_an_organization(
+    api: Any, other_api: Any, held: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(custody_test, "SECONDS", HANGS_SECONDS)
     let_go, begun = held
 
     def test(organization_id: uuid.UUID) -> Any:
@@ -136,7 +139,7 @@ def _depth(asked: dict[str, Question], name: str) -> int:
 
 
 def test_calls_run_in_parallel_and_one_that_hangs_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "CALL_SECONDS", 0.2)
+    monkeypatch.setattr(base, "CALL_SECONDS", 3)
     together, let_go = threading.Barrier(3), threading.Event()
 
     def meet(cloud: Any) -> Any:
@@ -166,7 +169,7 @@ class _Nowhere(Cloud):
 def test_a_host_that_is_silent_is_not_waited_for_longer_than_a_call(
     api: Any, closed: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(base, "CALL_SECONDS", 0.3)
+    monkeypatch.setattr(base, "CALL_SECONDS", 2)
     let_go = threading.Event()
     with web_server(lambda _: Reply(str(let_go.wait(HANGS_SECONDS)).encode())) as server:
         found = ask(api, **{**closed, "sts_endpoint": server.url}).json()

@@ -147,7 +147,7 @@ def test_once_a_cloud_was_too_slow_one_thread_tries_it_and_the_others_are_refuse
 def test_a_use_ends_however_many_pages_a_cloud_turns(storage_of, use_storage, organization, monkeypatch):
     storage = storage_of("gcp")
     vault = vaults.of(use_storage(organization, storage).pk)
-    monkeypatch.setattr(cloud, "USE_SECONDS", 0.5)
+    monkeypatch.setattr(cloud, "USE_SECONDS", 3)
     known, pages = storage.front.answer, itertools.count()
 
     def answer(request):

@@ -6,6 +6,7 @@ from typing import Any
 
 from connectors.kinds import Batch, Item, Kind, Source, SourceFault, Step
 from connectors.kinds.base import LedgerEntry
+from tests.threads import HANGS_SECONDS
 
 
 class Reader:
@@ -18,7 +19,7 @@ class Reader:
         self.ledger: set[LedgerEntry] = set()
         self.steps: list[Step] = []
 
-    def source(self, seconds: float = 60, batch_items: int = 500) -> Source[Any]:
+    def source(self, seconds: float = HANGS_SECONDS, batch_items: int = 500) -> Source[Any]:
         source = Source(
             config=self.config,
             secret=lambda: self.secret,

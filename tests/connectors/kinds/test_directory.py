@@ -14,6 +14,7 @@ import pytest
 from connectors.kinds import store
 from connectors.kinds.directory import KIND
 from tests.support.reader import Reader
+from tests.threads import HANGS_SECONDS
 
 HALF_A_GZIP = gzip.compress(b'{"decision_id":"d-1"}\n' * 1000, mtime=0)[:60]
 
@@ -117,7 +118,7 @@ def test_a_last_line_without_its_end_is_read_once_the_file_rests(folder: Path, r
 def test_a_directory_that_is_written_while_it_is_read_gives_every_record_and_no_half_one(
     folder: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("connectors.kinds.directory.files.SETTLED_SECONDS", 0.3)
+    monkeypatch.setattr("connectors.kinds.directory.files.SETTLED_SECONDS", HANGS_SECONDS)
 
     def write() -> None:
         for number in range(20):
@@ -133,7 +134,7 @@ def test_a_directory_that_is_written_while_it_is_read_gives_every_record_and_no_
     found: list[bytes] = []
     while writer.is_alive():
         found += reader.poll()
-    time.sleep(0.4)
+    monkeypatch.setattr("connectors.kinds.directory.files.SETTLED_SECONDS", 0)
     found += reader.poll()
     assert set(found) == set(items(*range(1000)))
     assert reader.poll() == []
@@ -297,10 +298,10 @@ def test_a_damaged_file_is_one_bad_item_and_the_others_are_read(folder: Path, re
 
 
 def test_it_tells_how_old_the_newest_file_is(folder: Path, reader: Reader) -> None:
-    put(folder / "a.ndjson", lines(1), age=100)
-    put(folder / "b.ndjson", lines(1), age=50)
+    put(folder / "a.ndjson", lines(1), age=2000)
+    put(folder / "b.ndjson", lines(1), age=1000)
     (batch,) = reader.batches()
-    assert batch.behind_seconds == pytest.approx(50, abs=5)
+    assert batch.behind_seconds == pytest.approx(1000, abs=HANGS_SECONDS)
 
 
 @pytest.mark.parametrize("outer_first", [True, False])

@@ -16,6 +16,7 @@ from connectors.kinds.postgres import KIND, rows
 from tests.support.certificates import Authority
 from tests.support.databases import Database, tls_database
 from tests.support.reader import Reader
+from tests.threads import HANGS_SECONDS
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
 
@@ -157,7 +158,7 @@ def test_a_row_without_a_time_is_not_read(database: Database) -> None:
 def test_it_tells_how_old_the_newest_row_is(database: Database) -> None:
     insert(database, 1, 2, ago="1 hour")
     (batch,) = reader_of(database).batches()
-    assert batch.behind_seconds == pytest.approx(3600, abs=30)
+    assert batch.behind_seconds == pytest.approx(3600, abs=HANGS_SECONDS)
 
 
 def test_a_row_that_is_too_large_is_a_bad_item(database: Database) -> None:
@@ -284,11 +285,9 @@ def test_the_name_is_looked_up_once(database: Database, resolver: dict[str, list
 
 
 def test_a_query_that_takes_too_long_is_ended_by_the_server(database: Database) -> None:
-    query = "SELECT 1 AS id, now() AS written, pg_sleep(30)"
+    query = f"SELECT 1 AS id, now() AS written, pg_sleep({HANGS_SECONDS})"
     reader = reader_of(database, query=query)
-    began = time.monotonic()
-    assert "too long" in reader.fault(seconds=1).sentence
-    assert time.monotonic() - began < 10
+    assert "too long" in reader.fault(seconds=3).sentence
 
 
 def test_a_server_that_says_nothing_does_not_hold_a_poll(trusted: Authority) -> None:
@@ -300,7 +299,7 @@ def test_a_server_that_says_nothing_does_not_hold_a_poll(trusted: Authority) -> 
         reader = Reader(KIND, {**Database(f"postgres://x:y@localhost:{port}/z").config(QUERY, "written")}, "x")
         began = time.monotonic()
         assert reader.fault(seconds=1).cause == "transient"
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < HANGS_SECONDS
         thread.join()
         accepted[0].close()
 
