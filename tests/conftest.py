@@ -20,6 +20,8 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections  # noqa: E402
 from django.template import Template  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.utils import timezone  # noqa: E402
+from hypothesis import HealthCheck  # noqa: E402
+from hypothesis import settings as examples  # noqa: E402
 from playwright.sync_api import Browser as Chromium  # noqa: E402
 from whitenoise.middleware import WhiteNoiseMiddleware  # noqa: E402
 
@@ -35,6 +37,10 @@ from tests import databases, people  # noqa: E402
 from tests.browser.chromium import chromium  # noqa: E402
 from tests.people import Browser  # noqa: E402
 from tests.smtp_server import MailServer, mail_server  # noqa: E402
+
+# How long an example takes is no matter: a busy computer fails nothing.
+examples.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+examples.load_profile("patient")
 
 # ── Which tests run ──
 # PostgreSQL runs every test. SQLite, the embedded default, then runs again what may differ there: everything that

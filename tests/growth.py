@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 TIMES = 4
-_TOLERATED = 10
+TOLERATED = 10
 _NOISE_SECONDS, _NOISE_BYTES = 0.05, 2**20
 
 
@@ -16,7 +16,7 @@ def assert_linear(work: Callable[[Any], Any], make: Callable[[int], Any], size: 
     """`work` on `make(size)` takes no more than its share beside `make(size // 4)`. What both raise is no matter."""
     small, large = make(size // TIMES), make(size)
     for measured, tries, noise in ((_seconds, 3, _NOISE_SECONDS), (_bytes, 1, _NOISE_BYTES)):
-        share = _TOLERATED * min(measured(work, small) for _ in range(tries)) + noise
+        share = TOLERATED * min(measured(work, small) for _ in range(tries)) + noise
         found = [measured(work, large)]
         while min(found) > share and len(found) < tries:  # something else may lengthen one try, but not each
             found.append(measured(work, large))

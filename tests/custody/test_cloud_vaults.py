@@ -11,7 +11,8 @@ from custody import vaults
 from custody.models import Installation, StorageTarget
 from custody.vaults import VaultNotMarked, VaultOfAnother, VaultUnavailable, cloud
 from tests.custody.cloud_storage import PROVIDERS
-from tests.threads import at_once
+from tests.system.live import wait_until
+from tests.threads import HANGS_SECONDS, at_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
@@ -34,9 +35,7 @@ def storage(request, storage_of):
 
 @pytest.fixture
 def vault(storage, use_storage, organization):
-    made = vaults.of(use_storage(organization, storage).pk)
-    made.connections.request_seconds = 1.0
-    return made
+    return vaults.of(use_storage(organization, storage).pk)
 
 
 # ── what fails ──
@@ -44,13 +43,18 @@ def vault(storage, use_storage, organization):
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_a_put_that_fails_before_or_after_its_effect_can_be_repeated(vault, storage, fault, after):
+def test_a_put_that_fails_before_or_after_its_effect_can_be_repeated(vault, storage, fault, after, monkeypatch):
     if fault == "timeout":
+        with monkeypatch.context() as patched:  # so that the put alone has little time
+            patched.setattr(cloud, "MARKED_SECONDS", HANGS_SECONDS)
+            vault.require_marker()
         vault.connections.request_seconds = 0.3
     path = "/upload" if storage.provider == "gcp" else ""  # a token is asked for with POST, too
     storage.faults.add(fault, method=storage.put_method, path=path, after=after)
     with pytest.raises(VaultUnavailable):
         vault.put_new(KEY, b"x")
+    vault.connections.request_seconds = HANGS_SECONDS
+    wait_until(lambda: not storage.faults.coming, "the request has arrived")
     assert vault.put_new(KEY, b"x") is not after
     assert vault.get(KEY) == b"x"
 

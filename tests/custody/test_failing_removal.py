@@ -6,6 +6,8 @@ from custody.models import data_key_key, object_key
 from custody.objects import Removal
 from custody.vaults import ObjectMissing, VaultNotMarked, VaultUnavailable
 from tests.custody.cloud_storage import PROVIDERS
+from tests.system.live import wait_until
+from tests.threads import HANGS_SECONDS
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
@@ -16,11 +18,18 @@ def provider(request):
 
 
 class Faulty:
-    """One request fails, after so many others."""
+    """One request fails, after so many others. If it is to take too long, it alone has little time."""
 
-    def __init__(self, storage, skipped, kind, *, after):
-        self.storage, self.left, self.kind, self.after, self.hit = storage, skipped, kind, after, False
-        self.real, storage.faults.take = storage.faults.take, self.take
+    def __init__(self, record, skipped, kind, *, after):
+        self.storage, self.left, self.kind, self.after, self.hit = record.storage, skipped, kind, after, False
+        self.connections = record.vault.connections
+        self.real, self.storage.faults.take = self.storage.faults.take, self.take
+        self.give_time()
+
+    def give_time(self):
+        """To the requests that begin from now on."""
+        is_next = self.kind == "timeout" and self.left == 0 and not self.hit
+        self.connections.request_seconds = 0.3 if is_next else HANGS_SECONDS
 
     def take(self, request):
         if not self.hit and not request.path.endswith("/token"):
@@ -28,6 +37,7 @@ class Faulty:
             if self.left < 0:
                 self.hit = True
                 self.storage.faults.add(self.kind, after=self.after)
+            self.give_time()
         return self.real(request)
 
     def end(self):
@@ -39,15 +49,13 @@ class Faulty:
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_whichever_request_fails_nothing_is_called_destroyed_that_is_not(keep, storage_of, provider, kind, after):
     record = keep(storage_of(provider, locked=True))
-    if kind == "timeout":
-        record.vault.connections.request_seconds = 0.3
     for skipped in range(40):
-        failing = Faulty(record.storage, skipped, kind, after=after)
+        failing = Faulty(record, skipped, kind, after=after)
         try:
             record.remove()
         except VaultUnavailable:
+            wait_until(lambda failing=failing: failing.hit, "the request has arrived")
             is_told, _ = False, failing.end()
-            assert failing.hit
         else:
             is_told, _ = True, failing.end()
         assert not (is_told and record.copies()), skipped

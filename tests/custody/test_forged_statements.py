@@ -6,7 +6,7 @@ import json
 import pytest
 
 from accounts import callers
-from custody import selectors, statements
+from custody import keys, selectors, statements
 from custody.models import Entry, Key, SealedObject
 from custody.sealing import Damaged
 from custody.services import rotate_key
@@ -14,6 +14,7 @@ from decisions.models import Decision
 from decisions.selectors import record_of
 from tests.custody.forging import FORGERIES
 from tests.reconsiderations.conftest import reconsider
+from tests.threads import HANGS_SECONDS
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
@@ -93,7 +94,8 @@ def test_the_statement_of_an_untouched_record_is_named_by_its_digest(entry):
     assert selectors.statement_digest(entry) == hashlib.sha256(bytes(entry.statement)).digest()
 
 
-def test_a_signing_key_is_asked_for_once(entry, django_assert_num_queries):
+def test_a_signing_key_is_asked_for_once(entry, django_assert_num_queries, monkeypatch):
+    monkeypatch.setattr(keys, "_FRESH_SECONDS", HANGS_SECONDS)
     reads = 1 if SealedObject.objects.exists() else 0  # of the object, from the database vault
     selectors.opened(entry)
     with django_assert_num_queries(reads):

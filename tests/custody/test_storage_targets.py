@@ -10,7 +10,7 @@ from custody.models import Entry, SealedObject, StorageTarget
 from custody.services import VaultNotMade, mark_vault
 from custody.vaults import VaultUnavailable
 from decisions.models import Decision
-from tests.threads import at_once
+from tests.threads import HANGS_SECONDS, at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -135,7 +135,8 @@ def test_another_processs_choice_is_seen_once_what_is_known_is_a_second_old(db, 
     assert storage_targets.current().pk == "filesystem"
 
 
-def test_taking_and_reading_a_record_ask_for_no_target_that_is_known(api):
+def test_taking_and_reading_a_record_ask_for_no_target_that_is_known(api, monkeypatch):
+    monkeypatch.setattr(storage_targets, "_FRESH_SECONDS", HANGS_SECONDS)
     api.ingest({"decision_id": "loan-1"})
     with CaptureQueriesContext(connection) as queries:
         assert api.ingest({"decision_id": "loan-2"}).status_code == 201

@@ -7,12 +7,12 @@ import pytest
 
 from config.api.body import strict_json
 from notices.models import Notice
+from tests.growth import TIMES, TOLERATED, assert_linear
 from tests.notices.conftest import RECORD, approve, done, drafted, edit, send, shown, warnings_of
 
 pytestmark = pytest.mark.django_db
 
 MANY = 10_000
-TOLERABLE_SECONDS = 20  # of the processor; it takes about eight
 SCRIPT = '<script>alert("1")</script><img src=x onerror=alert(1)>'
 HEBREW = "ההחלטה התקבלה על ידי מערכת אוטומטית."
 OVERRIDE = "The sum is \u202e05\u202c euro."
@@ -31,35 +31,43 @@ def one(told: str, source: str = "outcome.reasons.0") -> list[dict]:
 # ── much ──
 
 
-@pytest.fixture
-def fields(api) -> dict:
-    """A notice about a record of 10,000 fields, with a statement for each of them, as small as 1 MiB wants it."""
-    done(api.ingest({"decision_id": "large", "outcome": {"action": "denied"}, "f": {f"n{n}": n for n in range(MANY)}}))
-    return drafted(api, "large")
+def fields(api, count: int) -> dict:
+    """A notice about a record of so many fields."""
+    name = f"fields-{count}"
+    done(api.ingest({"decision_id": name, "outcome": {"action": "denied"}, "f": {f"n{n}": n for n in range(count)}}))
+    return drafted(api, name)
 
 
-def test_ten_thousand_statements_are_saved_shown_approved_and_printed(api, fields):
-    started = time.process_time()
-    content = {"inputs_used": [{"statement": f"It counted {n}.", "source": f"f.n{n}"} for n in range(MANY)]}
+def seconds_for(api, count: int) -> float:
+    """What a statement for each field takes, from saving it to the letter and its proof: of this thread's processor."""
+    notice = fields(api, count)
+    content = {"inputs_used": [{"statement": f"It counted {n}.", "source": f"f.n{n}"} for n in range(count)]}
     assert len(json.dumps({"content": content})) < strict_json.MAX_BYTES
-    edited = done(edit(api, fields, **content))
-    assert len(edited["citations"]) >= MANY
+    started = time.thread_time()
+    edited = done(edit(api, notice, **content))
+    assert len(edited["citations"]) >= count
     assert edited["problems"] == []
-    done(approve(api, fields, acknowledge=warnings_of(api, fields)))
-    assert len(shown(api, fields)["content"]["inputs_used"]) == MANY
+    done(approve(api, notice, acknowledge=warnings_of(api, notice)))
+    assert len(shown(api, notice)["content"]["inputs_used"]) == count
     for form in ("html", "text"):
-        assert "It counted 9999." in letter(api, fields, form)
-    proof = json.loads(letter(api, fields, "proof"))
-    assert len(proof["field_proofs"]) >= MANY
-    assert time.process_time() - started < TOLERABLE_SECONDS
+        assert f"It counted {count - 1}." in letter(api, notice, form)
+    proof = json.loads(letter(api, notice, "proof"))
+    assert len(proof["field_proofs"]) >= count
+    return time.thread_time() - started
+
+
+def test_ten_thousand_statements_are_saved_shown_approved_and_printed(api):
+    """As small as 1 MiB wants them. It takes their share of the time beside a quarter of them."""
+    assert seconds_for(api, MANY) <= TOLERATED * seconds_for(api, MANY // TIMES)
 
 
 def test_ten_thousand_sources_that_lead_nowhere_are_named(api, notice):
-    started = time.process_time()
-    content = {"inputs_used": [{"statement": "It counted.", "source": f"outcome.n{n}"} for n in range(MANY)]}
-    assert len(done(edit(api, notice, **content))["problems"]) == MANY
-    assert approve(api, notice).status_code == 409
-    assert time.process_time() - started < TOLERABLE_SECONDS
+    def name(count):
+        content = {"inputs_used": [{"statement": "It counted.", "source": f"outcome.n{n}"} for n in range(count)]}
+        assert len(done(edit(api, notice, **content))["problems"]) == count
+        assert approve(api, notice).status_code == 409
+
+    assert_linear(name, int, MANY)
 
 
 def test_a_body_above_the_limit_is_refused_and_saves_nothing(api, notice):

@@ -21,7 +21,7 @@ class Faults:
     """The faults to come. Each request takes the first that is meant for it."""
 
     def __init__(self) -> None:
-        self._coming: list[Fault] = []
+        self.coming: list[Fault] = []
         self._lock = threading.Lock()
 
     def add(self, kind: Kind, *, method: str = "", path: str = "", after: bool = False, times: int = 1) -> None:
@@ -36,18 +36,18 @@ class Faults:
             return method in ("", request.method) and path in request.target
 
         with self._lock:
-            self._coming += [Fault(kind, after, hits)] * times
+            self.coming += [Fault(kind, after, hits)] * times
 
     def take(self, request: Any) -> Fault | None:
         with self._lock:
-            found = next((fault for fault in self._coming if fault.hits(request)), None)
+            found = next((fault for fault in self.coming if fault.hits(request)), None)
             if found:
-                self._coming.remove(found)
+                self.coming.remove(found)
         return found
 
     def clear(self) -> None:
         with self._lock:
-            self._coming.clear()
+            self.coming.clear()
 
 
 def reset(connection: socket.socket) -> None:
