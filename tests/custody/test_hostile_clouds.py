@@ -2,7 +2,8 @@
 
 import itertools
 import math
-import time
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
@@ -17,7 +18,8 @@ from custody.vaults import VaultUnavailable, cloud
 from custody.vaults.cloud import Locks
 from tests.custody.cloud_storage import PROVIDERS
 from tests.support.web_server import Reply, json_reply
-from tests.threads import at_once
+from tests.system.live import wait_until
+from tests.threads import HANGS_SECONDS, at_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
@@ -124,24 +126,39 @@ def test_who_was_slow_lets_others_go_first(waiting_ones, organization, other_org
 
 
 def test_once_a_cloud_was_too_slow_one_thread_tries_it_and_the_others_are_refused_at_once(
-    storage, use_storage, organization
+    storage, use_storage, organization, monkeypatch
 ):
+    monkeypatch.setattr(cloud, "MARKED_SECONDS", HANGS_SECONDS)  # so that a put is one request
     vault = vaults.of(use_storage(organization, storage).pk)
-    vault.connections.request_seconds = 1.0
-    storage.faults.add("timeout", method=storage.put_method, times=10_000)
+    vault.put_new("0a/records/ff/ff00", b"x")
+    known, asked, let_go = storage.front.answer, threading.Semaphore(0), threading.Event()
 
-    def seconds(_):
-        began = time.monotonic()
-        with pytest.raises(VaultUnavailable):
-            vault.put_new("0a/records/ff/ff00", b"x")
-        return time.monotonic() - began
+    def held(request):
+        asked.release()
+        let_go.wait(HANGS_SECONDS)
+        return known(request)
 
-    seconds(None)
-    for _ in range(2):
-        assert sum(each > 0.8 for each in at_once(4, seconds)) == 1
-    storage.faults.clear()
-    assert vault.put_new("0a/records/ff/ff00", b"x")
-    assert at_once(4, lambda n: vault.put_new(f"0a/records/ff/ff0{n + 1}", b"x")) == [True] * 4
+    def refused(_):
+        with pytest.raises(VaultUnavailable, match="being tried"):
+            vault.put_new("0a/records/ff/ff01", b"x")
+
+    storage.faults.add("timeout", method=storage.put_method)
+    vault.connections.request_seconds = 0.3
+    with pytest.raises(VaultUnavailable):
+        vault.put_new("0a/records/ff/ff01", b"x")
+    wait_until(lambda: not storage.faults.coming, "the request has arrived")
+    vault.connections.request_seconds = HANGS_SECONDS
+    vault.require_marker()
+    storage.front.answer = held
+    with ThreadPoolExecutor(1) as pool:
+        trying = pool.submit(vault.put_new, "0a/records/ff/ff01", b"x")
+        assert asked.acquire(timeout=HANGS_SECONDS)
+        at_once(3, refused)
+        assert not asked.acquire(blocking=False), "nobody else has asked"
+        let_go.set()
+        assert trying.result()
+    storage.front.answer = known
+    assert at_once(4, lambda n: vault.put_new(f"0a/records/ff/ff1{n}", b"x")) == [True] * 4
 
 
 def test_a_use_ends_however_many_pages_a_cloud_turns(storage_of, use_storage, organization, monkeypatch):
