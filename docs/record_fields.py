@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from notices import drafting  # noqa: E402
 from notices.deadlines import OCCURRENCES  # noqa: E402
 from notices.dry_runs import record_names  # noqa: E402
 from notices.packs import STATEMENT_FIELDS, Pack, flags, packs  # noqa: E402
-from notices.previews import Sender, preview  # noqa: E402
+from notices.phrasebook import Phrasebook  # noqa: E402
 from notices.record_paths import Facts  # noqa: E402
 
 PAGE = Path(__file__).with_name("srf-record.md")
@@ -43,6 +44,7 @@ _SECTIONS = {
 }
 
 
+@cache
 def table() -> str:
     """Each field that the service reads, where a letter tells it, which packs ask for it, and what else hangs on it."""
     rows = [f"| `{name}` | {_letter(path)} | {_asked(path)} | {_effects(path)} |" for name, path in _fields()]
@@ -80,7 +82,7 @@ def _sections(pack: Pack, path: str) -> list[str]:
     is true that can be."""
     cited: set[str] = set()
     for others in ({}, {"outcome.action": "denied"}, {"outcome.action": "denied", **dict.fromkeys(flags.FLAGS, True)}):
-        content = preview(_facts({**others, path: _value(path)}), pack, Sender("Bank", {}), language="en").content
+        content = _draft(pack, {**others, path: _value(path)})
         cited.update(name for name in STATEMENT_FIELDS if any(_is_at(item, path) for item in content[name]))
     return [name for name in STATEMENT_FIELDS if name in cited]
 
@@ -150,8 +152,13 @@ def _effects_in(pack: Pack, path: str) -> Iterator[str]:
 
 
 def _review(pack: Pack, values: dict[str, Any]) -> bool:
-    content = preview(_facts(values), pack, Sender("Bank", {}), language="en").content
-    return bool(content["human_review_available"])
+    return bool(_draft(pack, values)["human_review_available"])
+
+
+def _draft(pack: Pack, values: dict[str, Any]) -> dict[str, Any]:
+    """What a notice about a record of these fields says."""
+    facts, names = _facts(values), {"organization": "Bank", "contact": "Bank"}
+    return drafting.draft(facts, pack, pack.language_for("en"), Phrasebook(), names).content
 
 
 def _named(names: list[str]) -> str:

@@ -9,23 +9,32 @@ from typing import Any
 
 TIMES = 4
 TOLERATED = 10
-_NOISE_SECONDS, _NOISE_BYTES = 0.05, 2**20
+_TRIES, _NOISE_SECONDS, _NOISE_BYTES = 3, 0.05, 2**20
 
 
 def assert_linear(work: Callable[[Any], Any], make: Callable[[int], Any], size: int) -> None:
-    """`work` on `make(size)` takes no more than its share beside `make(size // 4)`. What both raise is no matter."""
-    small, large = make(size // TIMES), make(size)
-    for measured, tries, noise in ((_seconds, 3, _NOISE_SECONDS), (_bytes, 1, _NOISE_BYTES)):
-        share = TOLERATED * min(measured(work, small) for _ in range(tries)) + noise
-        found = [measured(work, large)]
-        while min(found) > share and len(found) < tries:  # something else may lengthen one try, but not each
-            found.append(measured(work, large))
-        assert min(found) <= share, f"{measured.__name__[1:]}: {found}, where {share} is allowed"
+    """`work` on `make(size)` takes no more than its share beside `make(size // 4)`. What both raise is no matter.
+
+    Tracing memory is slow, so that is compared for a quarter of the size.
+    """
+    least, small, large = make(size // TIMES**2), make(size // TIMES), make(size)
+    share = TOLERATED * min(_seconds(work, small) for _ in range(2)) + _NOISE_SECONDS
+    found = [_seconds(work, large)]
+    while min(found) > share and len(found) < _TRIES:  # something else may lengthen one try, but not each
+        found.append(_seconds(work, large))
+    assert min(found) <= share, f"seconds: {found}, where {share} is allowed"
+    most, taken = TOLERATED * peak(work, least) + _NOISE_BYTES, peak(work, small)
+    assert taken <= most, f"bytes: {taken}, where {most} is allowed"
 
 
 def peak(work: Callable[[Any], Any], given: Any) -> int:
     """The most bytes that work took at a time beside its input."""
-    return _bytes(work, given)
+    tracemalloc.start()
+    try:
+        _done(work, given)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def _seconds(work: Callable[[Any], Any], given: Any) -> float:
@@ -37,15 +46,6 @@ def _seconds(work: Callable[[Any], Any], given: Any) -> float:
         return time.thread_time() - started
     finally:
         gc.enable()
-
-
-def _bytes(work: Callable[[Any], Any], given: Any) -> int:
-    tracemalloc.start()
-    try:
-        _done(work, given)
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 def _done(work: Callable[[Any], Any], given: Any) -> None:

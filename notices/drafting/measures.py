@@ -115,27 +115,29 @@ class Measures:
             known: dict[tuple[str, ...], dict[bool, _Sibling]] = {}
             for sibling in filter(None, map(_as_sibling, holder.children())):
                 known.setdefault(sibling.prefix, {}).setdefault(bool(sibling.measure.currency), sibling)
-            self._siblings[id(holder.value)] = {prefix: _joined(each, holder) for prefix, each in known.items()}
+            scales = _scales(holder) if known else []
+            self._siblings[id(holder.value)] = {prefix: _joined(each, scales) for prefix, each in known.items()}
         return self._siblings[id(holder.value)]
 
 
-def _joined(known: dict[bool, _Sibling], holder: Fact) -> tuple[_Sibling, ...]:
+def _joined(known: dict[bool, _Sibling], scales: list[Fact]) -> tuple[_Sibling, ...]:
     """The currency and unit of one prefix: cents of euros are one measure, and so is the scale that a euro has."""
     money, unit = known.get(True), known.get(False)
     if money is None:
         return tuple(known.values())
     is_minor = unit is not None and unit.measure.suffix.casefold() in (*MINOR, "cent", "minor units")
     others = [unit.step] if unit and is_minor else []
-    others += _scales(holder, values.decimals_of(money.measure.currency))
+    decimals = values.decimals_of(money.measure.currency)
+    others += [scale.step for scale in scales if scale.value == decimals]
     joined = money._replace(measure=money.measure._replace(is_minor=is_minor), others=tuple(others))
     return (joined,) if is_minor or unit is None else (joined, unit)
 
 
-def _scales(holder: Fact, decimals: int) -> list[str]:
-    """The fields of an object with an amount in smallest units that say how many of them the currency has."""
+def _scales(holder: Fact) -> list[Fact]:
+    """The fields of an object with an amount in smallest units that say how many of them a currency has."""
     fields = list(holder.children())
     is_minor = any(parse_name(field.name).is_minor for field in fields)
-    return [field.step for field in fields if is_minor and field.name in _SCALES and field.value == decimals]
+    return [field for field in fields if is_minor and field.name in _SCALES]
 
 
 def is_money(fact: Fact, measures: Measures) -> bool:
