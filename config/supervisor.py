@@ -1,8 +1,10 @@
 """Keeps processes running: what ends is started again, and what never gets to run ends them all."""
 
+import ctypes
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +17,8 @@ _LONGEST_PAUSE = 30.0
 _SECONDS_TO_STOP = 25  # a worker finishes its task within 20
 _TO_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LOOK_EVERY = 0.1
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+_PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 class CannotStart(Exception):
@@ -36,7 +40,9 @@ class Part:
             if now >= self.due:
                 self.started = now
                 # A group of its own: Ctrl-C in the terminal is for us, and what it leaves behind can be ended.
-                self.process = subprocess.Popen(self.command, start_new_session=True, **self.options)  # noqa: S603
+                self.process = subprocess.Popen(  # noqa: S603
+                    self.command, start_new_session=True, preexec_fn=_end_with_us, **self.options
+                )
         elif self.process.poll() is not None:
             self._ended(self.process.returncode, now)
 
@@ -102,6 +108,12 @@ def _told_to_stop() -> Iterator[threading.Event]:
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
+
+
+def _end_with_us() -> None:
+    """Have the kernel end a part when we are killed, and can ask nobody to stop any more: where it can, on Linux."""
+    if _LIBC:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _described(code: int) -> str:
