@@ -122,14 +122,13 @@ def test_the_services_start_in_order_work_together_and_end_when_told(services: R
     services.run("web", "python", "manage.py", "custody_create_vault")
     for service in ("web", "worker", "poller", "beat"):
         services.start(service)
-    client = Client(services.port, "")
     wait_until(lambda: listens(services.port), "the web server listens")
-    wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
-    for service in ("web", "worker", "poller", "beat"):
-        wait_until(lambda service=service: services.healthy(service), f"{service} is healthy")
-    take_a_record(services, client)
-    the_worker_finishes_what_was_reserved(services, client)
-    client.close()
+    with Client(services.port, "") as client:
+        wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
+        for service in ("web", "worker", "poller", "beat"):
+            wait_until(lambda service=service: services.healthy(service), f"{service} is healthy")
+        take_a_record(services, client)
+        the_worker_finishes_what_was_reserved(services, client)
     for service in ("beat", "poller", "worker", "web"):
         services.processes[service].terminate()
         assert services.processes[service].wait(HANGS_SECONDS) == 0, services.log(service).read_text()
