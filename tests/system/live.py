@@ -5,7 +5,6 @@ import json
 import os
 import random
 import secrets
-import select
 import socket
 import sqlite3
 import tempfile
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import psycopg
+from urllib3.util.wait import wait_for_read
 
 from config.management.commands.serve import GRANIAN
 from tests import databases
@@ -49,7 +49,7 @@ class Client:
         """Headers are given with underscores. A body of a list or iterator is sent in chunks."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         sent = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json", **named}
-        if self.connection.sock and select.select([self.connection.sock], [], [], 0)[0]:  # its end is all that can come
+        if self.connection.sock and wait_for_read(self.connection.sock, timeout=0):  # its end is all that can come
             self.connection.close()
         self.connection.request(method, path, body, sent)
         response = self.connection.getresponse()
