@@ -5,6 +5,9 @@ import tempfile
 # Before Django reads its settings: this process's files live in a directory of their own.
 _directory = tempfile.TemporaryDirectory(prefix="drs-tests-")
 os.environ["DATA_DIR"] = _directory.name
+# All tests of a process come from one address within the same minutes; tests of limits set their own.
+os.environ["ANONYMOUS_REQUESTS_PER_MINUTE"] = "0"
+os.environ["CODES_PER_HOUR"] = os.environ["CODES_PER_HOUR_AND_CLIENT"] = "10000"
 # Playwright leaves an event loop running in the thread of a test; nothing of ours is asynchronous.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
@@ -16,6 +19,7 @@ from pathlib import Path  # noqa: E402
 from typing import Any  # noqa: E402
 
 import pytest  # noqa: E402
+from django.conf import settings  # noqa: E402
 from django.db import DEFAULT_DB_ALIAS, connection, connections  # noqa: E402
 from django.template import Template  # noqa: E402
 from django.test import Client  # noqa: E402
@@ -250,24 +254,18 @@ def shared_database(transactional_db: None, tmp_path_factory: pytest.TempPathFac
         connections[DEFAULT_DB_ALIAS] = in_memory
 
 
-@pytest.fixture(autouse=True)
-def _secrets_of_one_test_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process remembers the secrets in the database, which is emptied after each test. That a test runs in one
-    transaction must not keep it from remembering."""
-    token_hashing.forget()
-    keys.forget()
-    vaults.forget()
-    monkeypatch.setattr(db, "in_transaction", lambda: False)
-
-
 _journals = itertools.count()
 
 
 @pytest.fixture(autouse=True)
-def _journal_of_one_test_alone(settings: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A folder that is made when the first disposal is written into it."""
-    settings.RETENTION_JOURNAL = f"folder:{tmp_path_factory.getbasetemp()}/journal-{next(_journals)}"
+def _memory_of_one_test_alone() -> None:
+    """A process remembers the secrets in the database, which is emptied after each test, and has a journal, whose
+    folder the first disposal makes."""
+    token_hashing.forget()
+    keys.forget()
+    vaults.forget()
     forget_replay()
+    settings.RETENTION_JOURNAL = f"folder:{_directory.name}/journal-{next(_journals)}"
 
 
 @pytest.fixture(params=["database", "filesystem"])
@@ -335,19 +333,12 @@ def _templates_are_rendered_as_in_production(django_test_environment: None) -> N
     Template._render = _RENDER
 
 
-@pytest.fixture(autouse=True)
-def _no_limits(settings: Any) -> None:
-    """All tests of a process come from one address within the same minutes; tests of limits set their own."""
-    settings.ANONYMOUS_REQUESTS_PER_MINUTE = 0
-    settings.CODES_PER_HOUR = settings.CODES_PER_HOUR_AND_CLIENT = 10_000
-
-
-@pytest.fixture(autouse=True)
-def _every_probe_writes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vaults, "_PROBE_SECONDS", 0)
-
-
-@pytest.fixture(autouse=True)
-def _every_request_asks_for_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key is remembered for a second, in which tests do a lot; without that their queries can be counted."""
-    monkeypatch.setattr(selectors, "_RECENT_SECONDS", 0)
+@pytest.fixture(scope="session", autouse=True)
+def _tests_wait_for_nothing() -> Iterator[None]:
+    """What is remembered or left alone for a second in production is asked each time, for tests do a lot in a second;
+    and that a test runs in one transaction keeps no process from remembering its secrets."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(db, "in_transaction", lambda: False)
+        patch.setattr(vaults, "_PROBE_SECONDS", 0)
+        patch.setattr(selectors, "_RECENT_SECONDS", 0)
+        yield
