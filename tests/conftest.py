@@ -89,6 +89,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--only", choices=list(chosen), help=text)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files of which nothing can be chosen are not even imported."""
+    meets = config.getoption("only") != "hot-tables" or collection_path.is_dir() or _in_hot_tables(collection_path)
+    return None if meets else True
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What takes longest comes first, so that no worker is left alone with it at the end."""
     subsets = {"what-differs": _differs_on_sqlite, "hot-tables": _meets_hot_tables, "fast": _is_fast}
@@ -118,9 +124,12 @@ def _differs_on_sqlite(item: pytest.Item) -> bool:
     return bool(_meets_a_database(item) and (differs or in_transactions) and not item.get_closest_marker("once"))
 
 
+def _in_hot_tables(path: Path) -> bool:
+    return path.relative_to(databases.CHECKOUT / "tests").as_posix().startswith(_MEETS_HOT_TABLES)
+
+
 def _meets_hot_tables(item: pytest.Item) -> bool:
-    path = item.path.relative_to(item.config.rootpath / "tests").as_posix()
-    return path.startswith(_MEETS_HOT_TABLES) and _meets_a_database(item) and not _says_nothing_of_partitions(item)
+    return _in_hot_tables(item.path) and _meets_a_database(item) and not _says_nothing_of_partitions(item)
 
 
 def _says_nothing_of_partitions(item: pytest.Item) -> bool:
