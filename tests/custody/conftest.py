@@ -18,7 +18,7 @@ from tests.support.certificates import Authority
 from tests.support.gcs_server import GcsServer, gcs_server
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority(tmp_path_factory.mktemp("authority"))
 
@@ -31,19 +31,19 @@ def trusted(authority: Authority, settings: object) -> Authority:
     return authority
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def _amazon() -> Iterator[AwsServer]:
     with aws_server() as server:
         yield server
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def _google(authority: Authority) -> Iterator[GcsServer]:
     with gcs_server(authority.server_context("localhost")) as server:
         yield server
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def _microsoft(authority: Authority) -> Iterator[AzureCloud]:
     with ExitStack() as stack:
         blobs = stack.enter_context(azurite(authority))

@@ -9,10 +9,11 @@ import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.support.forwarding import forward
+from tests.support.forwarding import forward, hang_up
 from tests.support.web_server import Reply, Request, WebServer, json_reply, web_server
 from tests.throwaway import free_port, wait_for_port
 
@@ -33,18 +34,7 @@ class AwsServer(NamedTuple):
 
     def client(self, service: str, secret: str = ROOT, region: str = REGION) -> Any:
         """A client of boto3, with what `secret_ref` would hold; root's if nothing is said."""
-        import boto3
-        from botocore.config import Config
-
-        access, key = secret.split(":")
-        return boto3.client(
-            service,
-            endpoint_url=self.url,
-            region_name=region,
-            aws_access_key_id=access,
-            aws_secret_access_key=key,
-            config=Config(s3={"addressing_style": "path"}, retries={"total_max_attempts": 1}),
-        )
+        return _client(self.url, service, secret, region)
 
     def person(self, name: str, *statements: tuple[str | list[str], str]) -> str:
         """Somebody who may do these actions with these resources, and their secret."""
@@ -72,6 +62,23 @@ class AwsServer(NamedTuple):
         forward(Request("POST", "/_ministack/reset", {}, {"Host": "localhost"}, b"", "/_ministack/reset"), self.port)
 
 
+@cache
+def _client(url: str, service: str, secret: str, region: str) -> Any:
+    """One takes longer to make than most of what is then asked of it."""
+    import boto3
+    from botocore.config import Config
+
+    access, key = secret.split(":")
+    return boto3.client(
+        service,
+        endpoint_url=url,
+        region_name=region,
+        aws_access_key_id=access,
+        aws_secret_access_key=key,
+        config=Config(s3={"addressing_style": "path"}, retries={"total_max_attempts": 1}),
+    )
+
+
 @contextmanager
 def aws_server() -> Iterator[AwsServer]:
     if not _PROGRAM.exists():
@@ -92,6 +99,7 @@ def aws_server() -> Iterator[AwsServer]:
         with web_server(lambda request: _answer(request, port)) as front:
             yield AwsServer(front, port)
     finally:
+        hang_up(port)
         server.stdin.close()  # type: ignore[union-attr]
         server.wait()
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from azure.storage.blob import BlobServiceClient
 
 from tests.support.certificates import Authority
+from tests.support.forwarding import hang_up
 from tests.throwaway import free_port, wait_for_port
 
 _PROGRAM = Path(__file__).parent.parent.parent / ".cache/azurite/node_modules/.bin/azurite-blob"
@@ -55,5 +56,6 @@ def azurite(authority: Authority | None = None) -> Iterator[Azurite]:
         ) as client:
             yield Azurite(port, f"{scheme}://localhost:{port}/{ACCOUNT}", key, client)
     finally:
+        hang_up(port)
         server.stdin.close()  # type: ignore[union-attr]
         server.wait()

@@ -1,6 +1,7 @@
 """An HTTP or HTTPS server on a free loopback port that answers as a test tells it."""
 
 import json
+import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
@@ -58,6 +59,15 @@ class WebServer(ThreadingHTTPServer):
         """Nothing was asked yet, and nothing is to fail."""
         self.requests.clear()
         self.faults.clear()
+
+    def serve(self) -> None:
+        """Until somebody shuts its socket down. It waits for callers, and does not look for them again and again."""
+        while True:
+            try:
+                connection, client_address = self.get_request()
+            except OSError:
+                return
+            self.process_request(connection, client_address)
 
     def finish_request(self, request: Any, client_address: Any) -> None:
         """In its own thread: a client that refuses the certificate holds up nobody."""
@@ -131,10 +141,10 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def web_server(answer: Answering, context: ssl.SSLContext | None = None) -> Iterator[WebServer]:
     with WebServer(answer, context) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread = threading.Thread(target=server.serve)
         thread.start()
         try:
             yield server
         finally:
-            server.shutdown()
+            server.socket.shutdown(socket.SHUT_RDWR)
             thread.join()
