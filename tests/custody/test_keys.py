@@ -2,11 +2,8 @@
 
 import base64
 import os
-import subprocess
-import sys
 
 import pytest
-from django.conf import settings as django_settings
 from django.core.checks import run_checks
 from django.db import connection, transaction
 
@@ -17,6 +14,8 @@ from custody import keys
 from custody.keys import KeyMissing, keyring
 from custody.models import Key
 from decisions.models import Decision
+from tests.support.forks import Fork
+from tests.system.live import wait_until
 from tests.threads import at_once
 
 PURPOSES = ["index", "signing", "wrapping"]
@@ -52,6 +51,7 @@ def test_three_secrets_are_made_on_first_use(used):
     assert len({bytes(row.unwrap()) for row in rows(used).values()}) == 3
 
 
+@pytest.mark.once
 def test_the_database_holds_no_secret_in_clear(used):
     with connection.cursor() as cursor:
         cursor.execute("SELECT * FROM custody_key")
@@ -89,36 +89,37 @@ def test_first_use_on_many_machines_at_once_gives_one_keyring(shared_database, t
     """Each has a DATA_DIR of its own; they share the database and the master key."""
     organization = an_organization()
     program = (
-        "import sys, uuid, django; django.setup()\n"
+        "import os, sys, uuid, django; django.setup()\n"
         "from custody.keys import keyring\n"
-        "print('ready', flush=True); sys.stdin.readline()\n"
+        "print('ready', flush=True); os.read(0, 1)\n"
         "k = keyring(uuid.UUID(sys.argv[1]))\n"
         "print(k.signer.key_id, k.wrapper.key_id, k.index_key.hex())\n"
     )
     environment = os.environ | {
-        "DJANGO_SETTINGS_MODULE": "config.settings",
         "MASTER_KEY": base64.b64encode(os.urandom(32)).decode(),
         "DATABASE_URL": shared_database,
     }
+    go, outputs = tmp_path / "go", [tmp_path / f"{machine}.txt" for machine in range(4)]
+    os.mkfifo(go)
+    held = os.open(go, os.O_RDWR)  # so that who opens it waits for nobody
     processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", program, str(organization.id)],
-            env=environment | {"DATA_DIR": str(tmp_path / str(machine))}, cwd=django_settings.BASE_DIR, text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        Fork(
+            program, [str(organization.id)], environment | {"DATA_DIR": str(tmp_path / output.stem)},
+            output, tmp_path / "errors", go,
         )
-        for machine in range(4)
+        for output in outputs
     ]  # fmt: skip
-    for process in processes:
-        assert process.stdout.readline() == "ready\n"
-    for process in processes:
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    answers = {process.communicate()[0] for process in processes}
-    assert [process.returncode for process in processes] == [0] * 4
+    wait_until(lambda: all(output.exists() and output.read_text() for output in outputs), "all are ready")
+    os.write(held, b"!" * len(processes))
+    assert [process.wait() for process in processes] == [0] * len(processes)
+    os.close(held)
+    answers = {output.read_text() for output in outputs}
     assert len(answers) == 1
+    assert answers.pop().startswith("ready\n")
     assert Key.objects.count() == 3
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("purpose", PURPOSES)
 def test_a_lost_row_is_named_and_never_made_anew(used, purpose):
     rows(used)[purpose].delete()
@@ -127,6 +128,7 @@ def test_a_lost_row_is_named_and_never_made_anew(used, purpose):
     assert purpose not in rows(used)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("purpose", PURPOSES)
 def test_another_organizations_secret_in_a_rows_place_is_refused(used, purpose):
     other = services.create_organization(name="Other", owner_email="o@other.example", actor=audit.SYSTEM)
@@ -137,6 +139,7 @@ def test_another_organizations_secret_in_a_rows_place_is_refused(used, purpose):
         used_again(used)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("purpose", PURPOSES)
 def test_a_secret_that_is_another_key_than_the_row_says_is_refused(used, purpose):
     row = rows(used)[purpose]
@@ -146,6 +149,7 @@ def test_a_secret_that_is_another_key_than_the_row_says_is_refused(used, purpose
         used_again(used)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("wrapped", [b"", b"short", bytes(60)])
 def test_a_row_that_holds_no_wrapped_secret_is_refused(used, wrapped):
     Key.objects.filter(organization=used, purpose="wrapping").update(wrapped=wrapped)
@@ -153,6 +157,7 @@ def test_a_row_that_holds_no_wrapped_secret_is_refused(used, wrapped):
         used_again(used)
 
 
+@pytest.mark.once
 def test_under_another_master_key_nothing_opens_and_no_key_is_made(api, used, settings):
     other = services.create_organization(name="Other", owner_email="o@other.example", actor=audit.SYSTEM)
     settings.MASTER_KEYS = [os.urandom(32)]
@@ -165,6 +170,7 @@ def test_under_another_master_key_nothing_opens_and_no_key_is_made(api, used, se
     assert Key.objects.count() == 3
 
 
+@pytest.mark.once
 def test_a_key_that_does_not_open_makes_the_service_not_ready(used, settings):
     wrapped_secrets.probe()
     settings.MASTER_KEYS = [os.urandom(32)]
@@ -172,6 +178,7 @@ def test_a_key_that_does_not_open_makes_the_service_not_ready(used, settings):
         wrapped_secrets.probe()
 
 
+@pytest.mark.once
 def test_without_its_keys_a_record_is_not_taken_and_the_answer_tells_no_row(api):
     assert api.ingest({"decision_id": "a"}).status_code == 201
     Key.objects.filter(purpose="wrapping").delete()
@@ -191,6 +198,7 @@ def test_keys_of_a_transaction_that_failed_are_not_remembered(organization, monk
     assert identities(keyring(organization.id)) != identities(lost)
 
 
+@pytest.mark.once
 def test_an_unknown_vault_is_named_by_the_system_check(settings):
     settings.CUSTODY_VAULT = "cellar"
     (problem,) = [problem for problem in run_checks() if problem.id == "custody.E002"]

@@ -2,15 +2,13 @@
 
 import os
 import signal
-import subprocess
-import sys
 
 import pytest
 from django.conf import settings
 from django.core.management import call_command
 
 from custody.models import Entry
-from tests.databases import CHECKOUT
+from tests.support.forks import MANAGE, Fork
 from tests.threads import HANGS_SECONDS
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
@@ -19,7 +17,7 @@ COUNT = 20
 
 
 def test_kill_9_in_the_middle_of_a_move_loses_and_doubles_nothing(
-    shared_database, organization, api_for, storage_of, use_storage, capsys
+    shared_database, organization, api_for, storage_of, use_storage, capsys, tmp_path
 ):
     api = api_for(organization)
     receipts = {number: api.ingest({"decision_id": f"loan-{number}"}).json() for number in range(COUNT)}
@@ -35,23 +33,20 @@ def test_kill_9_in_the_middle_of_a_move_loses_and_doubles_nothing(
     answer, moved = storage.front.answer, 0
     # After its fifth put took effect, and when it reads back what the first run had copied.
     for method, count in (("POST", 5), ("GET", 9)):
-        running = subprocess.Popen(
-            [sys.executable, "manage.py", "custody_move", "--organization", organization.slug],
-            cwd=CHECKOUT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        )  # fmt: skip
-        seen = []
+        seen, running = [], []
 
         def kill(request, running=running, method=method, count=count, seen=seen):
             reply = answer(request)
             if request.method == method and "/b/records/" in request.path:
                 seen.append(request)
                 if len(seen) == count:
-                    os.kill(running.pid, signal.SIGKILL)
+                    os.kill(running[0].pid, signal.SIGKILL)
             return reply
 
         storage.front.answer = kill
-        _, printed = running.communicate(timeout=HANGS_SECONDS)
-        assert running.returncode == -signal.SIGKILL, printed
+        printed = tmp_path / "printed"
+        running.append(Fork(MANAGE, ["custody_move", "--organization", organization.slug], environment, printed))
+        assert running[0].wait(HANGS_SECONDS) == -signal.SIGKILL, printed.read_text()
         storage.front.answer = answer
         for number, receipt in receipts.items():
             assert api.get(f"/v1/decisions/loan-{number}/receipt").json() == receipt

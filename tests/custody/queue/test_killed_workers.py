@@ -57,54 +57,59 @@ def assert_in_custody_once(live, decision_ids):
 
 
 @pytest.mark.boots
-def test_whichever_step_a_worker_is_killed_at_the_next_one_finishes_its_records(customer, environment):
-    taken = []
-    with server(**environment) as live, workers(live) as working:
-        use_keys_of(live, customer)
-        for number, step in enumerate([*STEPS, ""]):
-            with live.client() as client:
-                for letter in "abcde":
-                    taken.append(f"{number}-{letter}")
-                    assert client.ingest(b'{"decision_id": "%b"}' % taken[-1].encode()).status == 202
-            worker = working.reconcile(kill_at=step)
-            wait_until(lambda: has_ended(worker), "the worker is killed or has ended")  # noqa: B023
-            assert (count(live, STORED) == len(taken)) == (not step), step
-            live.sql(RUN_OUT)
-        assert_in_custody_once(live, taken)
-
-
-@pytest.mark.boots
-def test_workers_killed_under_load_and_messages_that_come_again_lose_and_double_nothing(customer, environment):
+def test_whatever_step_or_load_workers_are_killed_at_the_next_ones_finish_their_records(customer, environment):
     broker = Broker()
     broker.start()
-    answers: Counter[int] = Counter()
     try:
         with server(REDIS_URL=broker.url, **environment) as live, workers(live) as working:
             use_keys_of(live, customer)
-
-            def send(sender: int) -> None:
-                with live.client() as client:
-                    for number in range(RECORDS // 4):
-                        record = json.dumps({"decision_id": f"{sender}-{number}"}).encode()
-                        answers[client.ingest(record).status] += 1
-
-            senders = [threading.Thread(target=send, args=(sender,)) for sender in range(4)]
-            running = [working.worker("custody") for _ in range(2)]
-            for each in senders:
-                each.start()
-            for goal in range(RECORDS // 6, RECORDS // 2 + 1, RECORDS // 6):
-                wait_until(lambda: count(live, STORED) >= goal, "records are stored")  # noqa: B023
-                kill(running.pop(0))
-                live.sql(RUN_OUT)
-                running.append(working.worker("custody"))
-            for each in senders:
-                each.join()
-            live.sql(RUN_OUT)
-            working.reconcile()
-            wait_until(lambda: count(live, STORED) == RECORDS, "what the killed ones held is stored too")
-            assert answers == {202: RECORDS}
-            assert_in_custody_once(live, [f"{s}-{n}" for s, n in itertools.product(range(4), range(RECORDS // 4))])
-            for pid in running:
-                kill(pid)
+            taken = kill_at_each_step(live, working)
+            assert_in_custody_once(live, taken)
+            assert_in_custody_once(live, taken + kill_under_load(live, working, len(taken)))
     finally:
         broker.kill()
+
+
+def kill_at_each_step(live, working):
+    """The records that were acknowledged meanwhile."""
+    taken = []
+    for number, step in enumerate([*STEPS, ""]):
+        with live.client() as client:
+            for letter in "abcde":
+                taken.append(f"{number}-{letter}")
+                assert client.ingest(b'{"decision_id": "%b"}' % taken[-1].encode()).status == 202
+        worker = working.reconcile(kill_at=step)
+        wait_until(lambda: has_ended(worker), "the worker is killed or has ended")  # noqa: B023
+        assert (count(live, STORED) == len(taken)) == (not step), step
+        live.sql(RUN_OUT)
+    return taken
+
+
+def kill_under_load(live, working, before):
+    """While messages come again, too. The records that were acknowledged meanwhile, after so many before."""
+    answers: Counter[int] = Counter()
+
+    def send(sender: int) -> None:
+        with live.client() as client:
+            for number in range(RECORDS // 4):
+                record = json.dumps({"decision_id": f"{sender}-{number}"}).encode()
+                answers[client.ingest(record).status] += 1
+
+    senders = [threading.Thread(target=send, args=(sender,)) for sender in range(4)]
+    running = [working.worker("custody") for _ in range(2)]
+    for each in senders:
+        each.start()
+    for goal in range(RECORDS // 6, RECORDS // 2 + 1, RECORDS // 6):
+        wait_until(lambda: count(live, STORED) >= before + goal, "records are stored")  # noqa: B023
+        kill(running.pop(0))
+        live.sql(RUN_OUT)
+        running.append(working.worker("custody"))
+    for each in senders:
+        each.join()
+    live.sql(RUN_OUT)
+    working.reconcile()
+    wait_until(lambda: count(live, STORED) == before + RECORDS, "what the killed ones held is stored too")
+    assert answers == {202: RECORDS}
+    for pid in running:
+        kill(pid)
+    return [f"{sender}-{number}" for sender, number in itertools.product(range(4), range(RECORDS // 4))]
