@@ -131,6 +131,7 @@ def flipped(base64_text):
     return ("B" if base64_text[0] == "A" else "A") + base64_text[1:]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("field", ["signature", "statement", "wrappedDek", "keyId", "kekId"])
 def test_an_object_with_a_changed_header_is_not_adopted(api, organization, first, field):
     key = key_of(first, organization)
@@ -141,6 +142,7 @@ def test_an_object_with_a_changed_header_is_not_adopted(api, organization, first
     assert not Decision.objects.exists()
 
 
+@pytest.mark.once
 def test_an_object_under_the_genuine_statement_of_another_record_is_not_adopted(api, organization, filesystem_vault):
     """Both halves are ours and verify alone; together they would prove a record that was never signed."""
     one, other = (api.ingest(b'{"decision_id": "loan-%d"}' % number).json() for number in (1, 2))
@@ -153,6 +155,7 @@ def test_an_object_under_the_genuine_statement_of_another_record_is_not_adopted(
     assert [entry.pk.urn for entry in Entry.objects.all()] == ["urn:uuid:" + other["record_id"]]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "damage", [lambda body: body[:-1], lambda body: b"", lambda body: b"DRS1", lambda body: b"x" * 500]
 )
@@ -184,6 +187,7 @@ def test_objects_of_one_organization_are_not_adopted_by_another(api, first):
     assert adopt_orphans(other) == 0
 
 
+@pytest.mark.once
 def test_a_stray_file_among_the_objects_stops_nothing(api, organization, first, filesystem_vault):
     stray = filesystem_vault / organization.id.hex / "records" / "notes.txt"
     stray.write_text("left here by somebody")

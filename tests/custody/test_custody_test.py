@@ -21,7 +21,7 @@ from custody.services import custody_test
 from tests.support.web_server import Reply, web_server
 from tests.threads import HANGS_SECONDS
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 CANARY = "canary-5d1b"
 CONFIG = {"bucket": "records", "region": "eu-central-1", "secret_ref": "env:DRS_SECRET_CLOUD"}

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 RECORD = {"decision_id": "loan-1", "outcome": {"action": "denied"}, "secret": "only-in-custody"}
 # The fixtures are made once for all examples, which is what these tests want.
 one_record_for_all = settings(
-    deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
@@ -34,10 +34,17 @@ class Shelf:
 
 
 @pytest.fixture
-def shelf(api, each_vault):
+def shelf(api):
     return Shelf(api.ingest(RECORD).json())
 
 
+@pytest.fixture
+def each_shelf(each_vault, shelf):
+    """In each vault."""
+    return shelf
+
+
+@pytest.mark.once
 @one_record_for_all
 @given(data=st.data())
 def test_any_changed_byte_is_noticed(shelf, data):
@@ -50,6 +57,7 @@ def test_any_changed_byte_is_noticed(shelf, data):
         selectors.opened(shelf.entry)
 
 
+@pytest.mark.once
 @one_record_for_all
 @given(data=st.data())
 def test_an_object_cut_short_or_grown_is_noticed(shelf, data):
@@ -60,6 +68,7 @@ def test_an_object_cut_short_or_grown_is_noticed(shelf, data):
             selectors.opened(shelf.entry)
 
 
+@pytest.mark.once
 def test_another_records_object_in_its_place_is_noticed(shelf, api):
     other = Shelf(api.ingest(RECORD | {"decision_id": "loan-2"}).json())
     shelf.replace(other.original)
@@ -67,6 +76,7 @@ def test_another_records_object_in_its_place_is_noticed(shelf, api):
         selectors.opened(shelf.entry)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("column", ["statement", "signature", "key_id"])
 def test_a_row_that_differs_from_the_object_is_noticed(shelf, api, column):
     """The row could be changed by whoever holds the database: it must say what was signed."""
@@ -77,18 +87,20 @@ def test_a_row_that_differs_from_the_object_is_noticed(shelf, api, column):
         selectors.receipt(Entry.objects.get(pk=shelf.entry.pk))
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("damage", ["changed", "missing"])
-@pytest.mark.parametrize("path", ["record", "receipt"])
-def test_a_harmed_record_is_answered_with_an_error_that_repeats_nothing_of_it(shelf, api, path, damage):
+def test_a_harmed_record_is_answered_with_an_error_that_repeats_nothing_of_it(each_shelf, api, damage):
+    shelf = each_shelf
     if damage == "changed":
         shelf.replace(shelf.original[:-1] + bytes([shelf.original[-1] ^ 1]))
     else:
         vaults.current().delete(shelf.key)
-    response = api.get(f"/v1/decisions/loan-1/{path}")
-    assert response.status_code == 500
-    assert set(response.json()) == {"detail"}
-    assert "only-in-custody" not in response.content.decode()
-    assert "denied" not in response.content.decode()
+    for path in ("record", "receipt"):
+        response = api.get(f"/v1/decisions/loan-1/{path}")
+        assert response.status_code == 500, path
+        assert set(response.json()) == {"detail"}
+        assert "only-in-custody" not in response.content.decode()
+        assert "denied" not in response.content.decode()
 
 
 def test_a_harmed_record_still_stands_in_lists_and_never_becomes_a_second_one(shelf, api):
@@ -99,11 +111,14 @@ def test_a_harmed_record_still_stands_in_lists_and_never_becomes_a_second_one(sh
     assert Entry.objects.count() == 1
 
 
-def test_a_missing_object_is_told_from_a_damaged_one(shelf):
+@pytest.mark.once
+def test_a_missing_object_is_told_from_a_damaged_one(each_shelf):
+    shelf = each_shelf
     vaults.current().delete(shelf.key)
     with pytest.raises(ObjectMissing):
         selectors.opened(shelf.entry)
 
 
+@pytest.mark.once
 def test_an_untouched_object_opens_to_the_bytes_received(shelf):
     assert json.loads(selectors.opened(shelf.entry).payload) == RECORD

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from config.api import strict_json
@@ -18,6 +18,7 @@ values = st.recursive(
     scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4), max_leaves=15
 )
 documents = st.dictionaries(texts, values, max_size=5)
+a_few = settings(max_examples=40)  # each has many fields
 
 
 def leaves_of(text: str) -> dict[str, str]:
@@ -158,6 +159,7 @@ def disclosures(draw: st.DrawFn) -> tuple[list[Leaf], list[Disclosure], bytes]:
     return found, fields.disclose(found, SALT_KEY, chosen), fields.commitment(found, SALT_KEY)
 
 
+@a_few
 @given(disclosures())
 def test_a_disclosure_of_any_subset_verifies(example):
     found, shown, root = example
@@ -165,6 +167,7 @@ def test_a_disclosure_of_any_subset_verifies(example):
 
 
 @pytest.mark.slow
+@a_few
 @given(disclosures(), texts)
 def test_an_altered_value_path_or_salt_does_not_verify(example, other):
     found, shown, root = example
@@ -187,6 +190,7 @@ def test_a_path_cannot_begin_in_the_salt():
 
 
 @pytest.mark.slow
+@a_few
 @given(disclosures())
 def test_a_disclosure_holds_no_salt_of_another_field(example):
     """Without its salt, a field's hash in an audit path says nothing about its value."""

@@ -22,7 +22,7 @@ RECORD = {"decision_id": "loan-1", "outcome": {"action": "denied"}}
 
 
 @pytest.fixture
-def entry(api, each_vault):
+def entry(api):
     return Entry.objects.get(pk=api.ingest(RECORD).json()["record_id"])
 
 
@@ -94,7 +94,7 @@ def test_the_statement_of_an_untouched_record_is_named_by_its_digest(entry):
     assert selectors.statement_digest(entry) == hashlib.sha256(bytes(entry.statement)).digest()
 
 
-def test_a_signing_key_is_asked_for_once(entry, django_assert_num_queries, monkeypatch):
+def test_a_signing_key_is_asked_for_once(each_vault, entry, django_assert_num_queries, monkeypatch):
     monkeypatch.setattr(keys, "_FRESH_SECONDS", HANGS_SECONDS)
     reads = 1 if SealedObject.objects.exists() else 0  # of the object, from the database vault
     selectors.opened(entry)

@@ -52,6 +52,7 @@ def test_both_public_halves_are_listed_and_the_earlier_one_is_retired(api):
     assert earlier["public_key_pem"] != now["public_key_pem"]
 
 
+@pytest.mark.once
 def test_a_rotation_is_in_the_audit_trail(api):
     api.ingest({"decision_id": "a"})
     rotate(api.organization, "wrapping")
@@ -68,6 +69,7 @@ def test_the_index_key_is_never_replaced(organization):
         services.rotate_key(caller=callers.system(organization.id), purpose=Purpose.INDEX)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("role", [role for role in Role if role is not Role.OWNER])
 def test_only_an_owner_rotates_keys(organization, role):
     caller = replace(callers.system(organization.id), role=role)

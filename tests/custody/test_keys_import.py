@@ -101,8 +101,12 @@ def test_a_second_import_changes_nothing(before, api):
     assert [list(model.objects.order_by("pk").values()) for model in (Key, Pepper)] == rows
 
 
-@pytest.mark.parametrize("name", ["index.key", "signing.pem", "wrapping.key"])
-@pytest.mark.parametrize("content", [None, b"", b"garbage", bytes(32)])
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("index.key", None), ("index.key", b""), ("signing.pem", b"garbage"), ("signing.pem", bytes(32)),
+     ("wrapping.key", b""), ("wrapping.key", bytes(32))],
+)  # fmt: skip
 def test_a_file_that_is_missing_or_another_key_is_named_and_the_rest_imported(before, api, capsys, name, content):
     path = before / api.organization.id.hex / name
     path.unlink() if content is None else write(path, content)

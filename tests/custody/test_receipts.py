@@ -46,10 +46,11 @@ def check_as_an_outsider(receipt: dict, payload: bytes, key) -> None:
     assert subject == {"name": "urn:uuid:" + receipt["record_id"], "digest": {"hmac-sha256": expected}}
 
 
-@pytest.mark.parametrize("raw", SAMPLES, ids=lambda raw: json.loads(raw)["decision_id"])
-def test_an_outsider_verifies_the_receipt_with_a_few_lines(api, raw):
-    receipt = api.ingest(raw).json()
-    check_as_an_outsider(receipt, raw, public_key(api, receipt["key_id"]))
+def test_an_outsider_verifies_the_receipt_with_a_few_lines(api, subtests):
+    for raw in SAMPLES:
+        receipt = api.ingest(raw).json()
+        with subtests.test(receipt["decision_id"]):
+            check_as_an_outsider(receipt, raw, public_key(api, receipt["key_id"]))
 
 
 def test_the_receipt_asked_for_later_is_the_first_one(api, each_vault):
@@ -59,7 +60,7 @@ def test_the_receipt_asked_for_later_is_the_first_one(api, each_vault):
     check_as_an_outsider(later, RAW, public_key(api, later["key_id"]))
 
 
-def test_securesystemslib_verifies_the_envelope(api, each_vault):
+def test_securesystemslib_verifies_the_envelope(api):
     receipt = api.ingest(RAW).json()
     key = SSlibKey.from_crypto(public_key(api, receipt["key_id"]), keyid=receipt["key_id"])
     assert key.scheme == "ed25519"
@@ -140,20 +141,21 @@ def test_equal_records_of_two_organizations_have_nothing_in_common_to_compare(ap
     assert one["predicate"]["ciphertext"]["sha256"] != other["predicate"]["ciphertext"]["sha256"]
 
 
-@pytest.mark.parametrize("raw", SAMPLES, ids=lambda raw: json.loads(raw)["decision_id"])
-def test_every_field_of_a_record_can_be_proved_alone_against_the_signed_statement(api, raw):
-    receipt = api.ingest(raw).json()
-    signed = statement(receipt)["predicate"]["fields"]
-    root, count = bytes.fromhex(signed["root"]), signed["count"]
-    entry = Entry.objects.get(pk=receipt["record_id"])
-    leaves = fields.leaves(raw)
-    assert len(leaves) == count
-    proofs = selectors.disclosures(entry, [path for path, _ in leaves])
-    assert [proof.leaf for proof in proofs] == leaves
-    assert all(proof.verifies(root=root, count=count) for proof in proofs)
+def test_every_field_of_a_record_can_be_proved_alone_against_the_signed_statement(api, subtests):
+    for raw in SAMPLES:
+        receipt = api.ingest(raw).json()
+        with subtests.test(receipt["decision_id"]):
+            signed = statement(receipt)["predicate"]["fields"]
+            root, count = bytes.fromhex(signed["root"]), signed["count"]
+            entry = Entry.objects.get(pk=receipt["record_id"])
+            leaves = fields.leaves(raw)
+            assert len(leaves) == count
+            proofs = selectors.disclosures(entry, [path for path, _ in leaves])
+            assert [proof.leaf for proof in proofs] == leaves
+            assert all(proof.verifies(root=root, count=count) for proof in proofs)
 
 
-def test_the_fields_behind_an_outcome_can_be_proved(api, each_vault):
+def test_the_fields_behind_an_outcome_can_be_proved(api):
     """Where a sample names the path of a factor, that field alone is what a notice would show."""
     proved = 0
     for raw in SAMPLES:

@@ -87,6 +87,7 @@ def test_a_decision_its_reconsiderations_and_their_notices_are_one_family(api, d
     assert {of(Entry.objects.get(pk=each)) for each in [*ids, *sealed]} == {decision}
 
 
+@pytest.mark.once
 def test_every_statement_of_a_family_builds_on_another_of_it_or_on_none(api, decision):
     """So nothing outside is left without what it refers to."""
     done(approve_as_is(api, drafted(api, done(reconsider(api))["decision_id"])))
@@ -160,16 +161,19 @@ def test_a_notice_stands_in_the_way_until_it_is_delivered(api, decision):
     assert only(families.obstacles(decision)) == [NOT_DELIVERED]
 
 
+@pytest.mark.once
 def test_a_notice_about_a_reconsideration_stands_in_the_way_of_the_whole_family(api, decision):
     drafted(api, done(reconsider(api))["decision_id"])
     assert only(families.obstacles(decision)) == [NOT_DELIVERED]
 
 
+@pytest.mark.once
 def test_a_withdrawn_notice_does_not_stand_in_the_way(api, decision):
     done(step(api, drafted(api), "withdraw", {"reason": "Not needed."}))
     assert only(families.obstacles(decision)) == []
 
 
+@pytest.mark.once
 def test_a_letter_that_waits_to_be_mailed_stands_in_the_way(api, decision):
     notice = drafted(api)
     delivered(api, notice)
@@ -194,6 +198,7 @@ def test_a_request_for_a_review_stands_in_the_way_until_the_person_is_told_or_it
     assert only(families.obstacles(decision)) == []
 
 
+@pytest.mark.once
 def test_a_record_on_its_way_into_its_vault_stands_in_the_way(api, filesystem_vault):
     done(api.ingest(RAW))
     decision = family_of(api)
@@ -205,6 +210,7 @@ def test_a_record_on_its_way_into_its_vault_stands_in_the_way(api, filesystem_va
 # ── what a person may have ──
 
 
+@pytest.mark.once
 def test_an_export_has_every_record_of_the_family_byte_for_byte_and_all_about_its_notices(api):
     done(api.ingest(RAW))
     done(reconsider(api))

@@ -1,7 +1,6 @@
 """Receipts that the service has made hold before the verifier, which it gives to everybody."""
 
 import hashlib
-import json
 from io import StringIO
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from custody.models import Key
 from decisions import samples
 from tests.docs.documents import text
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 SAMPLES = samples.synthetic_records()
 RAW = SAMPLES[0]
@@ -24,9 +23,9 @@ def keys_of(api) -> list[bytes]:
     return [each["public_key_pem"].encode() for each in api.get("/v1/custody/keys").json()["items"]]
 
 
-@pytest.mark.parametrize("raw", SAMPLES, ids=lambda raw: json.loads(raw)["decision_id"])
-def test_the_verifier_confirms_a_receipt_of_the_service_with_its_record(api, raw):
-    assert verifier.verify(api.ingest(raw).content, keys_of(api), raw).verdict == "PAYLOAD VERIFIED"
+def test_the_verifier_confirms_a_receipt_of_the_service_with_its_record(api):
+    verdicts = {raw: verifier.verify(api.ingest(raw).content, keys_of(api), raw).verdict for raw in SAMPLES}
+    assert {raw: verdict for raw, verdict in verdicts.items() if verdict != "PAYLOAD VERIFIED"} == {}
 
 
 def test_the_verifier_confirms_the_receipt_of_a_reconsideration(api):

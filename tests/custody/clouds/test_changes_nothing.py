@@ -134,16 +134,15 @@ AMAZON: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("service", "operation", "sent"), AMAZON)
-def test_any_other_call_to_aws_raises_before_it_is_sent(
-    of_amazon: Account, service: str, operation: str, sent: dict[str, Any]
-) -> None:
+def test_any_other_call_to_aws_raises_before_it_is_sent(of_amazon: Account, subtests: pytest.Subtests) -> None:
     cloud = aws.Amazon(checked("aws", of_amazon.config), of_amazon.organization_id)
     aws.QUESTIONS[0].ask(cloud)
-    of_amazon.server.front.requests.clear()
-    with pytest.raises(CallRefused):
-        getattr(cloud.client(service), operation)(**sent)
-    assert of_amazon.server.front.requests == []
+    for service, operation, sent in AMAZON:
+        of_amazon.server.front.requests.clear()
+        with subtests.test(f"{service} {operation} {sent}"):
+            with pytest.raises(CallRefused):
+                getattr(cloud.client(service), operation)(**sent)
+            assert of_amazon.server.front.requests == []
 
 
 KEY = "projects/tests/locations/europe-west3/keyRings/ring/cryptoKeys/wrapping"
@@ -165,14 +164,15 @@ GOOGLE = [
 ]
 
 
-@pytest.mark.parametrize(("method", "target"), GOOGLE)
-def test_any_other_call_to_google_raises_before_it_is_sent(of_google: Account, method: str, target: str) -> None:
+def test_any_other_call_to_google_raises_before_it_is_sent(of_google: Account, subtests: pytest.Subtests) -> None:
     cloud = google.Google(checked("gcp", of_google.config), of_google.organization_id)
     cloud.sign_in()
-    of_google.server.front.requests.clear()
-    with pytest.raises(CallRefused):
-        cloud.session.request(method, of_google.server.url + target)  # type: ignore[union-attr]
-    assert of_google.server.front.requests == []
+    for method, target in GOOGLE:
+        of_google.server.front.requests.clear()
+        with subtests.test(f"{method} {target}"):
+            with pytest.raises(CallRefused):
+                cloud.session.request(method, of_google.server.url + target)  # type: ignore[union-attr]
+            assert of_google.server.front.requests == []
 
 
 def test_the_storage_client_is_held_to_the_list_too(of_google: Account) -> None:

@@ -207,24 +207,26 @@ def test_a_key_that_cannot_sign_here_is_named_as_such(account):
 # ── failures ──
 
 
-@pytest.mark.parametrize("kind", [503, 429, 500, "reset", "timeout"])
-def test_a_service_that_does_not_answer_is_unavailable_and_refuses_nothing(account, kind, monkeypatch):
+def test_a_service_that_does_not_answer_is_unavailable_and_refuses_nothing(account, monkeypatch, subtests):
     wrapping, signing = proven(account, Purpose.WRAPPING), proven(account, Purpose.SIGNING)
     _, wrapped = service(account, wrapping).new_secret()
-    if kind == "timeout":
-        monkeypatch.setattr(base, "_REQUEST_SECONDS", 0.3)  # from here on nothing is to succeed
-        kms.forget()
-    for ask in (
-        service(account, wrapping).new_secret,
-        lambda: service(account, wrapping).unwrap(wrapped),
-        lambda: KmsSigner(signing).sign(b"statement"),
-        service(account, signing).public_key,
-    ):
-        front(account).faults.add(kind)
-        with pytest.raises(KmsUnavailable) as failed:
-            ask()
-        assert not isinstance(failed.value, KmsRefused), failed.value.reason
-        assert failed.value.retry_after
+    uses = {
+        "new_secret": lambda: service(account, wrapping).new_secret(),
+        "unwrap": lambda: service(account, wrapping).unwrap(wrapped),
+        "sign": lambda: KmsSigner(signing).sign(b"statement"),
+        "public_key": lambda: service(account, signing).public_key(),
+    }
+    for kind in (503, 429, 500, "reset", "timeout"):
+        if kind == "timeout":
+            monkeypatch.setattr(base, "_REQUEST_SECONDS", 0.3)  # from here on nothing is to succeed
+            kms.forget()
+        for use, ask in uses.items():
+            with subtests.test(f"{use}: {kind}"):
+                front(account).faults.add(kind)
+                with pytest.raises(KmsUnavailable) as failed:
+                    ask()
+                assert not isinstance(failed.value, KmsRefused), failed.value.reason
+                assert failed.value.retry_after
 
 
 def test_a_key_that_is_switched_off_is_refused_and_its_content_is_not_damaged(account):
@@ -250,38 +252,38 @@ def test_a_secret_that_is_gone_or_wrong_is_an_outage_of_its_key(account):
         assert not secret or secret not in failed.value.reason
 
 
-@pytest.mark.parametrize(
-    ("verb", "changes"),
-    [
-        ("encrypt", {"verifiedPlaintextCrc32c": False}),
-        ("encrypt", {"verifiedAdditionalAuthenticatedDataCrc32c": None}),
-        ("encrypt", {"ciphertextCrc32c": "1"}),
-        ("decrypt", {"plaintextCrc32c": "1"}),
-        ("decrypt", {"plaintext": base64.b64encode(b"\1" * 32).decode()}),
-        ("asymmetricSign", {"verifiedDataCrc32c": False}),
-        ("asymmetricSign", {"signatureCrc32c": "1"}),
-        ("publicKey", {"pemCrc32c": "1"}),
-        ("publicKey", {"pem": None}),
-    ],
-)
-def test_what_came_through_damaged_is_not_believed(of_google, verb, changes, monkeypatch):
+DAMAGED = [
+    ("encrypt", {"verifiedPlaintextCrc32c": False}),
+    ("encrypt", {"verifiedAdditionalAuthenticatedDataCrc32c": None}),
+    ("encrypt", {"ciphertextCrc32c": "1"}),
+    ("decrypt", {"plaintextCrc32c": "1"}),
+    ("decrypt", {"plaintext": base64.b64encode(b"\1" * 32).decode()}),
+    ("asymmetricSign", {"verifiedDataCrc32c": False}),
+    ("asymmetricSign", {"signatureCrc32c": "1"}),
+    ("publicKey", {"pemCrc32c": "1"}),
+    ("publicKey", {"pem": None}),
+]
+
+
+def test_what_came_through_damaged_is_not_believed(of_google, monkeypatch, subtests):
     wrapping, signing = proven(of_google, Purpose.WRAPPING), proven(of_google, Purpose.SIGNING)
     _, wrapped = service(of_google, wrapping).new_secret()
     answer = of_google.server.kms.answer
-
-    def damaged(request):
-        reply = answer(request)
-        return json_reply(json.loads(reply.body) | changes) if verb in request.path else reply
-
-    monkeypatch.setattr(of_google.server.kms, "answer", damaged)
     asked = {
         "encrypt": service(of_google, wrapping).new_secret,
         "decrypt": lambda: service(of_google, wrapping).unwrap(wrapped),
         "asymmetricSign": lambda: KmsSigner(signing).sign(b"statement"),
         "publicKey": service(of_google, signing).public_key,
     }
-    with pytest.raises(KmsUnavailable):
-        asked[verb]()
+    for verb, changes in DAMAGED:
+
+        def damaged(request, verb=verb, changes=changes):
+            reply = answer(request)
+            return json_reply(json.loads(reply.body) | changes) if verb in request.path else reply
+
+        monkeypatch.setattr(of_google.server.kms, "answer", damaged)
+        with subtests.test(f"{verb}: {changes}"), pytest.raises(KmsUnavailable):
+            asked[verb]()
 
 
 def test_each_value_that_google_gets_travels_with_its_checksum(of_google):

@@ -47,7 +47,7 @@ def verifies(api: Api, receipt: dict) -> bool:
 # ── one record ──
 
 
-def test_ingest_answers_202_and_asks_nobody_for_a_signature(api, queueing_for_each, customer, each_vault):
+def test_ingest_answers_202_and_asks_nobody_for_a_signature(api, queueing_for_each, customer):
     api.ingest({"decision_id": "first"})  # with it comes the epoch key
     customer.calls.clear()
     answer = api.ingest(RAW)
@@ -58,7 +58,7 @@ def test_ingest_answers_202_and_asks_nobody_for_a_signature(api, queueing_for_ea
     assert list(vaults.current().list(f"{queueing_for_each.id.hex}/records/")) == []
 
 
-def test_a_queued_record_is_read_listed_and_not_yet_proved(api, queueing_for_each, each_vault):
+def test_a_queued_record_is_read_listed_and_not_yet_proved(api, queueing_for_each):
     api.ingest(RAW)
     assert api.get(f"{PATH}/record").content == RAW
     assert api.get(PATH).json()["custody"] == "queued"
@@ -87,6 +87,7 @@ def statement_of(answer) -> bytes:
     return bytes(Entry.objects.get(pk=answer.json()["record_id"]).statement)
 
 
+@pytest.mark.once
 def test_the_algorithm_is_that_of_the_key(api, organization, customer):
     for algorithm, called in (("EC_SIGN_ED25519", "ed25519"), ("EC_SIGN_P256_SHA256", "ecdsa-p256-sha256")):
         config = customer.key(Purpose.SIGNING, called, algorithm)
@@ -111,12 +112,14 @@ def test_a_replay_of_what_is_queued_is_202_and_other_content_409(api, queueing_f
     assert Entry.objects.count() == WaitingObject.objects.count() == 1
 
 
+@pytest.mark.once
 def test_the_receipt_can_be_waited_for(api, queueing, monkeypatch):
     api.ingest(RAW)
     monkeypatch.setattr(selectors.time, "sleep", lambda seconds: reconcile())
     assert api.get(f"{PATH}/receipt", wait=5).status_code == 200
 
 
+@pytest.mark.once
 def test_a_receipt_is_waited_for_also_between_its_signature_and_the_vault(api, queueing, monkeypatch):
     api.ingest(RAW)
     with monkeypatch.context() as patched:
@@ -130,6 +133,7 @@ def test_a_receipt_is_waited_for_also_between_its_signature_and_the_vault(api, q
     assert api.get(f"{PATH}/receipt", wait=5).status_code == 200
 
 
+@pytest.mark.once
 def test_who_waits_waits_no_longer_than_asked_and_never_long(api, queueing, monkeypatch):
     api.ingest(RAW)
     waited = []
@@ -146,6 +150,7 @@ def test_a_process_keeps_a_thread_for_those_who_do_not_wait():
     assert THREADS > selectors.WAITING_AT_ONCE
 
 
+@pytest.mark.once
 def test_only_some_wait_at_a_time_and_the_others_are_answered_at_once(api, queueing, monkeypatch):
     api.ingest(RAW)
 
@@ -158,6 +163,7 @@ def test_only_some_wait_at_a_time_and_the_others_are_answered_at_once(api, queue
         assert api.get(f"{PATH}/receipt", wait=20).status_code == 202
 
 
+@pytest.mark.once
 def test_nothing_that_waits_or_is_sent_holds_a_word_of_the_record(api, queueing, monkeypatch):
     sent = []
     monkeypatch.setattr("config.celery._send", sent.append)
@@ -214,6 +220,7 @@ def test_what_the_vault_holds_already_is_the_record_and_other_content_that_was_q
 # ── what is queued is believed only if we have queued it ──
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("change", ["statement", "signature", "key", "body"])
 def test_what_somebody_put_into_the_queue_is_neither_read_nor_signed(api, queueing, customer, change):
     api.ingest(RAW)
@@ -235,6 +242,7 @@ def test_what_somebody_put_into_the_queue_is_neither_read_nor_signed(api, queuei
         assert "asymmetricSign" not in customer.calls
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("state", ["reserved", "stored"])
 def test_what_only_the_queue_has_sealed_passes_for_nothing_signed(api, queueing, state):
     api.ingest(RAW)
@@ -245,6 +253,7 @@ def test_what_only_the_queue_has_sealed_passes_for_nothing_signed(api, queueing,
         selectors.statement_digest(Entry.objects.get())
 
 
+@pytest.mark.once
 def test_a_signed_record_does_not_pass_for_a_queued_one(api, queueing):
     api.ingest(RAW)
     reconcile()
@@ -266,6 +275,7 @@ def test_bulk_lines_say_queued_and_their_replays_too(api, queueing, each_vault):
     assert [json.loads(line)["status"] for line in again] == ["replayed", "replayed", "invalid", "conflict", "replayed"]
 
 
+@pytest.mark.once
 def test_a_queued_line_has_no_receipt_until_it_is_signed(api, queueing):
     for status in ("queued", "replayed"):
         answer = api.post("/v1/ingest/srf/batch?receipts=true", b'{"decision_id": "a"}', "application/x-ndjson")
@@ -298,6 +308,7 @@ def test_a_review_that_comes_again_while_it_is_queued_is_answered_as_before(api,
     assert Decision.objects.count() == 2
 
 
+@pytest.mark.once
 def test_a_notice_waits_for_the_signature_of_its_decision_and_its_letter_for_its_own(api, queueing):
     api.ingest(NOTICED)
     notice = drafted(api)
@@ -316,6 +327,7 @@ def test_a_notice_waits_for_the_signature_of_its_decision_and_its_letter_for_its
     assert shown(api, notice)["custody_record_id"]
 
 
+@pytest.mark.once
 def test_a_mail_of_a_letter_waits_until_the_notice_is_signed(api, queueing, mailoutbox, clock):
     api.ingest(NOTICED)
     notice = drafted(api)
@@ -337,6 +349,7 @@ def test_other_organizations_are_not_queued(api, other_api, queueing):
     assert set(Key.objects.filter(organization=other_api.organization).values_list("provider", flat=True)) == {"local"}
 
 
+@pytest.mark.once
 def test_the_back_office_says_that_the_receipt_of_a_queued_record_follows(api, queueing, signed_in):
     record = api.ingest(RAW).json()["record_id"]
     address = f"/admin/decisions/decision/{record}/receipt/"

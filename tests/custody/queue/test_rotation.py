@@ -71,6 +71,7 @@ def test_the_command_takes_a_provider_and_its_settings(api, organization, custom
     assert api.ingest({"decision_id": "b"}).status_code == 201
 
 
+@pytest.mark.once
 def test_settings_without_a_provider_make_no_local_key(organization):
     keys.keyring(organization.pk)
     with pytest.raises(CommandError, match="--provider"):
@@ -81,6 +82,7 @@ def test_settings_without_a_provider_make_no_local_key(organization):
     assert Key.objects.filter(purpose="signing").count() == 1
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("config", [["kms_key"], ["=x"]])
 def test_the_command_refuses_what_is_no_setting(organization, config):
     with pytest.raises(CommandError, match="NAME=VALUE"):
@@ -90,6 +92,7 @@ def test_the_command_refuses_what_is_no_setting(organization, config):
         )  # fmt: skip
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("purpose", BOTH)
 @pytest.mark.parametrize("spoil", ["disabled", "denied", "away"])
 def test_a_key_that_cannot_be_used_is_not_taken(api, organization, customer, purpose, spoil):
@@ -112,6 +115,7 @@ def test_a_key_that_cannot_be_used_is_not_taken(api, organization, customer, pur
     assert api.ingest({"decision_id": "after"}).status_code == 201
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
@@ -130,12 +134,14 @@ def test_a_wrong_setting_is_named_and_nothing_is_asked(organization, customer, c
     assert customer.calls == []
 
 
+@pytest.mark.once
 def test_what_of_a_configuration_is_about_storage_is_not_kept(organization, customer):
     config = customer.key(Purpose.WRAPPING) | {"bucket": "records", "prefix": "a/", "endpoint": "https://localhost"}
     key = rotate(organization, Purpose.WRAPPING, "gcp", config)
     assert set(key.configuration) == {"kms_key", "secret_ref", "kms_endpoint"}
 
 
+@pytest.mark.once
 def test_the_audit_trail_says_who_holds_the_new_key(organization, customer):
     (key,) = customer.holds(organization, Purpose.WRAPPING)
     event = AuditEvent.objects.get(verb="custody_key.rotated")
@@ -143,6 +149,7 @@ def test_the_audit_trail_says_who_holds_the_new_key(organization, customer):
     assert "secret" not in str(event.detail)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("role", [role for role in Role if role is not Role.OWNER])
 def test_only_an_owner_brings_a_key(organization, customer, role):
     caller = replace(callers.system(organization.id), role=role)
@@ -166,6 +173,7 @@ def test_a_key_that_was_in_use_before_is_taken_up_again(api, organization, custo
     assert Key.objects.filter(purpose=purpose, retired_at=None).get().pk == first.pk
 
 
+@pytest.mark.once
 def test_other_credentials_for_the_same_key_take_effect_in_every_process(
     api, organization, customer, monkeypatch, another_process
 ):

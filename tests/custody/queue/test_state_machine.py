@@ -166,5 +166,5 @@ def test_no_order_of_events_loses_or_doubles_an_acknowledged_record(each_vault, 
             return api_for(create_organization(name=name, owner_email="owner@bank.example", actor=audit.SYSTEM))
 
     OfThisTest.customer, OfThisTest.monkeypatch = customer, monkeypatch
-    bounds = settings(max_examples=10, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck))
+    bounds = settings(max_examples=6, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck))
     run_state_machine_as_test(OfThisTest, settings=bounds)
