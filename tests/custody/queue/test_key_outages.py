@@ -157,7 +157,7 @@ def failing(api, organization, customer, people, clock):
 def test_owners_are_told_once_of_an_outage_that_lasts_and_again_of_the_next(failing, customer, people, mailoutbox, api):
     failing(4)
     assert mailoutbox == [], "what is over soon nobody need mend"
-    failing(30)
+    failing(12)
     owners = {"owner@bank.example", people[Role.OWNER]}
     assert sorted(address for mail in mailoutbox for address in mail.to) == sorted(owners)
     customer.status = 200
@@ -165,7 +165,7 @@ def test_owners_are_told_once_of_an_outage_that_lasts_and_again_of_the_next(fail
     assert not KeyOutage.objects.exists()
     api.ingest({"decision_id": "loan-2"})
     customer.status = 403
-    failing(30)
+    failing(12)
     assert len(mailoutbox) == 4
 
 
@@ -220,7 +220,7 @@ def test_another_key_ends_the_matter(failing, organization, mailoutbox):
     failing(3)
     services.rotate_key(caller=callers.system(organization.pk), purpose=Purpose.SIGNING)
     assert not KeyOutage.objects.exists()
-    failing(30)
+    failing(12)
     assert mailoutbox == []
     assert Entry.objects.get().state == "stored"
 
