@@ -24,18 +24,25 @@ OUTCOME = {"action": "denied", "reasons": ["The income was not proven."]}
 class Belongings:
     """Makes what an organization has: a name in a path, such as `{notice}`, is the name of a method here.
 
-    Each call makes something new, so that what one caller approves, withdraws or removes is in nobody else's way.
-    `marked` is in the identifiers and texts of all of it.
+    Each call makes something new, so that what one caller approves, withdraws or removes is in nobody else's way;
+    `shared` is for callers who change nothing that lasts. `marked` is in the identifiers and texts of all of it.
     """
 
     def __init__(self, api: Api, marked: str = "own") -> None:
         self.api, self.marked = api, marked
         self.owner = Caller(api.organization.pk, Role.OWNER, audit.SYSTEM)
         self._numbers: Iterator[int] = count()
+        self._shared: dict[str, str] = {}
 
     def filled(self, path: str) -> str:
         """A path with something new for each name in it."""
         return re.sub(r"{(\w+)}", lambda name: str(getattr(self, name[1])()), path)
+
+    def shared(self, path: str) -> str:
+        """A path with one and the same thing for a name, however often it is in paths."""
+        for name in set(re.findall(r"{(\w+)}", path)) - self._shared.keys():
+            self._shared[name] = str(getattr(self, name)())
+        return path.format(**self._shared)
 
     def decision(self) -> str:
         decision_id = self._name()

@@ -67,16 +67,15 @@ Ask = Callable[..., list[dict[str, Any]]]
 @pytest.fixture
 def ask(organization, api, browser_of) -> Ask:
     """The problems of the 422 with which an operation answers a body, from whoever may call it."""
-    paths: dict[str, str] = {}
+    belongings = Belongings(api)
 
     def refused(name: str, body: bytes, **headers: str) -> list[dict[str, Any]]:
         method, endpoint = name.partition(" ")[0], ENDPOINTS[name]
-        if name not in paths:
-            paths[name] = "/v1/" + Belongings(api).filled(endpoint.path)
+        path = "/v1/" + belongings.shared(endpoint.path)
         client = {"members": lambda: browser_of(organization, Role.OWNER), "anybody": Client}.get(
             endpoint.callers, lambda: api.client
         )()
-        answer = client.generic(method, paths[name], body, content_type=endpoint.content_type, **headers)
+        answer = client.generic(method, path, body, content_type=endpoint.content_type, **headers)
         assert answer.status_code == 422, (name, body, answer.getvalue())
         assert set(answer.json()) == {"detail"}
         return answer.json()["detail"]
@@ -94,12 +93,12 @@ def dumped(name: str, /, **changes: Any) -> bytes:
     return json.dumps({**json.loads(ENDPOINTS[name].body), **changes}).encode()
 
 
-@pytest.mark.parametrize("name", FIELDS)
-def test_a_value_of_another_type_is_refused_at_its_field(name, ask):
-    for field, kind in FIELDS[name].items():
-        for value in wrong(kind):
-            (problem,) = ask(name, dumped(name, **{field: value}))
-            assert (problem["loc"], problem["type"]) == (["body", field], TYPES[kind.rstrip("!?")][1]), value
+def test_a_value_of_another_type_is_refused_at_its_field(ask, subtests):
+    for name, field, kind in ((name, *each) for name, fields in FIELDS.items() for each in fields.items()):
+        with subtests.test(name, field=field):
+            for value in wrong(kind):
+                (problem,) = ask(name, dumped(name, **{field: value}))
+                assert (problem["loc"], problem["type"]) == (["body", field], TYPES[kind.rstrip("!?")][1]), value
 
 
 def test_a_value_of_another_type_in_the_content_of_a_notice_is_refused_at_its_property(ask):
@@ -110,42 +109,46 @@ def test_a_value_of_another_type_in_the_content_of_a_notice_is_refused_at_its_pr
             assert (problem["loc"], problem["type"]) == (["body", "content", field], TYPES[kind][1]), value
 
 
-@pytest.mark.parametrize("item", [{"statement": 5, "source": "s"}, {"statement": "s"}, {"source": "s"}, "s", None])
-def test_a_statement_item_has_two_texts(ask, item):
-    name = "PATCH notices/<str:notice_id>"
-    for field in ("decision_summary", "role_of_automated_system", "main_factors", "inputs_used"):
-        (problem,) = ask(name, dumped(name, content={field: [item]}))
-        assert problem["loc"][:4] == ["body", "content", field, 0]
+def test_a_statement_item_has_two_texts(ask, subtests):
+    for item in ({"statement": 5, "source": "s"}, {"statement": "s"}, {"source": "s"}, "s", None):
+        with subtests.test(item=item):
+            name = "PATCH notices/<str:notice_id>"
+            for field in ("decision_summary", "role_of_automated_system", "main_factors", "inputs_used"):
+                (problem,) = ask(name, dumped(name, content={field: [item]}))
+                assert problem["loc"][:4] == ["body", "content", field, 0]
 
 
-@pytest.mark.parametrize("name", FIELDS)
-def test_required_fields_that_are_missing_are_named_and_no_others(name, ask):
-    required = [field for field, kind in FIELDS[name].items() if kind.endswith("!")]
-    if required:
-        problems = ask(name, b"{}")
-        assert {(tuple(each["loc"]), each["type"]) for each in problems} == {
-            (("body", field), "missing") for field in required
-        }
+def test_required_fields_that_are_missing_are_named_and_no_others(ask, subtests):
+    required = {
+        name: [field for field, kind in fields.items() if kind.endswith("!")] for name, fields in FIELDS.items()
+    }
+    for name, fields in required.items():
+        with subtests.test(name):
+            problems = ask(name, b"{}") if fields else []
+            assert {(tuple(each["loc"]), each["type"]) for each in problems} == {
+                (("body", field), "missing") for field in fields
+            }
 
 
-@pytest.mark.parametrize(
-    ("name", "field", "value", "kind"),
-    [
-        ("POST auth/api-keys", "name", "x" * 257, "string_too_long"),
-        ("POST auth/otp/request", "intent", "x" * 65, "string_too_long"),
-        ("POST auth/invites", "role", "boss", "literal_error"),
-        ("POST decisions/<any:decision_id>/reconsideration", "outcome", "", "string_too_short"),
-        ("POST decisions/<any:decision_id>/reconsideration", "outcome", "x" * 65, "string_too_long"),
-        ("POST decisions/<any:decision_id>/notices", "pack", "unknown", "literal_error"),
-        ("PUT retention", "days", 0, "greater_than_equal"),
-        ("PUT retention", "days", 36_501, "less_than_equal"),
-        ("POST ingest/srf", "decision_id", "", "string_too_short"),
-        ("POST ingest/srf", "decision_id", "x" * 257, "string_too_long"),
-    ],
-)
-def test_a_value_out_of_bounds_is_refused_at_its_field(ask, name, field, value, kind):
-    (problem,) = ask(name, dumped(name, **{field: value}))
-    assert (problem["loc"], problem["type"]) == (["body", field], kind)
+OUT_OF_BOUNDS = [
+    ("POST auth/api-keys", "name", "x" * 257, "string_too_long"),
+    ("POST auth/otp/request", "intent", "x" * 65, "string_too_long"),
+    ("POST auth/invites", "role", "boss", "literal_error"),
+    ("POST decisions/<any:decision_id>/reconsideration", "outcome", "", "string_too_short"),
+    ("POST decisions/<any:decision_id>/reconsideration", "outcome", "x" * 65, "string_too_long"),
+    ("POST decisions/<any:decision_id>/notices", "pack", "unknown", "literal_error"),
+    ("PUT retention", "days", 0, "greater_than_equal"),
+    ("PUT retention", "days", 36_501, "less_than_equal"),
+    ("POST ingest/srf", "decision_id", "", "string_too_short"),
+    ("POST ingest/srf", "decision_id", "x" * 257, "string_too_long"),
+]
+
+
+def test_a_value_out_of_bounds_is_refused_at_its_field(ask, subtests):
+    for name, field, value, kind in OUT_OF_BOUNDS:
+        with subtests.test(name=name, field=field, value=value, kind=kind):
+            (problem,) = ask(name, dumped(name, **{field: value}))
+            assert (problem["loc"], problem["type"]) == (["body", field], kind)
 
 
 def test_each_value_of_a_custody_configuration_is_a_text_and_its_names_are_free(ask, api):
@@ -159,27 +162,31 @@ def test_each_value_of_a_custody_configuration_is_a_text_and_its_names_are_free(
         assert (answer["provider"], answer["ok"], answer["changed"]) == (provider, False, False)
 
 
-@pytest.mark.parametrize("name", BODIES)
-def test_no_body_is_a_422_whatever_type_it_would_be_of(name, ask):
-    for headers in ({}, {"CONTENT_TYPE": "application/json"}, {"CONTENT_TYPE": "text/plain"}):
-        assert ask(name, b"", **headers) == [{"type": "missing", "loc": ["body"], "msg": "Field required"}]
+def test_no_body_is_a_422_whatever_type_it_would_be_of(ask, subtests):
+    for name in BODIES:
+        with subtests.test(name=name):
+            for headers in ({}, {"CONTENT_TYPE": "application/json"}, {"CONTENT_TYPE": "text/plain"}):
+                assert ask(name, b"", **headers) == [{"type": "missing", "loc": ["body"], "msg": "Field required"}]
 
 
-@pytest.mark.parametrize("name", BODIES)
-def test_a_body_of_another_type_is_a_415(name, organization, api, browser_of):
-    method, endpoint = name.partition(" ")[0], ENDPOINTS[name]
-    path = "/v1/" + Belongings(api).filled(endpoint.path)
-    client = browser_of(organization, Role.OWNER) if endpoint.callers == "members" else api.client
-    for kind in ("text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin-1"):
-        assert client.generic(method, path, b"x", content_type=kind).status_code == 415
+def test_a_body_of_another_type_is_a_415(organization, api, browser_of, subtests):
+    belongings = Belongings(api)
+    for name in BODIES:
+        with subtests.test(name):
+            method, endpoint = name.partition(" ")[0], ENDPOINTS[name]
+            path = "/v1/" + belongings.shared(endpoint.path)
+            client = browser_of(organization, Role.OWNER) if endpoint.callers == "members" else api.client
+            for kind in ("text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin-1"):
+                assert client.generic(method, path, b"x", content_type=kind).status_code == 415
 
 
-@pytest.mark.parametrize("name", [name for name in BODIES if ENDPOINTS[name].content_type == "application/json"])
-def test_a_body_that_is_no_object_is_a_422_of_the_body(name, ask):
-    for body in (b"[]", b'"x"', b"5", b"null", b"true", b"[{}]"):
-        (problem,) = ask(name, body)
-        assert problem["loc"] == ["body"]
-        assert problem["type"] in ("model_type", "dict_type")
+def test_a_body_that_is_no_object_is_a_422_of_the_body(ask, subtests):
+    for name in (name for name in BODIES if ENDPOINTS[name].content_type == "application/json"):
+        with subtests.test(name=name):
+            for body in (b"[]", b'"x"', b"5", b"null", b"true", b"[{}]"):
+                (problem,) = ask(name, body)
+                assert problem["loc"] == ["body"]
+                assert problem["type"] in ("model_type", "dict_type")
 
 
 @pytest.mark.parametrize(("value", "status"), [(1, 200), (1.0, 200), ("1", 422), (True, 422), (1.5, 422), (None, 200)])

@@ -24,6 +24,7 @@ from tests.accounts.belongings import Belongings
 from tests.accounts.endpoints import ENDPOINTS
 from tests.conftest import Api
 from tests.peppers import new_pepper
+from tests.support.undone import undone
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
@@ -77,36 +78,42 @@ def test_these_are_the_operations_that_create():
     assert len(taking) == len(creating) - 1 == len(OTHER)
 
 
-@pytest.mark.parametrize("name", OTHER)
-def test_the_same_request_again_is_answered_as_the_first_time_and_creates_nothing(name, api):
-    path, body = "/v1/" + Belongings(api).filled(ENDPOINTS[name].path), ENDPOINTS[name].body
-    first = send(api, path, body)
-    assert first.status_code == 201, first.content
-    assert "Idempotent-Replayed" not in first
-    before = rows()
-    again = send(api, path, body)
-    assert (again.status_code, again.content) == (201, first.content)
-    assert (again["Idempotent-Replayed"], again["Content-Type"]) == ("true", "application/json")
-    assert rows() == before
+def test_the_same_request_again_is_answered_as_the_first_time_and_creates_nothing(api, subtests):
+    belongings = Belongings(api)
+    for name in OTHER:
+        path, body = "/v1/" + belongings.shared(ENDPOINTS[name].path), ENDPOINTS[name].body
+        with subtests.test(name), undone():
+            first = send(api, path, body)
+            assert first.status_code == 201, first.content
+            assert "Idempotent-Replayed" not in first
+            before = rows()
+            again = send(api, path, body)
+            assert (again.status_code, again.content) == (201, first.content)
+            assert (again["Idempotent-Replayed"], again["Content-Type"]) == ("true", "application/json")
+            assert rows() == before
 
 
-@pytest.mark.parametrize("name", OTHER)
-def test_another_body_under_the_same_key_is_a_409_and_changes_nothing(name, api):
-    path, body = "/v1/" + Belongings(api).filled(ENDPOINTS[name].path), ENDPOINTS[name].body
-    first = send(api, path, body)
-    before = rows()
-    other = send(api, path, json.dumps({**json.loads(body or b"{}"), **OTHER[name]}).encode())
-    assert other.status_code == 409
-    assert other.json()["detail"].startswith("This Idempotency-Key came with another body before.")
-    assert rows() == before
-    assert send(api, path, body).content == first.content
+def test_another_body_under_the_same_key_is_a_409_and_changes_nothing(api, subtests):
+    belongings = Belongings(api)
+    for name in OTHER:
+        path, body = "/v1/" + belongings.shared(ENDPOINTS[name].path), ENDPOINTS[name].body
+        with subtests.test(name), undone():
+            first = send(api, path, body)
+            before = rows()
+            other = send(api, path, json.dumps({**json.loads(body or b"{}"), **OTHER[name]}).encode())
+            assert other.status_code == 409
+            assert other.json()["detail"].startswith("This Idempotency-Key came with another body before.")
+            assert rows() == before
+            assert send(api, path, body).content == first.content
 
 
-@pytest.mark.parametrize("name", OTHER)
-def test_without_the_header_nothing_is_kept(name, api):
-    path, body = "/v1/" + Belongings(api).filled(ENDPOINTS[name].path), ENDPOINTS[name].body
-    assert send(api, path, body, None).status_code == 201
-    assert not KeptAnswer.objects.exists()
+def test_without_the_header_nothing_is_kept(api, subtests):
+    belongings = Belongings(api)
+    for name in OTHER:
+        path, body = "/v1/" + belongings.shared(ENDPOINTS[name].path), ENDPOINTS[name].body
+        with subtests.test(name), undone():
+            assert send(api, path, body, None).status_code == 201
+            assert not KeptAnswer.objects.exists()
 
 
 def test_ingest_has_its_decision_id_and_ignores_the_header(api):

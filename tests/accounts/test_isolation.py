@@ -12,6 +12,7 @@ from decisions.models import Decision
 from notices.models import AuthorityGrant, Delivery
 from tests.accounts.belongings import Belongings
 from tests.accounts.endpoints import ENDPOINTS, GRANTED, NOBODYS, REASON
+from tests.people import sign_in
 
 pytestmark = pytest.mark.django_db
 
@@ -120,7 +121,7 @@ def test_the_database_itself_refuses_a_second_record_of_an_id(api):
         first.save(force_insert=True)
 
 
-def test_who_is_a_member_of_two_organizations_acts_in_one_at_a_time(organization, other_api, sign_in, theirs):
+def test_who_is_a_member_of_two_organizations_acts_in_one_at_a_time(organization, other_api, theirs):
     theirs.key(), theirs.decision()
     email = "both@bank.example"
     services.add_member(caller=callers.system(organization.pk), email=email, role=Role.AUDITOR)
