@@ -40,88 +40,96 @@ def beside(spelling: bytes) -> bytes:
     return b'{"decision_id": "loan-1", "secret": "%s", "bad": %s}' % (SECRET.encode(), spelling)
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        pytest.param(b" \r\n", id="white space alone"),
-        pytest.param(b"\x89PNG\r\n\x1a\n\x00\x00", id="garbage bytes"),
-        pytest.param(b"\xff\xfe{\x00}\x00", id="UTF-16"),
-        pytest.param(b"\xef\xbb\xbf" + beside(b"1"), id="a byte order mark"),
-        pytest.param(b"decision_id=loan-1", id="a form"),
-        pytest.param(beside(b"1")[:-1], id="an object cut short"),
-        pytest.param(beside(b"1") + beside(b"2"), id="two objects"),
-        pytest.param(beside(b"1") + b"\n" + beside(b"2"), id="two lines"),
-        pytest.param(beside(b"[" * 5000 + b"]" * 5000), id="5,000 levels"),
-        pytest.param(beside(b"[" * 100000), id="100,000 levels never closed"),
-        pytest.param(beside(b"[" * 64 + b"]" * 64), id="65 levels"),
-        pytest.param(beside(b'"\x00"'), id="NUL as a raw byte"),
-        pytest.param(beside(b'"\xff"'), id="a text that is not UTF-8"),
-    ],
-)
-def test_what_is_no_acceptable_json_is_a_json_invalid(api, raw):
-    problem = refused(api, raw)
-    assert problem["type"] == "json_invalid"
-    assert problem["loc"][0] == "body"
-    assert isinstance(problem["loc"][1], int)
-    assert problem["ctx"]["error"] in problem["msg"]
+NO_JSON = {
+    "white space alone": b" \r\n",
+    "garbage bytes": b"\x89PNG\r\n\x1a\n\x00\x00",
+    "UTF-16": b"\xff\xfe{\x00}\x00",
+    "a byte order mark": b"\xef\xbb\xbf" + beside(b"1"),
+    "a form": b"decision_id=loan-1",
+    "an object cut short": beside(b"1")[:-1],
+    "two objects": beside(b"1") + beside(b"2"),
+    "two lines": beside(b"1") + b"\n" + beside(b"2"),
+    "5,000 levels": beside(b"[" * 5000 + b"]" * 5000),
+    "100,000 levels never closed": beside(b"[" * 100000),
+    "65 levels": beside(b"[" * 64 + b"]" * 64),
+    "NUL as a raw byte": beside(b'"\x00"'),
+    "a text that is not UTF-8": beside(b'"\xff"'),
+}
 
 
-@pytest.mark.parametrize(
-    ("raw", "path"),
-    [
-        pytest.param(beside(b'1, "decision_id": "loan-2"'), ["decision_id"], id="decision_id twice"),
-        pytest.param(beside(b'{"a": {"b": 1, "b": 1}}'), ["bad", "a", "b"], id="a key twice, deep inside"),
-        pytest.param(beside(b'{"a": 1, "\\u0061": 1}'), ["bad", "a"], id="a key twice, once escaped"),
-        pytest.param(beside(b"NaN"), ["bad"], id="NaN"),
-        pytest.param(beside(b"[-Infinity]"), ["bad", 0], id="-Infinity"),
-        pytest.param(beside(b"1e400"), ["bad"], id="a number no double holds"),
-        pytest.param(beside(b'[{"x": [0, 1, 2, 1e400]}]'), ["bad", 0, "x", 3], id="the same, deep inside"),
-        pytest.param(beside(b"1e-9999999999999999999"), ["bad"], id="an exponent no number type holds"),
-        pytest.param(beside(b"9" * 5000), ["bad"], id="an integer of 5,000 digits"),
-        pytest.param(beside(b'"\\ud800"'), ["bad"], id="half a surrogate pair"),
-        pytest.param(beside(b'{"\\ud800": 1}'), ["bad"], id="half a surrogate pair in a key"),
-        pytest.param(b'{"%s": [1e400]}' % (b"k" * 5000), [], id="below a key that nobody wants to read"),
-    ],
-)
-def test_a_value_that_no_two_readers_take_alike_is_a_json_invalid_at_its_path(api, raw, path):
-    problem = refused(api, raw)
-    assert problem["type"] == "json_invalid"
-    assert problem["loc"] == ["body", *path]
-    assert problem["ctx"]["error"] in problem["msg"]
+@pytest.mark.once
+def test_what_is_no_acceptable_json_is_a_json_invalid(api, subtests):
+    for case, raw in NO_JSON.items():
+        with subtests.test(case):
+            problem = refused(api, raw)
+            assert problem["type"] == "json_invalid"
+            assert problem["loc"][0] == "body"
+            assert isinstance(problem["loc"][1], int)
+            assert problem["ctx"]["error"] in problem["msg"]
 
 
-@pytest.mark.parametrize("raw", [b"[]", b'[{"decision_id": "loan-1"}]', b"5", b"1.5", b"null", b"true"])
-def test_what_is_no_object_is_told_so(api, raw):
-    problem = refused(api, raw)
-    assert problem["loc"] == ["body"]
-    assert problem["type"] in ("dict_type", "model_type")
-    assert "dictionary" in problem["msg"]
+NOT_ALIKE = {
+    "decision_id twice": (beside(b'1, "decision_id": "loan-2"'), ["decision_id"]),
+    "a key twice, deep inside": (beside(b'{"a": {"b": 1, "b": 1}}'), ["bad", "a", "b"]),
+    "a key twice, once escaped": (beside(b'{"a": 1, "\\u0061": 1}'), ["bad", "a"]),
+    "NaN": (beside(b"NaN"), ["bad"]),
+    "-Infinity": (beside(b"[-Infinity]"), ["bad", 0]),
+    "a number no double holds": (beside(b"1e400"), ["bad"]),
+    "the same, deep inside": (beside(b'[{"x": [0, 1, 2, 1e400]}]'), ["bad", 0, "x", 3]),
+    "an exponent no number type holds": (beside(b"1e-9999999999999999999"), ["bad"]),
+    "an integer of 5,000 digits": (beside(b"9" * 5000), ["bad"]),
+    "half a surrogate pair": (beside(b'"\\ud800"'), ["bad"]),
+    "half a surrogate pair in a key": (beside(b'{"\\ud800": 1}'), ["bad"]),
+    "below a key that nobody wants to read": (b'{"%s": [1e400]}' % (b"k" * 5000), []),
+}
+
+
+@pytest.mark.once
+def test_a_value_that_no_two_readers_take_alike_is_a_json_invalid_at_its_path(api, subtests):
+    for case, (raw, path) in NOT_ALIKE.items():
+        with subtests.test(case):
+            problem = refused(api, raw)
+            assert problem["type"] == "json_invalid"
+            assert problem["loc"] == ["body", *path]
+            assert problem["ctx"]["error"] in problem["msg"]
+
+
+@pytest.mark.once
+def test_what_is_no_object_is_told_so(api, subtests):
+    for raw in (b"[]", b'[{"decision_id": "loan-1"}]', b"5", b"1.5", b"null", b"true"):
+        with subtests.test(raw=raw):
+            problem = refused(api, raw)
+            assert problem["loc"] == ["body"]
+            assert problem["type"] in ("dict_type", "model_type")
+            assert "dictionary" in problem["msg"]
 
 
 def test_a_text_instead_of_an_object_is_not_repeated(api):
     refused(api, json.dumps(SECRET).encode())
 
 
-@pytest.mark.parametrize(
-    ("identity", "problem_type"),
-    [
-        pytest.param('"%s"' % ("i" * 300), "string_too_long", id="300 characters"),
-        pytest.param('"%s"' % ("ü" * 257), "string_too_long", id="257 characters of two bytes"),
-        pytest.param('""', "string_too_short", id="no character"),
-        pytest.param('"loan\\u0000"', "value_error", id="NUL"),
-        pytest.param("5", "string_type", id="an integer"),
-        pytest.param("1.5", "string_type", id="a fraction"),
-        pytest.param("9" * 4000, "string_type", id="a very long integer"),
-        pytest.param("true", "string_type", id="a boolean"),
-        pytest.param("null", "string_type", id="null"),
-        pytest.param('["loan-1"]', "string_type", id="a list"),
-        pytest.param(json.dumps({"a": SECRET}), "string_type", id="an object"),
-    ],
-)
-def test_an_unusable_decision_id_is_named_with_pydantics_type(api, identity, problem_type):
-    problem = refused(api, f'{{"decision_id": {identity}, "secret": "{SECRET}"}}'.encode())
-    assert problem["type"] == problem_type
-    assert problem["loc"] == ["body", "decision_id"]
+NO_IDS = {
+    "300 characters": ('"%s"' % ("i" * 300), "string_too_long"),
+    "257 characters of two bytes": ('"%s"' % ("ü" * 257), "string_too_long"),
+    "no character": ('""', "string_too_short"),
+    "NUL": ('"loan\\u0000"', "value_error"),
+    "an integer": ("5", "string_type"),
+    "a fraction": ("1.5", "string_type"),
+    "a very long integer": ("9" * 4000, "string_type"),
+    "a boolean": ("true", "string_type"),
+    "null": ("null", "string_type"),
+    "a list": ('["loan-1"]', "string_type"),
+    "an object": (json.dumps({"a": SECRET}), "string_type"),
+}
+
+
+@pytest.mark.once
+def test_an_unusable_decision_id_is_named_with_pydantics_type(api, subtests):
+    for case, (identity, problem_type) in NO_IDS.items():
+        with subtests.test(case):
+            problem = refused(api, f'{{"decision_id": {identity}, "secret": "{SECRET}"}}'.encode())
+            assert problem["type"] == problem_type
+            assert problem["loc"] == ["body", "decision_id"]
 
 
 def test_the_bounds_of_an_id_are_told(api):
@@ -130,13 +138,13 @@ def test_the_bounds_of_an_id_are_told(api):
     assert (long["ctx"], short["ctx"]) == ({"max_length": 256}, {"min_length": 1})
 
 
-@pytest.mark.parametrize(
-    "record", [{}, {"secret": SECRET}, {"Decision_id": "loan-1"}, {"a": {"decision_id": "loan-1"}}]
-)
-def test_a_missing_decision_id_is_named_and_the_record_not_repeated(api, record):
-    problem = refused(api, json.dumps(record).encode())
-    assert (problem["type"], problem["loc"]) == ("missing", ["body", "decision_id"])
-    assert "input" not in problem
+@pytest.mark.once
+def test_a_missing_decision_id_is_named_and_the_record_not_repeated(api, subtests):
+    for record in ({}, {"secret": SECRET}, {"Decision_id": "loan-1"}, {"a": {"decision_id": "loan-1"}}):
+        with subtests.test(record=record):
+            problem = refused(api, json.dumps(record).encode())
+            assert (problem["type"], problem["loc"]) == ("missing", ["body", "decision_id"])
+            assert "input" not in problem
 
 
 @pytest.mark.parametrize("size", [MIB + 1, 2 * MIB])
@@ -152,13 +160,17 @@ def test_a_body_of_1_mib_exactly_is_taken(api):
     assert api.get("/v1/decisions/loan-1/record").content == raw
 
 
-@pytest.mark.parametrize(
-    "content_type",
-    ["text/plain", "", "application/x-ndjson", "application/xml", "multipart/form-data; boundary=x", "text/json",
-     "application/x-www-form-urlencoded", "application/json; charset=latin-1", "application/json; charset=utf-16"],
-)  # fmt: skip
-def test_another_content_type_is_a_415_that_names_the_right_one(api, content_type):
-    assert "application/json" in refused(api, beside(b"1"), 415, content_type)
+OTHER_TYPES = [
+    "text/plain", "", "application/x-ndjson", "application/xml", "multipart/form-data; boundary=x", "text/json",
+    "application/x-www-form-urlencoded", "application/json; charset=latin-1", "application/json; charset=utf-16",
+]  # fmt: skip
+
+
+@pytest.mark.once
+def test_another_content_type_is_a_415_that_names_the_right_one(api, subtests):
+    for content_type in OTHER_TYPES:
+        with subtests.test(content_type=content_type):
+            assert "application/json" in refused(api, beside(b"1"), 415, content_type)
 
 
 @pytest.mark.parametrize(
@@ -169,19 +181,22 @@ def test_json_in_utf_8_is_taken_however_its_type_is_spelled(api, content_type):
     assert api.post("/v1/ingest/srf", beside(b"1"), content_type).status_code == 201
 
 
-@pytest.mark.parametrize("identity", ["i", "i" * 256, "ü" * 256, "😀" * 256, " ", "a/b", "a\nb", "‮abc"])
-def test_every_text_of_1_to_256_characters_is_an_id(api, identity):
-    for ensure_ascii in (True, False):
-        response = api.ingest(json.dumps({"decision_id": identity}, ensure_ascii=ensure_ascii).encode())
-        assert response.status_code == (201 if ensure_ascii else 200)
-        assert response.json()["decision_id"] == identity
+def test_every_text_of_1_to_256_characters_is_an_id(api, subtests):
+    for identity in ("i", "i" * 256, "ü" * 256, "😀" * 256, " ", "a/b", "a\nb", "‮abc"):
+        with subtests.test(identity=identity):
+            for ensure_ascii in (True, False):
+                response = api.ingest(json.dumps({"decision_id": identity}, ensure_ascii=ensure_ascii).encode())
+                assert response.status_code == (201 if ensure_ascii else 200)
+                assert response.json()["decision_id"] == identity
 
 
-@pytest.mark.parametrize("method", ["get", "put", "patch", "delete"])
-def test_another_method_is_a_405_in_json(api, method):
-    response = getattr(api.client, method)("/v1/ingest/srf")
-    assert response.status_code == 405
-    assert isinstance(response.json()["detail"], str)
+@pytest.mark.once
+def test_another_method_is_a_405_in_json(api, subtests):
+    for method in ("get", "put", "patch", "delete"):
+        with subtests.test(method=method):
+            response = getattr(api.client, method)("/v1/ingest/srf")
+            assert response.status_code == 405
+            assert isinstance(response.json()["detail"], str)
 
 
 def test_without_a_key_nothing_of_a_body_is_judged(api, client):

@@ -109,6 +109,7 @@ def test_parsing_and_committing_to_fields_grow_as_the_record_does(shape):
 # ── bulk ──
 
 
+@pytest.mark.once
 @DATABASE
 def test_an_answer_to_bad_lines_is_no_longer_than_the_upload(api):
     upload = b"x\n" * 100_000
@@ -118,6 +119,7 @@ def test_an_answer_to_bad_lines_is_no_longer_than_the_upload(api):
     assert len(json.dumps(answers)) < len(upload)
 
 
+@pytest.mark.once
 @DATABASE
 def test_a_batch_stops_after_1000_conflicts_each_of_which_is_in_the_audit_trail(api):
     api.ingest(record("a"))
@@ -126,6 +128,7 @@ def test_a_batch_stops_after_1000_conflicts_each_of_which_is_in_the_audit_trail(
     assert AuditEvent.objects.filter(verb="record.conflict").count() >= 1000
 
 
+@pytest.mark.once
 @DATABASE
 def test_a_batch_of_1000_bad_lines_exactly_is_answered_whole(api):
     assert [answer["status"] for answer in batch(api, b"x\n" * 1000)] == ["invalid"] * 1000
@@ -147,6 +150,7 @@ def test_blank_lines_count(api, monkeypatch):
     assert answer.status_code == 413
 
 
+@pytest.mark.once
 @DATABASE
 def test_many_small_lines_against_one_large_record_read_it_once_a_chunk(api, monkeypatch):
     api.ingest(record("large", list=list(range(100_000))))

@@ -116,37 +116,39 @@ def test_who_may_ingest_may_try_and_nobody_else(organization, api_for):
     assert tried(api_for(organization, Role.AUDITOR)).status_code == 403
 
 
-@pytest.mark.parametrize("value", ["1", "yes", "True", "", "0", "tru", "null"])
-def test_another_value_than_true_or_false_is_refused_and_stores_nothing(api, value):
-    answer = tried(api, query=f"dry_run={value}")
-    assert answer.status_code == 422
-    assert answer.json()["detail"][0]["loc"] == ["query", "dry_run"]
-    assert not Decision.objects.exists()
+def test_another_value_than_true_or_false_is_refused_and_stores_nothing(api, subtests):
+    for value in ("1", "yes", "True", "", "0", "tru", "null"):
+        with subtests.test(value=value):
+            answer = tried(api, query=f"dry_run={value}")
+            assert answer.status_code == 422
+            assert answer.json()["detail"][0]["loc"] == ["query", "dry_run"]
+            assert not Decision.objects.exists()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "dryrun",
-        "dryRun",
-        "dry-run",
-        "DRY_RUN",
-        "dry_rum",
-        "dr_yrun",
-        "dry",
-        "is_dry_run",
-        "mode",
-        "run",
-        "validate_only",
-    ],
-)
-def test_any_other_parameter_is_refused_for_it_may_mean_a_dry_run_and_the_record_would_stay(api, name):
-    answer = tried(api, query=f"{name}=true")
-    assert answer.status_code == 422
-    (problem,) = answer.json()["detail"]
-    assert (problem["loc"], problem["type"]) == (["query", name], "extra_forbidden")
-    assert "there is dry_run" in problem["msg"]
-    assert not Decision.objects.exists()
+OTHER_NAMES = [
+    "dryrun",
+    "dryRun",
+    "dry-run",
+    "DRY_RUN",
+    "dry_rum",
+    "dr_yrun",
+    "dry",
+    "is_dry_run",
+    "mode",
+    "run",
+    "validate_only",
+]
+
+
+def test_any_other_parameter_is_refused_for_it_may_mean_a_dry_run_and_the_record_would_stay(api, subtests):
+    for name in OTHER_NAMES:
+        with subtests.test(name=name):
+            answer = tried(api, query=f"{name}=true")
+            assert answer.status_code == 422
+            (problem,) = answer.json()["detail"]
+            assert (problem["loc"], problem["type"]) == (["query", name], "extra_forbidden")
+            assert "there is dry_run" in problem["msg"]
+            assert not Decision.objects.exists()
 
 
 UNCLEAR = [
@@ -157,21 +159,25 @@ UNCLEAR = [
 """Queries of which nobody can tell whether the record is to be stored."""
 
 
-@pytest.mark.parametrize("query", UNCLEAR)
-def test_a_dry_run_that_is_said_twice_or_not_parted_by_an_ampersand_is_refused(api, query):
-    answer = tried(api, query=query)
-    assert answer.status_code == 422
-    assert answer.json()["detail"][0]["loc"][0] == "query"
-    assert "dr" in answer.json()["detail"][0]["loc"][1] + answer.json()["detail"][0]["msg"]
-    assert not Decision.objects.exists()
+def test_a_dry_run_that_is_said_twice_or_not_parted_by_an_ampersand_is_refused(api, subtests):
+    for query in UNCLEAR:
+        with subtests.test(query=query):
+            answer = tried(api, query=query)
+            assert answer.status_code == 422
+            assert answer.json()["detail"][0]["loc"][0] == "query"
+            assert "dr" in answer.json()["detail"][0]["loc"][1] + answer.json()["detail"][0]["msg"]
+            assert not Decision.objects.exists()
 
 
-@pytest.mark.parametrize("query", ["receipts=true&receipts=false", "receipts=true;receipts=false", "receipts=maybe"])
-def test_so_it_is_with_the_receipts_of_a_batch(api, query):
-    answer = api.client.post(f"/v1/ingest/srf/batch?{query}", json.dumps(COMPLETE), content_type="application/x-ndjson")
-    assert answer.status_code == 422
-    assert answer.json()["detail"][0]["loc"] == ["query", "receipts"]
-    assert not Decision.objects.exists()
+def test_so_it_is_with_the_receipts_of_a_batch(api, subtests):
+    for query in ("receipts=true&receipts=false", "receipts=true;receipts=false", "receipts=maybe"):
+        with subtests.test(query=query):
+            answer = api.client.post(
+                f"/v1/ingest/srf/batch?{query}", json.dumps(COMPLETE), content_type="application/x-ndjson"
+            )
+            assert answer.status_code == 422
+            assert answer.json()["detail"][0]["loc"] == ["query", "receipts"]
+            assert not Decision.objects.exists()
 
 
 @pytest.mark.parametrize("query", ["dry_run=false", "", "&"])
@@ -186,90 +192,103 @@ def test_a_complete_record_has_no_warnings(api):
     assert told(api)["warnings"] == []
 
 
-@pytest.mark.parametrize(
-    ("changes", "where", "meant"),
-    [
-        ({"descision_id": "x"}, "descision_id", "decision_id"),
-        ({"decidedAt": "2026-11-02T10:00:00Z"}, "decidedAt", "decided_at"),
-        ({"Outcome": {}}, "Outcome", "outcome"),
-        ({"outcome": {"reason": "x"}}, "outcome.reason", "outcome.reasons"),
-        ({"outcome": {"reasons": [{"tetx": "x"}]}}, "outcome.reasons.0.tetx", "outcome.reasons.text"),
-        ({"outcome": {"solelyAutomated": True}}, "outcome.solelyAutomated", "outcome.solely_automated"),
-        ({"outcome.action": "denied"}, '"outcome.action"', "outcome.action"),
-        ({"subject": {"refrence": "x"}}, "subject.refrence", "subject.reference"),
-        ({"events": {"application": {"recieved_at": "x"}}}, "events.application.recieved_at",
-         "events.application.received_at"),
-        ({"events": [{"name": "application", "receivedAt": "x"}]}, "events.0.receivedAt",
-         "events.application.received_at"),
-    ],
-)  # fmt: skip
-def test_a_field_that_is_almost_one_of_the_profile_is_named_with_what_is_meant(api, changes, where, meant):
-    assert f"; {meant} is" in warnings(api, "misspelt", **changes)[where]
+MISSPELT = [
+    ({"descision_id": "x"}, "descision_id", "decision_id"),
+    ({"decidedAt": "2026-11-02T10:00:00Z"}, "decidedAt", "decided_at"),
+    ({"Outcome": {}}, "Outcome", "outcome"),
+    ({"outcome": {"reason": "x"}}, "outcome.reason", "outcome.reasons"),
+    ({"outcome": {"reasons": [{"tetx": "x"}]}}, "outcome.reasons.0.tetx", "outcome.reasons.text"),
+    ({"outcome": {"solelyAutomated": True}}, "outcome.solelyAutomated", "outcome.solely_automated"),
+    ({"outcome.action": "denied"}, '"outcome.action"', "outcome.action"),
+    ({"subject": {"refrence": "x"}}, "subject.refrence", "subject.reference"),
+    ({"events": {"application": {"recieved_at": "x"}}}, "events.application.recieved_at",
+     "events.application.received_at"),
+    ({"events": [{"name": "application", "receivedAt": "x"}]}, "events.0.receivedAt",
+     "events.application.received_at"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"decision": "x", "amount": 1, "event_log": [], "notes": "x"},
-        {"outcome": {"action": "denied", "amount": 5, "retention": "x", "code": "x"}},
-        {"events": {"scoring": {"name": "x", "score": 5}, "cheque": {}}},
-        {"reasons": ["x"], "sub": {"decidedAt": "2026-11-02T10:00:00Z"}},
-    ],
-)
-def test_other_fields_are_not_taken_for_misspellings(api, changes):
-    assert warnings(api, "misspelt", **changes) == {}
+@pytest.mark.once
+def test_a_field_that_is_almost_one_of_the_profile_is_named_with_what_is_meant(api, subtests):
+    for changes, where, meant in MISSPELT:
+        with subtests.test(changes=changes, where=where, meant=meant):
+            assert f"; {meant} is" in warnings(api, "misspelt", **changes)[where]
 
 
-@pytest.mark.parametrize(
-    ("value", "says"),
-    [
-        ("2026-11-02", "is a day without a time"),
-        ("2026-11-02T10:00:00", "has no offset"),
-        ("2026-11-02 10:00", "is no RFC 3339 time"),
-        ("02/11/2026", "is no RFC 3339 time"),
-        ("2026-02-30T10:00:00Z", "is no RFC 3339 time"),
-        ("2026-11-02T25:00:00Z", "is no RFC 3339 time"),
-        ("20261102T100000Z", "is no RFC 3339 time"),
-        ("November 2, 2026", "is no RFC 3339 time"),
-        (1793613600, "is a number"),
-    ],
-)
-def test_a_time_that_is_no_rfc_3339_is_named_wherever_it_stands(api, value, says):
-    for where, changes in {
-        "decided_at": {"decided_at": value},
-        "approval.approved_at": {"approval": {"approved_at": value}},
-        "events.0.createdAt": {"events": [{"name": "x", "createdAt": value}]},
-    }.items():
-        assert warnings(api, "time", **changes)[where].startswith(f"{where} {says}"), where
+SPELLED = [
+    {"decision": "x", "amount": 1, "event_log": [], "notes": "x"},
+    {"outcome": {"action": "denied", "amount": 5, "retention": "x", "code": "x"}},
+    {"events": {"scoring": {"name": "x", "score": 5}, "cheque": {}}},
+    {"reasons": ["x"], "sub": {"decidedAt": "2026-11-02T10:00:00Z"}},
+]
 
 
-@pytest.mark.parametrize(
-    "value", ["2026-11-02T10:00:00Z", "2026-11-02T10:00:00.123456789+02:00", "2026-12-31t23:59:60z", None, True, {}]
-)
-def test_times_of_rfc_3339_and_what_is_no_time_at_all_are_left_alone(api, value):
-    assert warnings(api, "time", events={"check": {"checked_at": value, "flat": "x", "stat": 7}}) == {}
+@pytest.mark.once
+def test_other_fields_are_not_taken_for_misspellings(api, subtests):
+    for changes in SPELLED:
+        with subtests.test(changes=changes):
+            assert warnings(api, "misspelt", **changes) == {}
 
 
-@pytest.mark.parametrize(("value", "is_named"), [("2026-11-02", False), ("2.11.2026", True), (20261102, True)])
-def test_a_date_may_be_a_day(api, value, is_named):
-    assert bool(warnings(api, "time", outcome={"effective_date": value, "action": "denied"})) is is_named
+NO_TIMES = [
+    ("2026-11-02", "is a day without a time"),
+    ("2026-11-02T10:00:00", "has no offset"),
+    ("2026-11-02 10:00", "is no RFC 3339 time"),
+    ("02/11/2026", "is no RFC 3339 time"),
+    ("2026-02-30T10:00:00Z", "is no RFC 3339 time"),
+    ("2026-11-02T25:00:00Z", "is no RFC 3339 time"),
+    ("20261102T100000Z", "is no RFC 3339 time"),
+    ("November 2, 2026", "is no RFC 3339 time"),
+    (1793613600, "is a number"),
+]
 
 
-@pytest.mark.parametrize(
-    ("changes", "where", "says"),
-    [
-        ({"decided_at": None}, "decided_at", "is missing"),
-        ({"decided_at": "2026-11-02"}, "decided_at", "is no time with an offset"),
-        ({"decided_at": 1793613600}, "decided_at", "is no text"),
-        ({"outcome": "denied"}, "outcome.action", "is missing"),
-        ({"outcome": {"action": {"code": "denied"}}}, "outcome.action", "is no text"),
-        ({"system": {"name": "x" * 257}}, "system.name", "has more than 256 characters"),
-        ({"subject": {"reference": ""}}, "subject.reference", "is empty"),
-        ({"system": {"name": "x", "version": 3.2}}, "system.version", "is no text"),
-    ],
-)
-def test_a_column_of_the_index_that_stays_empty_is_named_with_the_reason(api, changes, where, says):
-    assert warnings(api, "not_indexed", **changes)[where].startswith(f"{where} {says}")
+@pytest.mark.once
+def test_a_time_that_is_no_rfc_3339_is_named_wherever_it_stands(api, subtests):
+    for value, says in NO_TIMES:
+        with subtests.test(value=value, says=says):
+            for where, changes in {
+                "decided_at": {"decided_at": value},
+                "approval.approved_at": {"approval": {"approved_at": value}},
+                "events.0.createdAt": {"events": [{"name": "x", "createdAt": value}]},
+            }.items():
+                assert warnings(api, "time", **changes)[where].startswith(f"{where} {says}"), where
+
+
+TIMES = ["2026-11-02T10:00:00Z", "2026-11-02T10:00:00.123456789+02:00", "2026-12-31t23:59:60z", None, True, {}]
+
+
+@pytest.mark.once
+def test_times_of_rfc_3339_and_what_is_no_time_at_all_are_left_alone(api, subtests):
+    for value in TIMES:
+        with subtests.test(value=value):
+            assert warnings(api, "time", events={"check": {"checked_at": value, "flat": "x", "stat": 7}}) == {}
+
+
+@pytest.mark.once
+def test_a_date_may_be_a_day(api, subtests):
+    for value, is_named in (("2026-11-02", False), ("2.11.2026", True), (20261102, True)):
+        with subtests.test(value=value, is_named=is_named):
+            assert bool(warnings(api, "time", outcome={"effective_date": value, "action": "denied"})) is is_named
+
+
+NOT_INDEXED = [
+    ({"decided_at": None}, "decided_at", "is missing"),
+    ({"decided_at": "2026-11-02"}, "decided_at", "is no time with an offset"),
+    ({"decided_at": 1793613600}, "decided_at", "is no text"),
+    ({"outcome": "denied"}, "outcome.action", "is missing"),
+    ({"outcome": {"action": {"code": "denied"}}}, "outcome.action", "is no text"),
+    ({"system": {"name": "x" * 257}}, "system.name", "has more than 256 characters"),
+    ({"subject": {"reference": ""}}, "subject.reference", "is empty"),
+    ({"system": {"name": "x", "version": 3.2}}, "system.version", "is no text"),
+]
+
+
+@pytest.mark.once
+def test_a_column_of_the_index_that_stays_empty_is_named_with_the_reason(api, subtests):
+    for changes, where, says in NOT_INDEXED:
+        with subtests.test(changes=changes, where=where, says=says):
+            assert warnings(api, "not_indexed", **changes)[where].startswith(f"{where} {says}")
 
 
 def test_what_a_notice_under_the_default_pack_would_lack_is_told(api):
@@ -279,17 +298,21 @@ def test_what_a_notice_under_the_default_pack_would_lack_is_told(api):
     assert found.startswith("A notice under us_ecoa_fcra could not be approved. ")
 
 
+@pytest.mark.once
 def test_more_than_a_notice_holds_is_a_warning_and_no_refusal(api):
     many = {f"f{number}": 1 for number in range(20_001)}
     assert "A notice holds" in warnings(api, "notice", events={"check": many})[""]
 
 
-@pytest.mark.parametrize("raw", samples.synthetic_records(), ids=lambda raw: json.loads(raw)["decision_id"])
-def test_the_samples_are_as_they_are_meant(api, raw):
-    kinds = {each["kind"] for each in told(api, raw)["warnings"]}
-    assert kinds <= {"notice", "not_indexed"}
+@pytest.mark.once
+def test_the_samples_are_as_they_are_meant(api, subtests):
+    for raw in samples.synthetic_records():
+        with subtests.test(json.loads(raw)["decision_id"]):
+            kinds = {each["kind"] for each in told(api, raw)["warnings"]}
+            assert kinds <= {"notice", "not_indexed"}
 
 
+@pytest.mark.once
 def test_warnings_are_as_few_as_somebody_reads_and_as_short(api):
     events = {f"{'k' * 5000}{number}": {"made_at": "yesterday"} for number in range(150)}
     found = told(api, {**COMPLETE, "events": events})["warnings"]
@@ -298,6 +321,7 @@ def test_warnings_are_as_few_as_somebody_reads_and_as_short(api):
     assert max(len(each["where"]) for each in found) < 300
 
 
+@pytest.mark.once
 def test_comparing_a_record_s_keys_costs_no_more_for_a_thousand_times_as_many(api, monkeypatch):
     calls = []
     monkeypatch.setattr(misspellings, "is_almost", lambda key, name: calls.append(key))

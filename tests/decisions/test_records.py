@@ -21,15 +21,16 @@ ODD_IDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("decision_id", ODD_IDS)
-def test_every_id_can_be_read_back(api, decision_id):
-    raw = json.dumps({"decision_id": decision_id, "n": 1.50}).encode()
-    receipt = api.ingest(raw).json()
-    detail = api.get(path_of(decision_id))
-    assert detail.status_code == 200
-    assert detail.json()["decision_id"] == decision_id
-    assert api.get(path_of(decision_id, "/record")).content == raw
-    assert api.get(path_of(decision_id, "/receipt")).json() == receipt
+def test_every_id_can_be_read_back(api, subtests):
+    raws = {each: json.dumps({"decision_id": each, "n": 1.50}).encode() for each in ODD_IDS}
+    receipts = {each: api.ingest(raw).json() for each, raw in raws.items()}
+    for decision_id, raw in raws.items():
+        with subtests.test(decision_id=decision_id):
+            detail = api.get(path_of(decision_id))
+            assert detail.status_code == 200
+            assert detail.json()["decision_id"] == decision_id
+            assert api.get(path_of(decision_id, "/record")).content == raw
+            assert api.get(path_of(decision_id, "/receipt")).json() == receipts[decision_id]
 
 
 @pytest.mark.parametrize("decision_id", ["a/record", "a/receipt"])
@@ -43,30 +44,32 @@ def test_the_record_of_an_id_that_ends_like_a_path_can_be_read(api, decision_id)
     assert [item["decision_id"] for item in api.get("/v1/decisions").json()["items"]] == [decision_id]
 
 
-@pytest.mark.parametrize(
-    "other", ["LOAN-1", "loan-1 ", "loan-\uff11", "loan", "loan-1\u0000", "loan%", "loan_1", "é", "x" * 256]
-)
-@pytest.mark.parametrize("rest", ["", "/record", "/receipt"])
-def test_an_unknown_id_is_a_404_with_a_sentence(api, other, rest):
+UNKNOWN = ["LOAN-1", "loan-1 ", "loan-\uff11", "loan", "loan-1\u0000", "loan%", "loan_1", "é", "x" * 256]
+
+
+def test_an_unknown_id_is_a_404_with_a_sentence(api, subtests):
     for known in ("loan-1", "e\u0301"):
         api.ingest({"decision_id": known})
-    response = api.get(path_of(other, rest))
-    assert response.status_code == 404
-    assert isinstance(response.json()["detail"], str)
+    for path in (path_of(other, rest) for other in UNKNOWN for rest in ("", "/record", "/receipt")):
+        with subtests.test(path=path):
+            response = api.get(path)
+            assert response.status_code == 404
+            assert isinstance(response.json()["detail"], str)
 
 
-@pytest.mark.parametrize("rest", ["", "/record", "/receipt"])
-def test_another_organizations_id_is_a_404(api, other_api, rest):
+def test_another_organizations_id_is_a_404(api, other_api):
     other_api.ingest({"decision_id": "loan-1"})
-    assert api.get(path_of("loan-1", rest)).status_code == 404
+    answers = {rest: api.get(path_of("loan-1", rest)).status_code for rest in ("", "/record", "/receipt")}
+    assert set(answers.values()) == {404}, answers
 
 
-@pytest.mark.parametrize("rest", ["", "/record", "/receipt"])
-def test_a_longer_id_than_any_record_can_have_is_a_422_of_the_path(api, rest):
-    response = api.get(path_of("i" * 257, rest))
-    assert response.status_code == 422
-    (problem,) = response.json()["detail"]
-    assert (problem["type"], problem["loc"]) == ("string_too_long", ["path", "decision_id"])
+def test_a_longer_id_than_any_record_can_have_is_a_422_of_the_path(api, subtests):
+    for rest in ("", "/record", "/receipt"):
+        with subtests.test(rest=rest):
+            response = api.get(path_of("i" * 257, rest))
+            assert response.status_code == 422
+            (problem,) = response.json()["detail"]
+            assert (problem["type"], problem["loc"]) == ("string_too_long", ["path", "decision_id"])
 
 
 def test_the_detail_shows_what_the_record_says(api):
@@ -100,53 +103,58 @@ def test_the_detail_shows_what_the_record_says(api):
     }
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        {},
-        {"decided_at": None, "subject": None, "system": None, "outcome": None},
-        {"decided_at": 5, "subject": "x", "system": [], "outcome": 1.5},
-        {"decided_at": "yesterday", "subject": {"reference": 7}, "system": {"name": {}}, "outcome": {"action": True}},
-        {"decided_at": "2026-10-21T14:05:33", "outcome": {"action": ""}},
-        {"decided_at": "2026-13-45T99:99:99Z", "outcome": {"action": "x" * 257}},
-        {"decided_at": "", "subject": {}, "system": {}, "outcome": {}},
-    ],
-)
-def test_a_profile_field_of_another_shape_is_kept_and_not_indexed(api, record):
-    raw = json.dumps(record | {"decision_id": "loan-1"}).encode()
-    assert api.ingest(raw).status_code == 201
-    assert api.get("/v1/decisions/loan-1/record").content == raw
-    shown = api.get("/v1/decisions/loan-1").json()
-    assert shown["decided_at"] is shown["action"] is shown["subject"]["reference"] is None
-    assert shown["system"] == {"name": None, "version": None}
+ODD_SHAPES = [
+    {},
+    {"decided_at": None, "subject": None, "system": None, "outcome": None},
+    {"decided_at": 5, "subject": "x", "system": [], "outcome": 1.5},
+    {"decided_at": "yesterday", "subject": {"reference": 7}, "system": {"name": {}}, "outcome": {"action": True}},
+    {"decided_at": "2026-10-21T14:05:33", "outcome": {"action": ""}},
+    {"decided_at": "2026-13-45T99:99:99Z", "outcome": {"action": "x" * 257}},
+    {"decided_at": "", "subject": {}, "system": {}, "outcome": {}},
+]
 
 
-@pytest.mark.parametrize(
-    "decided_at",
-    ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"],
-)
-def test_a_decision_at_the_end_of_time_is_kept_and_stops_no_list(api, decided_at):
-    api.ingest({"decision_id": "loan-0"})
-    assert api.ingest({"decision_id": "loan-1", "decided_at": decided_at}).status_code == 201
-    assert api.get("/v1/decisions/loan-1").status_code == 200
-    listed = api.get("/v1/decisions")
-    assert listed.status_code == 200
-    assert len(listed.json()["items"]) == 2
-    assert api.get("/v1/decisions", decided_from="2020-01-01T00:00:00Z").status_code == 200
+def test_a_profile_field_of_another_shape_is_kept_and_not_indexed(api, subtests):
+    for number, record in enumerate(ODD_SHAPES):
+        with subtests.test(record=record):
+            raw = json.dumps(record | {"decision_id": f"loan-{number}"}).encode()
+            assert api.ingest(raw).status_code == 201
+            assert api.get(f"/v1/decisions/loan-{number}/record").content == raw
+            shown = api.get(f"/v1/decisions/loan-{number}").json()
+            assert shown["decided_at"] is shown["action"] is shown["subject"]["reference"] is None
+            assert shown["system"] == {"name": None, "version": None}
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        b'{"decision_id":"loan-1"}',
-        b' {\r\n\t"decision_id" : "loan-1" } \n',
-        b'{"decision_id": "loan-1", "n": [0.920, 1E+2, 9007199254740993, -0.0]}',
-        b'{"decision_id": "loan-1", "t": "\\u00e9\\/\xc3\xa9"}',
-        '{"decision_id": "loan-1", "t": "שלום ‮ 😀"}'.encode(),
-    ],
-)
-def test_the_record_is_given_back_byte_for_byte_as_json(api, each_vault, raw):
-    assert api.ingest(raw).status_code == 201
-    response = api.get("/v1/decisions/loan-1/record")
-    assert response.content == raw
-    assert response["Content-Type"] == "application/json"
+ENDS_OF_TIME = [
+    "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z",
+]  # fmt: skip
+
+
+def test_a_decision_at_the_end_of_time_is_kept_and_stops_no_list(api, subtests):
+    for number, decided_at in enumerate(ENDS_OF_TIME, start=1):
+        with subtests.test(decided_at=decided_at):
+            record = {"decision_id": f"loan-{number}", "decided_at": decided_at}
+            assert api.ingest(record).status_code == 201
+            assert api.get(f"/v1/decisions/loan-{number}").status_code == 200
+            listed = api.get("/v1/decisions")
+            assert listed.status_code == 200
+            assert len(listed.json()["items"]) == number
+            assert api.get("/v1/decisions", decided_from="2020-01-01T00:00:00Z").status_code == 200
+
+
+ODD_SPELLINGS = [
+    b'{"decision_id":"loan-0"}',
+    b' {\r\n\t"decision_id" : "loan-1" } \n',
+    b'{"decision_id": "loan-2", "n": [0.920, 1E+2, 9007199254740993, -0.0]}',
+    b'{"decision_id": "loan-3", "t": "\\u00e9\\/\xc3\xa9"}',
+    '{"decision_id": "loan-4", "t": "שלום ‮ 😀"}'.encode(),
+]
+
+
+def test_the_record_is_given_back_byte_for_byte_as_json(api, each_vault, subtests):
+    for number, raw in enumerate(ODD_SPELLINGS):
+        with subtests.test(raw=raw):
+            assert api.ingest(raw).status_code == 201
+            response = api.get(f"/v1/decisions/loan-{number}/record")
+            assert response.content == raw
+            assert response["Content-Type"] == "application/json"
