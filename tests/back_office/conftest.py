@@ -3,13 +3,13 @@ from django.template import Template
 from django.test.utils import instrumented_test_render
 
 from accounts.models import User
-from tests.people import Browser, sign_in
+from tests.people import Browser, signed_in
 
 
 @pytest.fixture
 def runner(organization, other_api) -> Browser:
     """The browser of who runs the platform, which has two organizations, and who has picked none yet."""
-    return sign_in(User.objects.create(email="runner@platform.example", is_superuser=True).email)
+    return signed_in(User.objects.create(email="runner@platform.example", is_superuser=True))
 
 
 def pick(browser: Browser, organization: object) -> None:

@@ -15,6 +15,7 @@ from tests.custody.faulty_disk import full_disk
 from tests.people import sign_in
 from tests.reconsiderations.conftest import REVIEW, SENT_ONCE, check, is_committed, reconsider, record_of
 from tests.statements import statements
+from tests.support.undone import undone
 
 pytestmark = pytest.mark.django_db
 TEXTS = {"rationale": REVIEW["rationale"], "evidence_considered": "payslip of March\r\n\r\n  letter of 4 May \r\n"}
@@ -189,18 +190,19 @@ def test_the_texts_come_back_in_no_answer(signed_in, page, target):
         assert "payslip of March" not in shown
 
 
-@pytest.mark.parametrize("field", ["requested_by", "reviewer", "reviewer_authority", "outcome", "rationale"])
-@pytest.mark.parametrize("value", ["", " "])
-def test_a_required_field_left_empty_is_told_beside_it_and_the_others_stay(signed_in, page, target, field, value):
-    if (field, value) == ("rationale", " "):
-        value = ""
-    answer = signed_in().submit(page, target, **{**FORM, field: value})
-    assert answer.status_code == 422
-    assert not reviews().exists()
-    shown = answer.content.decode()
-    assert "This field is required." in shown
-    for other in {"requested_by", "reviewer", "reviewer_authority", "outcome"} - {field}:
-        assert f'value="{FORM[other]}"' in shown
+def test_a_required_field_left_empty_is_told_beside_it_and_the_others_stay(signed_in, page, target, subtests):
+    browser = signed_in()
+    token = browser.csrf_token(page)
+    names = {"requested_by", "reviewer", "reviewer_authority", "outcome"}
+    for field, value in [*((name, value) for name in names for value in ("", " ")), ("rationale", "")]:
+        with subtests.test(field, value=value):
+            answer = browser.post(target, {**FORM, field: value, "csrfmiddlewaretoken": token})
+            assert answer.status_code == 422
+            assert not reviews().exists()
+            shown = answer.content.decode()
+            assert "This field is required." in shown
+            for other in names - {field}:
+                assert f'value="{FORM[other]}"' in shown
 
 
 def test_help_and_errors_are_tied_to_their_fields(signed_in, page, target):
@@ -213,18 +215,22 @@ def test_help_and_errors_are_tied_to_their_fields(signed_in, page, target):
         assert [name for name in described if shown.count(f'id="{name}"') != 1] == []
 
 
-@pytest.mark.parametrize("rationale", [" spaces around ", "two\r\nlines", "ends\r\n", "\ttab", "a\u2028b"], ids=repr)
-def test_a_rationale_is_taken_as_typed_with_line_feeds(api, signed_in, page, target, rationale):
-    assert signed_in().submit(page, target, **{**FORM, "rationale": rationale}).status_code == 200
-    answer = check(api, reviews().get().decision_id, rationale=rationale.replace("\r\n", "\n"))
-    assert answer.json()["rationale"] is True
+def test_a_rationale_is_taken_as_typed_with_line_feeds(api, signed_in, page, target, subtests):
+    browser = signed_in()
+    for rationale in (" spaces around ", "two\r\nlines", "ends\r\n", "\ttab", "a\u2028b"):
+        with subtests.test(rationale=rationale), undone():
+            assert browser.submit(page, target, **{**FORM, "rationale": rationale}).status_code == 200
+            answer = check(api, reviews().get().decision_id, rationale=rationale.replace("\r\n", "\n"))
+            assert answer.json()["rationale"] is True
 
 
-@pytest.mark.parametrize("reference", ["a\u2028b", "a\x0bb", "a\x85b", "a\x1cb"], ids=repr)
-def test_only_the_enter_key_begins_another_reference(api, signed_in, page, target, reference):
-    signed_in().submit(page, target, **{**FORM, "evidence_considered": f"{reference}\r\nother"})
-    answer = check(api, reviews().get().decision_id, evidence_considered=[reference, "other"])
-    assert answer.json()["evidence_considered"] == [True, True]
+def test_only_the_enter_key_begins_another_reference(api, signed_in, page, target, subtests):
+    browser = signed_in()
+    for reference in ("a\u2028b", "a\x0bb", "a\x85b", "a\x1cb"):
+        with subtests.test(reference=reference), undone():
+            browser.submit(page, target, **{**FORM, "evidence_considered": f"{reference}\r\nother"})
+            answer = check(api, reviews().get().decision_id, evidence_considered=[reference, "other"])
+            assert answer.json()["evidence_considered"] == [True, True]
 
 
 def test_a_reconsideration_can_be_reconsidered_on_its_page(api, original, signed_in):
@@ -252,18 +258,19 @@ def test_while_the_vault_is_full_the_review_is_recorded_and_the_salts_are_shown(
 # ── who may ──
 
 
-@pytest.mark.parametrize("role", MEMBER_ROLES)
-def test_the_form_is_for_those_who_may_and_the_others_are_told_why_not(signed_in, page, target, role):
-    browser = signed_in(role)
-    answer = browser.get(page)
-    shown = answer.content.decode()
-    assert (f'action="{target}"' in shown) == (role in MAY)
-    assert (re.search(r"<button[^>]* disabled", shown) is None) == (role in MAY)
-    assert ("may not record and check reconsiderations." in text_of(answer)) == (role not in MAY)
-    token = browser.csrf_token("/account/sessions/")
-    answer = browser.post(target, {**FORM, "csrfmiddlewaretoken": token})
-    assert answer.status_code == (200 if role in MAY else 403)
-    assert reviews().exists() == (role in MAY)
+def test_the_form_is_for_those_who_may_and_the_others_are_told_why_not(signed_in, page, target, subtests):
+    for role in MEMBER_ROLES:
+        with subtests.test(role=role), undone():
+            browser = signed_in(role)
+            answer = browser.get(page)
+            shown = answer.content.decode()
+            assert (f'action="{target}"' in shown) == (role in MAY)
+            assert (re.search(r"<button[^>]* disabled", shown) is None) == (role in MAY)
+            assert ("may not record and check reconsiderations." in text_of(answer)) == (role not in MAY)
+            token = browser.csrf_token("/account/sessions/")
+            answer = browser.post(target, {**FORM, "csrfmiddlewaretoken": token})
+            assert answer.status_code == (200 if role in MAY else 403)
+            assert reviews().exists() == (role in MAY)
 
 
 def test_who_owes_a_second_factor_reads_and_records_nothing(organization, signed_in, page, target):
@@ -301,12 +308,13 @@ def test_another_organizations_record_does_not_exist(other_api: Api, signed_in, 
     assert not reviews().exists()
 
 
-@pytest.mark.parametrize("pk", ["0" * 32, "x", "..", "loan-1", "%00"])
-def test_what_is_no_record_is_a_404(signed_in, page, pk):
+def test_what_is_no_record_is_a_404(signed_in, page, subtests):
     browser = signed_in()
-    token = browser.csrf_token(page)
-    assert browser.get(page_of(pk)).status_code == 404
-    assert browser.post(target_of(pk), {**FORM, "csrfmiddlewaretoken": token}).status_code == 404
+    for pk in ("0" * 32, "x", "..", "loan-1", "%00"):
+        with subtests.test(pk=pk):
+            token = browser.csrf_token(page)
+            assert browser.get(page_of(pk)).status_code == 404
+            assert browser.post(target_of(pk), {**FORM, "csrfmiddlewaretoken": token}).status_code == 404
 
 
 def test_looking_changes_nothing(signed_in, page, target):

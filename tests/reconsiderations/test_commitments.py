@@ -96,41 +96,44 @@ def test_the_text_that_was_committed_to_is_told_from_every_other(api, recorded):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("body", [{}, {"rationale": None}, {"colour": "red"}], ids=repr)
-def test_what_was_not_asked_is_not_answered(api, recorded, body):
-    answer = check(api, recorded, **body).json()
-    assert answer.pop("ignored", []) == ([] if "colour" not in body else ["colour"])
-    assert answer == {"rationale": None, "evidence_considered": []}
+def test_what_was_not_asked_is_not_answered(api, recorded, subtests):
+    for body in ({}, {"rationale": None}, {"colour": "red"}):
+        with subtests.test(body=body):
+            answer = check(api, recorded, **body).json()
+            assert answer.pop("ignored", []) == ([] if "colour" not in body else ["colour"])
+            assert answer == {"rationale": None, "evidence_considered": []}
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(
-    "text", ["", " ", "\n", "a\r\nb", "\u2028", "\x01\x1b\x7f", "e\u0301", "עברית", "👩⚖", "\ufeff"], ids=repr
-)
-def test_a_text_is_taken_exactly_and_never_tidied_up(api, original, text):
-    taken = reconsider(api, rationale=text, evidence_considered=[text])
-    assert taken.status_code == 201
-    assert is_committed(taken.json()["rationale"], text)
-    answer = check(api, taken.json()["decision_id"], rationale=text, evidence_considered=[text])
-    assert answer.json() == {"rationale": True, "evidence_considered": [True]}
-    looks_like_it = check(api, taken.json()["decision_id"], rationale=text + "\u200b", evidence_considered=[text + " "])
-    assert looks_like_it.json() == {"rationale": False, "evidence_considered": [False]}
+def test_a_text_is_taken_exactly_and_never_tidied_up(api, original, subtests):
+    for text in ("", " ", "\n", "a\r\nb", "\u2028", "\x01\x1b\x7f", "e\u0301", "עברית", "👩⚖", "\ufeff"):
+        with subtests.test(text=text):
+            taken = reconsider(api, rationale=text, evidence_considered=[text])
+            assert taken.status_code == 201
+            assert is_committed(taken.json()["rationale"], text)
+            answer = check(api, taken.json()["decision_id"], rationale=text, evidence_considered=[text])
+            assert answer.json() == {"rationale": True, "evidence_considered": [True]}
+            looks_like_it = check(
+                api, taken.json()["decision_id"], rationale=text + "\u200b", evidence_considered=[text + " "]
+            )
+            assert looks_like_it.json() == {"rationale": False, "evidence_considered": [False]}
+
+
+OTHER_SHAPES = [
+    (b'{"rationale": 5}', ["body", "rationale"]),
+    (b'{"evidence_considered": null}', ["body", "evidence_considered"]),
+    (b'{"evidence_considered": [5]}', ["body", "evidence_considered", 0]),
+    (b"[]", ["body"]),
+]
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("body", "loc"),
-    [
-        (b'{"rationale": 5}', ["body", "rationale"]),
-        (b'{"evidence_considered": null}', ["body", "evidence_considered"]),
-        (b'{"evidence_considered": [5]}', ["body", "evidence_considered", 0]),
-        (b"[]", ["body"]),
-    ],
-)
-def test_a_check_of_another_shape_is_refused(api, recorded, body, loc):
-    answer = api.post(f"/v1/decisions/{recorded}/reconsideration/check", body)
-    assert answer.status_code == 422
-    assert [problem["loc"] for problem in answer.json()["detail"]] == [loc]
+def test_a_check_of_another_shape_is_refused(api, recorded, subtests):
+    for body, loc in OTHER_SHAPES:
+        with subtests.test(body=body, loc=loc):
+            answer = api.post(f"/v1/decisions/{recorded}/reconsideration/check", body)
+            assert answer.status_code == 422
+            assert [problem["loc"] for problem in answer.json()["detail"]] == [loc]
 
 
 @pytest.mark.django_db
@@ -201,18 +204,20 @@ def test_the_command_compares_with_evidence_only_if_asked(command, recorded):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
-def test_the_line_break_that_editors_put_at_the_end_makes_no_difference(command, recorded, end):
-    assert command(recorded, REVIEW["rationale"] + end) == YES
-    assert command(recorded, REVIEW["rationale"] + "\n" + end) == (NO if end else YES)
+def test_the_line_break_that_editors_put_at_the_end_makes_no_difference(command, recorded, subtests):
+    for end in ("", "\n", "\r\n"):
+        with subtests.test(end=end):
+            assert command(recorded, REVIEW["rationale"] + end) == YES
+            assert command(recorded, REVIEW["rationale"] + "\n" + end) == (NO if end else YES)
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("text", ["one line\n", "two\nlines\n", "two\r\nlines\r\n", "\n", "two\r\nlines"], ids=repr)
-def test_the_exact_text_that_a_client_sent_is_always_recognised(api, command, original, text):
+def test_the_exact_text_that_a_client_sent_is_always_recognised(api, command, original, subtests):
     """A client that sent a whole file, final line break and all, has committed to just that."""
-    decision_id = reconsider(api, rationale=text).json()["decision_id"]
-    assert command(decision_id, text) == YES
+    for text in ("one line\n", "two\nlines\n", "two\r\nlines\r\n", "\n", "two\r\nlines"):
+        with subtests.test(text=text):
+            decision_id = reconsider(api, rationale=text).json()["decision_id"]
+            assert command(decision_id, text) == YES
 
 
 @pytest.mark.django_db

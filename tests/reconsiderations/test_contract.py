@@ -8,6 +8,7 @@ from accounts.models import AuditEvent
 from accounts.roles import Role
 from decisions.models import Decision
 from tests.reconsiderations.conftest import REQUIRED, REVIEW, check, is_committed, reconsider, record_of
+from tests.support.undone import undone
 
 pytestmark = pytest.mark.django_db
 URL = "/v1/decisions/loan-1/reconsideration"
@@ -44,34 +45,36 @@ def test_the_answer_is_a_receipt_of_its_own_with_the_link_and_the_commitments(ap
     assert recorded["to_be_told"] == []
 
 
-@pytest.mark.parametrize("field", REQUIRED)
-def test_a_required_field_that_is_missing_is_named(api, original, field):
-    assert problems(api.post(URL, without(field))) == [("missing", ["body", field])]
+def test_a_required_field_that_is_missing_is_named(api, original, subtests):
+    for field in REQUIRED:
+        with subtests.test(field=field):
+            assert problems(api.post(URL, without(field))) == [("missing", ["body", field])]
 
 
 def test_all_missing_fields_are_named_at_once(api, original):
     assert problems(api.post(URL, b"{}")) == [("missing", ["body", field]) for field in REQUIRED]
 
 
-@pytest.mark.parametrize("field", REQUIRED)
-@pytest.mark.parametrize("value", [None, 5, True, ["x"], {"x": "y"}], ids=repr)
-def test_a_text_must_be_a_text(api, original, field, value):
-    assert problems(reconsider(api, **{field: value})) == [("string_type", ["body", field])]
+def test_a_text_must_be_a_text(api, original, subtests):
+    for field in REQUIRED:
+        for value in (None, 5, True, ["x"], {"x": "y"}):
+            with subtests.test(field, value=value):
+                assert problems(reconsider(api, **{field: value})) == [("string_type", ["body", field])]
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (None, ("list_type", ["body", "evidence_considered"])),
-        ("one text", ("list_type", ["body", "evidence_considered"])),
-        ({}, ("list_type", ["body", "evidence_considered"])),
-        ([1], ("string_type", ["body", "evidence_considered", 0])),
-        (["good", None], ("string_type", ["body", "evidence_considered", 1])),
-    ],
-    ids=repr,
-)
-def test_evidence_is_a_list_of_texts(api, original, value, expected):
-    assert problems(reconsider(api, evidence_considered=value)) == [expected]
+NO_LISTS = [
+    (None, ("list_type", ["body", "evidence_considered"])),
+    ("one text", ("list_type", ["body", "evidence_considered"])),
+    ({}, ("list_type", ["body", "evidence_considered"])),
+    ([1], ("string_type", ["body", "evidence_considered", 0])),
+    (["good", None], ("string_type", ["body", "evidence_considered", 1])),
+]
+
+
+def test_evidence_is_a_list_of_texts(api, original, subtests):
+    for value, expected in NO_LISTS:
+        with subtests.test(value=value, expected=expected):
+            assert problems(reconsider(api, evidence_considered=value)) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -82,19 +85,21 @@ def test_an_outcome_has_1_to_64_characters(api, original, outcome, expected):
     assert problems(reconsider(api, outcome=outcome)) == [(expected, ["body", "outcome"])]
 
 
-@pytest.mark.parametrize("outcome", ["x", "ü" * 64, "remanded to the first reviewer"])
-def test_any_other_outcome_is_taken_as_it_is(api, original, outcome):
-    recorded = reconsider(api, outcome=outcome)
-    assert recorded.status_code == 201
-    assert record_of(api, recorded.json()["decision_id"])["outcome"]["result"] == outcome
+def test_any_other_outcome_is_taken_as_it_is(api, original, subtests):
+    for outcome in ("x", "ü" * 64, "remanded to the first reviewer"):
+        with subtests.test(outcome=outcome):
+            recorded = reconsider(api, outcome=outcome)
+            assert recorded.status_code == 201
+            assert record_of(api, recorded.json()["decision_id"])["outcome"]["result"] == outcome
 
 
-@pytest.mark.parametrize("field", ["rationale", "evidence_considered", "requested_by", "reviewer"])
-def test_a_refused_private_value_is_not_repeated(api, original, field):
-    response = reconsider(api, **{field: 918273645546372819})
-    (problem,) = response.json()["detail"]
-    assert "input" not in problem
-    assert b"918273645546372819" not in response.content
+def test_a_refused_private_value_is_not_repeated(api, original, subtests):
+    for field in ("rationale", "evidence_considered", "requested_by", "reviewer"):
+        with subtests.test(field=field):
+            response = reconsider(api, **{field: 918273645546372819})
+            (problem,) = response.json()["detail"]
+            assert "input" not in problem
+            assert b"918273645546372819" not in response.content
 
 
 def test_evidence_and_a_new_action_may_be_left_out(api, original):
@@ -120,9 +125,10 @@ def test_what_the_contract_does_not_name_is_ignored_and_not_recorded(api, origin
     assert b"violet" not in api.get(f"/v1/decisions/{recorded.json()['decision_id']}/record").content
 
 
-@pytest.mark.parametrize("body", [b" ", b"[]", b'"text"', b"null", b"5", b"{", b"\xff"], ids=repr)
-def test_a_body_that_is_no_json_object_is_refused(api, original, body):
-    assert [kind for kind, _ in problems(api.post(URL, body))] in (["json_invalid"], ["model_type"])
+def test_a_body_that_is_no_json_object_is_refused(api, original, subtests):
+    for body in (b" ", b"[]", b'"text"', b"null", b"5", b"{", b"\xff"):
+        with subtests.test(body=body):
+            assert [kind for kind, _ in problems(api.post(URL, body))] in (["json_invalid"], ["model_type"])
 
 
 @pytest.mark.parametrize("text", ["a \\u0000 b", "half \\ud800 of a pair"])
@@ -149,13 +155,14 @@ def test_the_path_is_checked_before_the_body_is_read(api, original):
     assert api.post("/v1/decisions/loan-9/reconsideration", b"{").status_code == 404
 
 
-@pytest.mark.parametrize("role", Role)
-def test_who_may_reconsider_and_check(api_for, organization, original, role):
-    caller = api_for(organization, role)
-    allowed = role not in (Role.AUDITOR, Role.SENDER)
-    assert reconsider(caller).status_code == (201 if allowed else 403)
-    assert check(caller, "loan-1").status_code == (409 if allowed else 403)
-    assert nothing_was_recorded() != allowed
+def test_who_may_reconsider_and_check(api_for, organization, original, subtests):
+    for role in Role:
+        with subtests.test(role=role), undone():
+            caller = api_for(organization, role)
+            allowed = role not in (Role.AUDITOR, Role.SENDER)
+            assert reconsider(caller).status_code == (201 if allowed else 403)
+            assert check(caller, "loan-1").status_code == (409 if allowed else 403)
+            assert nothing_was_recorded() != allowed
 
 
 def test_it_is_in_the_audit_trail_with_its_outcome_and_without_texts(api, original):

@@ -14,6 +14,7 @@ from decisions import reports
 from tests.docs.documents import CHECKOUT
 from tests.people import sign_in
 from tests.reconsiderations.conftest import reconsider
+from tests.support.undone import undone
 
 pytestmark = pytest.mark.django_db
 URL = "/admin/decisions/decision/reports/"
@@ -112,16 +113,17 @@ def test_a_report_is_one_query_however_much_there_is(organization, api, reviewed
 # ── the page ──
 
 
-@pytest.mark.parametrize("role", MEMBER_ROLES)
-def test_every_role_may_read_reports_of_its_organization_only(role, reviewed, other_api, signed_in):
+def test_every_role_may_read_reports_of_its_organization_only(reviewed, other_api, signed_in, subtests):
     decide(other_api, "x", system="canary-6f3a")
     review(other_api, "x", after=DAY, authority="canary-6f3a", outcome="canary-6f3a")
-    browser = signed_in(role)
-    for grouping in reports.GROUPINGS:
-        for query in ({"by": grouping}, {"by": grouping, "format": "csv"}):
-            answer = browser.get(URL, query)
-            assert answer.status_code == 200
-            assert "canary-6f3a" not in answer.content.decode()
+    for role in MEMBER_ROLES:
+        with subtests.test(role=role):
+            browser = signed_in(role)
+            for grouping in reports.GROUPINGS:
+                for query in ({"by": grouping}, {"by": grouping, "format": "csv"}):
+                    answer = browser.get(URL, query)
+                    assert answer.status_code == 200
+                    assert "canary-6f3a" not in answer.content.decode()
 
 
 def test_who_runs_the_platform_picks_an_organization_first_and_who_is_not_signed_in_sees_nothing(client, reviewed):
@@ -143,9 +145,11 @@ def test_without_reviews_it_says_how_to_make_one(organization, signed_in):
     assert 'class="chart"' not in shown
 
 
-@pytest.mark.parametrize("by", ["", "nothing", "review_outcome", "__class__"])
-def test_an_unknown_grouping_is_a_404(organization, signed_in, by):
-    assert signed_in().get(URL, {"by": by}).status_code == 404
+def test_an_unknown_grouping_is_a_404(organization, signed_in, subtests):
+    browser = signed_in()
+    for by in ("", "nothing", "review_outcome", "__class__"):
+        with subtests.test(by=by):
+            assert browser.get(URL, {"by": by}).status_code == 404
 
 
 def test_a_report_changes_nothing_and_a_post_is_refused_or_the_same(organization, signed_in, reviewed):
@@ -196,19 +200,24 @@ def test_the_csv_has_the_pages_numbers(reviewed, signed_in):
     assert len(rows) == 3
 
 
-@pytest.mark.parametrize(
-    "name", ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "\n=1", "\uff1d1+1", '=HYPERLINK("http://x.example")']
-)
-def test_no_name_from_a_record_is_a_formula_for_a_spreadsheet(api, signed_in, name):
-    decide(api, "a", system=name)
-    review(api, "a", after=DAY)
-    _, (cell, *_) = exported(signed_in())
-    assert cell == f"'{name}"
+FORMULAS = ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "\n=1", "\uff1d1+1", '=HYPERLINK("http://x.example")']
 
 
-@pytest.mark.parametrize("name", ["a,b", 'say "a"', "two\nlines", "עברית", "a=1"])
-def test_other_names_are_kept_as_they_are(api, signed_in, name):
-    decide(api, "a", system=name)
-    review(api, "a", after=DAY)
-    _, (cell, *_) = exported(signed_in())
-    assert cell == name
+def test_no_name_from_a_record_is_a_formula_for_a_spreadsheet(api, signed_in, subtests):
+    browser = signed_in()
+    for name in FORMULAS:
+        with subtests.test(name=name), undone():
+            decide(api, "a", system=name)
+            review(api, "a", after=DAY)
+            _, (cell, *_) = exported(browser)
+            assert cell == f"'{name}"
+
+
+def test_other_names_are_kept_as_they_are(api, signed_in, subtests):
+    browser = signed_in()
+    for name in ("a,b", 'say "a"', "two\nlines", "עברית", "a=1"):
+        with subtests.test(name=name), undone():
+            decide(api, "a", system=name)
+            review(api, "a", after=DAY)
+            _, (cell, *_) = exported(browser)
+            assert cell == name

@@ -178,7 +178,7 @@ numbers = count()
 
 
 @given(steps)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_in_any_order_nothing_is_freed_of_which_owners_did_not_have_a_week(db, steps):
     name = f"Bank {next(numbers)}"
     organization = accounts.create_organization(name=name, owner_email="o@bank.example", actor=audit.SYSTEM)
