@@ -77,28 +77,29 @@ def test_no_page_asks_for_a_password(organization):
             assert 'type="password"' not in page, path
 
 
-@pytest.mark.parametrize("role", MEMBER_ROLES)
-def test_each_role_sees_what_the_matrix_allows(role, rows, signed_in):
-    browser = signed_in(role)
-    front = browser.get("/admin/").content.decode()
-    for label, roles in SEES.items():
-        own = rows[label][0]
-        pages = [url(label), url(label, "change", own.pk)]
-        expected = 200 if role in roles else 403
-        assert [browser.get(page, follow=True).status_code for page in pages] == [expected] * 2, label
-        assert (f'href="{url(label)}"' in front) == (role in roles), label
+def test_each_role_sees_what_the_matrix_allows(rows, signed_in, subtests):
+    for role in MEMBER_ROLES:
+        browser = signed_in(role)
+        front = browser.get("/admin/").content.decode()
+        for label, roles in SEES.items():
+            with subtests.test(label, role=role):
+                own = rows[label][0]
+                pages = [url(label), url(label, "change", own.pk)]
+                expected = 200 if role in roles else 403
+                assert [browser.get(page, follow=True).status_code for page in pages] == [expected] * 2
+                assert (f'href="{url(label)}"' in front) == (role in roles)
 
 
-@pytest.mark.parametrize("label", SEES)
-def test_another_organizations_rows_do_not_exist(label, rows, signed_in):
+def test_another_organizations_rows_do_not_exist(rows, signed_in, subtests):
     browser = signed_in(Role.OWNER)
-    own, other = rows[label]
-    shown = browser.get(url(label), {"all": ""}).content.decode()
-    assert CANARY not in shown
-    assert url(label, "change", own.pk) in shown
-    answer = browser.get(url(label, "change", other.pk), follow=True)
-    assert answer.status_code == 404
-    assert CANARY not in answer.content.decode()
+    for label, (own, other) in rows.items():
+        with subtests.test(label):
+            shown = browser.get(url(label), {"all": ""}).content.decode()
+            assert CANARY not in shown
+            assert url(label, "change", own.pk) in shown
+            answer = browser.get(url(label, "change", other.pk), follow=True)
+            assert answer.status_code == 404
+            assert CANARY not in answer.content.decode()
 
 
 def test_a_search_finds_nothing_of_another_organization(rows, signed_in):
@@ -120,7 +121,7 @@ def test_a_search_finds_nothing_of_another_organization(rows, signed_in):
         ("accounts.invite", "digest__startswith"),
     ],
 )
-def test_the_address_of_a_page_searches_no_hidden_column(label, lookup, rows, signed_in):
+def test_the_address_of_a_page_searches_no_hidden_column(label, lookup, signed_in):
     assert signed_in(Role.OWNER).get(url(label), {lookup: "g"}).status_code == 400
 
 
@@ -141,35 +142,37 @@ def everything() -> list[list[str]]:
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.AUDITOR])
-@pytest.mark.parametrize("label", SEES)
-def test_no_crafted_form_adds_changes_or_deletes_a_row(label, role, rows, signed_in):
+def test_no_crafted_form_adds_changes_or_deletes_a_row(role, rows, signed_in, subtests):
     browser = signed_in(role)
-    own, other = rows[label]
     fields = {"role": "owner", "name": "changed", "verb": "changed", "email": "changed@bank.example", "_save": "Save"}
     token = browser.csrf_token("/account/sessions/")
-    before = everything()
-    for row in (own, other):
-        attempts = [
-            (f"{url(label)}add/", fields),
-            (url(label, "change", row.pk), fields),
-            (f"{url(label)}{row.pk}/delete/", {"post": "yes"}),
-            (url(label), {"action": "delete_selected", "_selected_action": str(row.pk), "post": "yes", "index": "0"}),
-            (url(label), {"form-TOTAL_FORMS": "1", "form-INITIAL_FORMS": "1", "form-0-id": str(row.pk),
-                          "form-0-role": "owner", "_save": "Save"}),
-        ]  # fmt: skip
-        for path, body in attempts:
-            browser.post(path, {**body, "csrfmiddlewaretoken": token})
-    assert everything() == before
+    for label, both in rows.items():
+        before = everything()
+        for row in both:
+            attempts = [
+                (f"{url(label)}add/", fields),
+                (url(label, "change", row.pk), fields),
+                (f"{url(label)}{row.pk}/delete/", {"post": "yes"}),
+                (url(label), {"action": "delete_selected", "_selected_action": str(row.pk), "post": "yes",
+                              "index": "0"}),
+                (url(label), {"form-TOTAL_FORMS": "1", "form-INITIAL_FORMS": "1", "form-0-id": str(row.pk),
+                              "form-0-role": "owner", "_save": "Save"}),
+            ]  # fmt: skip
+            for path, body in attempts:
+                browser.post(path, {**body, "csrfmiddlewaretoken": token})
+        with subtests.test(label):
+            assert everything() == before
 
 
-@pytest.mark.parametrize("label", SEES)
-def test_the_admins_own_ways_to_change_rows_are_not_there(label, rows, signed_in):
+def test_the_admins_own_ways_to_change_rows_are_not_there(rows, signed_in, subtests):
     browser = signed_in(Role.OWNER)
-    for path in ("add", f"{rows[label][0].pk}/delete", f"{rows[label][0].pk}/history"):
-        assert browser.get(f"{url(label)}{path}/").status_code == 404
-    for page in (url(label), url(label, "change", rows[label][0].pk)):
-        shown = browser.get(page, follow=True).content.decode()
-        assert not re.search(r'name="_save"|deletelink|delete_selected', shown)
+    for label, (own, _) in rows.items():
+        with subtests.test(label):
+            for path in ("add", f"{own.pk}/delete", f"{own.pk}/history"):
+                assert browser.get(f"{url(label)}{path}/").status_code == 404
+            for page in (url(label), url(label, "change", own.pk)):
+                shown = browser.get(page, follow=True).content.decode()
+                assert not re.search(r'name="_save"|deletelink|delete_selected', shown)
 
 
 def test_who_is_a_member_of_nothing_is_not_let_in(organization):

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import OneTimeCode
 from accounts.services import codes
-from tests.people import Browser, another, ask_for_code, mailed_code, sign_in
+from tests.people import JSON, Browser, another, ask_for_code, mailed_code, sign_in
 from tests.peppers import new_pepper
 
 pytestmark = pytest.mark.django_db
@@ -23,11 +23,11 @@ def ask(email: str, address: str = "192.0.2.1") -> int:
 
 
 def asked_by(browser: Browser, email: str = OWNER) -> int:
-    return browser.call("POST", "/v1/auth/otp/request", {"email": email}).status_code
+    return browser.post("/v1/auth/otp/request", {"email": email}, content_type=JSON).status_code
 
 
 def verify(browser: Browser, code: str) -> int:
-    return browser.call("POST", "/v1/auth/otp/verify", {"email": OWNER, "code": code}).status_code
+    return browser.post("/v1/auth/otp/verify", {"email": OWNER, "code": code}, content_type=JSON).status_code
 
 
 def guess(browser: Browser, times: int = codes.TRIES) -> int:
@@ -147,7 +147,7 @@ def test_a_wrong_code_makes_no_browser_known(organization):
 def test_a_browser_stays_known_under_a_new_pepper_while_the_earlier_one_is_there(organization):
     mine = sign_in(OWNER)
     new_pepper()
-    mine.post("/v1/auth/otp/request", {"email": OWNER}, content_type="application/json")
+    mine.post("/v1/auth/otp/request", {"email": OWNER}, content_type=JSON)
     assert OneTimeCode.objects.latest("pk").known
 
 

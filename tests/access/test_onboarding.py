@@ -9,6 +9,7 @@ import pytest
 from accounts.models import Member
 from accounts.roles import MEMBER_ROLES, Role
 from tests.people import Browser, add_person, events, sign_in
+from tests.support.undone import undone
 
 pytestmark = pytest.mark.django_db
 
@@ -26,26 +27,28 @@ def test_at_first_no_step_is_done(browser):
     assert browser.get(PATH).json() == dict.fromkeys(FLAGS, False)
 
 
-@pytest.mark.parametrize("subset", SUBSETS, ids=" ".join)
-def test_any_of_the_flags_may_be_sent_and_the_others_stay(browser, subset):
-    browser.call("PATCH", PATH, {"opened": True})
-    answer = browser.call("PATCH", PATH, dict.fromkeys(subset, True))
-    expected = {flag: flag in subset or flag == "opened" for flag in FLAGS}
-    assert (answer.status_code, answer.json()) == (200, expected)
-    assert browser.get(PATH).json() == expected
-    assert browser.call("PATCH", PATH, dict.fromkeys(subset, False)).json() == {
-        flag: flag == "opened" and "opened" not in subset for flag in FLAGS
-    }
+def test_any_of_the_flags_may_be_sent_and_the_others_stay(browser, subtests):
+    for subset in SUBSETS:
+        with subtests.test(subset=subset), undone():
+            browser.call("PATCH", PATH, {"opened": True})
+            answer = browser.call("PATCH", PATH, dict.fromkeys(subset, True))
+            expected = {flag: flag in subset or flag == "opened" for flag in FLAGS}
+            assert (answer.status_code, answer.json()) == (200, expected)
+            assert browser.get(PATH).json() == expected
+            assert browser.call("PATCH", PATH, dict.fromkeys(subset, False)).json() == {
+                flag: flag == "opened" and "opened" not in subset for flag in FLAGS
+            }
 
 
-@pytest.mark.parametrize("flag", FLAGS)
-@pytest.mark.parametrize(("value", "shown"), [(None, False), ("yes", True), (1, True), (0, True), ([], False)])
-def test_a_flag_is_true_or_false_and_nothing_else(browser, flag, value, shown):
-    answer = browser.call("PATCH", PATH, {flag: value})
-    (problem,) = answer.json()["detail"]
-    assert (answer.status_code, problem["type"], problem["loc"]) == (422, "bool_type", ["body", flag])
-    assert ("input" in problem) == shown
-    assert browser.get(PATH).json() == dict.fromkeys(FLAGS, False)
+def test_a_flag_is_true_or_false_and_nothing_else(browser, subtests):
+    for flag in FLAGS:
+        for value, shown in ((None, False), ("yes", True), (1, True), (0, True), ([], False)):
+            with subtests.test(flag, value=value):
+                answer = browser.call("PATCH", PATH, {flag: value})
+                (problem,) = answer.json()["detail"]
+                assert (answer.status_code, problem["type"], problem["loc"]) == (422, "bool_type", ["body", flag])
+                assert ("input" in problem) == shown
+                assert browser.get(PATH).json() == dict.fromkeys(FLAGS, False)
 
 
 def test_unknown_properties_are_passed_over(browser):
@@ -68,13 +71,14 @@ def set_by(machine: Browser, flags: Any) -> Any:
     return machine.patch(PATH, flags, content_type="application/json")
 
 
-@pytest.mark.parametrize("subset", SUBSETS, ids=" ".join)
-def test_a_key_sets_the_flags_of_the_member_who_made_it(signed_in, subset):
-    browser = signed_in(Role.ADMIN)
-    machine = key_of(browser)
-    answer = set_by(machine, dict.fromkeys(subset, True))
-    assert (answer.status_code, answer.json()) == (200, {flag: flag in subset for flag in FLAGS})
-    assert machine.get(PATH).json() == browser.get(PATH).json() == answer.json()
+def test_a_key_sets_the_flags_of_the_member_who_made_it(signed_in, subtests):
+    for subset in SUBSETS:
+        with subtests.test(subset=subset), undone():
+            browser = signed_in(Role.ADMIN)
+            machine = key_of(browser)
+            answer = set_by(machine, dict.fromkeys(subset, True))
+            assert (answer.status_code, answer.json()) == (200, {flag: flag in subset for flag in FLAGS})
+            assert machine.get(PATH).json() == browser.get(PATH).json() == answer.json()
 
 
 def test_a_key_that_a_key_made_sets_the_flags_of_the_member_behind_both(signed_in):
@@ -115,13 +119,14 @@ def test_another_organizations_flags_are_its_own(api, other_api):
     assert other_api.get(PATH).json()["opened"] is False
 
 
-@pytest.mark.parametrize("flag", FLAGS)
-@pytest.mark.parametrize("value", [None, "yes", 1, []])
-def test_a_wrong_type_from_a_key_gets_the_contracts_answer(api, flag, value):
-    answer = set_by(keyed(api.token), {flag: value})
-    (problem,) = answer.json()["detail"]
-    assert (answer.status_code, problem["type"], problem["loc"]) == (422, "bool_type", ["body", flag])
-    assert api.get(PATH).json() == dict.fromkeys(FLAGS, False)
+def test_a_wrong_type_from_a_key_gets_the_contracts_answer(api, subtests):
+    for flag in FLAGS:
+        for value in (None, "yes", 1, []):
+            with subtests.test(flag, value=value):
+                answer = set_by(keyed(api.token), {flag: value})
+                (problem,) = answer.json()["detail"]
+                assert (answer.status_code, problem["type"], problem["loc"]) == (422, "bool_type", ["body", flag])
+                assert api.get(PATH).json() == dict.fromkeys(FLAGS, False)
 
 
 # ── whose ──

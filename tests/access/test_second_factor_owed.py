@@ -11,7 +11,7 @@ from accounts.roles import MEMBER_ROLES, Role
 from accounts.services import invites, members, second_factor
 from tests.access.test_second_factor import shown_secret
 from tests.accounts.belongings import Belongings
-from tests.accounts.endpoints import ENDPOINTS
+from tests.accounts.endpoints import ENDPOINTS, NOBODYS
 from tests.people import Browser, add_person, ask_for_code, caller, events, mailed_code, mailed_token, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -63,12 +63,10 @@ def invite(browser: Browser, email: str = "new@bank.example"):
     return browser.call("POST", "/v1/auth/invites", {"email": email, "role": "editor"})
 
 
-def call(browser: Browser, name: str, belongings: Belongings):
-    endpoint = ENDPOINTS[name]
-    method, path = name.partition(" ")[0], "/v1/" + belongings.filled(endpoint.path)
-    token = browser.get("/v1/auth/me").json()["csrf_token"]
+def call(browser: Browser, name: str, path: str):
+    endpoint, method = ENDPOINTS[name], name.partition(" ")[0]
     body = endpoint.body if endpoint.as_member is None else endpoint.as_member
-    return browser.generic(method, path, body, content_type=endpoint.content_type, headers={"X-CSRFToken": token})
+    return browser.generic(method, f"/v1/{path}", body, content_type=endpoint.content_type)
 
 
 def confirm(browser: Browser, email: str) -> pyotp.TOTP:
@@ -154,16 +152,19 @@ def test_another_session_of_the_person_is_not_confirmed_with_this_one(organizati
 # ── what ──
 
 
-def test_every_act_of_the_api_waits_and_nothing_else_does(organization, api):
+def test_every_act_of_the_api_waits_and_nothing_else_does(organization, api, subtests):
     browser, belongings = begun_to_demand(organization), Belongings(api)
+    browser.defaults["HTTP_X_CSRFTOKEN"] = browser.get("/v1/auth/me").json()["csrf_token"]
     for name in ACTS:
-        answer = call(browser, name, belongings)
-        assert answer.status_code == 403, name
-        assert answer.json()["detail"].startswith(OWED), name
+        answer = call(browser, name, ENDPOINTS[name].path.format(**NOBODYS))
+        with subtests.test(name):
+            assert answer.status_code == 403
+            assert answer.json()["detail"].startswith(OWED), "before anything is looked for"
     for name in (*LOOKS, *OWN_MATTERS):
-        answer = call(browser, name, belongings)
+        answer = call(browser, name, belongings.shared(ENDPOINTS[name].path))
         answer.getvalue()
-        assert answer.status_code == 200, name
+        with subtests.test(name):
+            assert answer.status_code == 200
     assert browser.call("DELETE", f"/v1/auth/sessions/{SignedInSession.objects.get().pk}").status_code == 200
 
 

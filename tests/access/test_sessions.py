@@ -213,28 +213,31 @@ def test_pages_of_a_person_lead_strangers_to_the_sign_in(organization):
         assert [unquote(url) for url, _ in answer.redirect_chain][-1] == f"/sign-in/?next={path}"
 
 
-@pytest.mark.parametrize("path", ["/sign-in/", "/sign-in/code/", "/account/sessions/"])
-def test_pages_of_sign_in_are_kept_by_no_cache(organization, path):
+def test_pages_of_sign_in_are_kept_by_no_cache(organization, subtests):
     browser = sign_in(OWNER)
-    browser.submit("/sign-in/", email=OWNER)
-    assert "no-store" in browser.get(path)["Cache-Control"]
+    for path in ("/sign-in/", "/sign-in/code/", "/account/sessions/"):
+        with subtests.test(path=path):
+            browser.submit("/sign-in/", email=OWNER)
+            assert "no-store" in browser.get(path)["Cache-Control"]
 
 
 # ── other sites ──
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["/sign-in/", "/sign-in/code/", "/sign-in/app/", "/sign-out/", "/admin/logout/", "/account/sessions/1/end/",
-     "/account/first-steps/opened/", "/invites/1-x/"],
-)  # fmt: skip
-@pytest.mark.parametrize("token", [None, "", "x" * 64])
-def test_no_page_takes_a_form_of_another_site(organization, path, token):
+FORMS = [
+    "/sign-in/", "/sign-in/code/", "/sign-in/app/", "/sign-out/", "/admin/logout/", "/account/sessions/1/end/",
+    "/account/first-steps/opened/", "/invites/1-x/",
+]  # fmt: skip
+
+
+def test_no_page_takes_a_form_of_another_site(organization, subtests):
     browser = sign_in(OWNER)
-    fields = {} if token is None else {"csrfmiddlewaretoken": token}
-    answer = browser.post(path, {**fields, "email": OWNER, "code": "000000"})
-    assert answer.status_code == 403
-    assert browser.is_signed_in
+    for path in FORMS:
+        for fields in ({}, {"csrfmiddlewaretoken": ""}, {"csrfmiddlewaretoken": "x" * 64}):
+            with subtests.test(path, fields=fields):
+                answer = browser.post(path, {**fields, "email": OWNER, "code": "000000"})
+                assert answer.status_code == 403
+                assert browser.is_signed_in
 
 
 def test_a_form_from_another_origin_is_refused_with_a_token_too(organization):
@@ -283,9 +286,10 @@ ELSEWHERE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("wanted", ELSEWHERE)
-def test_after_signing_in_nobody_is_sent_to_another_site(organization, wanted):
-    assert arrives_at(wanted) == "/admin/"
+def test_after_signing_in_nobody_is_sent_to_another_site(organization, subtests):
+    for wanted in ELSEWHERE:
+        with subtests.test(wanted=wanted):
+            assert arrives_at(wanted) == "/admin/"
 
 
 def test_the_back_offices_own_sign_in_has_no_password_and_leads_to_ours(organization):
