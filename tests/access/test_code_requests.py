@@ -172,18 +172,8 @@ def test_the_time_a_request_takes_does_not_tell(organization, step):
     assert any(abs(share_slower(step) - EVEN) < TOLERATED for _ in range(TRIES))
 
 
-def test_the_comparison_of_times_notices_mail_that_is_sent_in_the_request(organization, monkeypatch):
-    request_code = codes.request_code
-
-    def and_send(**arguments: str) -> None:
-        request_code(**arguments)
-        codes.deliver_codes()
-
-    monkeypatch.setattr(codes, "request_code", and_send)
-    assert any(share_slower(by_api) > EVEN + TOLERATED for _ in range(TRIES))
-
-
 def test_the_comparison_of_times_notices_one_more_statement_for_those_who_have_an_account(organization, monkeypatch):
+    """Mail that is sent in the request would take many times as long."""
     request_code = codes.request_code
 
     def and_look(**arguments: str) -> None:
