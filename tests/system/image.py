@@ -1,4 +1,8 @@
-"""A Dockerfile carried out without Docker: the same files and commands, below a directory instead of the root."""
+"""A Dockerfile carried out without Docker: the same files and commands, below a directory instead of the root.
+
+What it downloads is here already: packages of Python are taken from the environment of the tests, which has them in the
+same versions, and those of the system are those of this machine.
+"""
 
 import fnmatch
 import json
@@ -10,7 +14,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib.metadata import distribution
 from pathlib import Path, PurePosixPath
+
+from packaging.requirements import Requirement
 
 _OURS = ("/venv", "/app", "/data", "/build", "/tmp", "/run/secrets")
 
@@ -78,13 +85,20 @@ class Build:
 
     def run(self, value: str) -> None:
         stage = self.stages[-1]
+        words = value.split()
+        if "apt-get" in words:
+            chosen = words[words.index("--no-install-recommends") + 1 : words.index("&&", words.index("install"))]
+            value = shlex.join(["dpkg-query", "--show", *chosen])
+        elif words[0].endswith("/pip"):
+            return install(stage.root / stage.workdir.lstrip("/") / words[-1], stage.root / "venv")
+        elif words[1:3] == ["-m", "venv"]:
+            value += " --without-pip"
         command = inside(stage, value)
         command = re.sub(r"--(owner|group)=\d+ ", "", command)  # giving away files is for root alone
         kept = {name: os.environ[name] for name in ("TMPDIR", "LANG") if name in os.environ}
-        pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
         done = subprocess.run(
             ["/bin/sh", "-ec", command], cwd=stage.root / stage.workdir.lstrip("/"), text=True,
-            env=kept | pip | stage.environment, capture_output=True, stdin=subprocess.DEVNULL,
+            env=kept | stage.environment, capture_output=True, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         assert done.returncode == 0, f"RUN {command} failed:\n{done.stdout}{done.stderr}"
 
@@ -112,6 +126,36 @@ def adapt_paths(place: Path, before: Path, after: Path) -> None:
         if script.is_file() and not script.is_symlink():
             content = script.read_bytes()
             script.write_bytes(content.replace(str(before).encode(), str(after).encode()))
+
+
+def locked(lock: Path) -> dict[str, str]:
+    """The name and version of each package that a lock file asks for on this machine, and its hashes."""
+    found = {}
+    for line in lock.read_text().replace(" \\\n", " ").splitlines():
+        wanted, *hashes = line.split(" --hash=")
+        if hashes:
+            requirement = Requirement(wanted)
+            if requirement.marker is None or requirement.marker.evaluate():
+                found[f"{requirement.name}{requirement.specifier}"] = " ".join(sorted(hashes))
+    return found
+
+
+def install(lock: Path, environment: Path) -> None:
+    """What a lock file asks for, and nothing else, as links to what is installed here."""
+    for pinned in locked(lock):
+        name, _, version = pinned.partition("==")
+        installed = distribution(name)
+        assert installed.version == version, f"{name} is {installed.version} here, and {version} in the image"
+        assert installed.files is not None
+        for file in installed.files:
+            source = Path(os.path.normpath(str(file.locate())))
+            link = environment / source.relative_to(sys.prefix)
+            link.parent.mkdir(parents=True, exist_ok=True)
+            if link.parent.name == "bin":
+                shutil.copy(source, link)
+            else:
+                link.symlink_to(source)
+    adapt_paths(environment, Path(sys.prefix), environment)
 
 
 def context_files(context: Path, source: str) -> list[Path]:

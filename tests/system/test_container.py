@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from django.conf import settings
 from config.management.commands.serve import GRANIAN
 from tests import throwaway
 from tests.databases import CHECKOUT
-from tests.system.image import Build, context_files, exec_form, ignored, inside
+from tests.system.image import Build, context_files, exec_form, ignored, inside, locked
 from tests.system.live import Client, lasting_port, listens, wait_until
 from tests.threads import HANGS_SECONDS
 
@@ -119,11 +120,11 @@ def services(built: Build) -> Iterator[Running]:
 def test_the_services_start_in_order_work_together_and_end_when_told(services: Running):
     migrated = services.start("migrate").wait(HANGS_SECONDS)
     assert migrated == 0, services.log("migrate").read_text()
-    services.run("web", "python", "manage.py", "custody_create_vault")
+    key = prepare(services)
     for service in ("web", "worker", "poller", "beat"):
         services.start(service)
     wait_until(lambda: listens(services.port), "the web server listens")
-    with Client(services.port, "") as client:
+    with Client(services.port, key) as client:
         wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
         for service in ("web", "worker", "poller", "beat"):
             wait_until(lambda service=service: services.healthy(service), f"{service} is healthy")
@@ -136,10 +137,18 @@ def test_the_services_start_in_order_work_together_and_end_when_told(services: R
     assert not listens(services.port)
 
 
+def prepare(services: Running) -> str:
+    """A vault, an organization and its owner's API key, by commands that share one process: each has much to import."""
+    commands = [
+        ["custody_create_vault"],
+        ["create_organization", "Bank", "--slug", "bank", "--owner", "owner@bank.example"],
+        ["create_api_key", "--organization", "bank", "--name", "x"],
+    ]
+    program = "import manage, sys\n" + "".join(f"sys.argv[1:] = {each}\nmanage.main()\n" for each in commands)
+    return services.run("web", "python", "-c", program).splitlines()[-1]
+
+
 def take_a_record(services: Running, client: Client) -> None:
-    python = "python"
-    slug = services.run("web", python, "manage.py", "create_organization", "Bank", "--owner", "owner@bank.example")
-    client.key = services.run("web", python, "manage.py", "create_api_key", "--organization", slug, "--name", "x")
     assert client.ingest(b'{"decision_id": "in-a-container"}').status == 201
     assert client.get("/static/admin/css/base.css").status == 200
     assert not (services.image.root / "data/keys").exists(), "the master key stays outside the volume"
@@ -161,8 +170,13 @@ def the_worker_finishes_what_was_reserved(services: Running, client: Client) -> 
 
 def test_the_environment_is_whole(built: Build):
     image = built.stages[-1]
-    done = subprocess.run([image.root / "venv/bin/python", "-m", "pip", "check"], capture_output=True, text=True)
+    command = [sys.executable, "-m", "pip", "--python", image.root / "venv/bin/python", "check"]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+def test_what_the_image_downloads_has_been_installed_here_from_files_with_the_same_hashes():
+    assert locked(CHECKOUT / "requirements.lock").items() <= locked(CHECKOUT / "requirements-dev.lock").items()
 
 
 def test_the_image_holds_the_program_and_nothing_else(built: Build):
