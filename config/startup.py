@@ -15,8 +15,6 @@ def check() -> None:
 
 
 def calm_garbage_collection() -> None:
-    """What is loaded now stays for the life of the process: leave it out of garbage collection, and collect less often,
-    for a record of a hundred fields makes thousands of short-lived objects and no cycles."""
+    """What is loaded now stays for the life of the process: leave it out of garbage collection."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
