@@ -9,7 +9,7 @@ import pytest
 import redis as redis_client
 
 from tests.smtp_server import mail_server
-from tests.support.forks import CELERY, Fork
+from tests.support.forks import CELERY
 from tests.system.live import Server, server, wait_until
 from tests.throwaway import redis
 
@@ -31,7 +31,7 @@ def live(request: pytest.FixtureRequest) -> Iterator[Server]:
 
 @contextmanager
 def worker(live: Server) -> Iterator[None]:
-    process = Fork(CELERY, ["-A", "config", "worker", "--concurrency", "1"], live.environment, live.log)
+    process = live.fork(CELERY, ["-A", "config", "worker", "--concurrency", "1"], live.log)
     try:
         yield
     finally:

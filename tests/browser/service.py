@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.support.forks import CELERY, Fork
+from tests.support.forks import CELERY
 from tests.system.live import Server, server, wait_until
 
 _END_OF_MAIL = "-" * 79 + "\n"
@@ -70,7 +70,7 @@ def service(**environment: str) -> Iterator[Service]:
 @contextmanager
 def worker(live: Server) -> Iterator[None]:
     arguments = ["-A", "config", "worker", "--concurrency", "1"]
-    process = Fork(CELERY, arguments, live.environment, live.directory / "worker.log")
+    process = live.fork(CELERY, arguments, live.directory / "worker.log")
     try:
         yield
     finally:

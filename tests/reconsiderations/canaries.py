@@ -15,7 +15,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import HTTPCookieProcessor, ProxyHandler, Request, build_opener
 
 from tests.browser.service import Service
-from tests.support.forks import MANAGE, Fork
+from tests.support.forks import MANAGE
 from tests.system.live import Server
 from tests.throwaway import postgresql_program
 
@@ -105,5 +105,5 @@ def run_command(live: Server, *arguments: str, text: bytes) -> tuple[int, bytes]
     with tempfile.TemporaryDirectory() as directory:
         given, printed = Path(directory) / "given", Path(directory) / "printed"
         given.write_bytes(text)
-        code = Fork(MANAGE, arguments, live.environment, printed, input=given).wait()
+        code = live.fork(MANAGE, arguments, printed, input=given).wait()
         return code, printed.read_bytes()

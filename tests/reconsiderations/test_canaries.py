@@ -28,7 +28,7 @@ from tests.reconsiderations.canaries import (
     traces,
 )
 from tests.reconsiderations.conftest import RAW, REVIEW
-from tests.support.forks import CELERY, Fork
+from tests.support.forks import CELERY
 from tests.system.live import Server, server, wait_until
 from tests.throwaway import redis
 
@@ -227,7 +227,7 @@ def aftermath(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
                 answers += while_it_fails(live, person)
             live.sql("UPDATE custody_waitingobject SET lease_until = '2000-01-01 00:00:00'")
             call = ["-A", "config", "call", "custody.tasks.reconcile"]
-            assert Fork(CELERY, call, live.environment, live.directory / "call.log").wait() == 0
+            assert live.fork(CELERY, call, live.directory / "call.log").wait() == 0
             wait_until(lambda: not live.sql("SELECT 1 FROM custody_entry WHERE state = 'reserved'"), "all is stored")
         yield Aftermath(live, answers + person.answers, said, queue)
 

@@ -1,5 +1,5 @@
-"""Processes of the service, as forks of one that has imported the libraries: those take longer to import than most of
-what the processes then do.
+"""Processes of the service, as forks of one that has imported it: that takes longer than most of what the processes
+then do.
 
 They are started as production starts them in tests/system/test_make_run.py and test_container.py.
 """
@@ -8,17 +8,22 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
+from multiprocessing.connection import Connection
 from pathlib import Path
 from subprocess import TimeoutExpired
+from typing import Any
 
 from tests.databases import CHECKOUT
 
 CELERY = "from celery.__main__ import main; main()"
 MANAGE = "import manage; manage.main()"
 
-# What knows the settings, or asks for them when it is imported, each process imports by itself.
+# What knows the settings, or asks for them when it is imported, each service imports by itself.
 _LIBRARIES = [
     "babel.dates", "babel.numbers", "celery.app.amqp", "celery.bin.celery", "celery.worker.worker",
     "cryptography.hazmat.primitives.asymmetric.ed25519", "cryptography.hazmat.primitives.ciphers.aead",
@@ -33,49 +38,78 @@ _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(_LIBRARIES)
 
 
-class Fork:
-    """A running process that leads a group, as `subprocess.Popen` has it.
+class Service:
+    """A process that has imported the service with an environment, which is all that it knows; its forks run programs.
+
+    It ends, with all of them, when it is told to or nobody has it any more.
 
     Args:
-        program: Python, with `arguments` in `sys.argv`.
-        environment: all that it knows.
-        output, errors: the files to whose end it writes; errors go to the same one unless another is given.
-        input: the file that it reads; else nothing.
+        imported: the module that is imported.
+        log: the file to whose end it writes what goes wrong.
     """
 
-    def __init__(
+    def __init__(self, imported: str, environment: Mapping[str, str], log: Path) -> None:
+        self._log, self._lock = log, threading.Lock()
+        self._asks, answers = _context.Pipe()
+        self._process = _context.Process(target=_serve, args=(answers, imported, dict(environment), str(log)))
+        self._process.start()
+        answers.close()
+
+    def fork(
         self,
         program: str,
         arguments: Sequence[str],
-        environment: Mapping[str, str],
         output: Path,
         errors: Path | None = None,
         input: Path | None = None,
-    ) -> None:
-        files = (str(input or os.devnull), str(output), str(errors or output))
-        everything = (program, list(arguments), dict(environment), *files)
-        self._process = _context.Process(target=_run, args=everything)
-        self._process.start()
+    ) -> "Fork":
+        """Python that runs with `arguments` in `sys.argv`.
 
-    @property
-    def pid(self) -> int:
-        assert self._process.pid is not None
-        return self._process.pid
+        Args:
+            output, errors: the files to whose end it writes; errors go to the same one unless another is given.
+            input: the file that it reads; else nothing.
+        """
+        files = (str(input or os.devnull), str(output), str(errors or output))
+        return Fork(self, self.ask(program, list(arguments), *files))
+
+    def ask(self, *question: Any) -> Any:
+        with self._lock:
+            try:
+                self._asks.send(question)
+                return self._asks.recv()
+            except (EOFError, OSError):
+                raise AssertionError(f"the service could not be imported:\n{self._log.read_text()}") from None
+
+    def end(self) -> None:
+        self._asks.close()
+        self._process.join()
+
+
+class Fork:
+    """A running process that leads a group, as `subprocess.Popen` has it."""
+
+    def __init__(self, service: Service, pid: int) -> None:
+        self._service, self.pid = service, pid
+        self._code: int | None = None
 
     def poll(self) -> int | None:
         """Its exit code, once it has ended."""
-        return self._process.exitcode
+        if self._code is None:
+            self._code = self._service.ask(self.pid)
+        return self._code
 
-    def wait(self, seconds: float | None = None) -> int:
+    def wait(self, seconds: float = float("inf")) -> int:
         """Raises subprocess.TimeoutExpired."""
-        self._process.join(seconds)
-        code = self._process.exitcode
-        if code is None:
-            raise TimeoutExpired(str(self.pid), seconds or 0)
+        deadline = time.monotonic() + seconds
+        while (code := self.poll()) is None:
+            if time.monotonic() > deadline:
+                raise TimeoutExpired(str(self.pid), seconds)
+            time.sleep(0.01)
         return code
 
     def terminate(self) -> None:
-        self._process.terminate()
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGTERM)
 
     def kill(self) -> None:
         """End its whole group at once, as a power cut would."""
@@ -84,16 +118,44 @@ class Fork:
         self.wait()
 
 
-def _run(program: str, arguments: list[str], environment: dict[str, str], input: str, *outputs: str) -> None:
+def _serve(asked: Connection, imported: str, environment: dict[str, str], log: str) -> None:
+    """Fork for each program, and tell of each process that is asked for whether it has ended."""
     multiprocessing.set_start_method("fork", force=True)  # as it is in a process that was not forked this way
     os.setsid()
     os.environ.clear()
     # The latter is what `config.celery` sets when it is imported, which the program that started us may have done.
     os.environ.update({"DJANGO_SETTINGS_MODULE": "config.settings", **environment})
     os.chdir(CHECKOUT)
+    _use(os.devnull, log, log)
+    import_module(imported)
+    running = set()
+    with suppress(EOFError):
+        while True:
+            question = asked.recv()
+            if isinstance(question[0], int):
+                pid, status = os.waitpid(question[0], os.WNOHANG)
+                running.discard(pid)
+                asked.send(os.waitstatus_to_exitcode(status) if pid else None)
+            elif pid := os.fork():
+                running.add(pid)
+                asked.send(pid)
+            else:
+                asked.close()
+                return _run(*question)
+    for pid in running:
+        with suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+
+
+def _use(input: str, *outputs: str) -> None:
     os.dup2(os.open(input, os.O_RDONLY), 0)
-    sys.stdin = os.fdopen(0)  # which a process that was forked this way begins without
+    sys.stdin = os.fdopen(0, closefd=False)  # which a process that was forked this way begins without
     for descriptor, path in enumerate(outputs, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), descriptor)
+
+
+def _run(program: str, arguments: list[str], *files: str) -> None:
+    os.setsid()
+    _use(*files)
     sys.argv = ["program", *arguments]
     exec(compile(program, "<program>", "exec"), {"__name__": "__main__"})

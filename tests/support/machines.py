@@ -29,8 +29,8 @@ class Machine(Server):
         alone = ["--without-mingle", "--without-gossip", "--without-heartbeat"]
         worker = ["-A", "config", "worker", "-n", f"{self.directory.name}@%h", "-c", "1", *alone, *_QUIET]
         self._others = [
-            Fork(CELERY, worker, self.environment, self.directory / "worker.log"),
-            Fork(_HASTY_CLOCK, ["beat", *_QUIET], self.environment, self.directory / "clock.log"),
+            self.fork(CELERY, worker, self.directory / "worker.log"),
+            self.fork(_HASTY_CLOCK, ["beat", *_QUIET], self.directory / "clock.log"),
         ]
         super().start()
 

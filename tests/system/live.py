@@ -9,7 +9,7 @@ import socket
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,12 +19,11 @@ from urllib3.util.wait import wait_for_read
 
 from config.management.commands.serve import GRANIAN
 from tests import databases
-from tests.support.forks import MANAGE, Fork
+from tests.support.forks import MANAGE, Fork, Service
 from tests.threads import HANGS_SECONDS
 
 _KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
-# granian's workers are forks, so what is imported before is imported once for all of them.
-_GRANIAN = "import config.{0}; from granian.cli import entrypoint; entrypoint()"
+_GRANIAN = "from granian.cli import entrypoint; entrypoint()"
 _WSGI = ["granian", "--interface", "wsgi", "config.wsgi:application", "--log-level", "error", "--blocking-threads", "8"]
 
 
@@ -83,6 +82,7 @@ class Server:
         self.environment = {**kept, "BASE_URL": self.base_url, **environment}
         self.key = ""
         self.process: Fork | None = None
+        self._service: Service | None = None
 
     @property
     def pid(self) -> int:
@@ -94,7 +94,7 @@ class Server:
         options = f"--host 127.0.0.1 --port {self.port} --workers {self.workers}"
         command = GRANIAN if self.interface == "asgi" else _WSGI
         arguments = [*command[1:], "--workers-kill-timeout", "10", *options.split()]
-        self.process = Fork(_GRANIAN.format(self.interface), arguments, self.environment, self.log)
+        self.process = self.fork(_GRANIAN, arguments, self.log)
         wait_until(lambda: listens(self.port) or self.process.poll() is not None, "the server answers")
         assert self.process.poll() is None, f"the server ended:\n{self.log.read_text()}"
 
@@ -105,6 +105,19 @@ class Server:
         self.process.kill()
         self.process = None
         wait_until(lambda: not listens(self.port), "the killed processes have let go of their port")
+
+    def end(self) -> None:
+        """Forget what was imported, too: the next start reads the settings anew and makes the checks of a start."""
+        self.kill()
+        if self._service is not None:
+            self._service.end()
+            self._service = None
+
+    def fork(self, program: str, arguments: Sequence[str], output: Path, **others: Path) -> Fork:
+        """A process beside the server, see `Service.fork`."""
+        if self._service is None:
+            self._service = Service(f"config.{self.interface}", self.environment, self.log)
+        return self._service.fork(program, arguments, output, **others)
 
     def stop(self) -> int:
         """Ask the server to end. Returns its exit code."""
@@ -123,7 +136,7 @@ class Server:
         """What a command of manage.py prints. Raises if it fails."""
         printed = self.directory / f"{arguments[0]}-{secrets.token_hex(4)}"
         errors = printed.with_suffix(".errors")
-        code = Fork(MANAGE, arguments, self.environment, printed, errors).wait()
+        code = self.fork(MANAGE, arguments, printed, errors=errors).wait()
         assert code == 0, f"{arguments} failed:\n{printed.read_text()}{errors.read_text()}"
         return printed.read_text().strip()
 
@@ -168,7 +181,7 @@ def server(
             try:
                 yield started
             finally:
-                started.kill()
+                started.end()
 
 
 def lasting_port() -> int:

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from tests.system.live import MANAGE, Fork, server, wait_until
+from tests.system.live import MANAGE, server, wait_until
 from tests.system.restore_drill import OLD, drill
 from tests.threads import HANGS_SECONDS
 
@@ -57,7 +57,7 @@ def test_a_run_that_is_killed_again_and_again_goes_on_where_it_was():
 
 def _killed_in_the_middle(running, arguments, goal):
     """Kill a run once so many records are disposed of. Returns how many are."""
-    run = Fork(MANAGE, arguments, running.environment, running.directory / "run.log")
+    run = running.fork(MANAGE, arguments, running.directory / "run.log")
     wait_until(lambda: _disposed(running) >= goal or run.poll() is not None, "the run is under way")
     assert run.poll() is None, (running.directory / "run.log").read_text()
     run.kill()

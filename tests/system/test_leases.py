@@ -15,8 +15,7 @@ pytestmark = pytest.mark.once
 RECORD = b'{"decision_id": "loan-1", "outcome": {"action": "denied", "reasons": ["The income is too low."]}}'
 # It stops itself once it holds its first lease, as an overloaded machine or a debugger would stop it.
 WORKER = """
-import os, signal, sys, django
-django.setup()
+import os, signal, sys
 from django.utils.module_loading import import_string
 from config import leases
 claim = leases.claim
@@ -30,7 +29,7 @@ if sys.argv[2] == "stop":
     leases.claim = claim_and_stop
 if sys.argv[1].startswith("/"):
     from django.test import Client
-    client = Client(SERVER_NAME="127.0.0.1", headers={"Authorization": "Bearer " + os.environ["API_KEY"]})
+    client = Client(SERVER_NAME="127.0.0.1", headers={"Authorization": "Bearer " + sys.argv[3]})
     approval = {"approver": "A. Person", "authority": "officer"}
     sys.exit(client.post(sys.argv[1], approval, content_type="application/json").status_code != 200)
 import_string(sys.argv[1])()
@@ -75,8 +74,7 @@ def a_record_waits(live: Server) -> None:
 
 
 def work(live: Server, task: str, how: str) -> Fork:
-    environment = live.environment | {"DJANGO_SETTINGS_MODULE": "config.settings", "API_KEY": live.key}
-    return Fork(WORKER, [task, how], environment, live.directory / "work.log")
+    return live.fork(WORKER, [task, how, live.key], live.directory / "work.log")
 
 
 def has_stopped(worker: Fork) -> bool:

@@ -98,7 +98,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
             yield Place(both, bucket, Gate(bucket))
         finally:
             for machine in both:
-                machine.kill()
+                machine.end()
             broker.kill()
 
 

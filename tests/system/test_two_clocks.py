@@ -1,9 +1,6 @@
 """Two clocks at once do no harm: each asks for everything there is to do, and nothing is done twice."""
 
 import re
-import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.config.test_periodic import TASKS
-from tests.databases import CHECKOUT
 from tests.system.live import Server, server, wait_until
 from tests.system.test_leases import RECORD, a_code_waits, a_letter_waits, mails
 from tests.threads import HANGS_SECONDS
@@ -45,21 +41,14 @@ app.Worker(beat=True, pool="threads", concurrency=2, schedule_filename=sys.argv[
 def two_clocks(live: Server) -> Iterator[list[Path]]:
     """Two of them, each with a worker. Gives the files with their notes."""
     notes = [live.directory / f"clock-{number}" for number in (1, 2)]
-    with (live.directory / "clocks.log").open("wb") as log:
-        running = [
-            subprocess.Popen(
-                [sys.executable, "-W", "ignore", "-c", CLOCK_AND_WORKER, str(each)],
-                cwd=CHECKOUT, env=live.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-            )
-            for each in notes
-        ]  # fmt: skip
-        try:
-            yield notes
-        finally:
-            for each in running:
-                each.send_signal(signal.SIGTERM)
-            for each in running:
-                each.wait(HANGS_SECONDS)
+    running = [live.fork(CLOCK_AND_WORKER, [str(each)], live.directory / "clocks.log") for each in notes]
+    try:
+        yield notes
+    finally:
+        for each in running:
+            each.terminate()
+        for each in running:
+            each.wait(HANGS_SECONDS)
 
 
 def noted(*files: Path) -> Counter[str]:

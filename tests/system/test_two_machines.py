@@ -32,7 +32,7 @@ def machine(url: str, **environment: str) -> Iterator[Server]:
             joined.start()
             yield joined
         finally:
-            joined.kill()
+            joined.end()
 
 
 def master_key_of(installed: Server) -> str:

@@ -49,5 +49,5 @@ def upgraded() -> Iterator[Upgraded]:
             yield server
             log = server.log.read_text()
         finally:
-            server.kill()
+            server.end()
         assert not [line for line in log.splitlines() if '"status": 5' in line or '"level": "error"' in line]
