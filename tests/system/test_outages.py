@@ -3,6 +3,7 @@
 import os
 import resource
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,17 +12,24 @@ import psycopg
 import pytest
 
 from tests import throwaway
+from tests.databases import CHECKOUT
 from tests.system.live import Answer, Client, Server, group, server, wait_until
 
 
 class Database:
-    """A durable PostgreSQL that can be stopped as a crash stops it, and started again."""
+    """A durable PostgreSQL, migrated, that can be stopped as a crash stops it, and started again."""
 
     def __init__(self, address: str) -> None:
-        self.url = address + "postgres"
-        with psycopg.connect(self.url) as connection:
+        self.address = address
+        with psycopg.connect(address + "postgres") as connection:
             (self.directory,) = connection.execute("SHOW data_directory").fetchone()
         self.user = Path(self.directory).stat().st_uid
+
+    def new(self, name: str) -> str:
+        """The URL of a database without rows."""
+        with psycopg.connect(self.address + "template1", autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE postgres")
+        return self.address + name
 
     def crash(self) -> None:
         self._control("-m", "immediate", "stop")
@@ -34,9 +42,12 @@ class Database:
         subprocess.run(command, check=True, user=self.user, stdin=subprocess.DEVNULL, capture_output=True)
 
 
-@pytest.fixture
-def database() -> Iterator[Database]:
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     with throwaway.postgresql(throwaway.DURABLE) as address:
+        own = {"DATABASE_URL": address + "postgres", "DATA_DIR": str(tmp_path_factory.mktemp("data"))}
+        command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+        subprocess.run(command, cwd=CHECKOUT, env=os.environ | own, check=True, stdin=subprocess.DEVNULL)
         yield Database(address)
 
 
@@ -63,7 +74,7 @@ def kept(client: Client, receipts: dict[int, dict]) -> None:
 @pytest.mark.once
 @pytest.mark.parametrize("vault", ["database", "filesystem"])
 def test_a_crashed_database_means_503_until_it_is_back_and_loses_nothing(database, vault):
-    with server(database_url=database.url, CUSTODY_VAULT=vault) as live, live.client() as client:
+    with server(database_url=database.new(vault), CUSTODY_VAULT=vault) as live, live.client() as client:
         receipts = {number: accept(client, number) for number in range(50)}
         database.crash()
         for path in ("/v1/decisions", "/v1/decisions/loan-1", "/v1/decisions/loan-1/record"):
@@ -133,7 +144,7 @@ def test_a_vault_whose_disk_is_not_mounted_is_made_anew_by_no_put_and_no_start()
         with live.client() as client:
             receipts = {0: accept(client, 0)}
         vault.rename(elsewhere)
-        live.kill()
+        live.end()
         live.start()
         with live.client() as client:
             assert client.get("/readyz").json()["vault"] == "failing"
