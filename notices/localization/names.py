@@ -10,6 +10,8 @@ from babel import Locale
 from notices.localization.sentences import isolate, one_line
 
 LONGEST = 120
+_CACHED = 200
+"""Characters of a name that is kept for the next record."""
 _CAPITAL, _SMALL = "A-ZÀ-ÖØ-ÞŒ", "a-zß-öø-ÿœ"
 _PARTS = re.compile(
     rf"[_\-.\s/]+|(?<=[{_SMALL}0-9])(?=[{_CAPITAL}])|(?<=[{_CAPITAL}])(?=[{_CAPITAL}][{_SMALL}])"
@@ -133,6 +135,11 @@ class FieldName(NamedTuple):
 
 def humanise(name: str) -> str:
     """A field's name as words: `loan_to_value` becomes `loan to value`. A name that people wrote stays as it is."""
+    return _humanise(name) if len(name) <= _CACHED else _humanise.__wrapped__(name)
+
+
+@lru_cache(maxsize=8192)
+def _humanise(name: str) -> str:
     words = one_line(name).rstrip(_PUNCTUATION)
     if _PLAIN.fullmatch(words):
         parts = [part for part in _PARTS.split(words) if part]

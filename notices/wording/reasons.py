@@ -51,9 +51,11 @@ def says_nothing(value: object) -> bool:
 def _said(text: str) -> str:
     """What of a sentence is not only what letters put around a code or a factor. A code alone says nothing."""
     said = one_line(text).translate(_PLAIN_SPACES).rstrip(".")
+    small = said.casefold()
     for code, before, after in _forms():
-        if said.casefold().startswith(before) and said.casefold().endswith(after):
+        if small.startswith(before) and small.endswith(after):
             said = said[len(before) : len(said) - len(after)]
+            small = said.casefold()
             if code and len(said.split()) == 1:
                 return ""
     return said
