@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from config.api.strict_json import MAX_DEPTH, InvalidJSON, content, read, spelling
+from tests.cases import each_case
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts
@@ -112,7 +113,7 @@ def test_what_is_nested_too_deep_is_told_by_its_offset(opening, closing):
         assert (found.position, found.path) == (MAX_DEPTH * len(opening), None)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("data", "path"),
     [
         (b"1e400", ()),
@@ -128,7 +129,7 @@ def test_what_is_nested_too_deep_is_told_by_its_offset(opening, closing):
         (b'{"a": {"\\ud800": "b"}}', ("a",)),
     ],
 )
-@pytest.mark.parametrize("kinds", [{}, {"number": Decimal}, {"number": spelling, "integer": spelling}])
+@each_case("kinds", [{}, {"number": Decimal}, {"number": spelling, "integer": spelling}])
 def test_a_value_that_is_refused_is_told_by_its_path(data, path, kinds):
     assert refusal(data, **kinds).path == path
 

@@ -4,11 +4,10 @@ import difflib
 import json
 import re
 
-import pytest
-
 from config.api import strict_json
 from notices.packs import packs
 from notices.record_paths import Facts
+from tests.cases import each_case
 from tests.corpus.letters import PLACEHOLDERS, ROOT, Entry, entries, review, stale, table
 from tests.notices.drafts import END_MARKS, EVERY, statements
 
@@ -16,7 +15,7 @@ ENTRIES = entries()
 _ADDRESS = re.compile(rb"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _UNSEEN = "\u2066\u2067\u2068\u2069\u202a\u202b\u202c\u202d\u202e\u200e\u200f"
 _TWO_MARKS = re.compile(rf"[.!?\u2026:;,]\s*[{_UNSEEN}]*[.!?]$")
-each_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+each_entry = each_case("entry", ENTRIES)
 
 
 @each_entry
@@ -25,7 +24,7 @@ def test_the_letter_is_the_one_that_was_reviewed(entry: Entry):
     today = str(review(entry))
     if today != known:
         lines = difflib.unified_diff(known.split("\n"), today.split("\n"), "reviewed", "today", n=2, lineterm="")
-        pytest.fail("\n".join([f"{entry.name}: read what changed; `make letters` accepts it.", *lines]), pytrace=False)
+        raise AssertionError("\n".join([f"{entry.name}: read what changed; `make letters` accepts it.", *lines]))
 
 
 @each_entry

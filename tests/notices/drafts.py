@@ -2,9 +2,11 @@
 
 import csv
 import json
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 from decisions import samples
+from notices import demo
 from notices.checklist import Case
 from notices.drafting import Draft, draft, redaction_of
 from notices.packs import Pack, packs
@@ -38,6 +40,16 @@ def whole_draft(
     raw = record if isinstance(record, bytes) else json.dumps(record).encode()
     chosen = packs()[pack] if isinstance(pack, str) else pack
     return draft(Facts(raw), chosen, language, Phrasebook(phrases), placeholders or {})
+
+
+def under_each_pack(records: Iterable[bytes]) -> Iterator[tuple[bytes, str, str]]:
+    """Each record in every language and under the pack of its own law; all of them under all packs by turns."""
+    for number, raw in enumerate(records):
+        own = demo.PACKS.get(json.loads(raw)["decision_id"])
+        for language in LANGUAGES:
+            known = [pack for pack, each in EVERY if each == language]
+            chosen = {known[number % len(known)], own}
+            yield from ((raw, pack, language) for pack in known if pack in chosen)
 
 
 def statements(content: dict) -> list[dict]:

@@ -12,6 +12,7 @@ import pytest
 from notices import checks
 from notices.packs import BrokenPack, load, problems
 from notices.packs.conditions import InvalidCondition, parse
+from tests.cases import each_case
 from tests.docs.documents import CHECKOUT
 
 SHIPPED = CHECKOUT / "notices" / "packs"
@@ -344,7 +345,7 @@ RECORD: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("words", "holds"),
     [
         ("always", True),
@@ -385,7 +386,7 @@ def test_what_is_given_on_request_applies_once_it_is_asked_for():
     assert parse("on_request").holds(RECORD.get, requested=True)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "words",
     [
         "",

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notices.deadlines import compute
+from tests.cases import each_case
 from tests.notices.test_deadline_arithmetic import RECEIVED, a_pack, due, record, utc
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("day", "months", "last"),
     [
         ("2026-11-13", 1, "2026-12-13"),
@@ -45,7 +46,7 @@ def test_days_are_those_of_the_calendar(day: str, days: int, last: str):
     assert due(day, days=days) == utc(last)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("where", "day", "days", "last"),
     [
         ("US", "2026-11-25", 1, "2026-11-27"),  # Thanksgiving

@@ -14,6 +14,7 @@ from notices import presenters
 from notices.deadlines import OCCURRENCES, clock_deadline, compute, decided_on, parse_moment
 from notices.packs import Clock, Pack, packs
 from notices.record_paths import Facts
+from tests.cases import each_case
 from tests.docs.documents import section
 
 RECEIVED = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
@@ -59,7 +60,7 @@ def due(day: str, **clock: Any) -> datetime:
     return deadline.due_at
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("decision_id", "pack", "what", "expected"),
     [
         # Quebec: no later than the person is told of the decision, and nothing says that they were.
@@ -96,7 +97,7 @@ def request_for_care(plan: str, urgency: str = "standard", **outcome: Any) -> Fa
     return record(subject={"plan_type": plan}, events={"request": request}, outcome=outcome)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("facts", "expected"),
     [
         (request_for_care("medicare_advantage"), [("prior_authorization", utc("2026-11-25"))]),
@@ -123,7 +124,7 @@ def test_each_plan_has_the_time_limits_of_its_own_rules(facts: Facts, expected: 
     assert [(one.clock, one.due_at) for one in found] == expected
 
 
-@pytest.mark.parametrize("name", sorted(packs()))
+@each_case("name", sorted(packs()))
 def test_every_time_limit_of_a_notice_is_measured(name: str):
     pack = packs()[name]
     measured = {one.clock for one in pack.elements if one.check == "sent_before"}
@@ -186,7 +187,7 @@ def test_a_deadline_names_its_law_and_its_reckoning():
     }
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "day", "runs"),
     [
         ("us_co_admt", "2026-12-31", False),
@@ -257,7 +258,7 @@ DECIDED = "2026-11-09T08:00:00Z"
 NO_TIME = "The record does not say when"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("trigger", "fields", "day", "happened", "remark"),
     [
         ("decision_date", {"decided_at": DECIDED}, "2026-11-09", "the decision was made", ""),
@@ -324,7 +325,7 @@ def test_a_decision_after_the_receipt_of_its_record_is_impossible_and_postpones_
     assert deadline.triggered_at == RECEIVED
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("told", "read"),
     [
         ("2026-11-09T11:30:12-06:00", "2026-11-09T11:30:12-06:00"),

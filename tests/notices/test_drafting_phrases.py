@@ -3,12 +3,11 @@
 
 import json
 
-import pytest
-
 from notices.drafting import redaction_of
 from notices.packs import packs
 from notices.phrasebook import Phrase, Phrasebook
 from notices.record_paths import Facts
+from tests.cases import each_case
 from tests.notices.drafts import drafted, factors, told, whole_draft
 
 
@@ -33,7 +32,7 @@ def test_a_phrase_s_sentence_can_be_a_factor():
 SECRET = "canary"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("key", "record"),
     [
         ("note", {"events": {"check": {"note": SECRET}}}),
@@ -79,7 +78,7 @@ def test_a_draft_names_what_it_withheld_and_the_phrases_that_had_a_part_in_it():
     assert {phrase.key for phrase in made.phrases} == {"note", "events.check.notes", "score"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("key", "outcome", "is_left_out"),
     [
         ("outcome.key_factors", {"consumer_report_used": True, "score": 5, "key_factors": ["a"]}, True),

@@ -2,16 +2,15 @@
 
 import json
 
-import pytest
-
 from notices import checklist
 from notices.record_paths import NAMES_OF_EVENTS, Facts
+from tests.cases import each_case
 from tests.notices.drafts import case, drafted, told
 from tests.notices.test_reasons import Words
 
 
-@pytest.mark.parametrize("key", NAMES_OF_EVENTS)
-@pytest.mark.parametrize("spelled", ["request", "Request", "REQUEST", " request "])
+@each_case("key", NAMES_OF_EVENTS)
+@each_case("spelled", ["request", "Request", "REQUEST", " request "])
 def test_what_a_pack_asks_of_an_event_is_found_in_a_list_of_events_by_its_name_or_type(key: str, spelled: str):
     plan = {"subject": {"plan_type": "individual"}, "outcome": {"action": "denied"}}
     event = {"received_at": "2026-11-18T12:00:00Z", "provider": "North Clinic", "service": "an MRI"}

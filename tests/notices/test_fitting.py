@@ -13,6 +13,7 @@ from decisions.models import Decision
 from notices import demo, fitting
 from notices.packs import packs
 from notices.record_paths import Facts
+from tests.cases import each_case
 from tests.notices.conftest import RECORD, done
 from tests.notices.test_review_requests import reconsider
 
@@ -31,19 +32,19 @@ def fitting_ids(jurisdiction=None, purpose=None, **record) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(("decision_id", "pack"), demo.PACKS.items())
+@each_case(("decision_id", "pack"), demo.PACKS.items())
 def test_the_pack_under_which_a_sample_is_told_fits_it(decision_id, pack):
     found = fitting.offer(packs().values(), Facts(SAMPLES[decision_id]).get)
     assert pack in [each.id for each in found.fitting]
 
 
-@pytest.mark.parametrize("record", SAMPLES.values(), ids=SAMPLES)
+@each_case("record", SAMPLES.values())
 def test_every_pack_is_offered_once(record):
     found = fitting.offer(packs().values(), Facts(record).get)
     assert Counter(pack.id for pack in (*found.fitting, *found.others)) == Counter(list(packs()))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("jurisdiction", "fits"),
     [
         ("DE", ["eu_ai_act_86", "eu_ccd2_18", "gdpr_22"]),
@@ -68,12 +69,12 @@ def test_a_pack_fits_where_its_law_holds(jurisdiction, fits):
     assert sorted(fitting_ids(jurisdiction, "deciding on loans")) == fits
 
 
-@pytest.mark.parametrize("jurisdiction", [None, "", 7, True, ["DE"], {"country": "DE"}, "Atlantis", "x" * 10_000, "\0"])
+@each_case("jurisdiction", [None, "", 7, True, ["DE"], {"country": "DE"}, "Atlantis", "x" * 10_000, "\0"])
 def test_where_the_jurisdiction_cannot_be_read_nothing_is_ruled_out(jurisdiction):
     assert len(fitting_ids(jurisdiction)) == len(packs()) - 1
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("purpose", "credit", "health"),
     [
         ("deciding on personal loans", True, False),

@@ -9,6 +9,7 @@ import pytest
 from notices import drafting, localization
 from notices.localization import catalog
 from notices.phrasebook import Phrase
+from tests.cases import each_case
 from tests.notices.drafts import LANGUAGES, drafted, inputs, told, warnings_of
 
 SUBJECTS = tomllib.loads((Path(drafting.__file__).parent / "subjects.toml").read_text("utf-8"))
@@ -23,7 +24,7 @@ ABBREVIATIONS = {
 # ── labels ──
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "label"),
     [
         ("monthlyIncome", "Monthly income"), ("MonthlyIncome", "Monthly income"), ("monthly_income", "Monthly income"),
@@ -41,7 +42,7 @@ def test_a_label_is_made_of_words_in_any_spelling_of_the_name(name: str, label: 
     assert inputs({name: "x y"}) == [f"{label}: x y."]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("language", "fields", "sentence"),
     [
         ("en", {"missed_payments_last12": 2}, "Missed payments last 12: 2."),
@@ -83,7 +84,7 @@ def test_every_abbreviation_is_written_out_and_warns_of_nothing(language: str):
 # ── the first sentence ──
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("record", "first"),
     [
         ({"events": {"application": {"amount_requested": 25000, "currency": "USD"}},
@@ -118,7 +119,7 @@ def test_the_first_sentence_names_the_object_and_the_amount_and_cites_one_field(
     assert not [each for each in warnings_of({"decision_id": "d", **whole}) if "not_in_field" in each.id]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "record",
     [
         {"events": {"application": {name: "x"}}}
@@ -137,7 +138,7 @@ def test_what_a_decision_is_about_is_not_guessed_from_what_fields_and_reports_ar
     assert "Your application was denied." in told(drafted(whole), "decision_summary")
 
 
-@pytest.mark.parametrize("subject", SUBJECTS)
+@each_case("subject", SUBJECTS)
 def test_every_subject_has_a_name_in_every_language_and_is_known_by_its_words(subject: str):
     for language in LANGUAGES:
         name = catalog(language).subjects[subject]
@@ -157,7 +158,7 @@ def test_the_amount_of_the_first_sentence_is_still_among_the_information_used():
     assert told(drafted(record), "inputs_used") == ["Amount requested: $25,000."]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "language", "expected"),
     [
         ("requested_amount_eur", "de", "Beantragter Betrag"),
@@ -201,7 +202,7 @@ def test_a_letter_begins_with_the_object_and_amount_of_german_and_french_records
     assert told(drafted(record, "general", language), "decision_summary")[0] == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fields", "label"),
     [
         ({"provider_npi": "x"}, "Provider number (NPI)"), ({"provider": {"npi_number": "x"}}, "Provider number (NPI)"),

@@ -7,6 +7,7 @@ import pytest
 from notices import checklist
 from notices.packs import packs
 from notices.warnings.national_law import country_of
+from tests.cases import each_case
 from tests.docs.documents import CHECKOUT
 from tests.notices.drafts import EVERY, case, drafted
 from tests.notices.judged import AUTOMATED, REVIEW, about, kinds, letter, missing, sentences
@@ -146,7 +147,7 @@ def test_read_again_13_no_appeal_on_an_approval_and_no_debt_advice_on_an_offer()
     assert len(letter(about(action="counter-offer"), "eu_ccd2_18")["rights"]) == len(RIGHTS) - 1
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("jurisdiction", "told_of"),
     [("DE", "DE"), ("de-BY", "DE"), ("FR_75", "FR"), (" at ", "AT"), ("EL", "GR"), ("US-CA", "no country of the"),
      ("GB", "no country of the"), ("Germany", "names no country"), (None, "names no country"), (7, "names no country"),
@@ -176,8 +177,8 @@ def test_read_again_13_its_registration_is_true_everywhere():
 # ── cases that are still open ──
 
 
-@pytest.mark.parametrize("word", ["pended", "Under Review", "referred", "manual_review"])
-@pytest.mark.parametrize(("pack", "language"), [each for each in EVERY if each[0] not in ("us_ca_admt", "us_co_admt")])
+@each_case("word", ["pended", "Under Review", "referred", "manual_review"])
+@each_case(("pack", "language"), [each for each in EVERY if each[0] not in ("us_ca_admt", "us_co_admt")])
 def test_nobody_contests_what_was_not_decided(pack: str, language: str, word: str):
     given = {"decision_id": "d", "decided_at": "2028-01-10", "outcome": {"action": word, "solely_automated": True}}
     content = drafted(given, pack, language)
@@ -187,7 +188,7 @@ def test_nobody_contests_what_was_not_decided(pack: str, language: str, word: st
     assert not re.search(contests, " ".join([*content["rights"], content["how_to_request_review"]]))
 
 
-@pytest.mark.parametrize(("pack", "language"), EVERY)
+@each_case(("pack", "language"), EVERY)
 def test_what_was_decided_has_the_title_of_a_decision(pack: str, language: str):
     content = drafted({"decision_id": "d", "outcome": {"action": "denied"}}, pack, language)
     assert content["title"] == packs()[pack].text(language).title

@@ -9,6 +9,7 @@ import pytest
 from notices import deadlines
 from notices.packs import packs
 from notices.record_paths import Facts
+from tests.cases import each_case
 from tests.notices.drafts import drafted, told
 from tests.notices.law_us import (
     CALIFORNIA,
@@ -158,8 +159,8 @@ INCOMPLETE: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("action", ["incomplete", "Notice of Incompleteness", "APPLICATION_INCOMPLETE"])
-@pytest.mark.parametrize("flag", [{}, {"application_incomplete": True}])
+@each_case("action", ["incomplete", "Notice of Incompleteness", "APPLICATION_INCOMPLETE"])
+@each_case("flag", [{}, {"application_incomplete": True}])
 def test_a_notice_of_incompleteness_says_what_is_missing_and_counts_from_the_application(action: str, flag: dict):
     events = {"application": {"received_at": "2026-11-01T10:00:00Z"}}
     given = {**record(events, action=action, **INCOMPLETE, **flag), "decided_at": "2026-11-14T10:00:00Z"}
@@ -222,7 +223,7 @@ def key_factors(*order: int) -> list[dict[str, str]]:
     return [{"statement": "A key factor.", "source": f"outcome.key_factors.{index}.text"} for index in order]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("listed", "order", "is_warned"),
     [
         (RANKED, (0, 1), True),

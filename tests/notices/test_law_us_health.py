@@ -9,6 +9,7 @@ import pytest
 from notices import checklist, deadlines, kinds
 from notices.packs import packs
 from notices.record_paths import Facts
+from tests.cases import each_case
 from tests.notices.drafts import case, drafted, statements
 from tests.notices.law_us import (
     HEALTH,
@@ -39,7 +40,7 @@ SPELLED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "word"), SPELLED)
+@each_case(("kind", "word"), SPELLED)
 def test_read_again_5_a_plan_is_known_however_its_kind_is_spelled(kind: str, word: str):
     assert kinds.value("subject.plan_type", {"subject.plan_type": word}.get) == kind
     assert asked(care(word), HEALTH) == asked(care(kind), HEALTH)
@@ -80,7 +81,7 @@ NO_SERVICES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("events", SERVICES.values(), ids=SERVICES)
+@each_case("events", SERVICES.values())
 def test_the_service_is_told_however_the_record_names_it(events: Any):
     assert "service" not in blocking(record(events, {"plan_type": "employer"}), HEALTH)
 
@@ -90,7 +91,7 @@ def test_what_names_no_service_is_not_taken_for_one(events: Any):
     assert "service" in blocking(record(events, {"plan_type": "employer"}), HEALTH)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "told",
     [
         {"serviceDate": "2026-11-01"}, {"benefitYear": "2026 plan"}, {"benefit_period": "2026 plan year"},
@@ -108,7 +109,7 @@ def test_a_date_a_year_a_number_or_an_id_is_no_service(told: dict[str, Any]):
         assert "service" in blocking(given, HEALTH)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "told",
     [
         {"service": "MRI", "serviceDate": "2026-11-01"}, {"service": "CT scan, 2 views"}, {"service": "X-ray"},
@@ -128,7 +129,7 @@ def test_of_many_lines_some_are_told_as_the_service_and_all_as_information_used(
     assert (len(named), len(named) + len(used)) == (10, 40)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("plan", "recorded", "printed"),
     [
         ("employer", None, "within 180 days after you get this letter"),
@@ -148,8 +149,8 @@ def test_read_again_5_days_to_appeal_are_those_of_the_plan_counted_as_its_law_co
     assert ("other_than_by_law" in warned(care(plan, **appeal), HEALTH)) is contradicts
 
 
-@pytest.mark.parametrize("plan", ["employer", "individual"])
-@pytest.mark.parametrize("basis", ["medical_necessity", "Not medically necessary", "experimental", "Investigational"])
+@each_case("plan", ["employer", "individual"])
+@each_case("basis", ["medical_necessity", "Not medically necessary", "experimental", "Investigational"])
 def test_read_again_5_the_clinical_explanation_is_free_of_charge_or_the_letter_is_blocked(plan: str, basis: str):
     given = care(plan, basis=basis)
     assert "scientific or clinical judgment" in rights(given, HEALTH)
@@ -177,8 +178,8 @@ def test_read_again_5_an_individual_plan_owes_what_an_employer_plan_does_and_wha
     assert "the diagnosis code and the treatment code" in rights(whole, HEALTH)
 
 
-@pytest.mark.parametrize("code", [{"denial_code": "X1"}, {"denial_codes": ["X1"]}, {"denial_code": {"code": "X1"}}])
-@pytest.mark.parametrize("plan", ["individual", "employer", "medicare_advantage", None])
+@each_case("code", [{"denial_code": "X1"}, {"denial_codes": ["X1"]}, {"denial_code": {"code": "X1"}}])
+@each_case("plan", ["individual", "employer", "medicare_advantage", None])
 def test_read_again_5_a_code_without_its_meaning_blocks_where_the_rule_holds_and_warns_everywhere(code, plan):
     assert ("denial_code" in blocking(care(plan, **code), HEALTH)) is (plan == "individual")
     assert ("code_without_meaning" in warned(care(plan, **code), HEALTH)) is (plan != "individual")
@@ -221,8 +222,8 @@ LENGTHENED: list[tuple[dict[str, Any], date]] = [
 ]
 
 
-@pytest.mark.parametrize("plan", ["employer", "individual"])
-@pytest.mark.parametrize(("events", "day"), LENGTHENED)
+@each_case("plan", ["employer", "individual"])
+@each_case(("events", "day"), LENGTHENED)
 def test_read_again_5_the_time_is_extended_once_and_stands_still_for_what_is_missing(plan: str, events, day: date):
     deadline = due(care(plan, events, claim_type="prior authorization"))
     assert deadline.due_at.date() == day

@@ -8,6 +8,7 @@ import pytest
 from notices import deadlines
 from notices.packs import packs
 from notices.record_paths import Facts
+from tests.cases import each_case
 from tests.notices.law_us import (
     HEALTH,
     RECEIVED,
@@ -22,9 +23,9 @@ APPEALED = {"appeal": {"received_at": "2026-11-09T10:00:00Z"}}
 LISTED = [{"name": "request", "received_at": "2026-11-02T10:00:00Z"}, {"name": "appeal", **APPEALED["appeal"]}]
 
 
-@pytest.mark.parametrize("events", [APPEALED, LISTED])
-@pytest.mark.parametrize("reconsiders", [{"decision_id": "d"}, "d", None])
-@pytest.mark.parametrize(
+@each_case("events", [APPEALED, LISTED])
+@each_case("reconsiders", [{"decision_id": "d"}, "d", None])
+@each_case(
     ("plan", "told", "day"),
     [
         ("employer", {"claim_type": "Pre-Service"}, date(2026, 12, 9)),

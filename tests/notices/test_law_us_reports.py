@@ -8,6 +8,7 @@ import pytest
 from notices import shapes
 from notices.packs import packs
 from notices.record_paths import Facts
+from tests.cases import each_case
 from tests.notices.drafts import drafted
 from tests.notices.law_us import (
     CREDIT,
@@ -47,14 +48,14 @@ NO_REPORTS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("events", REPORTS.values(), ids=REPORTS)
+@each_case("events", REPORTS.values())
 def test_a_report_that_a_record_shows_asks_for_its_disclosure_and_is_warned_of(events):
     assert asked(record(events), CREDIT) >= {"report_copy", "report_dispute"}
     assert "a free copy of your report" in rights(record(events), CREDIT)
     assert "consumer_report_assumed" in warned(record(events), CREDIT)
 
 
-@pytest.mark.parametrize("events", NO_REPORTS.values(), ids=NO_REPORTS)
+@each_case("events", NO_REPORTS.values())
 def test_what_is_no_report_asks_for_none(events):
     assert "report_copy" not in asked(record(events), CREDIT)
     assert "consumer reporting agency" not in rights(record(events), CREDIT)
@@ -83,7 +84,7 @@ NAMED: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("shown", NAMED)
+@each_case("shown", NAMED)
 def test_a_credit_score_of_the_outcome_asks_for_the_score_disclosure(shown: dict[str, Any]):
     assert asked(record(**shown), CREDIT) >= {"score", "score_range", "score_key_factors", "score_date", "report_copy"}
     assert blocking(record(**shown), CREDIT) >= {"score_range", "score_key_factors", "score_date"}
@@ -211,13 +212,13 @@ INSIDE = [
 ]
 
 
-@pytest.mark.parametrize("shown", OUTSIDE)
-@pytest.mark.parametrize("pack", [CREDIT, "general"])
+@each_case("shown", OUTSIDE)
+@each_case("pack", [CREDIT, "general"])
 def test_a_score_outside_its_range_is_warned_of(shown: dict, pack: str):
     assert "score_out_of_range" in warned({"decision_id": "d", **shown}, pack)
 
 
-@pytest.mark.parametrize("shown", INSIDE)
+@each_case("shown", INSIDE)
 def test_one_inside_or_without_a_range_is_not(shown: dict):
     assert "score_out_of_range" not in warned({"decision_id": "d", **shown}, CREDIT)
 

@@ -7,6 +7,7 @@ import pytest
 
 from notices.packs import Element, Pack, packs
 from notices.record_paths import Facts
+from tests.cases import each_case
 from tests.notices.drafts import drafted, sample
 from tests.notices.test_packs import EVERY, WORDS, blocking
 
@@ -186,18 +187,18 @@ def _json(record: dict[str, object]) -> bytes:
     return json.dumps(record).encode()
 
 
-@pytest.mark.parametrize(("name", "language"), WORDS)
+@each_case(("name", "language"), WORDS)
 def test_no_title_says_how_it_was_decided(name: str, language: str):
     """A person may have decided under each of these laws: what the system did is said where it can be cited."""
     assert "automat" not in packs()[name].text(language).title.lower()
 
 
-@pytest.mark.parametrize(("name", "language"), WORDS)
+@each_case(("name", "language"), WORDS)
 def test_where_a_record_says_that_there_is_no_review_the_notice_can_say_it(name: str, language: str):
     assert packs()[name].text(language).no_review.endswith(".")
 
 
-@pytest.mark.parametrize("name", EVERY)
+@each_case("name", EVERY)
 def test_what_is_asked_of_a_language_is_that_the_reader_reads_it(name: str):
     assert {one.check for one in packs()[name].elements if one.where == "language"} <= {"readers_language"}
 
@@ -228,8 +229,8 @@ def test_only_what_nothing_else_tells_of_applies_by_the_field_that_it_looks_for(
     }
 
 
-@pytest.mark.parametrize("element_id", ["solely_automated", "legal_basis", "right_to_intervention"])
-@pytest.mark.parametrize(("told", "applies"), [(None, True), (True, True), (False, False)])
+@each_case("element_id", ["solely_automated", "legal_basis", "right_to_intervention"])
+@each_case(("told", "applies"), [(None, True), (True, True), (False, False)])
 def test_a_record_that_does_not_say_who_decided_is_treated_as_if_no_person_did(
     element_id: str, told: bool | None, applies: bool
 ):
@@ -237,7 +238,7 @@ def test_a_record_that_does_not_say_who_decided_is_treated_as_if_no_person_did(
     assert packs()["gdpr_22"].element(element_id).applies_to(record.get) is applies
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "counts"),
     [
         ("outcome.reasons.0.text", True),
@@ -255,8 +256,8 @@ def test_neither_a_score_nor_its_key_factors_are_reasons_for_credit(source: str,
 PLANS = ["employer", "individual", "medicare_advantage"]
 
 
-@pytest.mark.parametrize("plan", PLANS)
-@pytest.mark.parametrize("action", ["approved", "referred"])
+@each_case("plan", PLANS)
+@each_case("action", ["approved", "referred"])
 def test_a_letter_that_denies_no_care_says_nothing_of_an_appeal(plan: str, action: str):
     pack = packs()["us_health_denial"]
     record: dict[str, object] = {

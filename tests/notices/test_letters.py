@@ -15,6 +15,7 @@ from notices import letters
 from notices.letters import Letter
 from notices.letters.labels import languages
 from tests.browser.axe import violations
+from tests.cases import each_case
 
 CONTENT = {
     "title": "A decision about your loan",
@@ -86,7 +87,7 @@ def test_every_language_has_all_the_words():
     assert all(text.strip() for words in languages().values() for text in words.values())
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("asked", "printed", "words"),
     [
         ("en", "en", "en"), ("de", "de", "de"), ("fr-CA", "fr-CA", "fr"), ("DE-at", "DE-at", "de"),
@@ -155,7 +156,7 @@ def test_a_statement_without_a_source_has_no_number():
     assert page(read).find(".//section[@class='decision_summary']//a") is None
 
 
-@pytest.mark.parametrize("name", [*STATEMENTS, "rights", "how_to_request_review", "deadline_note"])
+@each_case("name", [*STATEMENTS, "rights", "how_to_request_review", "deadline_note"])
 def test_a_section_without_content_is_left_out(name):
     empty: object = [] if isinstance(CONTENT[name], list) else " \n"
     without = letter({name: empty, "how_to_request_inputs": ""})
@@ -194,7 +195,7 @@ def test_an_address_is_text_or_a_list_of_lines(address):
     assert "Avery Example\n22 Elm Road\nSpringfield\n\n" in letters.render_text(read)
 
 
-@pytest.mark.parametrize("wrong", [None, 7, True, [], [[["x"]], None, {}], {"name": "x"}, [7, "22 Elm Road"]])
+@each_case("wrong", [None, 7, True, [], [[["x"]], None, {}], {"name": "x"}, [7, "22 Elm Road"]])
 def test_a_recipient_of_any_shape_does_no_harm(wrong):
     read = letter(recipient={"name": wrong, "address": wrong, "reference": wrong, "other": {"deep": [wrong]}})
     printed = [told(line) for line in page(read).iterfind(".//p[@class='recipient']/span")]
@@ -251,8 +252,8 @@ def test_a_statement_runs_as_its_script_does(statement, direction):
 # ── drafts, withdrawn letters, and how a letter is checked ──
 
 
-@pytest.mark.parametrize("language", ["en", "de", "fr"])
-@pytest.mark.parametrize("mark", ["draft", "withdrawn"])
+@each_case("language", ["en", "de", "fr"])
+@each_case("mark", ["draft", "withdrawn"])
 def test_a_mark_is_seen_heard_and_in_the_first_line(language, mark):
     words = languages()[language]
     read = letter({"language": language}, mark=mark)

@@ -3,6 +3,7 @@
 import pytest
 
 from notices.phrasebook import Phrase
+from tests.cases import each_case
 from tests.notices.drafts import LANGUAGES, drafted, factors, told, warnings_of
 from tests.notices.test_untold import problems_of, untold_in
 
@@ -23,7 +24,7 @@ def summary(outcome: dict, language: str = "en", *phrases: Phrase) -> list[str]:
     return [each.replace("\u00a0:", " :") for each in said]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("language", "line", "decided", "reason"),
     [
         ("en", VISITS, ["Approved visits (Speech therapy): 0.", "Decision (Speech therapy): denied."],
@@ -34,7 +35,7 @@ def summary(outcome: dict, language: str = "en", *phrases: Phrase) -> list[str]:
          "Zahnkrone: Die Krone ist zu teuer."),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("within", ["lines", "x", "serviceLines"])
+@each_case("within", ["lines", "x", "serviceLines"])
 def test_each_line_is_told_by_its_name_with_its_decision_and_its_reason(language, line, decided, reason, within):
     outcome = {"action": "denied", within: [line]}
     assert summary(outcome, language)[-len(decided) :] == decided

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from notices import localization as package
 from notices.localization import FieldText, catalog, humanise
 from notices.localization.sentences import clean, finish_sentence, split_sentences
+from tests.cases import each_case
 
 TABLES = {
     path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(Path(package.__file__).parent.glob("*.toml"))
@@ -46,7 +47,7 @@ def test_a_region_has_the_words_of_its_language_and_an_unknown_language_none():
         catalog("ja")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("language", "name", "value", "shown"),
     [
         ("en", "income_usd", 2864, "$2,864"),
@@ -114,7 +115,7 @@ def test_what_happened_is_known_by_its_name_and_a_date(name: str, label: str, ha
     assert not catalog("en").field_text(name, "soon").is_event_date
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "words"),
     [("loan_to_value", "loan to value"), ("loanToValue", "loan to value"), ("LOAN_AMOUNT", "loan amount"),
      ("FICO_score", "FICO score"), ("Größe des Hauses", "Größe des Hauses"), ("vehicle.age", "vehicle age"),
@@ -129,7 +130,7 @@ def test_a_name_of_a_page_s_length_is_cut():
     assert humanise("ש" * 5000).endswith("…\u2069")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "told"),
     [
         ("it is so", "It is so."),
@@ -145,7 +146,7 @@ def test_a_sentence_begins_and_ends_as_one(text: str, told: str):
     assert finish_sentence(text) == told
 
 
-@pytest.mark.parametrize(
+@each_case(
     "sentences",
     [
         ["The repair is not paid.", "The car stays with you."],

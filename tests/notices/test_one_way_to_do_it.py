@@ -6,6 +6,7 @@ import pytest
 
 from notices.packs import packs
 from notices.phrasebook import Phrase
+from tests.cases import each_case
 from tests.notices.drafts import EVERY, drafted
 from tests.notices.law_us import CREDIT, HEALTH, record, rights
 
@@ -18,8 +19,8 @@ def how(pack: str, language: str, review: dict[str, Any], *phrases: Phrase) -> s
     return str(drafted(given, pack, language, *phrases, placeholders=CONTACT)["how_to_request_review"])
 
 
-@pytest.mark.parametrize(("pack", "language"), REVIEWED)
-@pytest.mark.parametrize("name", ["how", "howToRequest", "instructions"])
+@each_case(("pack", "language"), REVIEWED)
+@each_case("name", ["how", "howToRequest", "instructions"])
 def test_a_review_is_asked_for_as_the_record_says(pack: str, language: str, name: str):
     told = how(pack, language, {name: "Call 1-800-555-0100"})
     assert "Call 1-800-555-0100." in told
@@ -27,8 +28,8 @@ def test_a_review_is_asked_for_as_the_record_says(pack: str, language: str, name
     assert len(told) > len("Call 1-800-555-0100. ") + 20  # what else the pack says stays
 
 
-@pytest.mark.parametrize(("pack", "language"), REVIEWED)
-@pytest.mark.parametrize("name", ["contact", "email", "Address"])
+@each_case(("pack", "language"), REVIEWED)
+@each_case("name", ["contact", "email", "Address"])
 def test_a_review_is_asked_for_where_the_record_says(pack: str, language: str, name: str):
     told = how(pack, language, {name: "review@example.com"})
     assert "review@example.com" in told
@@ -58,7 +59,7 @@ SILENT = [
 ]
 
 
-@pytest.mark.parametrize("offer", [*SAYING, *SILENT])
+@each_case("offer", [*SAYING, *SILENT])
 def test_an_offer_is_accepted_in_one_way(offer: dict[str, Any]):
     told = rights(record(action="counteroffer", **offer), CREDIT)
     assert ("If you want to accept our offer" in told) is (offer in SILENT)

@@ -8,6 +8,7 @@ import pytest
 from notices.management.commands import pack_pages
 from notices.packs import Pack, fill, load, packs, placeholders, problems
 from notices.packs.models import STATEMENT_FIELDS, Text
+from tests.cases import each_case
 from tests.docs.documents import CHECKOUT, blocks
 
 EVERY = sorted(packs())
@@ -100,14 +101,14 @@ def test_english_is_everywhere_french_comes_first_in_quebec_and_the_eu_packs_spe
     assert all(set(packs()[name].languages) == {"en", "de", "fr"} for name in ("gdpr_22", "eu_ai_act_86", "eu_ccd2_18"))
 
 
-@pytest.mark.parametrize("name", EVERY)
+@each_case("name", EVERY)
 def test_a_pack_is_read_the_same_way_twice(name: str):
     directory = CHECKOUT / "notices" / "packs" / name
     assert load(directory) == load(directory)
     assert load(directory).digest == packs()[name].digest
 
 
-@pytest.mark.parametrize(("name", "language"), WORDS)
+@each_case(("name", "language"), WORDS)
 def test_every_language_labels_every_element_and_has_every_locked_text_and_phrase(name: str, language: str):
     pack, words = packs()[name], packs()[name].text(language)
     assert set(words.labels) == {element.id for element in pack.elements}
@@ -115,7 +116,7 @@ def test_every_language_labels_every_element_and_has_every_locked_text_and_phras
     assert set(words.forbidden) == {one.id for one in pack.elements if one.check == "forbidden_phrase"}
 
 
-@pytest.mark.parametrize(("name", "language"), WORDS)
+@each_case(("name", "language"), WORDS)
 def test_texts_are_filled_completely_from_the_declared_settings(name: str, language: str):
     pack = packs()[name]
     settings = dict.fromkeys(pack.settings, "something")
@@ -125,7 +126,7 @@ def test_texts_are_filled_completely_from_the_declared_settings(name: str, langu
     assert fill("Write to {contact}, {organization}.", {"contact": " "}) == "Write to {contact}, {organization}."
 
 
-@pytest.mark.parametrize(("name", "language"), WORDS)
+@each_case(("name", "language"), WORDS)
 def test_our_own_sentences_are_short_enough_to_read(name: str, language: str):
     """Twenty-seven words at most. The law's own words, and lists of names that fill a text, are not ours to shorten."""
     for text in all_texts(packs()[name].text(language)):
@@ -135,7 +136,7 @@ def test_our_own_sentences_are_short_enough_to_read(name: str, language: str):
             assert len(sentence.split()) <= 27, sentence
 
 
-@pytest.mark.parametrize("name", EVERY)
+@each_case("name", EVERY)
 def test_what_is_not_sure_never_blocks(name: str):
     pack = packs()[name]
     unsure = UNSURE.get(name, set())
@@ -145,7 +146,7 @@ def test_what_is_not_sure_never_blocks(name: str):
     assert advised == UNSURE_CLOCKS.get(name, set())
 
 
-@pytest.mark.parametrize("name", EVERY)
+@each_case("name", EVERY)
 def test_what_was_not_read_in_a_text_of_law_never_blocks(name: str):
     pack = packs()[name]
     for element in pack.elements:
@@ -160,7 +161,7 @@ KNOWN_ONLY = [
 """What is known of laws whose text nobody could read, by their citations."""
 
 
-@pytest.mark.parametrize("name", EVERY)
+@each_case("name", EVERY)
 def test_what_is_only_known_of_a_law_warns_whatever_else_an_element_rests_on(name: str):
     pack = packs()[name]
     for element in pack.elements:
@@ -182,7 +183,7 @@ def test_california_blocks_from_the_day_its_rules_bind():
     assert blocking(pack, date(2027, 1, 1)) >= {"logic", "sole_factor", "no_retaliation"}
 
 
-@pytest.mark.parametrize("name", EVERY)
+@each_case("name", EVERY)
 def test_neither_a_maximum_nor_lateness_blocks(name: str):
     pack = packs()[name]
     checks = {pack.element(element_id).check for element_id in blocking(pack)}
@@ -203,13 +204,13 @@ def test_twenty_five_months_are_never_longer_than_the_floor_of_credit_records():
     assert packs()["us_ecoa_fcra"].retention_days == max(lengths)
 
 
-@pytest.mark.parametrize("name", EVERY)
+@each_case("name", EVERY)
 def test_paths_of_a_pack_are_looked_for_where_statements_are(name: str):
     for element in packs()[name].elements:
         assert not element.paths or element.where in STATEMENT_FIELDS
 
 
-@pytest.mark.parametrize("name", EVERY)
+@each_case("name", EVERY)
 def test_every_source_is_one_that_something_rests_on(name: str):
     pack = packs()[name]
     parts = (*pack.elements, *pack.clocks, *pack.by_law, *pack.cautions, *pack.prohibited_bases)

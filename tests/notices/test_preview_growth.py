@@ -10,6 +10,7 @@ from notices import presenters
 from notices.packs import packs
 from notices.previews import Sender, preview
 from notices.record_paths import Facts
+from tests.cases import each_case
 from tests.growth import assert_linear
 
 SHAPES: Mapping[str, Callable[[int], dict[str, Any]]] = {
@@ -31,7 +32,7 @@ SHAPES: Mapping[str, Callable[[int], dict[str, Any]]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", SHAPES)
+@each_case("shape", SHAPES)
 def test_a_preview_grows_as_its_record_does(shape):
     sender = Sender("Example House", {})
 
@@ -43,4 +44,4 @@ def test_a_preview_grows_as_its_record_does(shape):
     def work(record: bytes) -> None:
         presenters.preview(preview(Facts(record), packs()["us_ecoa_fcra"], sender), "text")
 
-    assert_linear(work, make, 400)
+    assert_linear(work, make, 280)

@@ -8,6 +8,7 @@ import pytest
 from notices.packs import packs
 from notices.sensitive.bases import basis_ids, prohibited_bases, title_of
 from notices.warnings import ApprovalWarning
+from tests.cases import each_case
 from tests.notices.conftest import done, drafted, fill_in_names, refused, send, shown, step, warnings_of
 from tests.notices.drafts import case, told
 from tests.notices.drafts import drafted as draft_of
@@ -91,7 +92,7 @@ def test_every_basis_has_names_and_a_pack_that_forbids_it():
     assert set(FIELDS) == basis_ids() == {basis for _, basis in FORBIDDEN}
 
 
-@pytest.mark.parametrize(("pack", "basis"), FORBIDDEN)
+@each_case(("pack", "basis"), FORBIDDEN)
 def test_a_field_about_a_basis_is_no_information_used(pack: str, basis: str):
     language = packs()[pack].languages[0]
     for name in FIELDS[basis]:
@@ -100,7 +101,7 @@ def test_a_field_about_a_basis_is_no_information_used(pack: str, basis: str):
         assert packs()[pack].text(language).withheld in content["rights"], name
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "value"),
     [("snap", True), ("receives_snap", True), ("SNAP_income", 200), ("medicaid", "yes"),
      ("unemployment_benefits", 900), ("social_security_income", 900), ("EBT_card", "x"), ("title", "Mrs"),
@@ -120,7 +121,7 @@ def test_a_page_has_another_orientation_than_a_person():
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "value"),
     [("title", "Senior analyst"), ("job_title", "Mrs"), ("prefix", "AB-12"), ("prefix", "M1"), ("senior", "analyst"),
      ("trans_id", "T-1"), ("trans", 12), ("trans_count", 3), ("accent_color", "red"), ("orientation", "landscape"),
@@ -131,7 +132,7 @@ def test_such_a_name_with_another_meaning_is_told(name: str, value):
     assert told(draft_of({"events": {"application": {name: value}}}, "us_ecoa_fcra"), "inputs_used")
 
 
-@pytest.mark.parametrize(("pack", "basis"), FORBIDDEN)
+@each_case(("pack", "basis"), FORBIDDEN)
 def test_a_factor_about_a_basis_is_left_out_and_the_approver_is_told_by_which_law(pack: str, basis: str):
     language = packs()[pack].languages[0]
     factor = {"factor": FIELDS[basis][0], "value": SECRET, "direction": "adverse"}
@@ -145,7 +146,7 @@ def test_a_factor_about_a_basis_is_left_out_and_the_approver_is_told_by_which_la
     assert SECRET not in warning.sentence
 
 
-@pytest.mark.parametrize(
+@each_case(
     "fields",
     [
         {"items": [{"question": "What is your race?", "answer": SECRET}]},
@@ -160,7 +161,7 @@ def test_what_stands_around_a_field_tells_that_it_is_about_a_basis(fields: dict)
     assert SECRET not in json.dumps(draft_of({"events": {"application": fields}}, "us_ecoa_fcra"))
 
 
-@pytest.mark.parametrize("part", ["terms", "offer", "offers", "conditions", "counteroffer", "result"])
+@each_case("part", ["terms", "offer", "offers", "conditions", "counteroffer", "result"])
 def test_a_basis_is_printed_nowhere_in_the_outcome_and_the_approver_is_told(part: str):
     record = {"outcome": {"action": "counteroffer", part: {"rate": 0.05, "race": SECRET, "applicantSex": SECRET}}}
     assert SECRET not in json.dumps(draft_of(record, "us_ecoa_fcra"))
@@ -179,7 +180,7 @@ def test_a_factor_whose_path_leads_to_one_is_found_by_the_path():
     assert len(named(find(record, "us_ecoa_fcra"))) == 1
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("pack", "language", "reason"),
     [
         ("us_ecoa_fcra", "en", "You are an unmarried applicant."),
@@ -211,7 +212,7 @@ def test_a_reason_in_words_is_printed_and_warned_of(pack: str, language: str, re
     assert "the letter does not cite it" in left_out[0].sentence
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "value"),
     [("vehicle_age_years", 7), ("vehicle", {"age": 7, "color": "red"}), ("account", {"age_months": 7}), ("roof_age", 7),
      ("average_account_age", 7), ("stage", 2), ("essex_branch", "x"), ("traceability", 1), ("unsexed", 1),
@@ -225,7 +226,7 @@ def test_a_thing_or_a_part_of_a_word_is_no_basis(name: str, value):
     assert packs()["us_ecoa_fcra"].text("en").withheld not in content["rights"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "reason",
     [
         "The age of your credit accounts is short.",
@@ -301,7 +302,7 @@ def test_the_approver_acknowledges_it(api):
 ALL = prohibited_bases(tuple(sorted(basis_ids())))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "sentence",
     ["Frau Berger hat den Antrag selbst geprüft.", "Geprüft von Frau Dr. Ögel.", "Mme Durand a examiné le dossier.",
      "Mrs. White is the reviewer.", "M. Roma a décidé.", "Herr Christian hat den Fall gelesen.", "Mr. Hindu decided."],
@@ -310,7 +311,7 @@ def test_a_form_of_address_before_a_name_tells_of_no_basis(sentence):
     assert list(ALL.told(sentence)) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "sentence",
     ["Sie sind eine Frau.", "Als Frau Anfang dreißig.", "Frau", "Die Antragstellerin ist eine Frau mit Kindern.",
      "Frau Berger ist eine Frau.", "Vous êtes une femme."],

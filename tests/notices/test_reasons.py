@@ -9,6 +9,7 @@ from notices.models import Phrase
 from notices.packs import packs
 from notices.phrasebook_csv import SHIPPED, read_table
 from notices.wording.reasons import says_nothing, telling_words
+from tests.cases import each_case
 from tests.notices.conftest import approve, done, drafted, fill_in_names, refused
 from tests.notices.drafts import EVERY, LANGUAGES, case, warnings_of
 from tests.notices.drafts import drafted as content_of
@@ -87,17 +88,17 @@ TELLING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("sentence", [each for sentences in EMPTY.values() for each in sentences])
+@each_case("sentence", [each for sentences in EMPTY.values() for each in sentences])
 def test_a_code_without_words_a_comparison_of_nothing_and_a_reference_give_no_reason(sentence):
     assert telling_words(sentence) == []
 
 
-@pytest.mark.parametrize("sentence", [each for sentences in TELLING.values() for each in sentences])
+@each_case("sentence", [each for sentences in TELLING.values() for each in sentences])
 def test_whatever_names_a_thing_is_a_reason(sentence):
     assert telling_words(sentence)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "reason",
     ["R07", {"code": "R07"}, {"code": "R07", "text": "NULL"}, "n/a", "Too low", "See policy.", {"text": "None"}],
 )
@@ -119,9 +120,7 @@ def test_one_reason_in_words_is_enough_and_the_empty_one_beside_it_is_warned_of(
     assert result("Income too low.") == "present"
 
 
-@pytest.mark.parametrize(
-    "value", ["NULL", "null", "n/a", "N.A.", "NaN", "-", "\u2013", "tbd", "undefined", "???", "xxx", " "]
-)
+@each_case("value", ["NULL", "null", "n/a", "N.A.", "NaN", "-", "\u2013", "tbd", "undefined", "???", "xxx", " "])
 def test_what_a_program_writes_for_nothing_is_nothing_wherever_the_law_asks(value):
     assert says_nothing(value)
     plan = {"plan_provision": value}
@@ -132,7 +131,7 @@ def test_what_a_program_writes_for_nothing_is_nothing_wherever_the_law_asks(valu
     assert next(each.result for each in found if each.id == "plan_provision") == "missing"
 
 
-@pytest.mark.parametrize("value", ["none", "no", "nothing owed", "Nana", "x-ray", 0, False, None])
+@each_case("value", ["none", "no", "nothing owed", "Nana", "x-ray", 0, False, None])
 def test_what_may_be_an_answer_is_none(value):
     assert not says_nothing(value)
 
@@ -205,22 +204,22 @@ def _each(sentences: dict[str, list[str]]) -> list[tuple[str, str]]:
     return [(language, sentence) for language in sentences for sentence in sentences[language]]
 
 
-@pytest.mark.parametrize(("language", "sentence"), _each(SCORE_ONLY))
+@each_case(("language", "sentence"), _each(SCORE_ONLY))
 def test_a_score_alone_is_warned_of_in_whatever_words(language, sentence):
     assert "score_only" in kinds(sentence, "us_ecoa_fcra" if language == "en" else "gdpr_22", language)
 
 
-@pytest.mark.parametrize(("language", "sentence"), _each(INTERNAL))
+@each_case(("language", "sentence"), _each(INTERNAL))
 def test_internal_standards_alone_are_warned_of_in_whatever_words(language, sentence):
     assert "internal_standard" in kinds(sentence, "us_ecoa_fcra" if language == "en" else "gdpr_22", language)
 
 
-@pytest.mark.parametrize(("language", "sentence"), _each(CONCLUSION))
+@each_case(("language", "sentence"), _each(CONCLUSION))
 def test_a_conclusion_alone_is_warned_of_in_whatever_words(language, sentence):
     assert "conclusion_only" in kinds(sentence, "us_health_denial" if language == "en" else "gdpr_22", language)
 
 
-@pytest.mark.parametrize(("language", "sentence"), _each(REAL))
+@each_case(("language", "sentence"), _each(REAL))
 def test_a_reason_beside_a_score_or_a_standard_is_one(language, sentence):
     assert kinds(sentence, "us_ecoa_fcra" if language == "en" else "gdpr_22", language) == set()
 
@@ -255,18 +254,18 @@ SHORT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("language", "sentence"), _each(SILENT))
+@each_case(("language", "sentence"), _each(SILENT))
 def test_verbs_and_courtesies_make_no_reason_of_what_is_none(language, sentence):
     assert kinds(sentence, "general", language) & {"no_reason", "score_only", "internal_standard", "conclusion_only"}
 
 
-@pytest.mark.parametrize(("language", "sentence"), _each(SHORT))
+@each_case(("language", "sentence"), _each(SHORT))
 def test_a_short_reason_that_names_a_thing_of_the_person_or_the_object_is_one(language, sentence):
     weak = {"no_reason", "score_only", "internal_standard", "conclusion_only"}
     assert not kinds(sentence, "general", language) & weak
 
 
-@pytest.mark.parametrize(("pack", "language"), EVERY)
+@each_case(("pack", "language"), EVERY)
 def test_every_pack_knows_all_three_kinds_in_each_of_its_languages(pack, language):
     assert {weak.id for weak in packs()[pack].weak_reasons} == {"score_only", "internal_standard", "conclusion_only"}
     assert "conclusion_only" in kinds(CONCLUSION[language][0], pack, language)
@@ -306,7 +305,7 @@ def test_the_model_reasons_of_regulation_b_and_hmda_are_shipped():
     assert [key for key in keys if key.startswith("HMDA-")] == [f"HMDA-{number}" for number in range(1, 9)]
 
 
-@pytest.mark.parametrize("phrase", _shipped(), ids=lambda phrase: phrase.key)
+@each_case("phrase", _shipped())
 def test_no_model_reason_of_the_law_is_warned_of(phrase):
     assert kinds(phrase.sentence) == set()
 

@@ -15,6 +15,7 @@ from notices.phrasebook import Phrase, Phrasebook
 from notices.record_paths import Facts
 from notices.sensitive import sensitive_fields
 from notices.sensitive.values import is_card_number, is_iban, kinds
+from tests.cases import each_case
 from tests.notices.conftest import done, drafted, edit, send, shown
 from tests.notices.drafts import EVERY, factors, told, warnings_of, whole_draft
 from tests.notices.drafts import drafted as draft_of
@@ -31,7 +32,7 @@ def withheld(record: dict, language: str = "en", pack: str = "general") -> bool:
     return says_so
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     [
         "ssn", "SSN", "applicantSSN", "applicant_ssn_last4", "social-security-number", "socialSecurityNo", "nino",
@@ -53,7 +54,7 @@ def test_a_sensitive_field_is_withheld_however_it_is_spelled(name: str):
     assert withheld({"events": {"application": {name: SECRET, "income": 7}}})
 
 
-@pytest.mark.parametrize(
+@each_case(
     "fields",
     [
         {"passport": {"number": SECRET}},
@@ -101,7 +102,7 @@ def test_an_event_about_somebody_else_is_withheld_in_both_shapes():
     assert withheld({"events": [{"name": "guarantor_check", "employer": SECRET}]})
 
 
-@pytest.mark.parametrize(
+@each_case(
     "fields",
     [
         {"ssn_verified": SECRET},
@@ -131,7 +132,7 @@ def test_what_only_resembles_a_sensitive_field_is_told(fields: dict):
     assert not withheld({"events": {"application": fields}})
 
 
-@pytest.mark.parametrize(
+@each_case(
     "value",
     [
         CARD, IBAN, f"Paid to {IBAN} on Monday.", "SSN 078-05-1120", "AB 12 34 56 C", 4111111111111111,
@@ -146,7 +147,7 @@ def test_a_sensitive_value_is_withheld_whatever_its_field_is_called(value):
     assert told(content, "inputs_used") == ["Income: 7."]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "value",
     [
         "4111 1111 1111 1112",
@@ -189,7 +190,7 @@ def test_a_value_far_into_a_long_text_is_found_once_for_any_number_of_factors():
     assert content["main_factors"] == content["inputs_used"] == []
 
 
-@pytest.mark.parametrize(("pack", "language"), EVERY)
+@each_case(("pack", "language"), EVERY)
 def test_no_pack_prints_one_and_each_says_that_something_is_left_out_without_a_reason_for_it(pack: str, language: str):
     record = {"events": {"application": {"ssn": SECRET}}, "outcome": {"action": "denied"}}
     assert withheld(record, language, pack)
@@ -203,7 +204,7 @@ def test_no_pack_prints_one_and_each_says_that_something_is_left_out_without_a_r
 # ── numbers under their short and foreign names ──
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     [
         "s_s_n", "S.S.N.", "ss_number", "socialNumber", "passnummer", "pass_no", "persoNr", "mmn", "last4",
@@ -217,7 +218,7 @@ def test_a_number_of_a_person_is_withheld_by_its_short_and_foreign_names(name: s
     assert withheld({"events": {"application": {name: SECRET, "income": 7}}})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "value", "is_number"),
     [("social", "078 05 112", True), ("steuer", "12 345 678 901", True), ("Steuer", 12345678901, True),
      ("perso", "L01X00T471", True), ("rut", "12.345.678-5", True), ("RG", "12.345.678-9", True),
@@ -230,7 +231,7 @@ def test_a_name_with_several_meanings_is_a_number_where_its_value_is_one(name: s
     assert (len(told(content, "inputs_used")) == 1) == is_number
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "Passport C01X00T47", "My passport is C01X00T47.", "Reisepass Nr. C01X00T47", "passeport n° 12AB34567",
@@ -243,7 +244,7 @@ def test_a_text_that_tells_a_number_after_its_name_is_withheld(text: str):
     assert told(content, "inputs_used") == ["Income: 7."]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "The passport expired on 2026-11-02.", "Passport: 2026-11-02", "Pass 12.05.2026", "The NHS paid 12,500 pounds.",
@@ -255,7 +256,7 @@ def test_a_day_or_an_amount_after_such_a_name_is_told(text: str):
     assert list(kinds(text)) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "parts"),
     [("x", [4111, 1111, 1111, 1111]), ("cc_parts", [4111, 1111, 1111, 1111]), ("y", [3782, 822463, 10005]),
      ("groups", [5555, 5555, 5555, 4444]), ("z", [4000, 0, 0, 2]), ("digits", [int(d) for d in "4111111111111111"])],
@@ -265,7 +266,7 @@ def test_the_parts_of_a_card_number_are_withheld_also_as_numbers(name: str, part
     assert told(content, "inputs_used") == ["Income: 7."]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "parts"),
     [("monthly_incomes", [4111, 1111, 1111, 1111]), ("x", [4111, 1111, 1111, 1112]), ("x", [4111, 1111, 1111]),
      ("rents", [5555, 5555, 5555, 4444]), ("x", [9111, 1111, 1111, 1111]), ("readings", [4200, 4100, 4300, 4250])],
@@ -410,7 +411,7 @@ def test_a_draft_follows_the_settings_of_its_organization(api):
     assert told(content, "inputs_used") == ["Ssn: canary."]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "4111\u00a01111\u00a01111\u00a01111", "4111\u20111111\u20111111\u20111111", "4111\u200b111111111111",

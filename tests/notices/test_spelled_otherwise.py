@@ -8,6 +8,7 @@ import pytest
 from notices import checklist, outcomes, untold
 from notices.packs import flags, packs
 from notices.record_paths import Facts, NoSuchField
+from tests.cases import each_case
 from tests.notices.drafts import case, drafted, statements
 from tests.notices.law_us import CREDIT, HEALTH, Words, asked, blocking, due, elements, record, rights
 
@@ -27,10 +28,8 @@ def facts(given: dict) -> Facts:
     return Facts(json.dumps(given).encode())
 
 
-@pytest.mark.parametrize(
-    "name", ["receivedAt", "received-at", "Received At", "RECEIVED_AT", "receivedOn", "receivedDate"]
-)
-@pytest.mark.parametrize("event", ["request", "Request"])
+@each_case("name", ["receivedAt", "received-at", "Received At", "RECEIVED_AT", "receivedOn", "receivedDate"])
+@each_case("event", ["request", "Request"])
 def test_a_clock_begins_with_what_the_record_spells_otherwise(event: str, name: str):
     found = due(record({event: {name: "2026-11-02T10:00:00Z"}}, {"planType": "ERISA"}, claimType="preService"))
     assert not found.assumed
@@ -76,7 +75,7 @@ def test_a_whole_score_in_another_spelling_is_no_block(score: dict[str, Any]):
 REASON = ["Your income is too low for the loan you asked for."]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     ["denialReasons", "denial_reasons", "adverse_action_reasons", "adverseActionReasons", "principalReasons",
      "Reasons", "reason", "decline-reasons", "rationale"],

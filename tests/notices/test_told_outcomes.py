@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.cases import each_case
 from tests.notices.drafts import LANGUAGES, drafted, factors, told
 from tests.notices.test_untold import problems_of, untold_in
 
@@ -13,7 +14,7 @@ def summary(outcome: dict, language: str = "en", **record: object) -> list[str]:
     return [each.replace("\u00a0", " ") for each in said]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "key",
     ["entscheidungsgruende", "versagungsgrund", "Hauptgründe", "kuendigungsgrund", "ablehnungsbegruendung",
      "wasHaetteGeaendert", "was_hätte_geändert", "wasHätteGeändert", "whatWouldHaveChanged", "risikofaktoren"],
@@ -34,7 +35,7 @@ def test_what_only_sounds_so_is_no_reason(key: str):
     assert not factors({key: WORDS}, language="de")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("factor", "language", "said"),
     [
         ({"facteur": "ratioEndettement", "valeur": 0.61, "effet": "défavorable"}, "fr", "Ratio endettement : 0,61 "),
@@ -42,14 +43,14 @@ def test_what_only_sounds_so_is_no_reason(key: str):
         ({"feature": "device_risk", "feature_value": 0.91}, "en", "Device risk: 0.91."),
     ],
 )
-@pytest.mark.parametrize("within", ["facteurs", "faktoren", "einflussfaktoren", "factors", "reasons", "motifs"])
+@each_case("within", ["facteurs", "faktoren", "einflussfaktoren", "factors", "reasons", "motifs"])
 def test_a_factor_keeps_its_value_and_direction_in_every_language(factor, language, said, within):
     (told_so,) = factors({within: [factor]}, language=language)
     assert told_so.replace("\u00a0", " ").startswith(said)
     assert not untold_in({within: [factor]})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("outcome", "said"),
     [
         ({"review": {"available": True, "within_days": 30}}, "Review within: 30 days."),
@@ -71,19 +72,19 @@ def test_what_it_was_about_is_told_whatever_became_of_it(action):
     assert "Treatment: Laser." in summary({"action": action, "treatment": "Laser"})
 
 
-@pytest.mark.parametrize("text", ["$80,000", "320,00 €", "3 000,00 €", "GBP 1,950", "CA$ 7,850.00", "2.310,00 EUR"])
-@pytest.mark.parametrize("key", ["requestedAmount", "montantDemande", "beantragterBetrag"])
+@each_case("text", ["$80,000", "320,00 €", "3 000,00 €", "GBP 1,950", "CA$ 7,850.00", "2.310,00 EUR"])
+@each_case("key", ["requestedAmount", "montantDemande", "beantragterBetrag"])
 def test_the_first_sentence_names_an_amount_with_its_sign(text: str, key: str):
     assert summary({"action": "denied", key: text})[0] == f"This is our decision on your request for {text}."
 
 
-@pytest.mark.parametrize("text", ["80,000", "about $80", "$80 or $90", "80 XYZ", "12 months", "€"])
+@each_case("text", ["80,000", "about $80", "$80 or $90", "80 XYZ", "12 months", "€"])
 def test_it_names_none_where_a_text_is_more_or_less_than_an_amount(text: str):
     assert "our decision on your request for" not in summary({"action": "denied", "requestedAmount": text})[0]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(("action", "is_told"), [("pended", False), ("referred", False), ("denied", True)])
+@each_case("language", LANGUAGES)
+@each_case(("action", "is_told"), [("pended", False), ("referred", False), ("denied", True)])
 def test_no_system_has_decided_alone_where_nobody_has_decided(language: str, action: str, is_told: bool):
     record = {"outcome": {"action": action, "solely_automated": True, "materially_influenced_by_system": True}}
     sources = [each["source"] for each in drafted(record, "general", language)["role_of_automated_system"]]
@@ -113,7 +114,7 @@ def test_a_list_of_codes_and_reasons_in_one_text_is_parted():
     assert factors({"reasons": "We asked: A|B; and C."}) == ["We asked: A|B; and C."]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("amount", "said"),
     [
         ({"minor": 24999, "currency": "EUR"}, "€249.99"),

@@ -9,6 +9,7 @@ from notices.drafting import redaction_of
 from notices.packs import packs
 from notices.phrasebook import Phrase, Phrasebook
 from notices.record_paths import Facts
+from tests.cases import each_case
 from tests.notices.drafts import case, drafted, factors, inputs, told, warnings_of
 from tests.notices.test_reasons import Words
 
@@ -27,7 +28,7 @@ def about(factor: dict, **fields: object) -> dict:
 # ── units ──
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("factor", "fields", "expected"),
     [
         ({"factor": "debt_percent", "path": "events.application.debt"}, {"debt": 0.48}, "Debt: 0.48."),
@@ -60,7 +61,7 @@ CONFLICTS = [
 ]
 
 
-@pytest.mark.parametrize(("record", "named", "measured"), CONFLICTS)
+@each_case(("record", "named", "measured"), CONFLICTS)
 def test_a_factor_that_says_another_unit_than_the_field_blocks(record: dict, named: str, measured: str):
     (problem,) = conflicts(record)
     assert named in problem
@@ -83,7 +84,7 @@ def test_a_conflict_is_found_in_any_shape_of_factors():
 # ── amounts with a currency ──
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fields", "expected"),
     [
         ({"loan": {"amount": 5000, "currency": "EUR"}}, ["Loan amount: €5,000."]),
@@ -119,7 +120,7 @@ def test_a_currency_told_with_its_amount_is_not_untold():
 # ── numbers for people ──
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "shown"),
     [
         (0.3333333, "0.333"), (0.48333333333333334, "0.483"), (0.999999, "1"), (0.00012345678, "0.000123"),
@@ -165,7 +166,7 @@ def test_measures_are_found_in_time_linear_in_the_record():
 # ── units in names ──
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fields", "language", "expected"),
     [
         ({"inquiriesLast6Months": 3}, "en", "Inquiries last 6 months: 3."),
@@ -203,7 +204,7 @@ def test_cents_stay_cents_under_a_factor_called_otherwise():
 # ── amounts as text, and percent ──
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "shown"),
     [
         ("2,450.00", "$2,450"), ("1,234,567", "$1,234,567"), ("2.450,00", "$2,450"),
@@ -224,7 +225,7 @@ def test_an_amount_that_can_be_read_in_two_ways_is_told_as_the_record_has_it(tex
     assert inputs({"amount": text, "currency": "USD"})[0] == f"Amount: {text}."
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fields", "value"),
     [
         ({"apr": 18.9}, "18.9%"), ({"offered_apr": 7}, "7%"), ({"dti": 0.46}, "46%"), ({"DTI": 46}, "46%"),
@@ -240,7 +241,7 @@ def test_a_percentage_has_its_sign_where_the_name_says_percent_and_the_number_le
     assert not [each for each in warnings_of(record) if each.id.startswith("not_in_field")]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fields", "is_unclear"),
     [
         ({"apr": 0.189}, True), ({"dti_percent": 0.46}, True), ({"ltv": 3}, True), ({"apr": 0}, False),
@@ -262,9 +263,9 @@ def unclear(fields: dict, language: str = "en") -> list[str]:
     return sorted({each.sentence for each in found if each.id.startswith("unclear_amount")})
 
 
-@pytest.mark.parametrize("language", ["en", "de", "fr"])
-@pytest.mark.parametrize("amount", ["5.000", "1,500", "-12.500", "999,999"])
-@pytest.mark.parametrize("currency", ["EUR", "USD", "BHD"])
+@each_case("language", ["en", "de", "fr"])
+@each_case("amount", ["5.000", "1,500", "-12.500", "999,999"])
+@each_case("currency", ["EUR", "USD", "BHD"])
 def test_three_digits_after_one_mark_are_told_as_they_stand_with_their_currency(language, amount, currency):
     for fields in ({"amount": amount, "currency": currency}, {f"amount_{currency.lower()}": amount}):
         (sentence,) = inputs(fields, language)
@@ -273,12 +274,12 @@ def test_three_digits_after_one_mark_are_told_as_they_stand_with_their_currency(
         assert "decimals or thousands" in warning
 
 
-@pytest.mark.parametrize("amount", ["0.125", "1234.500", "5000", "5.00", "1,234,567", "1.234,50", 5000])
+@each_case("amount", ["0.125", "1234.500", "5000", "5.00", "1,234,567", "1.234,50", 5000])
 def test_an_amount_that_is_plain_is_not_warned_of(amount):
     assert unclear({"amount": amount, "currency": "EUR", "scale": 0, "minor_units": False}) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "fields",
     [
         {"value": 5000, "currency": "EUR", "unit": "thousands"},
@@ -302,7 +303,7 @@ def test_what_is_no_amount_of_money_has_no_such_scale(fields: dict):
     assert unclear(fields) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fields", "own", "beside"),
     [
         ({"amount_eur": 5000, "currency": "USD"}, "EUR", "USD"),
@@ -311,7 +312,7 @@ def test_what_is_no_amount_of_money_has_no_such_scale(fields: dict):
         ({"total": "CHF 1'500.50", "ccy": "eur"}, "CHF", "EUR"),
     ],
 )
-@pytest.mark.parametrize("place", ["outcome", "events"])
+@each_case("place", ["outcome", "events"])
 def test_one_amount_in_two_currencies_blocks(fields: dict, own: str, beside: str, place: str):
     record: dict = {"decision_id": "d", "outcome": {"action": "denied"}, "events": {}}
     record[place]["offer"] = fields
@@ -320,7 +321,7 @@ def test_one_amount_in_two_currencies_blocks(fields: dict, own: str, beside: str
     assert f" in {beside}: send" in problem
 
 
-@pytest.mark.parametrize(
+@each_case(
     "fields",
     [
         {"amount_eur": 5000, "amount_usd": 5400, "currency": "USD"},

@@ -16,8 +16,9 @@ from notices.drafting import redaction_of
 from notices.packs import packs
 from notices.phrasebook import Phrase, Phrasebook
 from notices.record_paths import Facts
+from tests.cases import each_case
 from tests.notices.conftest import approve, done, drafted, edit, refused
-from tests.notices.drafts import EVERY, LANGUAGES, case, factors, told, warnings_of
+from tests.notices.drafts import EVERY, LANGUAGES, case, factors, told, under_each_pack, warnings_of
 from tests.notices.drafts import drafted as content_of
 from tests.notices.test_drafting_any_record import RECORDS
 from tests.notices.test_reasons import Words
@@ -25,6 +26,7 @@ from tests.notices.test_reasons import Words
 TABLE = tomllib.loads(Path(outcome_parts.__file__).with_suffix(".toml").read_text("utf-8"))
 SPELLINGS = [str.upper, str.title, lambda name: name.replace(" ", "_"), lambda name: name.replace(" ", "-"),
              lambda name: name[0] + name.title().replace(" ", "")[1:]]  # fmt: skip
+CONTAINERS = ["reasons", "principal_factors", "adverse_action_reasons", "denialReasons"]
 WORDS = "The debts are too high."
 
 
@@ -45,16 +47,16 @@ def problems_of(outcome: dict, content: dict | None = None, *phrases: Phrase) ->
 # ── reasons in any shape ──
 
 
-@pytest.mark.parametrize("key", [*TABLE["names"]["prose"], *TABLE["names"]["name"]])
-@pytest.mark.parametrize("container", ["reasons", "principal_factors", "adverse_action_reasons", "denialReasons"])
-def test_a_reason_is_told_whatever_the_key_of_its_words(key: str, container: str):
-    for spelled in (key, *(spell(key) for spell in SPELLINGS)):
-        outcome = {container: [{"code": "R1", spelled: WORDS}]}
-        assert factors(outcome) == [WORDS]
-        assert not problems_of(outcome)
+@each_case(("turn", "key"), enumerate([*TABLE["names"]["prose"], *TABLE["names"]["name"]]))
+def test_a_reason_is_told_whatever_the_key_of_its_words(turn: int, key: str):
+    """Each key meets each container, and so does each spelling."""
+    for number, spelled in enumerate((key, *(spell(key) for spell in SPELLINGS)), start=turn):
+        outcome = {CONTAINERS[number % len(CONTAINERS)]: [{"code": "R1", spelled: WORDS}]}
+        assert factors(outcome) == [WORDS], outcome
+        assert not problems_of(outcome), outcome
 
 
-@pytest.mark.parametrize(
+@each_case(
     "reasons",
     [
         WORDS,
@@ -68,7 +70,7 @@ def test_a_reason_is_told_whatever_the_key_of_its_words(key: str, container: str
         [{"code": "R1", "unheard_of": WORDS}],
     ],
 )
-@pytest.mark.parametrize("within", ["reasons", "grounds", "motifs", "Begründung", "explanation", "reasonText"])
+@each_case("within", ["reasons", "grounds", "motifs", "Begründung", "explanation", "reasonText"])
 def test_a_reason_is_told_however_deep_it_stands(reasons, within: str):
     for outcome in ({within: reasons}, {"assessment": {"results": [{within: reasons}]}}):
         assert factors(outcome) == [WORDS]
@@ -107,14 +109,16 @@ def test_a_factor_s_direction_is_understood_in_every_spelling(meaning: str):
         {"principal_factors": [{"factor": "late_payments", "direction": TABLE["directions"][meaning][1]}]}
     )
     assert expected.startswith("Late payments – this ")
-    for word in TABLE["directions"][meaning]:
-        for spelled in (word, word.upper(), word.capitalize(), word.replace(" ", "_"), f" {word} "):
-            for key in TABLE["names"]["direction"]:
-                assert factors({"principal_factors": [{"name": "late_payments", key: spelled}]}) == [expected], spelled
+    keys = TABLE["names"]["direction"]
+    for turn, word in enumerate(TABLE["directions"][meaning]):  # each key meets each spelling
+        spellings = (word, word.upper(), word.capitalize(), word.replace(" ", "_"), f" {word} ")
+        for number, spelled in enumerate(spellings, start=turn):
+            factor = {"name": "late_payments", keys[number % len(keys)]: spelled}
+            assert factors({"principal_factors": [factor]}) == [expected], factor
 
 
-@pytest.mark.parametrize("key", sorted(set(TABLE["names"]["attribution"])))
-@pytest.mark.parametrize("number", [0.1234, -3.75, 0, 17])
+@each_case("key", sorted(set(TABLE["names"]["attribution"])))
+@each_case("number", [0.1234, -3.75, 0, 17])
 def test_a_model_s_numbers_are_never_printed_and_never_block(key: str, number: float):
     for factor in ({"feature": "debt", key: number}, {"feature": "debt", "value": 5, key: number}):
         outcome = {"principal_factors": [factor]}
@@ -125,7 +129,7 @@ def test_a_model_s_numbers_are_never_printed_and_never_block(key: str, number: f
         assert problems_of(outcome) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("outcome", "expected"),
     [
         ({"principal_factors": [{"feature": "debt", "shap_value": -0.3}]}, "Debt – this lowered the system’s result."),
@@ -198,8 +202,8 @@ COUNTEROFFERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("offer", COUNTEROFFERS)
-@pytest.mark.parametrize("pack", ["us_ecoa_fcra", "general"])
+@each_case("offer", COUNTEROFFERS)
+@each_case("pack", ["us_ecoa_fcra", "general"])
 def test_a_counteroffer_says_what_was_refused_what_is_offered_how_to_accept_and_by_when(offer: dict, pack: str):
     outcome = {"action": "counteroffer", "reasons": [WORDS], **offer}
     record = {"events": {"loan_application": {}, "application": {"amount_requested_usd": 25000}}, "outcome": outcome}
@@ -237,7 +241,7 @@ def test_what_no_statement_tells_stands_in_untold_with_its_kind():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("outcome", "path"),
     [
         ({"reasons": [WORDS]}, "reasons.0"),
@@ -288,11 +292,10 @@ def test_no_draft_of_any_record_is_blocked_by_what_it_leaves_out_itself(record: 
     assert [each for each in found if each.blocks] == []
 
 
-@pytest.mark.parametrize(("pack", "language"), EVERY)
-def test_no_sample_has_reasons_conditions_or_terms_that_its_draft_leaves_out(pack: str, language: str):
-    for raw in samples.synthetic_records():
-        content = content_of(raw, pack, language)
-        assert [each for each in checklist.untold_fields(case(raw, pack), content) if each.blocks] == []
+@each_case(("raw", "pack", "language"), under_each_pack(samples.synthetic_records()))
+def test_no_sample_has_reasons_conditions_or_terms_that_its_draft_leaves_out(raw: bytes, pack: str, language: str):
+    content = content_of(raw, pack, language)
+    assert [each for each in checklist.untold_fields(case(raw, pack), content) if each.blocks] == []
 
 
 @pytest.mark.django_db
@@ -342,12 +345,12 @@ def test_how_to_accept_an_offer_is_told_beside_its_terms_wherever_it_stands(key)
     assert untold_in(outcome, {**content, "decision_summary": []})[key] == "offer"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("key", "kind"),
     [("sollzins_prozent", "term"), ("zinsbindung_jahre", "term"), ("Selbstbeteiligung-EUR", "term"),
      ("surprime_pourcent", "term"), ("franchise_eur", "term"), ("bezahlt_eur", "decided")],
 )  # fmt: skip
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_case("language", LANGUAGES)
 def test_terms_of_german_and_french_records_are_told_and_never_lost(key, kind, language):
     outcome = {"action": "approved", key: 5}
     content = content_of({"decision_id": "d", "outcome": outcome}, "general", language)
@@ -355,8 +358,8 @@ def test_terms_of_german_and_french_records_are_told_and_never_lost(key, kind, l
     assert untold_in(outcome, {**content, "decision_summary": []})[key] == kind
 
 
-@pytest.mark.parametrize("container", ["ablehnungsgruende", "begruendung", "motifs", "raisons", "hauptfaktoren"])
-@pytest.mark.parametrize("key", ["hinweis", "begruendung", "libelle", "raison", "merkmal"])
+@each_case("container", ["ablehnungsgruende", "begruendung", "motifs", "raisons", "hauptfaktoren"])
+@each_case("key", ["hinweis", "begruendung", "libelle", "raison", "merkmal"])
 def test_reasons_under_german_and_french_keys_are_told(container, key):
     assert factors({container: [{"code": "R1", key: WORDS}]}) == [WORDS]
 
@@ -364,7 +367,7 @@ def test_reasons_under_german_and_french_keys_are_told(container, key):
 # ── terms, conditions and procedures under names of their own ──
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("key", "value", "kind", "sentence"),
     [
         ("subject_to", "Proof of residence", "condition", "A condition: Proof of residence."),
@@ -419,8 +422,8 @@ def test_how_to_appeal_is_told_where_something_was_refused_and_not_where_all_was
     assert told(content_of({"outcome": {"action": "approved", **outcome}}), "decision_summary")[1:] == []
 
 
-@pytest.mark.parametrize("empty", [{}, {"conditions": None}, {"conditions": {}}, {"conditions": [None, {"text": ""}]}])
-@pytest.mark.parametrize("action", ["approved_with_conditions", "COUNTER_OFFER"])
+@each_case("empty", [{}, {"conditions": None}, {"conditions": {}}, {"conditions": [None, {"text": ""}]}])
+@each_case("action", ["approved_with_conditions", "COUNTER_OFFER"])
 def test_conditions_or_an_offer_that_the_record_does_not_have_are_warned_of(empty, action):
     found = warnings_of({"decision_id": "d", "outcome": {"action": action, **empty}})
     assert [each.where for each in found if each.id.startswith("untold_terms-")] == ["decision_summary"]

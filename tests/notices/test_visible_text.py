@@ -8,47 +8,53 @@ from config.visible_text import is_visible
 from notices import services
 from notices.errors import MissingAuthority, MissingReason
 from notices.wording.reasons import has_words, telling_words
+from tests.cases import each_case
 from tests.notices.conftest import acting, approve, done, edit, exempt, refused, send, shown, step, stored
 from tests.notices.test_back_office import do
+from tests.people import Browser
 
 pytestmark = pytest.mark.django_db
 
 BLANK = ["\u200b", "\u3164\u3164", "\u2800", "\u115f\u1160", "\u034f", "\uffa0", "\u00ad", "\ufeff", ".", "-", "…", "_"]
 
 
-@pytest.mark.parametrize("text", [*BLANK, "", " \n", "👍", "\u200d\u200c"])
+@each_case("text", [*BLANK, "", " \n", "👍", "\u200d\u200c"])
 def test_what_shows_no_letter_and_no_digit_is_not_visible(text):
     assert not is_visible(text)
     assert not has_words(text)
     assert not telling_words(text)
 
 
-@pytest.mark.parametrize("text", ["No", "7", "否", "हाँ", "한", "R-1", "\u200bNo", "½"])
+@each_case("text", ["No", "7", "否", "हाँ", "한", "R-1", "\u200bNo", "½"])
 def test_every_script_s_letters_and_digits_are(text):
     assert is_visible(text)
 
 
-@pytest.mark.parametrize("text", ["Declined.", "Abgelehnt", "拒绝", "NO", "Credit limit: 5,000 EUR", "अस्वीकृत", "مرفوض"])
+@each_case("text", ["Declined.", "Abgelehnt", "拒绝", "NO", "Credit limit: 5,000 EUR", "अस्वीकृत", "مرفوض"])
 def test_a_sentence_has_a_word(text):
     assert has_words(text)
 
 
-@pytest.mark.parametrize("text", ["x", "7", "A1", "n/a", "xx", "TBD", "0.5"])
+@each_case("text", ["x", "7", "A1", "n/a", "xx", "TBD", "0.5"])
 def test_a_code_a_figure_or_a_sign_for_nothing_has_none(text):
     assert not has_words(text)
 
 
-@pytest.mark.parametrize("text", BLANK)
-def test_it_gives_no_reason_by_the_api(api, notice, text):
-    done(step(api, notice, "submit"))
+@pytest.fixture
+def in_review(api, notice) -> dict:
+    return done(step(api, notice, "submit"))
+
+
+@each_case("text", BLANK)
+def test_it_gives_no_reason_by_the_api(api, in_review, text):
     for answer in (
-        exempt(api, notice, inputs=text),
-        step(api, notice, "request-changes", {"reason": text}),
+        exempt(api, in_review, inputs=text),
+        step(api, in_review, "request-changes", {"reason": text}),
         send(api, "POST", "authority-grants", {"email": "a@b.c", "authority": text, "valid_from": "2026-01-01"}),
     ):
         assert answer.status_code == 422, answer.content
         assert answer.json()["detail"][0]["type"] == "value_error"
-    assert shown(api, notice)["state"] == "in_review"
+    assert shown(api, in_review)["state"] == "in_review"
 
 
 def test_no_door_of_the_service_takes_it(api, notice, organization, signed_in):
@@ -65,15 +71,19 @@ def test_no_door_of_the_service_takes_it(api, notice, organization, signed_in):
     assert do(browser, notice, "request-changes", reason="\u200b").status_code in (409, 422)
 
 
-@pytest.mark.parametrize("text", BLANK)
-def test_nobody_approves_by_a_name_or_an_authority_that_nobody_sees(api, notice, signed_in, text):
+@pytest.fixture
+def approver(signed_in) -> Browser:
+    return signed_in(Role.APPROVER)
+
+
+@each_case("text", BLANK)
+def test_nobody_approves_by_a_name_or_an_authority_that_nobody_sees(api, notice, approver, text):
     assert "has to name" in refused(approve(api, notice, approver=text))
     assert "has to name" in refused(approve(api, notice, authority=text))
-    member = signed_in(Role.APPROVER)
-    assert "authority" in refused(step(member, notice, "approve", {"authority": text}))
+    assert "authority" in refused(step(approver, notice, "approve", {"authority": text}))
 
 
-@pytest.mark.parametrize("text", BLANK)
+@each_case("text", BLANK)
 def test_a_title_or_a_sentence_of_it_is_a_problem(api, notice, text):
     item = {"statement": text, "source": "outcome.action"}
     for changes, problem in (
@@ -85,13 +95,13 @@ def test_a_title_or_a_sentence_of_it_is_a_problem(api, notice, text):
         assert any(problem in each for each in edited["problems"]), (changes, edited["problems"])
 
 
-@pytest.mark.parametrize("text", ["x", "7", "n/a", "A1"])
+@each_case("text", ["x", "7", "n/a", "A1"])
 def test_what_was_decided_is_said_in_a_word(api, notice, text):
     edited = done(edit(api, notice, decision_summary=[{"statement": text, "source": "outcome.action"}]))
     assert any("does not say what was decided" in each for each in edited["problems"])
 
 
-@pytest.mark.parametrize("text", BLANK)
+@each_case("text", BLANK)
 def test_a_placeholder_of_it_is_not_filled_in_and_it_signs_nothing(api, text):
     body = {"default_pack": "general", "placeholders": {"contact": text}, "signatory": {"name": text}}
     assert done(send(api, "PUT", "notice-settings", body))["signatory"] == {}

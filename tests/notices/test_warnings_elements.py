@@ -9,6 +9,7 @@ import time_machine
 from notices import checklist
 from notices.packs import packs
 from notices.warnings import find
+from tests.cases import each_case
 from tests.notices.conftest import approve, done, drafted, exempt, refused, shown, warnings_of
 from tests.notices.drafts import EVERY, case, warned
 from tests.notices.drafts import drafted as content_of
@@ -26,7 +27,7 @@ def problems(record: dict, pack: str = "general", language: str = "en", **conten
     return checklist.problems(case(record, pack), Words(content_of(record, pack, language) | content))
 
 
-@pytest.mark.parametrize(("pack", "language"), EVERY)
+@each_case(("pack", "language"), EVERY)
 def test_what_is_missing_blocks_or_warns_or_is_advice_and_never_two_of_these(pack, language):
     content = content_of(DENIED, pack, language)
     told = {each.sentence for each in warned("missing_element", find(case(DENIED, pack), content))}
@@ -119,7 +120,7 @@ UNDECIDED = [
 ]
 
 
-@pytest.mark.parametrize(("pack", "language"), EVERY)
+@each_case(("pack", "language"), EVERY)
 def test_no_letter_is_approved_that_does_not_say_what_was_decided(pack, language):
     for record in UNDECIDED:
         found = problems({"decision_id": "d", **record}, pack, language)

@@ -7,6 +7,7 @@ import pytest
 from decisions import samples
 from notices.packs import packs
 from notices.wording.language import is_other_language
+from tests.cases import each_case
 from tests.notices.drafts import EVERY, LANGUAGES, warned, warnings_of
 
 PROSE = {
@@ -46,17 +47,17 @@ NEITHER = [
 ALL = [(language, sentence) for language in PROSE for sentence in PROSE[language]]
 
 
-@pytest.mark.parametrize(("language", "sentence"), ALL)
+@each_case(("language", "sentence"), ALL)
 def test_prose_is_known_in_its_own_language_and_in_no_other(language, sentence):
     assert {letter for letter in LANGUAGES if not is_other_language(sentence, letter)} == {language} & set(LANGUAGES)
 
 
-@pytest.mark.parametrize("text", NEITHER)
+@each_case("text", NEITHER)
 def test_names_codes_and_single_words_belong_to_no_language(text):
     assert not any(is_other_language(text, letter) for letter in LANGUAGES)
 
 
-@pytest.mark.parametrize(("pack", "language"), EVERY)
+@each_case(("pack", "language"), EVERY)
 def test_no_text_of_a_pack_is_taken_for_another_language(pack, language):
     text = packs()[pack].text(language)
     texts = [text.title, text.how_to_request_inputs, text.how_to_request_review, *text.rights, *text.labels.values()]
@@ -93,7 +94,7 @@ def test_the_names_of_fields_are_no_prose():
     assert warned("other_language", warnings_of(record, language="de")) == []
 
 
-@pytest.mark.parametrize("raw", samples.synthetic_records())
+@each_case("raw", samples.synthetic_records())
 def test_a_sample_is_warned_of_only_in_letters_of_another_language(raw):
     spoken = json.loads(raw)["subject"].get("language", "en")[:2]
     for language in LANGUAGES:

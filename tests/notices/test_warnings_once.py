@@ -4,6 +4,7 @@ import pytest
 
 from notices import checklist
 from notices.warnings import ApprovalWarning
+from tests.cases import each_case
 from tests.notices.drafts import case, drafted, warned, warnings_of
 from tests.notices.judged import Words
 
@@ -24,8 +25,8 @@ def only(record: dict, pack: str, *kinds: str) -> ApprovalWarning:
 WHO_DECIDED = ("contradiction", "who_decided", "not_automated", "human_decided", "no_admt")
 
 
-@pytest.mark.parametrize("pack", ["gdpr_22", "us_ca_admt", "us_co_admt", "general"])
-@pytest.mark.parametrize(
+@each_case("pack", ["gdpr_22", "us_ca_admt", "us_co_admt", "general"])
+@each_case(
     ("outcome", "approval"),
     [
         ({"solely_automated": True}, {"approver": "Pat Example", "human_involvement": "decided_by_human"}),
@@ -102,8 +103,8 @@ def test_a_plan_of_no_known_kind_is_warned_of_once(plan):
     only(record, "us_health_denial", "plan_unknown", "unknown_value", "unknown_kind")
 
 
-@pytest.mark.parametrize("language", ["en", "de", "fr"])
-@pytest.mark.parametrize("reason", ["n. a.", "N/A", "n.a."])
+@each_case("language", ["en", "de", "fr"])
+@each_case("reason", ["n. a.", "N/A", "n.a."])
 def test_what_says_nothing_is_in_no_other_language(reason, language):
     found = warnings_of(about({"reasons": [reason]}), "general", language)
     assert [each.id.rpartition("-")[0] for each in found if each.where == "main_factors.0"] == ["no_reason"]

@@ -1,8 +1,7 @@
 """A sentence about the outcome says the outcome that it cites, or a warning says that it does not."""
 
-import pytest
-
 from notices import outcomes
+from tests.cases import each_case
 from tests.notices.drafts import LANGUAGES, warned, warnings_of
 
 
@@ -13,7 +12,7 @@ def said(sentence: str, action: str, language: str = "en", path: str = "outcome.
     return [each.where for each in found]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("language", "action", "sentence"),
     [
         ("en", "denied", "Your application was approved."),
@@ -38,7 +37,7 @@ def test_a_sentence_that_says_the_opposite_of_the_outcome_is_named(language, act
     assert said(sentence, action, language) == ["decision_summary.0"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("language", "action", "sentence"),
     [
         ("en", "denied", "Your application was not approved."),
@@ -58,9 +57,10 @@ def test_one_that_says_it_in_other_words_is_not(language, action, sentence):
     assert said(sentence, action, language) == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("path", outcomes.PATHS)
-def test_no_draft_says_another_outcome_than_its_own(language, path):
-    for word in outcomes._table():
+@each_case(("turn", "language"), enumerate(LANGUAGES))
+def test_no_draft_says_another_outcome_than_its_own(turn, language):
+    """Each word at each path, in one language or another."""
+    for number, word in enumerate(outcomes._table(), start=turn):
+        path = outcomes.PATHS[number % len(outcomes.PATHS)]
         record = {"decision_id": "d", "outcome": {path.rpartition(".")[2]: word}}
         assert warned("other_outcome", warnings_of(record, "general", language)) == []

@@ -6,6 +6,7 @@ import pytest
 
 from notices import deadlines
 from notices.packs import packs
+from tests.cases import each_case
 from tests.notices.drafts import EVERY, warned, warnings_of
 
 UNREADABLE = ["yesterday", "02/11/2026", "2026-02-30T10:00:00Z", "2026-11-02T25:00:00Z", 1793613600, True, {"day": 2}]
@@ -22,7 +23,7 @@ def at(path: str, value: object) -> dict:
     return record
 
 
-@pytest.mark.parametrize("path", [*deadlines.TIMES, "approval.approved_at"])
+@each_case("path", [*deadlines.TIMES, "approval.approved_at"])
 def test_a_time_that_cannot_be_read_warns_once_and_is_named(path):
     for value in UNREADABLE:
         (found,) = warned("unreadable_time", warnings_of(at(path, value), "us_ecoa_fcra"))
@@ -31,14 +32,14 @@ def test_a_time_that_cannot_be_read_warns_once_and_is_named(path):
         assert warned("unreadable_time", warnings_of(at(path, value), "us_ecoa_fcra")) == []
 
 
-@pytest.mark.parametrize("pack", sorted(packs()))
+@each_case("pack", sorted(packs()))
 def test_a_day_of_the_decision_that_cannot_be_read_is_one_fault(pack):
     found = warnings_of(at("decided_at", "2.11.2026 um zehn"), pack)
     told = ("decided_at is no time", "no readable date")
     assert len([each for each in found if any(words in each.sentence for words in told)]) == 1
 
 
-@pytest.mark.parametrize(("pack", "language"), EVERY)
+@each_case(("pack", "language"), EVERY)
 def test_what_operators_are_told_is_in_english_whatever_the_letter_is_in(pack, language):
     record = {"decision_id": "d", "decided_at": "x", "outcome": {"action": "denied", "reasons": ["R07"]}}
     english = set(packs()[pack].text("en").labels.values())
@@ -52,9 +53,9 @@ def test_a_warning_about_the_whole_begins_with_its_sentence():
     assert any(each.line == each.sentence for each in found)
 
 
-@pytest.mark.parametrize("day", ["2027-02-30", "2027-13-01", "45.13.2027", "45/13/2027", 1798761600])
-@pytest.mark.parametrize("path", ["outcome.valid_until", "outcome.offer.expiry_date", "outcome.effective_date"])
-@pytest.mark.parametrize("language", ["en", "de", "fr"])
+@each_case("day", ["2027-02-30", "2027-13-01", "45.13.2027", "45/13/2027", 1798761600])
+@each_case("path", ["outcome.valid_until", "outcome.offer.expiry_date", "outcome.effective_date"])
+@each_case("language", ["en", "de", "fr"])
 def test_a_day_of_an_offer_that_nobody_can_read_warns(day, path, language):
     found = warned("unclear_day", warnings_of(at(path, day), "general", language))
     assert any(each.sentence.startswith(f"{path} is {day}, and nobody") for each in found)
@@ -66,7 +67,7 @@ def test_a_day_that_may_be_one_of_two_does_where_both_are_written(day):
     assert warned("unclear_day", warnings_of(at("outcome.valid_until", day), "general", "fr")) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "day", ["2027-02-28", "2027-02-28T10:00:00Z", "13/02/2027", "02/02/2027", "01.02.2027", "9999-12-31", "soon", 30]
 )
 def test_a_day_that_has_one_reading_does_not(day):

@@ -15,8 +15,9 @@ from notices.warnings import values
 from notices.wording import vocabulary
 from notices.wording.amounts import AmountMention, find_amounts
 from notices.wording.contents import Contents
+from tests.cases import each_case
 from tests.growth import assert_linear
-from tests.notices.drafts import EVERY, LANGUAGES, case, drafted, statements, warnings_of
+from tests.notices.drafts import EVERY, LANGUAGES, case, drafted, statements, under_each_pack, warnings_of
 from tests.notices.test_drafting_any_record import RECORDS
 
 NOT_IN_FIELD = "not_in_field-"
@@ -35,7 +36,7 @@ def named(value: Any, sentence: str, language: str = "en", field: str = "ratio",
 # ── what is in the field ──
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "sentence", "field"),
     [
         (0.31, "Your ratio was 0.31.", "ratio"),
@@ -80,7 +81,7 @@ def test_what_the_field_has_is_said_as_it_stands_rounded_in_words_or_in_another_
     assert named(value, sentence, field=field) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("language", "value", "sentence", "field"),
     [
         ("de", 0.31, "Ihr Verhältnis war 31 Prozent.", "ratio"),
@@ -111,7 +112,7 @@ def test_so_it_is_in_every_language(language, value, sentence, field):
 # ── what is not ──
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "sentence", "field", "told"),
     [
         (0.31, "Your ratio is 90 percent, and our limit is 36 percent.", "ratio", ["90 percent", "36 percent"]),
@@ -156,7 +157,7 @@ def test_what_the_field_does_not_have_is_named(value, sentence, field, told):
     assert named(value, sentence, field=field) == told
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("language", "value", "sentence", "told"),
     [
         ("de", 0.31, "Ihr Verhältnis ist 90 Prozent.", ["90 Prozent"]),
@@ -196,7 +197,7 @@ def test_a_label_may_have_numbers_where_the_field_s_own_name_has_them():
     assert named(2, "Payments more than 60 days late: 2.", **more) == ["60 days"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "said", "told"),
     [
         ("Debt takes 90 percent of income, our limit is 36 percent", "", ["90 percent", "36 percent"]),
@@ -209,7 +210,7 @@ def test_a_label_may_have_numbers_where_the_field_s_own_name_has_them():
         ("Debt To Income", "", []),
     ],
 )
-@pytest.mark.parametrize("key", ["factor", "name"])
+@each_case("key", ["factor", "name"])
 def test_what_a_factor_is_called_proves_nothing_of_the_field_that_it_is_about(key, name, said, told):
     more = {"outcome": {"principal_factors": [{key: name, "path": "events.check.dti"}]}}
     assert named(0.31, said or f"{name}: 31%.", field="dti", **more) == told
@@ -251,7 +252,7 @@ MEASURED: list[tuple[dict[str, str], str, list[str], tuple[int | float | str, ..
 ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "beside", "sentence", "told"),
     [(value, beside, sentence, told) for beside, sentence, told, values in MEASURED for value in values],
 )
@@ -262,7 +263,7 @@ def test_what_an_amount_is_measured_in_may_stand_in_the_field_beside_it(value, b
     assert re.findall("“(.*?)”", " ".join(each.sentence for each in found if NOT_IN_FIELD in each.id)) == told
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "sentence", "told"),
     [
         (0.31, "Your ratio was 36…", ["36"]),
@@ -289,7 +290,7 @@ def test_no_other_way_to_write_a_number_or_name_hides_it(value, sentence, told):
     assert named(value, sentence) == told
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("language", "value", "sentence", "told"),
     [
         ("de", 5, "Sie haben zweimal gemahnt, doppelt so viel wie im Vorjahr.", ["doppelt", "zweimal"]),
@@ -306,7 +307,7 @@ def test_nor_does_any_in_another_language(language, value, sentence, told):
     assert named(value, sentence, language) == told
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("language", "value", "sentence", "field"),
     [
         ("en", 0.67, "It is two thirds of what you earn.", "ratio"),
@@ -342,14 +343,10 @@ def test_no_draft_says_what_its_fields_do_not_have(record: dict, under: tuple[st
     assert [(each.sentence, content) for each in told] == []
 
 
-ABOUT_THE_LAW = ("missing", "national_law", "not_automated", "not_in_force", "other_language", "who_decided")
-
-
-@pytest.mark.parametrize("raw", samples.synthetic_records())
-def test_no_draft_of_a_sample_does(raw):
-    for pack, language in EVERY:
-        found = warnings_of(raw, pack, language)
-        assert [each.sentence for each in found if each.id.startswith(NOT_IN_FIELD)] == []
+@each_case(("raw", "pack", "language"), under_each_pack(samples.synthetic_records()))
+def test_no_draft_of_a_sample_does(raw, pack, language):
+    found = warnings_of(raw, pack, language)
+    assert [each.sentence for each in found if each.id.startswith(NOT_IN_FIELD)] == []
 
 
 @settings(max_examples=150, deadline=None)
@@ -415,7 +412,7 @@ WORDS = st.sampled_from(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.one_of(PROSE, WORDS))
 def test_looking_for_what_a_field_does_not_have_grows_as_the_sentence_does(language, pattern):
     names = [{"name": f"Bank {number}"} for number in range(100)]

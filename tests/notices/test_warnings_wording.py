@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.cases import each_case
 from tests.growth import assert_linear
 from tests.notices.drafts import drafted, told, warned, warnings_of
 
@@ -11,7 +12,7 @@ def kinds(value: str, **outcome: object) -> set[str]:
     return {each.id.rpartition("-")[0] for each in warnings_of(record) if each.where.startswith("main_factors.")}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "value",
     [
         "<p>Your <strong>deposit</strong> is missing.</p>", "Your income<br/>is too low.", "Income &amp; rent differ.",
@@ -25,7 +26,7 @@ def test_what_is_made_for_programs_is_warned_of(value):
     assert "markup" in kinds(value)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "value",
     [
         "Your debt-to-income ratio is 0.41 > 0.36.", "Income < 3 x rent.", "R&D costs are no income.",
@@ -65,7 +66,7 @@ def test_what_a_person_wrote_in_an_application_may_be_long():
     assert warned("long_sentence", warnings_of(record)) == []
 
 
-@pytest.mark.parametrize("pattern", ["<", "<a ", "{", "{{", "[x](", "**a", "&a", "%(", "<a href=", "${", "a "])
+@each_case("pattern", ["<", "<a ", "{", "{{", "[x](", "**a", "&a", "%(", "<a href=", "${", "a "])
 def test_looking_for_markup_grows_as_the_sentence_does(pattern):
     def read(text: str) -> None:
         said = [{"statement": text, "source": "outcome.action"}]

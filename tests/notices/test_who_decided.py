@@ -7,6 +7,7 @@ import pytest
 from notices import checklist
 from notices.models import Notice, NoticeRevision
 from notices.packs import packs
+from tests.cases import each_case
 from tests.notices.conftest import approve, done, drafted, edit, exempt, shown, step
 from tests.notices.drafts import case, told
 from tests.notices.judged import AUTOMATED, REVIEW, SOLELY, about, kinds, letter, missing, results, sentences
@@ -15,7 +16,7 @@ from tests.notices.test_reasons import Words
 # ── letters about a person's review ──
 
 
-@pytest.mark.parametrize("pack", [*SOLELY, "us_co_admt", "eu_ai_act_86", "eu_ccd2_18", "general"])
+@each_case("pack", [*SOLELY, "us_co_admt", "eu_ai_act_86", "eu_ccd2_18", "general"])
 def test_a_person_s_review_is_not_blocked_by_tests_for_automated_decisions(pack):
     language = packs()[pack].languages[0]
     content = letter(REVIEW, pack, language)
@@ -52,8 +53,8 @@ APPROVED = [
 ]
 
 
-@pytest.mark.parametrize("told", APPROVED)
-@pytest.mark.parametrize("pack", ["gdpr_22", "uk_gdpr_22c", "us_co_admt", "eu_ccd2_18"])
+@each_case("told", APPROVED)
+@each_case("pack", ["gdpr_22", "uk_gdpr_22c", "us_co_admt", "eu_ccd2_18"])
 def test_an_approval_has_nothing_to_contest(told: dict, pack: str):
     approved = {**about(reasons=None, **told), "decided_at": "2027-02-01T10:00:00Z"}
     content = letter(approved, pack)
@@ -63,10 +64,8 @@ def test_an_approval_has_nothing_to_contest(told: dict, pack: str):
     assert missing(approved, pack) == set()
 
 
-@pytest.mark.parametrize(
-    "action", ["denied", "counteroffer", "conditionally_approved", "partially_approved", "reduced"]
-)
-@pytest.mark.parametrize("pack", ["gdpr_22", "uk_gdpr_22c", "us_co_admt"])
+@each_case("action", ["denied", "counteroffer", "conditionally_approved", "partially_approved", "reduced"])
+@each_case("pack", ["gdpr_22", "uk_gdpr_22c", "us_co_admt"])
 def test_what_is_adverse_in_part_can_be_contested(action: str, pack: str):
     assert (
         letter({**about(action=action), "decided_at": "2027-02-01T10:00:00Z"}, pack)["human_review_available"] is True
@@ -106,7 +105,7 @@ def test_a_review_from_elsewhere_is_known_however_it_is_spelled(reconsiders, app
 # ── a person's decision ──
 
 
-@pytest.mark.parametrize(("pack", "language"), [(pack, each) for pack in SOLELY for each in packs()[pack].languages])
+@each_case(("pack", "language"), [(pack, each) for pack in SOLELY for each in packs()[pack].languages])
 def test_a_letter_about_a_person_s_decision_cites_no_law_for_automated_ones(pack, language):
     content = letter(about(solely_automated=False), pack, language)
     assert content["framework"] != packs()[pack].text(language).framework
@@ -122,7 +121,7 @@ def test_a_record_that_tells_of_a_person_who_decided_is_asked_too(word):
     assert "who_decided" in kinds(record, "gdpr_22")
 
 
-@pytest.mark.parametrize("word", ["none", "reviewed_before_decision", "", "n/a", 7, None])
+@each_case("word", ["none", "reviewed_before_decision", "", "n/a", 7, None])
 def test_a_record_that_does_not_say_who_decided_is_taken_for_an_automated_one(word):
     record = {**about(solely_automated=None), "approval": {"human_involvement": word}}
     assert "22" in letter(record, "gdpr_22")["framework"]
@@ -147,8 +146,8 @@ def test_a_law_about_decisions_with_a_system_warns_where_the_record_tells_of_non
 # ── contradictions ──
 
 
-@pytest.mark.parametrize("pack", ["general", "gdpr_22", "us_ecoa_fcra"])
-@pytest.mark.parametrize(
+@each_case("pack", ["general", "gdpr_22", "us_ecoa_fcra"])
+@each_case(
     ("solely", "approval"),
     [
         (True, {"approver": "officer 3"}),
@@ -165,7 +164,7 @@ def test_a_record_that_contradicts_itself_about_who_decided_warns(pack, solely, 
     assert "contradiction" in kinds({**about(solely_automated=solely), "approval": approval}, pack)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("solely", "approval"),
     [
         (True, None),
@@ -260,8 +259,8 @@ def test_california_says_which_request_it_answers():
 # ── whatever a record says ──
 
 
-@pytest.mark.parametrize("pack", sorted(packs()))
-@pytest.mark.parametrize(
+@each_case("pack", sorted(packs()))
+@each_case(
     "odd",
     [
         {"reconsiders": [], "approval": "somebody", "system": "yes"},
