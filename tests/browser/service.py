@@ -1,9 +1,13 @@
 """The whole service as `make run` starts it, web and worker, and the mailboxes of the people who use it."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http.cookies import SimpleCookie
 from pathlib import Path
+
+from playwright.sync_api import StorageState
 
 from tests.support.forks import CELERY
 from tests.system.live import Server, server, wait_until
@@ -44,6 +48,22 @@ class Service:
         token = self.invitation(address, role).rstrip("/").rpartition("/")[2]
         self.call("POST", "/v1/auth/invites/accept", f'{{"token": "{token}"}}'.encode())
         return address
+
+    def signed_in(self, address: str) -> StorageState:
+        """What the browser of a person keeps once they have signed in, without a browser."""
+        kept = SimpleCookie()
+        with self.live.client() as client:
+
+            def post(step: str, **body: str) -> None:
+                cookies = "; ".join(f"{name}={each.value}" for name, each in kept.items())
+                answer = client.request("POST", f"/v1/auth/otp/{step}", json.dumps(body).encode(), Cookie=cookies)
+                assert answer.status == 200, answer.body
+                for cookie in answer.headers.get_all("Set-Cookie", []):
+                    kept.load(cookie)
+
+            code = self.code(address, lambda: post("request", email=address))
+            post("verify", email=address, code=code)
+        return {"cookies": [{"name": name, "value": each.value, "url": self.url} for name, each in kept.items()]}
 
     def require_second_factor(self, required: bool) -> None:
         body = b'{"second_factor_required": true}' if required else b'{"second_factor_required": false}'

@@ -58,9 +58,7 @@ def test_a_person_enrols_an_app_and_confirms_with_it_from_then_on(strict_site, o
 def test_a_person_ends_a_session_of_another_browser(site, open_page):
     lost = open_page(site, user_agent="Lost Phone")
     sign_in(site, lost)
-    page = open_page(site, user_agent="Desk")
-    sign_in(site, page)
-    page.goto("/account/sessions/")
+    page = open_page(site, "/account/sessions/", storage_state=site.signed_in(OWNER))
     row = page.get_by_role("listitem").filter(has_text="Lost Phone")
     row.get_by_role("button", name="End this session").click()
     expect(page.get_by_text("Lost Phone")).to_have_count(0)
@@ -70,8 +68,8 @@ def test_a_person_ends_a_session_of_another_browser(site, open_page):
 
 
 def test_the_first_steps_are_done_one_by_one_and_put_away(site, open_page):
-    page = open_page(site)
-    sign_in(site, page, site.member("newcomer@live.example", "editor"))
+    newcomer = site.member("newcomer@live.example", "editor")
+    page = open_page(site, "/admin/", storage_state=site.signed_in(newcomer))
     panel = page.get_by_role("region", name="First steps")
     for step in ("Open a decision", "Check a receipt"):
         panel.get_by_role("listitem").filter(has_text=step).get_by_role("button", name="Done").click()
@@ -81,8 +79,8 @@ def test_the_first_steps_are_done_one_by_one_and_put_away(site, open_page):
     expect(panel).to_have_count(0)
 
 
-def test_the_back_office_leads_to_ones_sessions_and_out(site, page):
-    sign_in(site, page, OWNER)
+def test_the_back_office_leads_to_ones_sessions_and_out(site, open_page):
+    page = open_page(site, "/admin/", storage_state=site.signed_in(OWNER))
     page.get_by_role("link", name="Your sessions").click()
     expect(page.get_by_role("heading", name="Where you are signed in")).to_be_visible()
     page.get_by_role("link", name="To the back office").click()
@@ -90,8 +88,8 @@ def test_the_back_office_leads_to_ones_sessions_and_out(site, page):
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-@pytest.mark.parametrize("path", ["decisions/decision/", "accounts/member/", "accounts/auditevent/"])
-def test_the_back_offices_pages_work_under_the_content_security_policy(site, page, path):
-    sign_in(site, page)
-    page.goto(f"/admin/{path}")
-    expect(page.get_by_role("main").get_by_role("heading").first).to_be_visible()
+def test_the_back_offices_pages_work_under_the_content_security_policy(site, open_page, signed_in_state):
+    page = open_page(site, "/admin/decisions/decision/", storage_state=signed_in_state(OWNER))
+    for path in ("decisions/decision/", "accounts/member/", "accounts/auditevent/"):
+        page.goto(f"/admin/{path}")
+        expect(page.get_by_role("main").get_by_role("heading").first).to_be_visible()

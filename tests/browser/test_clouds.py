@@ -3,11 +3,11 @@
 from playwright.sync_api import expect
 
 from tests.browser.axe import violations
+from tests.browser.people import OWNER
 
 
 def test_a_cloud_is_tested_without_scripts_and_the_checklist_is_printed_alone(site, open_page, signed_in_state):
-    owner = site.member("owner@clouds.example", "owner")
-    page = open_page(site, "/admin/custody/entry/", storage_state=signed_in_state(owner), java_script_enabled=False)
+    page = open_page(site, "/admin/custody/entry/", storage_state=signed_in_state(OWNER), java_script_enabled=False)
     page.get_by_role("link", name="Test a cloud").click()
     page.get_by_role("link", name="Google Cloud").click()
     page.get_by_label("Bucket").fill("records")
@@ -26,8 +26,7 @@ def test_a_cloud_is_tested_without_scripts_and_the_checklist_is_printed_alone(si
 
 
 def test_axe_finds_nothing_in_a_checklist(site, open_page, signed_in_state):
-    owner = site.member("owner@checklists.example", "owner")
-    page = open_page(site, "/admin/custody/entry/clouds/aws/", storage_state=signed_in_state(owner))
+    page = open_page(site, "/admin/custody/entry/clouds/aws/", storage_state=signed_in_state(OWNER))
     page.get_by_role("button", name="Test").click()
     expect(page.get_by_role("heading", name="The test failed")).to_be_visible()
     assert violations(page) == []

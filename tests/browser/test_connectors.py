@@ -6,6 +6,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from tests.browser.axe import violations
+from tests.browser.people import OWNER
 from tests.system.live import wait_until
 
 
@@ -13,9 +14,8 @@ def test_a_connector_is_previewed_tested_created_and_mended_without_scripts(site
     folder = Path(site.live.environment["CONNECTOR_DIRECTORIES"]) / "claims"
     folder.mkdir()
     (folder / "claims.ndjson").write_text('{"claim": {"no": 71}, "amount": 1.50}\n{"claim": {}}\n')
-    owner = site.member("owner@connectors.example", "owner")
     page = open_page(
-        site, "/admin/connectors/connector/", storage_state=signed_in_state(owner), java_script_enabled=False
+        site, "/admin/connectors/connector/", storage_state=signed_in_state(OWNER), java_script_enabled=False
     )
     page.get_by_role("link", name="Create a connector").click()
     page.get_by_role("link", name="Folder").click()
@@ -44,8 +44,7 @@ def test_a_connector_is_previewed_tested_created_and_mended_without_scripts(site
 
 
 def test_axe_finds_nothing_in_what_a_test_and_a_preview_show(site, open_page, signed_in_state):
-    owner = site.member("owner@previews.example", "owner")
-    page = open_page(site, "/admin/connectors/connector/create/http_json/", storage_state=signed_in_state(owner))
+    page = open_page(site, "/admin/connectors/connector/create/http_json/", storage_state=signed_in_state(OWNER))
     page.get_by_label("Name").fill("Claims")
     page.get_by_label("URL").fill("https://127.0.0.1/")
     page.get_by_label("Item to preview").fill("[]")

@@ -5,6 +5,7 @@ import json
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import violations
+from tests.browser.people import OWNER
 
 WIDTH = 390
 
@@ -23,8 +24,7 @@ def ingest(site, decision_id: str) -> None:
 
 def test_a_policy_is_saved_only_after_what_it_would_free_was_shown(site, open_page, signed_in_state):
     ingest(site, "retention-1")
-    owner = site.member("owner@retention.example", "owner")
-    page = open_page(site, "/admin/retention/policy/", storage_state=signed_in_state(owner), java_script_enabled=False)
+    page = open_page(site, "/admin/retention/policy/", storage_state=signed_in_state(OWNER), java_script_enabled=False)
     page.get_by_label("Keep decisions for this many days").fill("1234")
     page.get_by_label("Note").fill("By our schedule.")
     page.get_by_role("button", name="Show what it would free").click()
@@ -58,8 +58,7 @@ def test_a_hold_is_placed_on_a_decision_and_lifted_with_a_reason(site, open_page
 
 def test_what_a_filter_covers_and_what_a_policy_frees_hinders_nobody(site, open_page, signed_in_state):
     ingest(site, "retention-3")
-    owner = site.member("second@retention.example", "owner")
-    page = open_page(site, "/admin/retention/hold/place/", storage_state=signed_in_state(owner))
+    page = open_page(site, "/admin/retention/hold/place/", storage_state=signed_in_state(OWNER))
     page.get_by_label("Matter").fill("Case 10")
     page.get_by_label("Why it must not be disposed of").fill("An inquiry.")
     page.get_by_label("Action").fill("refused here")

@@ -1,6 +1,5 @@
 """People sign in, in a real browser: with a pasted code, after mistakes, not after too many, and with the keyboard."""
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.people import OWNER, another, ask_for_code, enter, sign_in
@@ -27,14 +26,16 @@ def test_the_fields_tell_the_browser_what_to_fill_in(site, page):
     expect(code).to_have_attribute("inputmode", "numeric")
 
 
-@pytest.mark.parametrize("shape", ["{} {}", "{}-{}", " {}{} "])
-def test_a_code_may_be_pasted_with_spaces_or_a_dash(site, open_page, shape):
+def test_a_code_may_be_pasted_with_spaces_or_a_dash(site, open_page):
     page = open_page(site, permissions=["clipboard-read", "clipboard-write"])
-    code = ask_for_code(site, page, OWNER)
-    page.evaluate("text => navigator.clipboard.writeText(text)", shape.format(code[:3], code[3:]))
-    page.get_by_label("Code").press("Control+v")
-    page.keyboard.press("Enter")
-    expect(page).to_have_url(f"{site.url}/admin/")
+    for shape in ("{} {}", "{}-{}", " {}{} "):
+        page.context.clear_cookies()
+        page.goto("/sign-in/")
+        code = ask_for_code(site, page, OWNER)
+        page.evaluate("text => navigator.clipboard.writeText(text)", shape.format(code[:3], code[3:]))
+        page.get_by_label("Code").press("Control+v")
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(f"{site.url}/admin/")
 
 
 def test_a_person_without_an_account_sees_the_same_page(site, page):
@@ -60,24 +61,21 @@ def test_a_wrong_code_is_told_in_words_beside_the_field_and_the_right_one_still_
     expect(page).to_have_url(f"{site.url}/admin/")
 
 
-@pytest.mark.parametrize(
-    ("code", "told"),
-    [("", "Enter the six digits."), ("12345", "The code has six digits."), ("abc", "The code has six digits.")],
-)
-def test_half_a_code_is_told_in_words(site, page, code, told):
+def test_half_a_code_is_told_in_words(site, page):
     ask_for_code(site, page, OWNER)
-    enter(page, code)
-    expect(page.get_by_role("alert")).to_have_text(told)
+    for code, told in (
+        ("", "Enter the six digits."), ("12345", "The code has six digits."), ("abc", "The code has six digits."),
+    ):  # fmt: skip
+        page.goto("/sign-in/code/")
+        enter(page, code)
+        expect(page.get_by_role("alert")).to_have_text(told)
 
 
-@pytest.mark.parametrize(
-    ("address", "told"),
-    [("", "Enter your mail address."), ("owner", "This does not look like a mail address.")],
-)
-def test_what_is_no_address_is_told_in_words(page, address, told):
-    page.get_by_label("Mail address").fill(address)
-    page.get_by_role("button", name="Send me a code").click()
-    expect(page.get_by_role("alert")).to_have_text(told)
+def test_what_is_no_address_is_told_in_words(page):
+    for address, told in (("", "Enter your mail address."), ("owner", "This does not look like a mail address.")):
+        page.get_by_label("Mail address").fill(address)
+        page.get_by_role("button", name="Send me a code").click()
+        expect(page.get_by_role("alert")).to_have_text(told)
 
 
 def test_after_five_wrong_codes_the_right_one_is_refused_and_a_new_one_works(site, page):
