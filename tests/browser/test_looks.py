@@ -11,21 +11,18 @@ PAGES = [
 ]  # fmt: skip
 
 
-def test_no_page_scrolls_sideways_on_a_phone_of_360_pixels(site, open_page):
-    page = open_page(site, viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True)
-    seen = {}
-    for name in tour(site, page, "phone@live.example"):
-        seen[name] = page.evaluate("document.documentElement.scrollWidth")
-    assert seen == dict.fromkeys(PAGES, 360)
-
-
-def test_axe_finds_nothing_on_any_page_in_the_light_or_in_the_dark(site, open_page):
-    page = open_page(site)
+def test_no_page_scrolls_sideways_on_a_phone_of_360_pixels_and_axe_finds_nothing_on_any(site, open_page):
+    phone, desk = {"width": 360, "height": 640}, {"width": 1280, "height": 720}
+    page = open_page(site, viewport=phone, has_touch=True, is_mobile=True)
     found = {}
     for name in tour(site, page, "looks@live.example"):
+        width = page.evaluate("document.documentElement.scrollWidth")
+        page.set_viewport_size(desk)
         # The rest of the front page is Django's own.
-        found[name] = violations_in_light_and_dark(page, ".first-steps" if name == "first steps" else "html")
-    assert found == {name: [] for name in PAGES}
+        faults = violations_in_light_and_dark(page, ".first-steps" if name == "first steps" else "html")
+        found[name] = (width, faults)
+        page.set_viewport_size(phone)
+    assert found == dict.fromkeys(PAGES, (360, []))
 
 
 def test_axe_finds_a_fault_where_there_is_one(page):
@@ -33,10 +30,11 @@ def test_axe_finds_a_fault_where_there_is_one(page):
     assert [fault.partition(":")[0] for fault in violations(page)] == ["label"]
 
 
-def test_pages_are_dark_where_the_person_wants_them_so(site, open_page):
+def test_pages_are_dark_where_the_person_wants_them_so(page):
     brightness = {}
     for scheme in ("light", "dark"):
-        page = open_page(site, color_scheme=scheme)
+        page.emulate_media(color_scheme=scheme)
+        page.reload()
         colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
         brightness[scheme] = sum(int(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(","))
     assert brightness["dark"] < 200 < 600 < brightness["light"]

@@ -92,15 +92,6 @@ def test_a_review_is_recorded_with_its_salts_shown_and_loading_the_page_again_re
     expect(page.locator(".timeline li")).to_have_count(before + 1)
 
 
-def test_after_recording_the_form_is_empty_and_the_browser_remembers_no_text(signed_in, decision):
-    page = signed_in("editor", decision)
-    fill_in(page)
-    page.get_by_role("button", name="Record it").click()
-    expect(page.get_by_role("status")).to_be_visible()
-    for label in ("Rationale", "Evidence considered", "Requested by"):
-        expect(page.get_by_label(label)).to_have_value("")
-
-
 def test_a_refused_form_says_beside_the_field_what_is_missing_and_keeps_all_but_the_texts(signed_in, decision):
     page = signed_in("editor", decision)
     fill_in(page)
@@ -139,21 +130,24 @@ def test_an_auditor_sees_the_button_disabled_and_why(signed_in, decision):
     expect(page.get_by_label("Rationale")).to_have_count(0)
 
 
-@pytest.mark.parametrize("path", [None, "/admin/decisions/decision/reports/?by=authority", "/admin/"])
-def test_nothing_is_wider_than_a_telephone(signed_in, decision, path):
-    page = signed_in("editor", path or decision, **TELEPHONE)
-    assert not is_wider_than_the_screen(page), too_wide(page)
+def test_nothing_is_wider_than_a_telephone(signed_in, decision):
+    page = signed_in("editor", decision, **TELEPHONE)
+    for path in (decision, "/admin/decisions/decision/reports/?by=authority", "/admin/"):
+        page.goto(path)
+        assert not is_wider_than_the_screen(page), (path, too_wide(page))
 
 
-def test_the_page_with_the_salts_is_not_wider_than_a_telephone_either(signed_in, decision):
+def test_after_recording_the_page_fits_a_telephone_and_the_browser_remembers_no_text(signed_in, decision):
     page = signed_in("editor", decision, **TELEPHONE)
     fill_in(page)
     page.get_by_role("button", name="Record it").click()
     expect(page.get_by_role("status")).to_be_visible()
     assert not is_wider_than_the_screen(page), too_wide(page)
+    for label in ("Rationale", "Evidence considered", "Requested by"):
+        expect(page.get_by_label(label)).to_have_value("")
 
 
-def test_a_value_from_right_to_left_does_not_turn_its_neighbours_around(signed_in, decision):
+def test_text_of_a_record_neither_turns_its_neighbours_around_nor_is_taken_for_markup(signed_in, decision):
     page = signed_in("editor", decision)
     path, value = (
         page.get_by_role(role).filter(has_text=text).last.bounding_box()
@@ -161,10 +155,6 @@ def test_a_value_from_right_to_left_does_not_turn_its_neighbours_around(signed_i
     )
     assert path["x"] < value["x"]
     expect(page.locator("bdi").filter(has_text="תמר")).to_have_css("unicode-bidi", "isolate")
-
-
-def test_markup_in_a_record_is_shown_as_it_stands(signed_in, decision):
-    page = signed_in("editor", decision)
     expect(page.get_by_role("definition").filter(has_text="<b>Payments</b> are 46 %").last).to_be_visible()
 
 
