@@ -67,6 +67,12 @@ def choose(page: Page, file: File) -> Locator:
     return heading
 
 
+def told(page: Page, file: File) -> str:
+    """The heading of what is said about a file, with nothing left of what was said before."""
+    page.evaluate("document.getElementById('outcome').replaceChildren()")
+    return choose(page, file).inner_text()
+
+
 def altered(file: File, old: bytes, new: bytes) -> File:
     assert old in file.content
     return File(file.name, file.content.replace(old, new))

@@ -6,6 +6,7 @@ seen to hold by itself.
 
 import base64
 import hashlib
+import itertools
 import random
 import zlib
 from collections.abc import Callable
@@ -89,12 +90,8 @@ def test_a_digest_that_is_not_the_pages_is_found_and_nothing_of_the_file_is_give
     assert result == {"checks": {**PASSED, "digest": False}}
 
 
-@pytest.mark.parametrize("before_the_end", [b"", b"\n", b"\r\n"])
-@pytest.mark.parametrize("after_stream", [b"\n", b"\r\n"])
-def test_among_the_attachments_of_a_pdf_the_proof_is_found_however_its_streams_end(
-    checked, before_the_end, after_stream
-):
-    def attached(content: bytes) -> bytes:
+def test_among_the_attachments_of_a_pdf_the_proof_is_found_however_its_streams_end(checked):
+    def attached(content: bytes, after_stream: bytes, before_the_end: bytes) -> bytes:
         stream = b"stream" + after_stream + zlib.compress(content) + before_the_end + b"endstream"
         return b"1 0 obj\n<</Type /EmbeddedFile /Filter /FlateDecode>>\n" + stream + b"\nendobj\n"
 
@@ -103,6 +100,9 @@ def test_among_the_attachments_of_a_pdf_the_proof_is_found_however_its_streams_e
     variants = [file({**letter, "padding": "y" * number}) for number in range(256)]  # any last byte
     proofs = [next(each for each in variants if zlib.compress(each).endswith(end)) for end in (b"\n", b"\r", b"")]
     catalog = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n<</Names <</EmbeddedFiles 2 0 R>>>>\n"
-    files = [catalog + attached(b"another file") + attached(proof) for proof in proofs]
-    cases = [(pdf, digest(proof)) for pdf, proof in zip(files, proofs, strict=True)]
-    assert checked(cases, signer) == [PASSED] * len(proofs)
+    cases = [
+        (catalog + attached(b"another file", *ends) + attached(proof, *ends), digest(proof))
+        for ends in itertools.product((b"\n", b"\r\n"), (b"", b"\n", b"\r\n"))
+        for proof in proofs
+    ]
+    assert checked(cases, signer) == [PASSED] * 18

@@ -1,6 +1,5 @@
 """What a forger may try with the file of a letter, and what the public page says of it."""
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.letters import (
@@ -14,6 +13,7 @@ from tests.browser.letters import (
     approved,
     choose,
     forged,
+    told,
 )
 
 
@@ -27,20 +27,17 @@ def test_a_letter_of_somebody_else_is_not_this_one(opened, other):
     expect(page.get_by_text("You may complain.")).to_have_count(0)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "failed"),
-    [
+def test_a_changed_file_is_told_apart_and_every_failed_check_named(opened, letter):
+    page = opened()
+    for old, new, failed in (
         (b"You may complain.", b"Pay 100 EUR here.", ["the one that was approved"]),
         (b'"scalar":"\\"denied\\""', b'"scalar":"\\"approved\\""', ["approved", "signed record", "is proved"]),
         (b'"sig":"', b'"sig":"AAAA', ["approved", "no valid signature"]),
-    ],
-)
-def test_a_changed_file_is_told_apart_and_every_failed_check_named(opened, letter, old, new, failed):
-    page = opened()
-    expect(choose(page, altered(letter.files["proof"], old, new))).to_have_text(FORGED)
-    told = page.locator(".checks .bad").all_inner_texts()
-    assert len(told) == len(failed)
-    assert all(part in line for part, line in zip(failed, told, strict=True))
+    ):
+        assert told(page, altered(letter.files["proof"], old, new)) == FORGED
+        lines = page.locator(".checks .bad").all_inner_texts()
+        assert len(lines) == len(failed), lines
+        assert all(part in line for part, line in zip(failed, lines, strict=True)), lines
 
 
 SAME_SENTENCES_LOOKING_OTHERWISE = {
@@ -62,19 +59,23 @@ SAME_SENTENCES_LOOKING_OTHERWISE = {
 }
 
 
-@pytest.mark.parametrize("forgery", OTHER_SENTENCES)
-def test_a_letter_whose_text_says_anything_else_is_not_the_genuine_one(opened, letter, forgery):
-    page = opened()
-    expect(choose(page, forged(letter.files["html"], *OTHER_SENTENCES[forgery]))).to_have_text(FORGED)
-    expect(page.locator(".checks .bad")).to_have_text([SHOWN_FAILED])
-    expect(page.get_by_text(letter.content["decision_summary"][0]["statement"])).to_be_visible()
+def test_a_letter_whose_text_says_anything_else_is_not_the_genuine_one(opened, letter):
+    page, summary = opened(), letter.content["decision_summary"][0]["statement"]
+    found = {}
+    for name, forgery in OTHER_SENTENCES.items():
+        verdict = told(page, forged(letter.files["html"], *forgery))
+        shown = page.get_by_text(summary).is_visible()
+        found[name] = (verdict, page.locator(".checks .bad").all_inner_texts(), shown)
+    assert found == dict.fromkeys(OTHER_SENTENCES, (FORGED, [SHOWN_FAILED], True))
 
 
-@pytest.mark.parametrize("forgery", SAME_SENTENCES_LOOKING_OTHERWISE)
-def test_a_letter_that_may_look_otherwise_is_never_called_genuine(opened, letter, forgery):
+def test_a_letter_that_may_look_otherwise_is_never_called_genuine(opened, letter):
     page = opened()
-    expect(choose(page, forged(letter.files["html"], *SAME_SENTENCES_LOOKING_OTHERWISE[forgery]))).to_have_text(PROVED)
-    expect(page.locator(".checks")).to_contain_text(SHOWN_UNKNOWN)
+    found = {}
+    for name, forgery in SAME_SENTENCES_LOOKING_OTHERWISE.items():
+        verdict = told(page, forged(letter.files["html"], *forgery))
+        found[name] = (verdict, SHOWN_UNKNOWN in page.locator(".checks").inner_text())
+    assert found == dict.fromkeys(SAME_SENTENCES_LOOKING_OTHERWISE, (PROVED, True))
 
 
 def test_nothing_in_a_forged_letter_is_loaded_or_run(site, browser, letter):
@@ -109,44 +110,43 @@ def test_text_that_a_letter_prints_otherwise_than_it_was_written_is_no_forgery(s
     expect(choose(page, forged(letter.files["html"], b"</style>", b"/* older */</style>"))).to_have_text(PROVED)
 
 
-@pytest.mark.parametrize(
-    "lie", ["Your loan is approved. " * 10, '</span><span dir="ltr">'.join(["Pay 500 EUR now."] * 9)]
-)
-def test_what_is_longer_than_an_address_is_not_taken_for_one(opened, letter, lie):
-    forged = altered(letter.files["html"], b"Avery Example", lie.encode())
-    expect(choose(opened(), forged)).to_have_text(PROVED)
+def verdicts(page, letter, replaced: str, by: list[str]) -> dict[str, str]:
+    """What is said about the letter with each of these texts in the place of one of its own."""
+    files = {text: altered(letter.files["html"], replaced.encode(), text.encode()) for text in by}
+    return {text: told(page, file) for text, file in files.items()}
 
 
-AN_ADDRESS = '</span><span dir="ltr">'.join(["x" * 80] * 7)
-"""In the place of the name, above the one line of the address."""
+NAME, GREETING = "Avery Example", "Avery Example</bdi>"
+LINES_OF_80 = ["y" * 80, "&amp;" * 80, "&lt;&gt;&quot;&#x27;" * 20, "\N{MUSICAL SYMBOL G CLEF}" * 80, "é" * 80]
+"""Characters count, not how markup or a script spell them."""
 
 
-@pytest.mark.parametrize(
-    "line", ["y" * 80, "&amp;" * 80, "&lt;&gt;&quot;&#x27;" * 20, "\N{MUSICAL SYMBOL G CLEF}" * 80, "é" * 80]
-)
-def test_an_address_as_long_as_the_service_takes_one_is_left_to_the_reader(opened, letter, line):
-    """Characters count, not how markup or a script spell them."""
-    page = opened()
-    whole = AN_ADDRESS.replace("x" * 80, line).encode()
-    greeted = altered(letter.files["html"], b"Avery Example</bdi>", f"{line}</bdi>".encode())
-    expect(choose(page, altered(greeted, b"Avery Example", whole))).to_have_text(GENUINE)
+def test_what_is_longer_than_an_address_is_not_taken_for_one(opened, letter):
+    lies = ["Your loan is approved. " * 10, '</span><span dir="ltr">'.join(["Pay 500 EUR now."] * 9)]
+    assert verdicts(opened(), letter, NAME, lies) == dict.fromkeys(lies, PROVED)
 
 
-@pytest.mark.parametrize("line", ["y" * 81, "Avery</bdi>, your loan is granted"])
-def test_a_greeting_is_no_longer_than_a_name(opened, letter, line):
-    forged = altered(letter.files["html"], b"Avery Example</bdi>", f"{line}</bdi>".encode())
-    expect(choose(opened(), forged)).to_have_text(PROVED)
+def test_an_address_as_long_as_the_service_takes_one_is_left_to_the_reader(opened, letter):
+    page, found = opened(), {}
+    for line in LINES_OF_80:
+        # In the place of the name, above the one line of the address.
+        address = '</span><span dir="ltr">'.join([line] * 7)
+        greeted = altered(letter.files["html"], GREETING.encode(), f"{line}</bdi>".encode())
+        found[line] = told(page, altered(greeted, NAME.encode(), address.encode()))
+    assert found == dict.fromkeys(LINES_OF_80, GENUINE)
 
 
-@pytest.mark.parametrize(
-    "line", ["y" * 81, "&amp;" * 81, "\N{MUSICAL SYMBOL G CLEF}" * 81, f"{'y' * 80}</span><span dir=ltr>Granted"]
-)
-def test_one_character_more_is_not(opened, letter, line):
-    page = opened()
-    expect(choose(page, altered(letter.files["html"], b"Avery Example", line.encode()))).to_have_text(PROVED)
+def test_a_greeting_is_no_longer_than_a_name(opened, letter):
+    greetings = [f"{line}</bdi>" for line in ("y" * 81, "Avery</bdi>, your loan is granted")]
+    assert verdicts(opened(), letter, GREETING, greetings) == dict.fromkeys(greetings, PROVED)
 
 
-@pytest.mark.parametrize("line", ["&Granted;", "&nbsp;Granted", "&#71;ranted", "A & B"])
-def test_what_the_letter_never_spells_like_that_is_not_an_address(opened, letter, line):
-    page = opened()
-    expect(choose(page, altered(letter.files["html"], b"Avery Example", line.encode()))).to_have_text(PROVED)
+def test_one_character_more_is_not(opened, letter):
+    signs = ("y", "&amp;", "\N{MUSICAL SYMBOL G CLEF}")
+    lines = [*(sign * 81 for sign in signs), f"{'y' * 80}</span><span dir=ltr>Granted"]
+    assert verdicts(opened(), letter, NAME, lines) == dict.fromkeys(lines, PROVED)
+
+
+def test_what_the_letter_never_spells_like_that_is_not_an_address(opened, letter):
+    lines = ["&Granted;", "&nbsp;Granted", "&#71;ranted", "A & B"]
+    assert verdicts(opened(), letter, NAME, lines) == dict.fromkeys(lines, PROVED)

@@ -1,14 +1,25 @@
 """The public page of a letter in a real browser: it checks the files that the service makes, and hinders nobody."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import violations, violations_in_light_and_dark
-from tests.browser.letters import GENUINE, OTHER_SENTENCES, PROVED, RECORD, SHOWN_UNKNOWN, File, choose, forged
+from tests.browser.letters import (
+    GENUINE,
+    OTHER_SENTENCES,
+    PROVED,
+    RECORD,
+    SHOWN_UNKNOWN,
+    File,
+    Letter,
+    choose,
+    forged,
+    told,
+)
 
 TELEPHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+SIGHTS = ["page", "genuine", "proved", "forged", "unknown"]
 
 
 # ── what is found in a file ──
@@ -25,14 +36,14 @@ def test_an_html_file_as_it_is_given_out_is_the_genuine_letter(opened, letter, s
     expect(german.locator(".verdict h3")).to_have_text("Das ist die Datei des echten Briefs")
 
 
-@pytest.mark.parametrize("kind", ["a4", "US letter", "proof"])
-def test_any_other_file_carries_its_proof_and_the_reader_is_told_to_compare(opened, letter, kind):
+def test_any_other_file_carries_its_proof_and_the_reader_is_told_to_compare(opened, letter):
     page = opened()
-    expect(choose(page, letter.files[kind])).to_have_text(PROVED)
-    expect(page.locator(".verdict")).to_contain_text("The file can show other words when you open it")
-    expect(page.locator(".checks .good")).to_have_count(4)
-    expect(page.locator(".checks .bad")).to_have_count(0)
-    expect(page.locator(".checks")).to_contain_text(SHOWN_UNKNOWN)
+    for kind in ("a4", "US letter", "proof"):
+        assert told(page, letter.files[kind]) == PROVED, kind
+        expect(page.locator(".verdict")).to_contain_text("The file can show other words when you open it")
+        expect(page.locator(".checks .good")).to_have_count(4)
+        expect(page.locator(".checks .bad")).to_have_count(0)
+        expect(page.locator(".checks")).to_contain_text(SHOWN_UNKNOWN)
 
 
 def test_the_genuine_letters_sentences_are_shown_with_source_and_value(opened, letter):
@@ -57,15 +68,14 @@ def test_the_genuine_letters_sentences_are_shown_with_source_and_value(opened, l
     expect(page.locator("time")).not_to_be_empty()
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"Dear Sir or Madam", b"%PDF-1.7\nno attachment", b"<script id=proof>alert(1)</script>", b"\x89PNG\r\n\x1a\n",
-     b"<html><script type='application/json' id='proof'>\"%%%\"</script></html>"],
-)  # fmt: skip
-def test_a_file_without_proof_is_told_so(opened, content):
+def test_a_file_without_proof_is_told_so(opened):
     page = opened()
-    expect(choose(page, File("letter.pdf", content))).to_have_text("This file cannot be checked")
-    expect(page.locator(".checks")).to_have_count(0)
+    for content in (
+        b"", b"Dear Sir or Madam", b"%PDF-1.7\nno attachment", b"<script id=proof>alert(1)</script>",
+        b"\x89PNG\r\n\x1a\n", b"<html><script type='application/json' id='proof'>\"%%%\"</script></html>",
+    ):  # fmt: skip
+        assert told(page, File("letter.pdf", content)) == "This file cannot be checked", content
+        expect(page.locator(".checks")).to_have_count(0)
 
 
 def test_the_last_file_chosen_is_the_one_told_of(opened, letter, other):
@@ -171,38 +181,38 @@ def test_without_javascript_the_page_confirms_the_letter_and_takes_a_request(sit
 # ── looks ──
 
 
-@pytest.fixture(params=["page", "genuine", "proved", "forged", "unknown"])
-def sight(request, site, open_page, letter) -> Callable[..., Page]:
-    """What there is to see, one after the other."""
-
-    def show(**options) -> Page:
-        page = open_page(site, "/n/aaaaaaaaaaaa" if request.param == "unknown" else letter.path, **options)
-        files = {
-            "genuine": letter.files["html"],
-            "proved": letter.files["a4"],
-            "forged": forged(letter.files["html"], *OTHER_SENTENCES["another word"]),
-        }
-        if request.param in files:
-            choose(page, files[request.param])
-        return page
-
-    return show
+def sights(page: Page, letter: Letter) -> Iterator[str]:
+    """Shows what there is to see, one after the other."""
+    yield "page"
+    files = {
+        "genuine": letter.files["html"],
+        "proved": letter.files["a4"],
+        "forged": forged(letter.files["html"], *OTHER_SENTENCES["another word"]),
+    }
+    for name, file in files.items():
+        told(page, file)
+        yield name
+    page.goto("/n/aaaaaaaaaaaa")
+    yield "unknown"
 
 
-def test_axe_finds_nothing_in_the_light_or_in_the_dark(sight):
-    assert violations_in_light_and_dark(sight()) == []
+def test_axe_finds_nothing_and_nothing_is_wider_than_the_largest_screen_nor_cut_off_in_large_letters(opened, letter):
+    page, found = opened(), {}
+    for sight in sights(page, letter):
+        faults = violations_in_light_and_dark(page)
+        page.set_viewport_size({"width": 3840, "height": 2160})
+        width = page.evaluate("document.documentElement.scrollWidth")
+        page.set_viewport_size({"width": 640, "height": 480})
+        page.evaluate("document.documentElement.style.fontSize = '200%'")
+        found[sight] = (faults, width, page.evaluate("document.documentElement.scrollWidth") <= 640)
+        page.set_viewport_size({"width": 1280, "height": 720})
+    assert found == dict.fromkeys(SIGHTS, ([], 3840, True))
 
 
-@pytest.mark.parametrize("options", [TELEPHONE, {"viewport": {"width": 3840, "height": 2160}}])
-def test_nothing_is_wider_than_the_screen(sight, options):
-    page = sight(**options)
-    assert page.evaluate("document.documentElement.scrollWidth") == options["viewport"]["width"]
-
-
-def test_with_letters_twice_as_large_nothing_is_cut_off(sight):
-    page = sight(viewport={"width": 640, "height": 480})
-    page.evaluate("document.documentElement.style.fontSize = '200%'")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 640
+def test_nothing_is_wider_than_a_telephone(opened, letter):
+    page = opened(**TELEPHONE)
+    found = {sight: page.evaluate("document.documentElement.scrollWidth") for sight in sights(page, letter)}
+    assert found == dict.fromkeys(SIGHTS, 360)
 
 
 def test_on_paper_there_is_what_was_found_and_no_form(opened, letter):
