@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ django.setup()
 
 from decisions.misspellings import PROFILE  # noqa: E402
 from notices import drafting  # noqa: E402
-from notices.deadlines import OCCURRENCES  # noqa: E402
+from notices.deadlines import OCCURRENCES, decided_on  # noqa: E402
 from notices.dry_runs import record_names  # noqa: E402
 from notices.packs import STATEMENT_FIELDS, Pack, flags, packs  # noqa: E402
 from notices.phrasebook import Phrasebook  # noqa: E402
@@ -82,16 +83,28 @@ def _sections(pack: Pack, path: str) -> list[str]:
     is true that can be."""
     cited: set[str] = set()
     for others in ({}, {"outcome.action": "denied"}, {"outcome.action": "denied", **dict.fromkeys(flags.FLAGS, True)}):
-        content = _draft(pack, {**others, path: _value(path)})
-        cited.update(name for name in STATEMENT_FIELDS if any(_is_at(item, path) for item in content[name]))
+        sources = _sources(pack.id, _payload({**others, path: _value(path)}))
+        cited.update(name for name in STATEMENT_FIELDS if any(_is_at(source, path) for source in sources[name]))
     return [name for name in STATEMENT_FIELDS if name in cited]
 
 
-def _is_at(item: dict[str, str], path: str) -> bool:
-    return f"{item['source']}.".startswith(f"{path}.")
+def _is_at(source: str, path: str) -> bool:
+    return f"{source}.".startswith(f"{path}.")
+
+
+@cache
+def _sources(pack_id: str, payload: bytes) -> dict[str, list[str]]:
+    """What the sections of a notice about a record cite."""
+    pack, names = packs()[pack_id], {"organization": "Bank", "contact": "Bank"}
+    content = drafting.draft(Facts(payload), pack, pack.language_for("en"), Phrasebook(), names).content
+    return {name: [item["source"] for item in content[name]] for name in STATEMENT_FIELDS}
 
 
 def _facts(values: dict[str, Any]) -> Facts:
+    return Facts(_payload(values))
+
+
+def _payload(values: dict[str, Any]) -> bytes:
     record: dict[str, Any] = {}
     for path, value in values.items():
         *parents, last = path.split(".")
@@ -99,7 +112,7 @@ def _facts(values: dict[str, Any]) -> Facts:
         for key in parents:
             holder = holder.setdefault(key, {})
         holder[last] = value
-    return Facts(json.dumps(_with_lists(record)).encode())
+    return json.dumps(_with_lists(record)).encode()
 
 
 def _with_lists(value: Any) -> Any:
@@ -152,13 +165,8 @@ def _effects_in(pack: Pack, path: str) -> Iterator[str]:
 
 
 def _review(pack: Pack, values: dict[str, Any]) -> bool:
-    return bool(_draft(pack, values)["human_review_available"])
-
-
-def _draft(pack: Pack, values: dict[str, Any]) -> dict[str, Any]:
-    """What a notice about a record of these fields says."""
-    facts, names = _facts(values), {"organization": "Bank", "contact": "Bank"}
-    return drafting.draft(facts, pack, pack.language_for("en"), Phrasebook(), names).content
+    facts = _facts(values)
+    return drafting.review_available(facts, pack, decided_on(facts, datetime.now(UTC))) is True
 
 
 def _named(names: list[str]) -> str:

@@ -5,7 +5,7 @@ A statement is one sentence with one source that resolves in the record. What th
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from notices.deadlines import decided_on
@@ -32,6 +32,7 @@ __all__ = [
     "language_of",
     "readers_language",
     "redaction_of",
+    "review_available",
 ]
 
 RIGHTS: Final = (
@@ -82,7 +83,7 @@ def draft(
     values = pack.values(facts.get, placeholders)
     day = decided_on(facts, received_at or datetime.now(UTC))
     has_rights = pack.scope.gives_rights(day)
-    review = _review_available(facts, pack, has_rights=has_rights)
+    review = review_available(facts, pack, day)
     rights = [*text.rights, *(pack.locked_texts(language, facts.get) if has_rights else ())]
 
     def filled(template: str) -> str:
@@ -119,12 +120,14 @@ def readers_language(facts: Facts, recipient: Mapping[str, Any]) -> str:
     return next((wish for wish in wishes if isinstance(wish, str) and wish.strip()), "")
 
 
-def _review_available(facts: Facts, pack: Pack, *, has_rights: bool) -> bool | None:
-    """Whether a person reviews the decision if asked to; None where neither the law nor the record says so."""
+def review_available(facts: Facts, pack: Pack, day: date) -> bool | None:
+    """Whether a person reviews a decision of that day if asked to; None where neither law nor record says so."""
     why_not = facts.get(_WHY_NOT)
     if why_not and flags.is_readable(_WHY_NOT, why_not):
         return False
-    if has_rights and any(element.check == "is_true" and element.applies_to(facts.get) for element in pack.elements):
+    if pack.scope.gives_rights(day) and any(
+        element.check == "is_true" and element.applies_to(facts.get) for element in pack.elements
+    ):
         return True
     available = facts.get("outcome.review.available")
     return available if isinstance(available, bool) else None
