@@ -18,7 +18,7 @@ from tests.system.live import Server, server
 BACKUP, RESTORE = (
     block.code for block in blocks(CHECKOUT / "docs/operations.md") if block.language == "sh" and "backup" in block.code
 )
-KEPT, LOST = range(60), range(60, 300)
+KEPT, LOST = range(40), range(40, 160)
 
 
 @pytest.fixture(scope="module", params=["database", "filesystem"])
