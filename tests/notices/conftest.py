@@ -5,15 +5,18 @@ from typing import Any
 
 import pytest
 
+from accounts import audit, services
 from accounts import selectors as accounts
 from accounts.callers import Caller
 from accounts.models import Organization
 from accounts.roles import Role
+from custody.keys import keyring
 from decisions import samples
 from notices import selectors
 from notices.models import Notice
 from tests.conftest import Api
-from tests.people import Browser, add_person
+from tests.people import Browser, add_person, caller
+from tests.support.kept_rows import kept
 
 RECORD = {
     "decision_id": "loan-1",
@@ -105,12 +108,46 @@ def fill_in_names(api: Api, pack: str) -> None:
 
 
 @pytest.fixture
+def organization(db: None) -> Organization:
+    """A bank that has its keys: whatever is made for it from here on is sealed with the same ones."""
+
+    def make() -> Organization:
+        made = services.create_organization(name="Example Bank", owner_email="owner@bank.example", actor=audit.SYSTEM)
+        keyring(made.pk)
+        return made
+
+    return kept("organization", make)
+
+
+@pytest.fixture
+def api(organization: Organization) -> Api:
+    def make() -> str:
+        return services.create_api_key(caller=caller(organization), name="test", role=Role.OWNER)[1]
+
+    return Api(organization, kept("api", make))
+
+
+@pytest.fixture
+def other_api(db: None) -> Api:
+    def make() -> tuple[Organization, str]:
+        made = services.create_organization(name="Other Bank", owner_email="owner@other.example", actor=audit.SYSTEM)
+        keyring(made.pk)
+        return made, services.create_api_key(caller=caller(made), name="test", role=Role.OWNER)[1]
+
+    return Api(*kept("other_api", make))
+
+
+@pytest.fixture
 def notice(api: Api) -> dict[str, Any]:
     """A draft under the organization's own policy."""
-    assert api.ingest(RECORD).status_code == 201
-    return drafted(api)
+
+    def make() -> dict[str, Any]:
+        assert api.ingest(RECORD).status_code == 201
+        return drafted(api)
+
+    return kept("notice", make)
 
 
 @pytest.fixture
 def approved(api: Api, notice: dict[str, Any]) -> dict[str, Any]:
-    return done(approve(api, notice))
+    return kept("approved", lambda: done(approve(api, notice)))

@@ -20,6 +20,7 @@ from tests.notices.conftest import (
 )
 from tests.notices.test_back_office_review import text
 from tests.statements import statements
+from tests.support.kept_rows import kept
 
 pytestmark = pytest.mark.django_db
 
@@ -30,19 +31,23 @@ QUEUE = "/admin/notices/notice/"
 @pytest.fixture
 def queue(api) -> dict[str, str]:
     """A notice in each state and place of the queue, by decision."""
-    made = {}
-    for word in ("late", "soon", "later", "open", "reviewed", "approved", "delivered", "withdrawn"):
-        done(api.ingest({**RECORD, "decision_id": word, "subject": {"reference": f"person {word}"}}))
-        made[word] = drafted(api, word)
-    for word, days in (("late", -1), ("soon", 3), ("later", 30), ("delivered", -9)):
-        rows = Notice.objects.filter(pk=made[word]["notice_id"])
-        rows.update(due_at=timezone.now() + timedelta(days=days))
-    done(step(api, made["reviewed"], "submit"))
-    for word in ("approved", "delivered"):
-        done(approve(api, made[word]))
-    done(step(api, made["delivered"], "deliveries", {"channel": "hand"}))
-    done(step(api, made["withdrawn"], "withdraw"))
-    return made
+
+    def make() -> dict[str, str]:
+        made = {}
+        for word in ("late", "soon", "later", "open", "reviewed", "approved", "delivered", "withdrawn"):
+            done(api.ingest({**RECORD, "decision_id": word, "subject": {"reference": f"person {word}"}}))
+            made[word] = drafted(api, word)
+        for word, days in (("late", -1), ("soon", 3), ("later", 30), ("delivered", -9)):
+            rows = Notice.objects.filter(pk=made[word]["notice_id"])
+            rows.update(due_at=timezone.now() + timedelta(days=days))
+        done(step(api, made["reviewed"], "submit"))
+        for word in ("approved", "delivered"):
+            done(approve(api, made[word]))
+        done(step(api, made["delivered"], "deliveries", {"channel": "hand"}))
+        done(step(api, made["withdrawn"], "withdraw"))
+        return made
+
+    return kept("queue", make)
 
 
 def shown_in(browser, query: str = "") -> list[str]:

@@ -11,6 +11,7 @@ from accounts.models import AuditEvent
 from notices import tasks
 from notices.models import Delivery
 from tests.notices.conftest import RECORD, approve, done, drafted, refused, send, shown, step
+from tests.support.kept_rows import kept
 from tests.throwaway import free_port
 
 pytestmark = [
@@ -36,8 +37,12 @@ def deliveries(api, notice) -> list[dict]:
 @pytest.fixture
 def addressed(api) -> dict:
     """An approved notice to somebody with a mail address."""
-    api.ingest(RECORD)
-    return done(approve(api, drafted(api, recipient={"name": "A. Person", "email": ADDRESS})))
+
+    def make() -> dict:
+        api.ingest(RECORD)
+        return done(approve(api, drafted(api, recipient={"name": "A. Person", "email": ADDRESS})))
+
+    return kept("addressed", make)
 
 
 # ── recorded ──

@@ -23,6 +23,7 @@ from tests.notices.conftest import RECORD, approve, done, drafted, edit, exempt,
 from tests.notices.test_review_requests import ask
 from tests.people import Browser
 from tests.reconsiderations.conftest import reconsider
+from tests.support.kept_rows import kept
 
 pytestmark = pytest.mark.django_db
 
@@ -57,7 +58,7 @@ def lived(api, decision_id="loan-1"):
 
 @pytest.fixture
 def notice(api):
-    return lived(api)
+    return kept("lived", lambda: lived(api))
 
 
 @pytest.fixture

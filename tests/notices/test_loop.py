@@ -35,6 +35,7 @@ from tests.notices.conftest import (
 from tests.notices.test_back_office_review import text
 from tests.notices.test_review_requests import ask, listed, offering, reconsider
 from tests.reconsiderations.conftest import REVIEW
+from tests.support.kept_rows import kept
 from tests.threads import at_once
 
 __all__ = ["offering"]
@@ -69,11 +70,15 @@ def offered(api, decision_id: str = "loan-1", by=None, **body) -> dict:
 @pytest.fixture
 def asked(api) -> ReviewRequest:
     """A person with name and address asked for a review, with a month's time for the answer."""
-    done(api.ingest(RECORD))
-    request = ask(api, offered(api, recipient=PERSON), message=WORDS, email="person@home.example")
-    ReviewRequest.objects.update(due_at=timezone.now() + timedelta(days=30), due_clock="one_month")
-    request.refresh_from_db()
-    return request
+
+    def make() -> ReviewRequest:
+        done(api.ingest(RECORD))
+        request = ask(api, offered(api, recipient=PERSON), message=WORDS, email="person@home.example")
+        ReviewRequest.objects.update(due_at=timezone.now() + timedelta(days=30), due_clock="one_month")
+        request.refresh_from_db()
+        return request
+
+    return kept("asked", make)
 
 
 def states(api) -> list[str]:

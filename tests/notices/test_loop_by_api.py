@@ -6,6 +6,7 @@ from notices.models import Notice, ReviewRequest
 from tests.notices.conftest import RECORD, done, drafted, refused, send, step
 from tests.notices.test_loop import PERSON, finished, offered
 from tests.notices.test_review_requests import ask, listed, reconsider
+from tests.support.kept_rows import kept
 
 pytestmark = pytest.mark.django_db
 
@@ -15,9 +16,13 @@ ANOTHER = {"name": "Blake Other", "address": ["9 Other Street"], "language": "de
 @pytest.fixture
 def asked(api) -> tuple[ReviewRequest, ReviewRequest]:
     """Two people asked for a review of one decision."""
-    done(api.ingest(RECORD))
-    first = ask(api, offered(api, recipient=PERSON))
-    return first, ask(api, offered(api, recipient=ANOTHER), email="blake@home.example")
+
+    def make() -> tuple[ReviewRequest, ReviewRequest]:
+        done(api.ingest(RECORD))
+        first = ask(api, offered(api, recipient=PERSON))
+        return first, ask(api, offered(api, recipient=ANOTHER), email="blake@home.example")
+
+    return kept("asked by two", make)
 
 
 def draft(api, decision_id: str, request: object, **body):

@@ -16,6 +16,7 @@ from notices.public.html_digest import html_digest
 from tests.databases import CHECKOUT
 from tests.notices.conftest import RECORD, approve, done, drafted, edit, step, stored, warnings_of
 from tests.people import Browser
+from tests.support.kept_rows import kept
 
 pytestmark = pytest.mark.django_db
 
@@ -42,7 +43,7 @@ def letter(api):
         done(edit(api, draft, **{**REVIEW, **content}))
         return stored(api, done(approve(api, draft, comment="canary-comment", acknowledge=warnings_of(api, draft))))
 
-    return make
+    return lambda *chosen, **content: kept(f"letter {chosen} {content}", lambda: make(*chosen, **content))
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ from tests.notices.conftest import (
     taken_sample,
     warnings_of,
 )
+from tests.support.kept_rows import kept
 
 pytestmark = pytest.mark.django_db
 
@@ -42,8 +43,12 @@ WORDS = "My income is higher than you think."
 @pytest.fixture
 def offering(api, notice) -> dict:
     """An approved notice whose letter offers a review."""
-    edit(api, notice, human_review_available=True, how_to_request_review="On the page of this letter.")
-    return done(approve(api, notice))
+
+    def make() -> dict:
+        edit(api, notice, human_review_available=True, how_to_request_review="On the page of this letter.")
+        return done(approve(api, notice))
+
+    return kept("offering", make)
 
 
 def code_of(api, notice) -> str:
