@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from accounts import audit, services
+from accounts import audit, services, token_hashing
 from accounts import selectors as accounts
 from accounts.callers import Caller
 from accounts.models import Organization
@@ -108,7 +108,13 @@ def fill_in_names(api: Api, pack: str) -> None:
 
 
 @pytest.fixture
-def organization(db: None) -> Organization:
+def _pepper(db: None) -> None:
+    """What every organization's tokens rest on, whichever is made first."""
+    kept("pepper", token_hashing.peppers)
+
+
+@pytest.fixture
+def organization(_pepper: None) -> Organization:
     """A bank that has its keys: whatever is made for it from here on is sealed with the same ones."""
 
     def make() -> Organization:
@@ -128,7 +134,7 @@ def api(organization: Organization) -> Api:
 
 
 @pytest.fixture
-def other_api(db: None) -> Api:
+def other_api(_pepper: None) -> Api:
     def make() -> tuple[Organization, str]:
         made = services.create_organization(name="Other Bank", owner_email="owner@other.example", actor=audit.SYSTEM)
         keyring(made.pk)

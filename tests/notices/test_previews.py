@@ -8,6 +8,7 @@ import pytest
 
 from accounts import callers
 from accounts.roles import Role
+from custody import keys
 from custody.models import Key
 from decisions import samples
 from notices import checklist, services
@@ -46,6 +47,8 @@ def problem(answer: Any) -> dict[str, Any]:
 
 @pytest.mark.django_db
 def test_nothing_is_kept_no_key_is_made_and_nothing_is_logged(api, capfd):
+    Key.objects.for_organization(api.organization).delete()
+    keys.forget()
     done(asked(api))  # what is made once, whoever asks
     before = everything_kept()
     found = done(asked(api, PRIVATE, recipient=RECIPIENT, format="html"))
