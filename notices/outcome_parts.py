@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, cast
 from notices import outcomes
 from notices.localization import values
 from notices.localization.names import LONGEST, words_of
-from notices.localization.sentences import END_MARKS
+from notices.localization.sentences import END_MARKS, one_line
 from notices.record_paths import Fact
 
 Kind = Literal[
@@ -210,7 +210,13 @@ def _is_lone_number(fact: Fact, names: list[str]) -> bool:
 
 
 def _count(value: Any) -> int:
-    return len(value) if isinstance(value, list) else 0 if value in (None, False, "", {}) else 1
+    return sum(map(_says_anything, value if isinstance(value, list) else [value]))
+
+
+def _says_anything(value: Any) -> bool:
+    if isinstance(value, dict | list):
+        return any(map(_says_anything, value.values() if isinstance(value, dict) else value))
+    return value not in (None, False) and (not isinstance(value, str) or bool(one_line(value)))
 
 
 def _is_day(value: Any) -> bool:
