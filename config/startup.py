@@ -15,6 +15,6 @@ def check() -> None:
 
 
 def calm_garbage_collection() -> None:
-    """What is loaded now stays for the life of the process: leave it out of garbage collection."""
-    gc.collect()
+    """What is loaded now stays for the life of the process: leave it out of garbage collection. Looking for garbage
+    first would take as long as a tenth of the start, and finds next to none."""
     gc.freeze()

@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,13 @@ DIRECTORY = Path(__file__).parent
 @register()
 def packs_are_valid(**_: Any) -> list[CheckMessage]:
     """A broken pack stops the start: a notice must not be drafted under half a law."""
-    return [Error(problem, id="notices.E001") for problem in packs.problems()]
+    return [Error(problem, id="notices.E001") for problem in _problems()]
 
 
 @register()
 def languages_have_words(**_: Any) -> list[CheckMessage]:
     """A pack's texts are not the whole letter: sentences, frame, page and mails have words too."""
-    return [] if packs.problems() else [Error(f"{file} is missing.", id="notices.E002") for file in _missing()]
+    return [] if _problems() else [Error(f"{file} is missing.", id="notices.E002") for file in _missing()]
 
 
 @register(deploy=True)
@@ -29,6 +29,14 @@ def letters_have_fonts(**_: Any) -> list[CheckMessage]:
         Warning(f"No font draws {what}: letters as PDF show � there.", f"apt-get install {package}", id="notices.W001")
         for package, what in fonts.missing()
     ]
+
+
+def _problems() -> Sequence[str]:
+    try:
+        packs.packs()
+    except packs.BrokenPack as error:
+        return error.problems
+    return ()
 
 
 def _missing() -> Iterator[str]:

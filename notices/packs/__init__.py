@@ -5,7 +5,7 @@ This package knows no Django and no records: it reads packs, checks them and ans
 
 from notices.packs.clocks import Clock
 from notices.packs.conditions import Applicability, Condition
-from notices.packs.loading import BrokenPack, directories, load, packs, problems
+from notices.packs.loading import BrokenPack, directories, load, load_all, packs
 from notices.packs.models import (
     PLACEHOLDER,
     STATEMENT_FIELDS,
@@ -37,7 +37,7 @@ __all__ = [
     "fill",
     "is_text",
     "load",
+    "load_all",
     "packs",
     "placeholders",
-    "problems",
 ]

@@ -112,21 +112,23 @@ def directories(root: Path = DIRECTORY) -> list[Path]:
     return sorted(path for path in root.iterdir() if path.is_dir() and path.name[0] not in "._")
 
 
-def problems(root: Path = DIRECTORY) -> list[str]:
-    """What is wrong with the packs, each a sentence that begins with file and line. Empty when all is well."""
-    found: list[str] = []
+def load_all(root: Path = DIRECTORY) -> dict[str, Pack]:
+    """Every pack by its id. Raises BrokenPack with what is wrong with any of them."""
+    found, problems = {}, []
     for directory in directories(root):
         try:
-            load(directory)
+            found[directory.name] = load(directory)
         except BrokenPack as error:
-            found.extend(error.problems)
+            problems.extend(error.problems)
+    if problems:
+        raise BrokenPack(problems)
     return found
 
 
 @cache
 def packs() -> dict[str, Pack]:
-    """Every pack by its id. Read once; raises BrokenPack."""
-    return {directory.name: load(directory) for directory in directories()}
+    """As `load_all`, read once."""
+    return load_all()
 
 
 def _about(location: Sequence[str | int]) -> str:

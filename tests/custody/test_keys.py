@@ -14,7 +14,7 @@ from custody import keys
 from custody.keys import KeyMissing, keyring
 from custody.models import Key
 from decisions.models import Decision
-from tests.support.forks import Fork
+from tests.support.forks import Service
 from tests.system.live import wait_until
 from tests.threads import at_once
 
@@ -102,13 +102,12 @@ def test_first_use_on_many_machines_at_once_gives_one_keyring(shared_database, t
     go, outputs = tmp_path / "go", [tmp_path / f"{machine}.txt" for machine in range(4)]
     os.mkfifo(go)
     held = os.open(go, os.O_RDWR)  # so that who opens it waits for nobody
+    errors = tmp_path / "errors"
+    machines = [Service("django", environment | {"DATA_DIR": str(tmp_path / each.stem)}, errors) for each in outputs]
     processes = [
-        Fork(
-            program, [str(organization.id)], environment | {"DATA_DIR": str(tmp_path / output.stem)},
-            output, tmp_path / "errors", go,
-        )
-        for output in outputs
-    ]  # fmt: skip
+        machine.fork(program, [str(organization.id)], output, errors, go)
+        for machine, output in zip(machines, outputs, strict=True)
+    ]
     wait_until(lambda: all(output.exists() and output.read_text() for output in outputs), "all are ready")
     os.write(held, b"!" * len(processes))
     assert [process.wait() for process in processes] == [0] * len(processes)

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from custody.models import Entry
-from tests.support.forks import MANAGE, Fork
+from tests.support.forks import MANAGE, Service
 from tests.threads import HANGS_SECONDS
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
@@ -30,6 +30,7 @@ def test_kill_9_in_the_middle_of_a_move_loses_and_doubles_nothing(
         "ALLOWED_PRIVATE_HOSTS": "localhost",
         "TRUSTED_CA_FILE": settings.TRUSTED_CA_FILE,
     }
+    service = Service("django", environment, tmp_path / "log")
     answer, moved = storage.front.answer, 0
     # After its fifth put took effect, and when it reads back what the first run had copied.
     for method, count in (("POST", 5), ("GET", 9)):
@@ -45,7 +46,7 @@ def test_kill_9_in_the_middle_of_a_move_loses_and_doubles_nothing(
 
         storage.front.answer = kill
         printed = tmp_path / "printed"
-        running.append(Fork(MANAGE, ["custody_move", "--organization", organization.slug], environment, printed))
+        running.append(service.fork(MANAGE, ["custody_move", "--organization", organization.slug], printed))
         assert running[0].wait(HANGS_SECONDS) == -signal.SIGKILL, printed.read_text()
         storage.front.answer = answer
         for number, receipt in receipts.items():

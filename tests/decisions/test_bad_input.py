@@ -94,9 +94,12 @@ def test_a_value_that_no_two_readers_take_alike_is_a_json_invalid_at_its_path(ap
             assert problem["ctx"]["error"] in problem["msg"]
 
 
+NO_OBJECTS = [b"[]", b'[{"decision_id": "loan-1"}]', b"5", b"1.5", b"null", b"true"]
+
+
 @pytest.mark.once
 def test_what_is_no_object_is_told_so(api, subtests):
-    for raw in (b"[]", b'[{"decision_id": "loan-1"}]', b"5", b"1.5", b"null", b"true"):
+    for raw in NO_OBJECTS:
         with subtests.test(raw=raw):
             problem = refused(api, raw)
             assert problem["loc"] == ["body"]

@@ -1,7 +1,7 @@
 """A pack with a mistake is refused with its file and line, and a pack without one needs no Python."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from notices import checks
-from notices.packs import BrokenPack, load, problems
+from notices.packs import BrokenPack, load, load_all
 from notices.packs.conditions import InvalidCondition, parse
 from tests.cases import each_case
 from tests.docs.documents import CHECKOUT
@@ -271,6 +271,12 @@ def add_language(directory: Path) -> None:
 
 def spoil_bytes(directory: Path) -> None:
     (directory / "text.en.toml").write_bytes(b'title = "a"\nframework = "\xff"\n')
+
+
+def problems(root: Path) -> Sequence[str]:
+    with pytest.raises(BrokenPack) as broken:
+        load_all(root)
+    return broken.value.problems
 
 
 @pytest.mark.parametrize(

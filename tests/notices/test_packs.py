@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from notices.management.commands import pack_pages
-from notices.packs import Pack, fill, load, packs, placeholders, problems
+from notices.packs import Pack, fill, load, packs, placeholders
 from notices.packs.models import STATEMENT_FIELDS, Text
 from tests.cases import each_case
 from tests.docs.documents import CHECKOUT, blocks
@@ -92,7 +92,6 @@ def test_the_packs_of_the_design_are_there_and_without_a_problem():
         "us_ecoa_fcra",
         "us_health_denial",
     ]
-    assert problems() == []
 
 
 def test_english_is_everywhere_french_comes_first_in_quebec_and_the_eu_packs_speak_german_and_french():

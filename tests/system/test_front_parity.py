@@ -23,23 +23,25 @@ _OF_THIS_ANSWER = ("date", "x-request-id", "content-length", "transfer-encoding"
 def bodies() -> Iterator[bytes]:
     """What the other tests of ingest send, and the samples."""
     for module in MODULES:
-        for test in vars(module).values():
-            for mark in getattr(test, "pytestmark", ()):
+        for name, found in vars(module).items():
+            yield from _bodies_in(found if name.isupper() else ())
+            for mark in getattr(found, "pytestmark", ()):
                 if mark.name == "parametrize":
-                    yield from chain.from_iterable(_bodies_in(each) for each in mark.args[1])
+                    yield from _bodies_in(mark.args[1])
     for decision_id in test_records.ODD_IDS:
         yield json.dumps({"decision_id": decision_id}).encode()
     yield from samples.synthetic_records()
     yield from islice(samples.mortgage_records(), 0, None, 20)
 
 
-def _bodies_in(argument: Any) -> Iterator[bytes]:
-    for value in argument if isinstance(argument, tuple | list) else [argument]:  # pytest.param is a tuple too
-        if isinstance(value, tuple | list):
-            yield from _bodies_in(value)
-        if isinstance(value, bytes):
-            yield value
-            yield b'{"decision_id": "of-a-value-%d", "value": %s}' % (len(value), value)
+def _bodies_in(cases: Any) -> Iterator[bytes]:
+    if isinstance(cases, bytes):
+        yield cases
+        yield b'{"decision_id": "of-a-value-%d", "value": %s}' % (len(cases), cases)
+    elif isinstance(cases, dict):
+        yield from _bodies_in([*cases.values()])
+    elif isinstance(cases, tuple | list):  # pytest.param is a tuple too
+        yield from chain.from_iterable(map(_bodies_in, cases))
 
 
 @pytest.fixture(scope="module")
