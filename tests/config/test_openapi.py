@@ -151,8 +151,9 @@ def test_path_parameters_are_required_strings(document):
 
 
 @pytest.fixture
-def page(live: Server, browser: Browser) -> Iterator[Page]:
-    """The documentation in a browser; it fails the test for anything on the console, and notes where it goes."""
+def page(live: Server, browser: Browser, document: dict[str, Any]) -> Iterator[Page]:
+    """The documentation in a browser, with every operation; it fails the test for anything on the console, and notes
+    where it goes."""
     complaints: list[str] = []
     page = browser.new_page()
     page.on("console", lambda message: complaints.append(message.text))
@@ -160,6 +161,7 @@ def page(live: Server, browser: Browser) -> Iterator[Page]:
     page.on("request", lambda request: page.asked.append(request.url))
     page.asked = []
     page.goto(f"{live.base_url}/docs/")
+    expect(page.locator(".opblock")).to_have_count(len(operations(document)))
     yield page
     page.close()
     assert complaints == []
@@ -173,7 +175,6 @@ OPEN_ALL = """() => document.querySelectorAll(".opblock").forEach(block => {
 
 
 def test_the_page_shows_every_operation_and_loads_nothing_from_elsewhere(page, live, document):
-    expect(page.locator(".opblock")).to_have_count(len(operations(document)))
     # The page reads its whole document for every operation that is opened, so it gets one path at a time.
     for path in document["paths"]:
         block, methods = show_only(page, document, path), document["paths"][path]
