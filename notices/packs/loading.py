@@ -114,7 +114,8 @@ def directories(root: Path = DIRECTORY) -> list[Path]:
 
 def load_all(root: Path = DIRECTORY) -> dict[str, Pack]:
     """Every pack by its id. Raises BrokenPack with what is wrong with any of them."""
-    found, problems = {}, []
+    found: dict[str, Pack] = {}
+    problems: list[str] = []
     for directory in directories(root):
         try:
             found[directory.name] = load(directory)
