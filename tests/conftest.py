@@ -76,7 +76,6 @@ def pytest_collection_finish() -> None:
     """What is loaded by now stays to the end, so garbage collection need not look at it again and again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
