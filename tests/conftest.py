@@ -1,46 +1,37 @@
-import os
+import gc
+import itertools
+import json
 import sqlite3
-import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
-# Before Django reads its settings: this process's files live in a directory of their own.
-_directory = tempfile.TemporaryDirectory(prefix="drs-tests-")
-os.environ["DATA_DIR"] = _directory.name
-# All tests of a process come from one address within the same minutes; tests of limits set their own.
-os.environ["ANONYMOUS_REQUESTS_PER_MINUTE"] = "0"
-os.environ["CODES_PER_HOUR"] = os.environ["CODES_PER_HOUR_AND_CLIENT"] = "10000"
-# Playwright leaves an event loop running in the thread of a test; nothing of ours is asynchronous.
-os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+import pytest
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.template import Template
+from django.test import Client
+from django.utils import timezone
+from hypothesis import HealthCheck
+from hypothesis import settings as examples
+from playwright.sync_api import Browser as Chromium
+from whitenoise.middleware import WhiteNoiseMiddleware
 
-import gc  # noqa: E402
-import itertools  # noqa: E402
-import json  # noqa: E402
-from collections.abc import Callable, Iterator  # noqa: E402
-from pathlib import Path  # noqa: E402
-from typing import Any  # noqa: E402
-
-import pytest  # noqa: E402
-from django.conf import settings  # noqa: E402
-from django.db import DEFAULT_DB_ALIAS, connection, connections  # noqa: E402
-from django.template import Template  # noqa: E402
-from django.test import Client  # noqa: E402
-from django.utils import timezone  # noqa: E402
-from hypothesis import HealthCheck  # noqa: E402
-from hypothesis import settings as examples  # noqa: E402
-from playwright.sync_api import Browser as Chromium  # noqa: E402
-from whitenoise.middleware import WhiteNoiseMiddleware  # noqa: E402
-
-from accounts import audit, callers, selectors, services, token_hashing  # noqa: E402
-from accounts.models import Organization  # noqa: E402
-from accounts.roles import Role  # noqa: E402
-from config import db  # noqa: E402
-from custody import keys, storage_targets, vaults  # noqa: E402
-from custody.models import StorageTarget  # noqa: E402
-from custody.services import mark_vault  # noqa: E402
-from custody.services.replay import forget as forget_replay  # noqa: E402
-from tests import databases, people  # noqa: E402
-from tests.browser.chromium import chromium  # noqa: E402
-from tests.people import Browser  # noqa: E402
-from tests.smtp_server import MailServer, mail_server  # noqa: E402
+from accounts import audit, callers, selectors, services, token_hashing
+from accounts.models import Organization
+from accounts.roles import Role
+from config import db
+from custody import keys, storage_targets, vaults
+from custody.models import StorageTarget
+from custody.services import mark_vault
+from custody.services.replay import forget as forget_replay
+from decisions import back_office as decisions_pages
+from tests import databases, people
+from tests.browser.chromium import chromium
+from tests.environment import DATA_DIR
+from tests.people import Browser
+from tests.smtp_server import MailServer, mail_server
+from tests.support.kept_rows import kept
 
 # How long an example takes is no matter: a busy computer fails nothing.
 examples.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -179,30 +170,50 @@ def django_db_setup(django_test_environment: None, django_db_blocker: Any) -> It
 
 
 @pytest.fixture
-def organization(db: None) -> Organization:
-    return services.create_organization(name="Example Bank", owner_email="owner@bank.example", actor=audit.SYSTEM)
+def _pepper(db: None) -> None:
+    """What every organization's tokens rest on, whichever is made first."""
+    kept("pepper", token_hashing.peppers)
+
+
+@pytest.fixture
+def organization(_pepper: None) -> Organization:
+    """A bank that has its keys: whatever is made for it from here on is sealed with the same ones."""
+    return kept("organization", lambda: with_keys("Example Bank", "owner@bank.example"))
 
 
 @pytest.fixture
 def api_for() -> Callable[[Organization, Role], Api]:
     def make(organization: Organization, role: Role = Role.OWNER) -> Api:
-        _, token = services.create_api_key(caller=callers.system(organization.id), name="test", role=role)
-        return Api(organization, token)
+        return Api(organization, a_key(organization, role))
 
     return make
 
 
 @pytest.fixture
-def api(organization: Organization, api_for: Callable[..., Api]) -> Api:
+def api(organization: Organization) -> Api:
     """The owner's key of `organization`."""
-    return api_for(organization, Role.OWNER)
+    return Api(organization, kept("api", lambda: a_key(organization)))
 
 
 @pytest.fixture
-def other_api(db: None, api_for: Callable[..., Api]) -> Api:
+def other_api(_pepper: None) -> Api:
     """The owner's key of an organization that has nothing to do with `organization`."""
-    other = services.create_organization(name="Other Bank", owner_email="owner@other.example", actor=audit.SYSTEM)
-    return api_for(other, Role.OWNER)
+
+    def make() -> tuple[Organization, str]:
+        other = with_keys("Other Bank", "owner@other.example")
+        return other, a_key(other)
+
+    return Api(*kept("other_api", make))
+
+
+def with_keys(name: str, owner_email: str) -> Organization:
+    made = services.create_organization(name=name, owner_email=owner_email, actor=audit.SYSTEM)
+    keys.keyring(made.pk)
+    return made
+
+
+def a_key(organization: Organization, role: Role = Role.OWNER) -> str:
+    return services.create_api_key(caller=callers.system(organization.id), name="test", role=role)[1]
 
 
 @pytest.fixture
@@ -273,7 +284,8 @@ def _memory_of_one_test_alone() -> None:
     keys.forget()
     vaults.forget()
     forget_replay()
-    settings.RETENTION_JOURNAL = f"folder:{_directory.name}/journal-{next(_journals)}"
+    decisions_pages._kept.cache_clear()
+    settings.RETENTION_JOURNAL = f"folder:{DATA_DIR}/journal-{next(_journals)}"
 
 
 @pytest.fixture(params=["database", "filesystem"])

@@ -5,17 +5,15 @@ from typing import Any
 
 import pytest
 
-from accounts import audit, services, token_hashing
 from accounts import selectors as accounts
 from accounts.callers import Caller
 from accounts.models import Organization
 from accounts.roles import Role
-from custody.keys import keyring
 from decisions import samples
 from notices import selectors
 from notices.models import Notice
 from tests.conftest import Api
-from tests.people import Browser, add_person, caller
+from tests.people import Browser, add_person
 from tests.support.kept_rows import kept
 
 RECORD = {
@@ -105,42 +103,6 @@ def fill_in_names(api: Api, pack: str) -> None:
     names = next(each for each in api.get("/v1/packs").json()["items"] if each["pack"] == pack)["placeholders"]
     filled = dict.fromkeys(names, "Example Credit Inc., 1 Example Street")
     done(send(api, "PUT", "notice-settings", {"default_pack": pack, "placeholders": filled}))
-
-
-@pytest.fixture
-def _pepper(db: None) -> None:
-    """What every organization's tokens rest on, whichever is made first."""
-    kept("pepper", token_hashing.peppers)
-
-
-@pytest.fixture
-def organization(_pepper: None) -> Organization:
-    """A bank that has its keys: whatever is made for it from here on is sealed with the same ones."""
-
-    def make() -> Organization:
-        made = services.create_organization(name="Example Bank", owner_email="owner@bank.example", actor=audit.SYSTEM)
-        keyring(made.pk)
-        return made
-
-    return kept("organization", make)
-
-
-@pytest.fixture
-def api(organization: Organization) -> Api:
-    def make() -> str:
-        return services.create_api_key(caller=caller(organization), name="test", role=Role.OWNER)[1]
-
-    return Api(organization, kept("api", make))
-
-
-@pytest.fixture
-def other_api(_pepper: None) -> Api:
-    def make() -> tuple[Organization, str]:
-        made = services.create_organization(name="Other Bank", owner_email="owner@other.example", actor=audit.SYSTEM)
-        keyring(made.pk)
-        return made, services.create_api_key(caller=caller(made), name="test", role=Role.OWNER)[1]
-
-    return Api(*kept("other_api", make))
 
 
 @pytest.fixture
