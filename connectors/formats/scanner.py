@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 _STRING = rb'"(?:[^"\\]++|\\.)*+"'
-_WITHIN = re.compile(rb'(?:[^"\[\]{}]++|%s)*+' % _STRING, re.DOTALL)
-_BETWEEN = re.compile(rb'(?:[^"\[\]{},]++|%s)*+' % _STRING, re.DOTALL)
+# `(?!)` matches nowhere: without it, Python before 3.11.5 does not step back from a turn of a possessive repetition
+# that fails in its middle (github.com/python/cpython/issues/106052).
+_WITHIN = re.compile(rb'(?:[^"\[\]{}]++|%s|(?!))*+' % _STRING, re.DOTALL)
+_BETWEEN = re.compile(rb'(?:[^"\[\]{},]++|%s|(?!))*+' % _STRING, re.DOTALL)
 _REST_OF_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
 _QUOTE, _COMMA = ord('"'), ord(",")
 _OPENING, _CLOSING = b"[{", b"]}"

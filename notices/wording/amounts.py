@@ -335,4 +335,4 @@ def _compounds(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     words = vocabulary(language)
     part = "|".join(sorted(words.counting, key=len, reverse=True))
     joining = "|".join(words.joining)
-    return re.compile(part), re.compile(f"(?>{part})(?>(?>{joining})?(?>{part}))*+")
+    return re.compile(part), re.compile(f"(?>{part})(?>(?:(?>{joining})?(?>{part}))*)")

@@ -22,8 +22,9 @@ _LINES = ("ndjson", "jsonl", "json-lines", "json-seq")
 _CHUNK = 64 * 2**10
 _DEEPEST = 1000
 _STRING = rb'"(?:[^"\\]++|\\.)*+"'
-_FLAT = rb'(?:[^"\[\]{}]++|%s)*+' % _STRING
-_WITHIN = re.compile(rb'(?:[^"\[\]{}]++|%b|\[%b\]|\{%b\})*+' % (_STRING, _FLAT, _FLAT), re.DOTALL)
+# `(?!)` as in connectors/formats/scanner.py.
+_FLAT = rb'(?:[^"\[\]{}]++|%s|(?!))*+' % _STRING
+_WITHIN = re.compile(rb'(?:[^"\[\]{}]++|%b|\[%b\]|\{%b\}|(?!))*+' % (_STRING, _FLAT, _FLAT), re.DOTALL)
 """Up to a bracket that holds more than one level, or ends one."""
 
 
