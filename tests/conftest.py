@@ -182,6 +182,11 @@ def organization(_pepper: None) -> Organization:
 
 
 @pytest.fixture
+def organization_without_keys(db: None) -> Organization:
+    return services.create_organization(name="New Bank", owner_email="owner@new.example", actor=audit.SYSTEM)
+
+
+@pytest.fixture
 def api_for() -> Callable[[Organization, Role], Api]:
     def make(organization: Organization, role: Role = Role.OWNER) -> Api:
         return Api(organization, a_key(organization, role))
@@ -193,6 +198,11 @@ def api_for() -> Callable[[Organization, Role], Api]:
 def api(organization: Organization) -> Api:
     """The owner's key of `organization`."""
     return Api(organization, kept("api", lambda: a_key(organization)))
+
+
+@pytest.fixture
+def api_without_keys(organization_without_keys: Organization, api_for: Callable[..., Api]) -> Api:
+    return api_for(organization_without_keys)
 
 
 @pytest.fixture

@@ -61,7 +61,8 @@ def test_a_service_whose_database_has_no_address_says_so_and_starts_on_no_other(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("with_a_record", [True, False])
-def test_a_secret_that_does_not_open_makes_the_service_unready(client, api, settings, with_a_record):
+def test_a_secret_that_does_not_open_makes_the_service_unready(client, api_without_keys, settings, with_a_record):
+    api = api_without_keys
     if with_a_record:
         api.ingest({"decision_id": "x"})
     right, settings.MASTER_KEYS = settings.MASTER_KEYS, [os.urandom(32)]

@@ -16,12 +16,19 @@ from config.secret_files import InsecureKeyFile
 from config.wrapped_secrets import MasterKeyWrong
 from custody import keys
 from custody.models import Key
+from tests.conftest import Api
 
 OLD, NEW = os.urandom(32), os.urandom(32)
 
 
 def encoded(key: bytes) -> str:
     return base64.b64encode(key).decode()
+
+
+@pytest.fixture
+def api(api_without_keys: Api) -> Api:
+    """Of an organization whose keys each test makes, under the master key that there is by then."""
+    return api_without_keys
 
 
 def start_again() -> None:

@@ -293,7 +293,8 @@ def test_a_line_that_is_there_twice_is_done_once(restored, settings):
     assert list(services.replay()) == [3]
 
 
-def test_a_backup_from_before_the_first_record_of_an_organization_is_ready_and_makes_no_keys(api, client, settings):
+def test_a_backup_from_before_the_first_record_of_an_organization_is_ready_and_makes_no_keys(api_without_keys, client):
+    api = api_without_keys
     saved = transaction.savepoint()
     record_id = done(api.ingest(RAW))["record_id"]
     dispose(Families(api.organization.pk, [Entry.objects.get(pk=record_id).pk]), api.organization)

@@ -71,8 +71,8 @@ def test_the_index_key_is_never_replaced(organization):
 
 @pytest.mark.once
 @pytest.mark.parametrize("role", [role for role in Role if role is not Role.OWNER])
-def test_only_an_owner_rotates_keys(organization, role):
-    caller = replace(callers.system(organization.id), role=role)
+def test_only_an_owner_rotates_keys(organization_without_keys, role):
+    caller = replace(callers.system(organization_without_keys.id), role=role)
     with pytest.raises(NotAllowed):
         services.rotate_key(caller=caller, purpose=Purpose.SIGNING)
     assert not Key.objects.exists()

@@ -188,13 +188,13 @@ def test_without_its_keys_a_record_is_not_taken_and_the_answer_tells_no_row(api)
     assert not Decision.objects.filter(decision_id="b").exists()
 
 
-def test_keys_of_a_transaction_that_failed_are_not_remembered(organization, monkeypatch):
+def test_keys_of_a_transaction_that_failed_are_not_remembered(organization_without_keys, monkeypatch):
     """A record sealed under them could never be opened again."""
     monkeypatch.setattr(db, "in_transaction", lambda: connection.in_atomic_block)
     with transaction.atomic():
-        lost = keyring(organization.id)
+        lost = keyring(organization_without_keys.id)
         transaction.set_rollback(True)
-    assert identities(keyring(organization.id)) != identities(lost)
+    assert identities(keyring(organization_without_keys.id)) != identities(lost)
 
 
 @pytest.mark.once

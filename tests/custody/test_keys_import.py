@@ -14,8 +14,15 @@ from config import wrapped_secrets
 from config.wrapped_secrets import MasterKeyWrong, NotImported
 from custody import keys
 from custody.models import Key
+from tests.conftest import Api
 
 SECRET_KEY = "the secret key of before"
+
+
+@pytest.fixture
+def api(api_without_keys: Api) -> Api:
+    """Of an organization whose keys each test makes, under the master key that there is by then."""
+    return api_without_keys
 
 
 @pytest.fixture

@@ -45,7 +45,8 @@ def warnings(api: Any, kind: str, **changes: Any) -> dict[str, str]:
 # ── nothing is kept ──
 
 
-def test_nothing_is_kept_no_key_is_made_and_nothing_is_logged(api, capfd):
+def test_nothing_is_kept_no_key_is_made_and_nothing_is_logged(api_without_keys, capfd):
+    api = api_without_keys
     told(api)
     before = everything_kept()
     found = told(api, {**COMPLETE, "decidedAt": MARK, "outcome": {"action": MARK, "reasons": [MARK]}})
