@@ -18,14 +18,13 @@ from tests.throwaway import FAST, postgresql, redis
 
 _MEMORY = Path("/dev/shm")
 _ROOM = 6 * 2**30
+_CORES = os.cpu_count() or 1
 
 
-def suite(name: str, *arguments: str, output: IO[str] | None = None, **environment: str) -> int:
+def suite(name: str, workers: int, *arguments: str, output: IO[str] | None = None, **environment: str) -> int:
     """Run a part of the suite. Returns its exit code; its lines go to `output`, if not to the terminal."""
     print(f"\n── the suite on {name} ──", file=output, flush=True)
-    # A worker more than cores, for many tests wait for processes, browsers and mail.
-    workers = str((os.cpu_count() or 1) + 1)
-    spread = ["-n", workers, "--dist", "loadfile", "--no-loadscope-reorder"]
+    spread = ["-n", str(workers), "--dist", "loadfile", "--no-loadscope-reorder"] if workers > 1 else []
     command = [sys.executable, "-m", "pytest", *spread, *arguments, *sys.argv[1:]]
     return subprocess.run(command, env=os.environ | environment, stdin=subprocess.DEVNULL, stdout=output).returncode
 
@@ -51,7 +50,8 @@ def main() -> int:
         others = stack.enter_context(tempfile.TemporaryFile("w+"))
         pool = stack.enter_context(ThreadPoolExecutor())
         repeated = pool.submit(what_runs_again, server, queue, others)
-        failed = suite("PostgreSQL: everything", TEST_REDIS_URL=queue, DATABASE_URL=server + "drs")
+        # A worker more than cores, for many tests wait for processes, browsers and mail.
+        failed = suite("PostgreSQL: everything", _CORES + 1, TEST_REDIS_URL=queue, DATABASE_URL=server + "drs")
         failed = repeated.result() or failed
         others.seek(0)
         print(others.read())
@@ -60,10 +60,13 @@ def main() -> int:
 
 def what_runs_again(server: str, queue: str, output: IO[str]) -> int:
     """Run what may differ on other databases, beside the whole."""
-    failed = suite("SQLite: what may differ there", "--only", "what-differs", output=output, TEST_REDIS_URL=queue)
+    workers = max(_CORES // 2, 1)
+    failed = suite(
+        "SQLite: what may differ there", workers, "--only", "what-differs", output=output, TEST_REDIS_URL=queue
+    )
     name = "PostgreSQL: what meets partitioned tables"
     services = {"TEST_REDIS_URL": queue, "DATABASE_URL": server + "partitioned", "TEST_PARTITIONS": "4"}
-    return suite(name, "--only", "hot-tables", output=output, **services) or failed
+    return suite(name, workers, "--only", "hot-tables", output=output, **services) or failed
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ def test_an_address_that_had_its_requests_is_not_forgotten_for_ten_thousand_othe
     assert not throttling.within("network:192.0.2.1", 3)
 
 
+@pytest.mark.once
 def test_no_flood_makes_counters_of_codes_forget_or_the_memory_grow():
     assert [counters.take("letter", 10, HOUR) for _ in range(11)] == [True] * 10 + [False]
     flood(20_000)

@@ -280,6 +280,7 @@ def test_a_page_that_fails_for_another_master_key_says_what_to_do(organization, 
     assert "accounts.Pepper" not in answer.content.decode()
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("missing", [True, False], ids=["missing", "another"])
 def test_a_command_that_fails_for_another_master_key_says_what_to_do(shared_database, api, tmp_path, missing):
     found = {name: value for name, value in os.environ.items() if not name.startswith("MASTER_KEY")}

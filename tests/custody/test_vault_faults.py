@@ -88,6 +88,7 @@ def assert_asks_to_come_back(response, where):
     assert "receipt" not in response.json()
 
 
+@pytest.mark.once
 def test_whichever_call_fails_the_record_is_readable_and_a_retry_finds_it_or_stores_it(api, fresh_root, forget):
     for where, response in faults(api, fresh_root, forget):
         assert_asks_to_come_back(response, where)
@@ -99,6 +100,7 @@ def test_whichever_call_fails_the_record_is_readable_and_a_retry_finds_it_or_sto
         assert_the_record_is_kept_once(api)
 
 
+@pytest.mark.once
 def test_whichever_call_fails_the_reconciler_finishes_once_the_lease_is_over(api, fresh_root, forget):
     for where, response in faults(api, fresh_root, forget):
         assert_asks_to_come_back(response, where)

@@ -143,6 +143,7 @@ def test_it_is_503_where_what_was_recorded_cannot_be_read(api, filesystem_vault,
     assert send(api).content == first.content
 
 
+@pytest.mark.once
 def test_whatever_call_of_the_disk_fails_one_record_with_one_set_of_salts_is_there(api, filesystem_vault, original):
     for call in itertools.count():
         before = reviews()

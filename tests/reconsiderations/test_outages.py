@@ -67,6 +67,7 @@ def test_a_reconsideration_of_one_that_still_waits_is_taken_and_both_are_finishe
     assert [each["decision_id"] for each in history] == [first["decision_id"], second["decision_id"]]
 
 
+@pytest.mark.once
 def test_whatever_call_of_the_disk_fails_the_review_is_there_once_in_the_end(api, filesystem_vault, original):
     for call in itertools.count():
         before = Decision.objects.count()
