@@ -189,8 +189,8 @@ def bank(shared_database, each_vault, api, original):
     return api
 
 
-def test_of_64_that_come_at_once_one_is_recorded_and_all_tell_of_it(bank):
-    answers = at_once(64, lambda _: send(bank))
+def test_of_32_that_come_at_once_one_is_recorded_and_all_tell_of_it(bank):
+    answers = at_once(32, lambda _: send(bank))
     assert {answer.status_code for answer in answers} == {201}
     assert len({answer.content for answer in answers}) == 1
     assert reviews() == 1
