@@ -18,24 +18,45 @@ from accounts.services import sessions
 JSON = "application/json"
 
 
+_IDENTIFIER = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9]+")
+_opened: set[str] = set()
+
+
 class Browser(Client):
-    """Checks CSRF as for everyone, and fills in forms as a person does: with the token that the page carries."""
+    """Checks CSRF as for everyone, and fills in forms as a person does: with the token that a page carries. The first
+    form of each page that a process of tests sends has that page's own, the others what the browser had before."""
 
     def __init__(self, **defaults: Any) -> None:
         super().__init__(enforce_csrf_checks=True, raise_request_exception=False, **defaults)
+        self._tokens: dict[str, str] = {}
 
     def csrf_token(self, path: str) -> str:
         """The token in the forms of a page."""
         return re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', self.get(path).content.decode()).group(1)
 
     def submit(self, page: str, to: str = "", **fields: str) -> Any:
-        """Open a page and send its form, or the one of its forms that goes to `to`."""
-        return self.post(to or page, {**fields, "csrfmiddlewaretoken": self.csrf_token(page)})
+        """Send the form of a page, or the one of its forms that goes to `to`."""
+        pattern = _IDENTIFIER.sub("#", page)
+        token = self._tokens.get(self._csrf_cookie) if pattern in _opened else None
+        if token is None:
+            token = self.csrf_token(page)
+            self._tokens[self._csrf_cookie] = token
+            _opened.add(pattern)
+        return self.post(to or page, {**fields, "csrfmiddlewaretoken": token})
+
+    @property
+    def _csrf_cookie(self) -> str:
+        cookie = self.cookies.get(settings.CSRF_COOKIE_NAME)
+        return cookie.value if cookie else ""
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """Call the API as a page of ours would: with the session's CSRF token, if there is a session."""
-        me = self.get("/v1/auth/me") if settings.SESSION_COOKIE_NAME in self.cookies else None
-        headers = {"X-CSRFToken": me.json()["csrf_token"]} if me and me.status_code == 200 else {}
+        if self._csrf_cookie not in self._tokens and settings.SESSION_COOKIE_NAME in self.cookies:
+            me = self.get("/v1/auth/me")
+            if me.status_code == 200:
+                self._tokens[self._csrf_cookie] = me.json()["csrf_token"]
+        token = self._tokens.get(self._csrf_cookie)
+        headers = {"X-CSRFToken": token} if token else {}
         return self.generic(method, path, b"" if body is None else dumped(body), content_type=JSON, headers=headers)
 
     @property
