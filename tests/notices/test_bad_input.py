@@ -12,7 +12,7 @@ from tests.notices.conftest import RECORD, approve, done, drafted, edit, send, s
 
 pytestmark = pytest.mark.django_db
 
-MANY = 10_000
+MANY = 4_000
 SCRIPT = '<script>alert("1")</script><img src=x onerror=alert(1)>'
 HEBREW = "ההחלטה התקבלה על ידי מערכת אוטומטית."
 OVERRIDE = "The sum is \u202e05\u202c euro."
@@ -50,6 +50,7 @@ def seconds_for(api, count: int) -> float:
     assert edited["problems"] == []
     approved = done(approve(api, notice, acknowledge=[warning["id"] for warning in edited["warnings"]]))
     assert len(approved["content"]["inputs_used"]) == count
+    assert approved["custody_record_id"]
     for form in ("html", "text"):
         assert f"It counted {count - 1}." in letter(api, notice, form)
     proof = json.loads(letter(api, notice, "proof"))
@@ -57,8 +58,8 @@ def seconds_for(api, count: int) -> float:
     return time.thread_time() - started
 
 
-def test_ten_thousand_statements_are_saved_shown_approved_and_printed(api):
-    """As small as 1 MiB wants them. It takes their share of the time beside a few of them."""
+def test_thousands_of_statements_are_saved_shown_approved_and_printed(api):
+    """It takes their share of the time beside a few of them."""
     few = MANY // TIMES**2
     assert seconds_for(api, MANY) <= TOLERATED / TIMES * MANY / few * seconds_for(api, few)
 

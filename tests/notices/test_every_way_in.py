@@ -12,7 +12,7 @@ from tests.notices.conftest import approve, done, drafted, fill_in_names, send
 from tests.notices.test_back_office import page
 
 pytestmark = pytest.mark.django_db
-SOME = entries()[::7]
+SOME = entries()[::14]
 
 
 @pytest.mark.parametrize("entry", SOME, ids=lambda entry: entry.name)

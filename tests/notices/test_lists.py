@@ -47,25 +47,22 @@ def queries(api, path: str, **query) -> int:
     return len(made)
 
 
-@pytest.mark.parametrize(
-    ("path", "query"),
-    [
+def test_many_rows_cost_no_more_queries_than_one(api, notice, fill):
+    own = f"notices/{notice['notice_id']}"
+    lists = [
         ("notices", {}),
         ("notices", {"due": "overdue", "state": "draft"}),
         ("authority-grants", {}),
         ("review-requests", {"state": "open"}),
-        ("notices/{notice_id}/deliveries", {}),
-        ("notices/{notice_id}/history", {}),
-    ],
-)
-def test_many_rows_cost_no_more_queries_than_one(api, notice, fill, path, query):
-    path = path.format(**notice)
+        (f"{own}/deliveries", {}),
+        (f"{own}/history", {}),
+    ]
     fill(1)
-    queries(api, path, **query)  # a process reads some keys once
-    one = queries(api, path, **query)
+    queries(api, "notices")  # a process reads some keys once
+    one = [queries(api, path, **query) for path, query in lists]
     fill(19)
-    assert queries(api, path, **query) == one
-    assert one <= 6
+    assert [queries(api, path, **query) for path, query in lists] == one
+    assert max(one) <= 6
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -134,6 +134,7 @@ def test_one_that_cannot_be_sealed_holds_up_no_other(api, notice, monkeypatch):
 # ── the vault fails ──
 
 
+@pytest.mark.once
 def test_whichever_call_to_the_vault_fails_an_approval_stands_and_is_in_the_vault_later_or_none_is_made(
     api, filesystem_vault
 ):

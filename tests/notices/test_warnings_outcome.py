@@ -57,10 +57,14 @@ def test_one_that_says_it_in_other_words_is_not(language, action, sentence):
     assert said(sentence, action, language) == []
 
 
+OF_EACH_MEANING = {meaning: word for word, meaning in outcomes._table().items()}.values()
+
+
 @each_case(("turn", "language"), enumerate(LANGUAGES))
 def test_no_draft_says_another_outcome_than_its_own(turn, language):
-    """Each word at each path, in one language or another."""
-    for number, word in enumerate(outcomes._table(), start=turn):
+    """Each word in one language or another, and one of each meaning in all of them, by turns at each path."""
+    words = {*OF_EACH_MEANING, *list(outcomes._table())[turn :: len(LANGUAGES)]}
+    for number, word in enumerate(sorted(words), start=turn):
         path = outcomes.PATHS[number % len(outcomes.PATHS)]
         record = {"decision_id": "d", "outcome": {path.rpartition(".")[2]: word}}
         assert warned("other_outcome", warnings_of(record, "general", language)) == []

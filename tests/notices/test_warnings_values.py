@@ -421,7 +421,7 @@ def test_looking_for_what_a_field_does_not_have_grows_as_the_sentence_does(langu
     def read(text: str) -> None:
         warnings_of(record, language=language, main_factors=[{"statement": text, "source": "x.text"}])
 
-    assert_linear(read, lambda size: pattern * (size // len(pattern)), 10_000)
+    assert_linear(read, lambda size: pattern * (size // len(pattern)), 6_000)
 
 
 def test_a_long_field_is_looked_through_once_however_many_sentences_cite_it(monkeypatch):
