@@ -5,9 +5,8 @@ They are those of field proofs, and beside them those by the names of list items
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from config.api import strict_json
 from custody.record_paths import NoSuchField, key_in, keys, require_short_paths, segment
@@ -19,11 +18,12 @@ MOST_SOURCE = 4096
 """Characters of a path that can be cited."""
 NAMES_OF_EVENTS = ("name", "event", "event_name", "eventName", "event_type", "eventType", "type", "kind")
 """Fields in which events of a list say what they are, the first that is there."""
+_MOST_STEPS = 5
+"""Of a path that is looked up step by step, each of which is kept."""
 Scalar = str | int | Decimal | bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """What is at one place of a record, and how the place is reached.
 
     A key stands in the path of everything below it, so a path is put together only where it is asked for.
@@ -112,6 +112,7 @@ class Facts:
         self._positions: dict[int, dict[str, int]] = {}
         self._spellings: dict[int, dict[str, str]] = {}
         self._asked_for: dict[str, Fact | None] = {}
+        self._cited: dict[str, Fact | None] = {}
         self._shapes: dict[str, Any] | None = None
 
     def at(self, path: str) -> Fact:
@@ -122,9 +123,15 @@ class Facts:
         return fact
 
     def find(self, source: str) -> Fact:
-        """The scalar that a statement cites, by the record's own spelling. Raises NoSuchField."""
-        fact = self._walk(source, self._key)
-        if not fact.is_scalar:
+        """The scalar that a statement cites, by the record's own spelling. Raises NoSuchField. Each rule asks for the
+        same few, so what is there is kept."""
+        if source not in self._cited:
+            try:
+                self._cited[source] = self._walk(source, self._key)
+            except NoSuchField:
+                self._cited[source] = None
+        fact = self._cited[source]
+        if fact is None or not fact.is_scalar:
             raise NoSuchField(source)
         return fact
 
@@ -141,10 +148,17 @@ class Facts:
         return fact.value if fact else None
 
     def _any_spelling_at(self, path: str) -> Fact | None:
-        """A pack asks for the same few paths again and again, so what is there is kept."""
+        """A pack asks for the same few paths again and again, so what is there is kept, and so is what is above it."""
         if path not in self._asked_for:
+            above, _, key = path.rpartition(".")
+            is_plain = above and key and '"' not in path and path.count(".") < _MOST_STEPS
             try:
-                self._asked_for[path] = self._walk(path, self._key_in_any_spelling)
+                if not is_plain:
+                    self._asked_for[path] = self._walk(path, self._key_in_any_spelling)
+                elif holder := self._any_spelling_at(above):
+                    self._asked_for[path] = holder.child(self._key_in_any_spelling(holder, key))
+                else:
+                    self._asked_for[path] = None
             except NoSuchField:
                 self._asked_for[path] = None
         return self._asked_for[path]
