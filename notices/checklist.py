@@ -1,7 +1,7 @@
 """The checklist of a notice: each element its pack asks for, and whether the content has it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from itertools import islice
@@ -24,6 +24,7 @@ from notices.packs import (
 )
 from notices.record_paths import Facts, NoSuchField, Scalar
 from notices.sensitive.bases import title_of
+from notices.untold import Untold
 from notices.wording.reasons import has_words, says_nothing, telling_words
 
 _ASKED_FOR_ACCESS = "events.access_request"
@@ -201,20 +202,30 @@ def citations(facts: Facts, content: Mapping[str, Any], before: Mapping[str, str
     return checked
 
 
-def problems(case: Case, revision: Revision) -> list[str]:
-    """What stands in the way of approving a revision, a sentence each."""
+def problems(
+    case: Case,
+    revision: Revision,
+    items: Sequence[ElementResult] | None = None,
+    left_out: Sequence[Untold] | None = None,
+) -> list[str]:
+    """What stands in the way of approving a revision, a sentence each.
+
+    Args:
+        items, left_out: as `check` and `untold_fields` give them; None if nobody has asked yet.
+    """
     missing = [
         f"{item.label}: missing ({item.citation}).{_why_missing(case, item, revision.content)}"
-        for item in check(case, revision)
+        for item in (check(case, revision) if items is None else items)
         if item.result == MISSING and item.blocks
     ]
+    left_out = untold_fields(case, revision.content) if left_out is None else left_out
     return [
         *missing,
         *_decision_problem(case, revision.content),
         *_content_problems(case, revision.content),
         *_source_problems(case, revision),
         *_flag_problems(case),
-        *_untold_problems(case, revision.content),
+        *_untold_problems(left_out),
         *_unit_problems(case),
     ]
 
@@ -227,13 +238,13 @@ def _why_missing(case: Case, item: ElementResult, content: Mapping[str, Any]) ->
     return " No statement there says it in words." if is_there else ""
 
 
-def untold_fields(case: Case, content: Mapping[str, Any]) -> list[untold.Untold]:
-    """What the record says under `outcome` and no statement tells, as much of it as an answer lists."""
-    return list(islice(untold.find(case.facts, case.pack, case.redaction, content), untold.MOST))
+def untold_fields(case: Case, content: Mapping[str, Any]) -> list[Untold]:
+    """What the record says under `outcome` and no statement tells."""
+    return list(untold.find(case.facts, case.pack, case.redaction, content))
 
 
-def _untold_problems(case: Case, content: Mapping[str, Any]) -> Iterator[str]:
-    blocking = [each for each in untold.find(case.facts, case.pack, case.redaction, content) if each.blocks]
+def _untold_problems(left_out: Sequence[Untold]) -> Iterator[str]:
+    blocking = [each for each in left_out if each.blocks]
     for each in blocking[:_MOST_UNTOLD]:
         yield (
             f"The record's {_short(each.path)} is {_UNTOLD[each.kind]}, and no statement tells it: add one that cites "

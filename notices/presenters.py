@@ -6,7 +6,7 @@ from typing import Any
 
 from config.api.times import rfc3339
 from config.errors import DomainError, Fault
-from notices import checklist, deadlines, follow_up, selectors, warnings
+from notices import checklist, deadlines, follow_up, selectors, untold, warnings
 from notices.checklist import Case, Revision
 from notices.deadlines import Deadline
 from notices.letters import render_html, render_text
@@ -81,13 +81,14 @@ def _checks(case: Case, revision: Revision, due: list[Deadline], *, can_change: 
     """What a notice says, against the record and the law. Of one that nobody can change any more, the approval has the
     warnings that were acknowledged."""
     shown = [deadline(each) for each in due]
-    found = warnings.find(case, revision.content, revision.not_applicable) if can_change else []
+    items, left_out = checklist.check(case, revision), checklist.untold_fields(case, revision.content)
+    found = warnings.find(case, revision.content, revision.not_applicable, items) if can_change else []
     return {
-        "elements": [item.as_json() for item in checklist.check(case, revision)],
+        "elements": [item.as_json() for item in items],
         "citations": [c.as_json() for c in checklist.citations(case.facts, revision.content, revision.cited)],
-        "problems": [*checklist.problems(case, revision), *warnings.problems(found)],
+        "problems": [*checklist.problems(case, revision, items, left_out), *warnings.problems(found)],
         "warnings": [each.as_json() for each in found],
-        "untold": [each.as_json() for each in checklist.untold_fields(case, revision.content)],
+        "untold": [each.as_json() for each in left_out[: untold.MOST]],
         "deadline": shown[0] if shown else None,
         "deadlines": shown,
         "fault": None,

@@ -15,7 +15,7 @@ from notices.packs import STATEMENT_FIELDS, Pack
 from notices.record_paths import MOST_SOURCE, Fact, Facts, NoSuchField
 
 MOST = 1000
-"""Untold fields that an answer lists. Nobody reads more."""
+"""Untold fields that an answer or a page lists. Nobody reads more."""
 
 
 _NO_CODES = {"path", "direction", "attribution"}

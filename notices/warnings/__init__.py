@@ -7,7 +7,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
-from notices.checklist import MISSING, Case
+from notices.checklist import MISSING, Case, ElementResult
 from notices.localization.sentences import one_line
 from notices.warnings import (
     amounts,
@@ -81,15 +81,20 @@ class ApprovalWarning:
 
 
 def find(
-    case: Case, content: Mapping[str, Any], not_applicable: Mapping[str, str] = MappingProxyType({})
+    case: Case,
+    content: Mapping[str, Any],
+    not_applicable: Mapping[str, str] = MappingProxyType({}),
+    items: Sequence[ElementResult] | None = None,
 ) -> list[ApprovalWarning]:
     """The warnings about a content: for the same record, pack, words and day always the same.
 
     Args:
         not_applicable: ids of elements that do not apply, each with the reason: whoever approves sees
             those that would block.
+        items: as `checklist.check` gives them; None if nobody has asked yet.
     """
-    found = list(islice(_findings(case, content, not_applicable), MOST + 1))
+    checked = elements.checked(case, content, not_applicable) if items is None else items
+    found = list(islice(_findings(case, content, checked), MOST + 1))
     return list(map(_warning, found if len(found) <= MOST else [*found[:MOST], _MORE]))
 
 
@@ -102,10 +107,9 @@ def problems(found: Sequence[ApprovalWarning]) -> list[str]:
     return [each.sentence for each in found[MOST:]]
 
 
-def _findings(case: Case, content: Mapping[str, Any], not_applicable: Mapping[str, str]) -> Iterator[Finding]:
+def _findings(case: Case, content: Mapping[str, Any], checked: Sequence[ElementResult]) -> Iterator[Finding]:
     for rule in _RULES:
         yield from rule(case, content)
-    checked = elements.checked(case, content, not_applicable)
     missing = [item for item in checked if item.result == MISSING]
     yield from reasons.findings(case, content, [case.pack.element(item.id) for item in missing if item.blocks])
     yield from elements.findings(case, missing)
