@@ -6,6 +6,7 @@ The public page proves the field, so a reader takes what the sentence says for p
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from babel.numbers import get_decimal_symbol
@@ -79,7 +80,6 @@ class _Check:
         self._factors = _factor_names(facts)
         self._fields: dict[str, Contents] = {}
         self._texts: dict[str, str] = {}
-        self._field_names: dict[str, Contents] = {}
         self._called: dict[int, list[str]] = {}
 
     def unproved(self, sentence: str, fact: Fact) -> Iterator[str]:
@@ -198,19 +198,21 @@ class _Check:
                 if day := day_of(fact.value):
                     contents.add_day(day)
             for each in fact.lineage():
-                contents.merge(self._read_name(each.name[:LONGEST]))
+                contents.merge(_read_name(each.name[:LONGEST]))
         return self._fields[path]
 
     def _unit(self, fact: Fact) -> FieldName:
         """What a number is measured in, by the field's name or by what stands beside it."""
         return self._measures.of(fact).of(parse_name(fact.field.name))
 
-    def _read_name(self, name: str) -> Contents:
-        if name not in self._field_names:
-            contents = self._field_names[name] = Contents()
-            contents.add_text(humanise(name), self._all)
-            contents.spelled.update(re.findall(r"\d+", name))  # in `apr_1` is no day of April
-        return self._field_names[name]
+
+@lru_cache(maxsize=4096)
+def _read_name(name: str) -> Contents:
+    """What a field's name says. Records have the same names again and again."""
+    contents = Contents()
+    contents.add_text(humanise(name), [vocabulary(each) for each in languages()])
+    contents.spelled.update(re.findall(r"\d+", name))  # in `apr_1` is no day of April
+    return contents
 
 
 def _number(value: Any, unit: FieldName) -> Decimal | None:

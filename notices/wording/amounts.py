@@ -73,10 +73,13 @@ def find_amounts(
         rest.append(text[ended:start])
         ended = end
     left = " . ".join([*rest, text[ended:]])
+    small = left.lower()
     for each in words:
-        shares = list(_shares(left, each))
+        any_share, any_number = _any_of(each.language)
+        shares = list(_shares(left, each)) if any_share.search(small) else []
         yield from (found for found, _, _ in shares)
-        yield from _in_words(blank(left, [(start, end) for _, start, end in shares]), each)
+        if any_number.search(small):
+            yield from _in_words(blank(left, [(start, end) for _, start, end in shares]), each)
 
 
 def blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
@@ -208,6 +211,15 @@ def _numbers(figures: str, sign: str) -> Iterator[Decimal]:
             return
         if is_readable(number):
             yield number
+
+
+@cache
+def _any_of(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """One look at a text for any share and one for any number: most texts have none in words."""
+    words = vocabulary(language)
+    numbers = [*words.numbers, *(word for word in words.powers if len(word) > _SHORT)]
+    shares, spelled = ("|".join(map(re.escape, each)) for each in ([*words.shares, *words.parts], numbers))
+    return re.compile(shares), re.compile(spelled)
 
 
 def _shares(text: str, vocabulary: Vocabulary) -> Iterator[tuple[AmountMention, int, int]]:

@@ -22,6 +22,8 @@ WORD = re.compile(r"[^\W_]+")
 IDEOGRAPHIC = re.compile("[〇零一二三四五六七八九十百千万萬億]+")
 """Numbers that are written as words of one sign a figure: compared as they stand."""
 _TIME = re.compile(r"(?<![\d:])(\d{1,2}):(\d\d)(?::\d\d)?(?![\d:])")
+_GROUPED = re.compile(r"\d \d{3}")
+"""Figures that a space may group."""
 _FEW = 200
 """More numbers than these in one field are compared by their spelling and value alone, not rounded nor converted."""
 _TOLERANCE = Decimal("0.05")
@@ -76,7 +78,7 @@ class Contents:
                 self.add_day(day)
         self.spelled.update(f"{int(hour)}:{minute}" for hour, minute in _TIME.findall(text))
         text = _TIME.sub(" ", blank(text, [(mention.start, mention.end) for mention in mentions]))
-        for spaces in (False, True):
+        for spaces in (False, True) if _GROUPED.search(text) else (False,):
             for found in find_amounts(text, languages, ".,", spaces=spaces):
                 self.spelled.add(found.spelled if isinstance(found, AmountMention) else found.text.casefold())
                 if isinstance(found, AmountMention):
