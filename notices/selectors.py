@@ -66,16 +66,6 @@ def offered_packs(decision: Decision) -> fitting.Offer:
     return fitting.offer(packs().values(), record)
 
 
-def contact_of(organization_id: uuid.UUID) -> str:
-    """What the head of a letter says of its sender: address and contact as the settings have them today."""
-    return str(settings_of(organization_id).placeholders.get("contact", ""))
-
-
-def signatory_of(organization_id: uuid.UUID) -> dict[str, str]:
-    """Who signs letters, as the settings have them today."""
-    return dict(settings_of(organization_id).signatory)
-
-
 def placeholders_of(organization: Organization) -> dict[str, str]:
     """What the packs' texts are filled from."""
     return sender_of(organization).texts
@@ -83,17 +73,24 @@ def placeholders_of(organization: Organization) -> dict[str, str]:
 
 def sender_of(organization: Organization) -> Sender:
     """What the organization brings to its notices today."""
-    settings, phrasebook = settings_of(organization.pk), partial(phrasebook_of, organization.pk)
+    settings = settings_of(organization.pk)
+    phrasebook = partial(phrasebook_of, organization.pk, settings=settings)
     return Sender(organization.name, settings.placeholders, phrasebook, settings.signatory)
 
 
-def phrasebook_of(organization_id: uuid.UUID, language: str) -> phrasebook.Phrasebook:
-    """The organization's phrases in a language, and what it withholds whatever they say."""
+def phrasebook_of(
+    organization_id: uuid.UUID, language: str, settings: NoticeSettings | None = None
+) -> phrasebook.Phrasebook:
+    """The organization's phrases in a language, and what it withholds whatever they say.
+
+    Args:
+        settings: the organization's, if they were read already.
+    """
     rows = Phrase.objects.for_organization(organization_id).filter(language=language)
     phrases = (
         phrasebook.Phrase(row.key, row.sentence, row.label, row.withheld, tuple(row.authors.values())) for row in rows
     )
-    lists = settings_of(organization_id)
+    lists = settings or settings_of(organization_id)
     sensitive = sensitive_fields(tuple(lists.sensitive_fields), tuple(lists.printable_fields))
     return phrasebook.Phrasebook(phrases, sensitive)
 
@@ -108,23 +105,24 @@ def notice_with_letter(notice_id: uuid.UUID) -> Notice:
     return _complete(Notice.with_disposed.unscoped("its id comes from a row of ours")).get(pk=notice_id)
 
 
-def case_of(notice: Notice, facts: Facts) -> checklist.Case:
+def case_of(notice: Notice, facts: Facts, phrases: phrasebook.Phrasebook | None = None) -> checklist.Case:
     """What a notice is checked against.
 
     Args:
         facts: the record behind the notice's decision, as `facts_of` reads it.
+        phrases: the organization's in the notice's language, if they were read already.
     """
     pack = pack_of(notice)
+    if phrases is None:
+        phrases = phrasebook_of(notice.organization_id, notice.language)
     return checklist.Case(
         facts=facts,
         pack=pack,
         received_at=notice.decision.received_at,
         reader_language=readers_language(facts, notice.recipient),
-        redaction=redaction_of(facts, pack, phrasebook_of(notice.organization_id, notice.language)),
+        redaction=redaction_of(facts, pack, phrases),
         delivered_at=None if notice.state in Notice.UNSENT else delivered_at(notice),
-        requested_review=_requested_review(notice)
-        if any(element.when.on_request for element in pack.elements)
-        else None,
+        requested_review=_requested_review(notice) if _has_elements_on_request(pack) else None,
     )
 
 
@@ -333,7 +331,7 @@ def letter(notice: Notice) -> Letter:
     return Letter(
         organization=approved["organization"],
         # Notices of before the contact was sealed with them have today's.
-        sender=approved["sender"] if "sender" in approved else contact_of(notice.organization_id),
+        sender=approved["sender"] if "sender" in approved else settings_of(notice.organization_id).contact,
         recipient=recipient.printed_fields(notice.recipient),
         content=approved["content"],
         dated=approved_on(sealed),
@@ -371,9 +369,10 @@ def public_address(notice: Notice) -> str:
 
 
 def _draft_letter(notice: Notice) -> Letter:
+    own = settings_of(notice.organization_id)
     return Letter(
         organization=notice.organization.name,
-        sender=contact_of(notice.organization_id),
+        sender=own.contact,
         recipient=recipient.printed_fields(notice.recipient),
         content=current_revision(notice).content,
         dated=timezone.now().date(),
@@ -383,5 +382,5 @@ def _draft_letter(notice: Notice) -> Letter:
         proof=b"",
         notice_id=str(notice.pk),
         locale=locale_of(notice),
-        signatory=signatory_of(notice.organization_id),
+        signatory=own.signatory,
     )

@@ -13,11 +13,11 @@ from django.utils import timezone
 from accounts.back_office import caller, may, refusal
 from accounts.roles import Permission
 from config.errors import DomainError
-from notices import checklist, follow_up, readability, selectors, services, warnings
+from notices import checklist, follow_up, readability, selectors, services, untold, warnings
 from notices.back_office import history
 from notices.back_office.actions import offers
 from notices.back_office.formatting import time_left
-from notices.checklist import CHECK, MISSING, NOT_APPLICABLE, PRESENT, Citation, ElementResult
+from notices.checklist import CHECK, MISSING, NOT_APPLICABLE, PRESENT, Case, Citation, ElementResult
 from notices.forms import ActionForm, ReasonForm, RecipientForm
 from notices.localization import LONGEST_TEXT
 from notices.models import Delivery, Notice, NoticeRevision
@@ -146,27 +146,28 @@ def _against_the_record(request: HttpRequest, notice: Notice, revision: NoticeRe
     facts = selectors.facts_of(notice.decision)
     case = selectors.case_of(notice, facts)
     is_open = notice.state in Notice.EDITABLE
-    found = warnings.find(case, revision.content, revision.not_applicable) if is_open else []
-    problems = [*checklist.problems(case, revision), *warnings.problems(found)] if is_open else []
+    items, left_out = checklist.check(case, revision), checklist.untold_fields(case, revision.content)
+    found = warnings.find(case, revision.content, revision.not_applicable, items) if is_open else []
+    problems = [*checklist.problems(case, revision, items, left_out), *warnings.problems(found)] if is_open else []
     return {
         "sections": _sections(revision, _citations(facts, revision)),
-        **_elements(checklist.check(case, revision)),
+        **_elements(items),
         "problems": problems,
         "warnings": found,
-        "untold": checklist.untold_fields(case, revision.content),
+        "untold": left_out[: untold.MOST],
         "deadlines": follow_up.deadlines_of(notice, case),
-        "against": _against_approval(request, notice, facts, problems),
+        "against": _against_approval(request, notice, case, problems),
     }
 
 
-def _against_approval(request: HttpRequest, notice: Notice, facts: Facts, problems: list[str]) -> str:
+def _against_approval(request: HttpRequest, notice: Notice, case: Case, problems: list[str]) -> str:
     """Why the operator cannot approve, beside their role, which says so by itself."""
     if not may(request, Permission.APPROVE_NOTICES):
         return ""
     if problems:
         return "Something is in the way, see above."
     approver = caller(request, Permission.APPROVE_NOTICES)
-    return services.reason_against_approval(caller=approver, notice=notice, facts=facts)
+    return services.reason_against_approval(caller=approver, notice=notice, case=case)
 
 
 def _citations(facts: Facts, revision: NoticeRevision) -> dict[str, Citation]:

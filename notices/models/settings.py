@@ -49,6 +49,11 @@ class NoticeSettings(models.Model):
     def __str__(self) -> str:
         return f"notice settings of {self.organization}"
 
+    @property
+    def contact(self) -> str:
+        """What the head of a letter says of its sender: address and contact."""
+        return str(self.placeholders.get("contact", ""))
+
 
 class Phrase(models.Model):
     """An organization's own words for a reason code or a record field, in one language."""

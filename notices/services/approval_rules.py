@@ -12,11 +12,11 @@ from accounts import selectors as accounts
 from accounts.callers import Caller
 from accounts.models import Member
 from config.visible_text import is_visible
-from notices import checklist, selectors, warnings
+from notices import checklist, warnings
 from notices.checklist import Case
 from notices.errors import NotApprovable, NotGranted, OwnNotice, Unacknowledged, WrongApprover
 from notices.letters import recipient as recipients
-from notices.models import AuthorityGrant, Contributor, Notice, NoticeRevision
+from notices.models import AuthorityGrant, Contributor, Notice, NoticeRevision, NoticeSettings
 from notices.warnings import ApprovalWarning
 
 _MOST_LISTED = 20
@@ -32,19 +32,26 @@ class Claim(NamedTuple):
 
 
 def require_approvable(
-    notice: Notice, revision: NoticeRevision, case: Case, caller: Caller, approver: str, authority: str
+    notice: Notice,
+    revision: NoticeRevision,
+    case: Case,
+    settings: NoticeSettings,
+    caller: Caller,
+    approver: str,
+    authority: str,
 ) -> Claim:
     """Whose approval it is, once every rule allows it but that of the warnings.
 
     Args:
         case: what the notice is checked against, as `selectors.case_of` gives it.
+        settings: the organization's, as `selectors.settings_of` gives them.
 
     Raises:
         NotApprovable, NotGranted, WrongApprover, OwnNotice
     """
     _require_complete(notice, revision, case)
-    claim = _claim(notice, caller, approver, authority)
-    _require_other_eyes(notice, caller, claim.approver)
+    claim = _claim(notice, settings, caller, approver, authority)
+    _require_other_eyes(notice, caller, claim.approver, strict=settings.require_other_key)
     return claim
 
 
@@ -85,9 +92,9 @@ def _require_complete(notice: Notice, revision: NoticeRevision, case: Case) -> N
         raise NotApprovable(f"The notice cannot be approved yet. {' '.join(problems)}")
 
 
-def _claim(notice: Notice, caller: Caller, approver: str, authority: str) -> Claim:
+def _claim(notice: Notice, settings: NoticeSettings, caller: Caller, approver: str, authority: str) -> Claim:
     """Whose approval it is: a member's own, or what a key says."""
-    requires_grant = selectors.settings_of(notice.organization_id).require_grants
+    requires_grant = settings.require_grants
     if caller.member_id is None:
         if requires_grant:
             raise NotGranted("Your organization asks for approval by a signed-in member who holds an authority grant.")
@@ -125,10 +132,9 @@ def _covers(grant: AuthorityGrant, notice: Notice, authority: str, today: date) 
     )
 
 
-def _require_other_eyes(notice: Notice, caller: Caller, approver: str) -> None:
+def _require_other_eyes(notice: Notice, caller: Caller, approver: str, *, strict: bool) -> None:
     """Four eyes: nobody approves what they wrote, by whatever door they come."""
     person = accounts.person_behind(caller.actor)
-    strict = selectors.settings_of(notice.organization_id).require_other_key
     for contributor in notice.contributors.all():
         is_caller = (contributor.actor_kind, contributor.actor_id) == (caller.actor.kind, caller.actor.id)
         if is_caller or (person and _folded(person) == _folded(contributor.mail)):

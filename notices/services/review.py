@@ -12,9 +12,9 @@ from config.errors import DomainError
 from config.visible_text import is_visible
 from decisions.selectors import require_kept
 from notices import selectors
+from notices.checklist import Case
 from notices.errors import MembersOnly, MissingReason, WrongState
 from notices.models import Approval, Notice, NoticeRevision, Step
-from notices.record_paths import Facts
 from notices.services import audit_trail, telling
 from notices.services.approval_rules import require_acknowledged, require_approvable
 from notices.services.revisions import require_seen
@@ -117,8 +117,10 @@ def approve(
         require_kept(notice.decision)  # of two notices that follow, a disposal might lock the second one first
         locked = _locked(notice, caller)
         current = _current_revision(locked, revision)
-        case = selectors.case_of(locked, facts)
-        claim = require_approvable(locked, current, case, caller, approver, authority)
+        settings = selectors.settings_of(locked.organization_id)
+        phrases = selectors.phrasebook_of(locked.organization_id, locked.language, settings)
+        case = selectors.case_of(locked, facts, phrases)
+        claim = require_approvable(locked, current, case, settings, caller, approver, authority)
         acknowledged = require_acknowledged(case, current, acknowledge)
         approval = Approval.objects.create(
             notice=locked,
@@ -126,8 +128,8 @@ def approve(
             comment=comment,
             words_named=revision is not None,
             acknowledged=[each.as_json() for each in acknowledged],
-            sender=selectors.contact_of(locked.organization_id),
-            signatory=selectors.signatory_of(locked.organization_id),
+            sender=settings.contact,
+            signatory=settings.signatory,
             actor_kind=caller.actor.kind,
             actor_id=caller.actor.id,
             **claim._asdict(),
@@ -149,11 +151,11 @@ def approve(
 
 
 @requires(Permission.APPROVE_NOTICES)
-def reason_against_approval(*, caller: Caller, notice: Notice, facts: Facts) -> str:
+def reason_against_approval(*, caller: Caller, notice: Notice, case: Case) -> str:
     """Why a member could not approve a notice now, for a button that says so; "" if they could. Changes nothing."""
+    settings = selectors.settings_of(notice.organization_id)
     try:
-        case = selectors.case_of(notice, facts)
-        require_approvable(notice, _current_revision(notice, None), case, caller, "", "")
+        require_approvable(notice, _current_revision(notice, None), case, settings, caller, "", "")
     except DomainError as error:
         return error.sentence
     return ""

@@ -20,6 +20,7 @@ from notices.letters import recipient as recipients
 from notices.limits import require_room
 from notices.models import Contributor, Notice, NoticeRevision, ReviewRequest
 from notices.packs import Pack
+from notices.phrasebook import Phrasebook
 from notices.record_paths import Facts
 from notices.services import audit_trail, contributors
 
@@ -62,13 +63,13 @@ def draft(
         recipient = follow_up.addressee(earlier, answers)
     spoken = earlier.language if earlier else ""
     language = drafting.language_of(facts, pack, language, recipient.get("language"), spoken)
-    phrasebook = selectors.phrasebook_of(decision.organization_id, language)
-    names = selectors.placeholders_of(decision.organization)
-    proposal = drafting.draft(facts, pack, language, phrasebook, names, received_at=decision.received_at)
+    sender = selectors.sender_of(decision.organization)
+    phrasebook = sender.phrasebook(language)
+    proposal = drafting.draft(facts, pack, language, phrasebook, sender.texts, received_at=decision.received_at)
     strictest = deadlines.compute(pack, facts, received_at=decision.received_at)[:1]
     with transaction.atomic():
         require_kept(decision)
-        notice = Notice.objects.create(
+        notice = Notice(
             organization_id=decision.organization_id,
             decision=decision,
             pack=pack.id,
@@ -81,8 +82,8 @@ def draft(
         due = [(each.due_at, each.clock) for each in strictest]
         due += [(each.due_at, each.due_clock) for each in follow_up.requests_told_by(notice) if each.due_at]
         notice.due_at, notice.due_clock = min(due, key=itemgetter(0), default=(None, ""))
-        notice.save(update_fields=["due_at", "due_clock"])
-        _revise(notice, 1, proposal.content, {}, facts, caller)
+        notice.save(force_insert=True)
+        _revise(notice, 1, proposal.content, {}, facts, caller, phrasebook)
         contributors.add_authors(notice, [author for phrase in proposal.phrases for author in phrase.authors])
         audit_trail.record("notice.drafted", notice, caller.actor, pack=pack.id)
     return notice
@@ -205,7 +206,13 @@ def new_version(*, caller: Caller, notice: Notice) -> Notice:
 
 
 def _revise(
-    notice: Notice, number: int, content: dict[str, Any], exemptions: dict[str, str], facts: Facts, caller: Caller
+    notice: Notice,
+    number: int,
+    content: dict[str, Any],
+    exemptions: dict[str, str],
+    facts: Facts,
+    caller: Caller,
+    phrases: Phrasebook | None = None,
 ) -> NoticeRevision:
     """The next revision. Whoever makes it holds the notice; a machine holds none. Raises TooMuch."""
     require_room(content)
@@ -223,7 +230,7 @@ def _revise(
     pack = selectors.pack_of(notice)
     notice.state, notice.holder_id = State.DRAFT, caller.member_id
     notice.pack_version, notice.pack_digest = pack.version, pack.digest
-    notice.problems = len(checklist.problems(selectors.case_of(notice, facts), revision))
+    notice.problems = len(checklist.problems(selectors.case_of(notice, facts, phrases), revision))
     notice.save(update_fields=["state", "holder", "pack_version", "pack_digest", "problems"])
     contributors.add(notice, Contributor.Part.WORDS, caller.actor)
     return revision
