@@ -79,11 +79,11 @@ def _letter(path: str) -> str:
 
 
 def _sections(pack: Pack, path: str) -> list[str]:
-    """The sections that cite a field in a draft: of a record with it alone, of a denial, or of one of which everything
-    is true that can be."""
+    """The sections that cite a field in a draft: of a record with it alone, or of a denial of which everything is true
+    that can be."""
     cited: set[str] = set()
-    for others in ({}, {"outcome.action": "denied"}, {"outcome.action": "denied", **dict.fromkeys(flags.FLAGS, True)}):
-        sources = _sources(pack.id, _payload({**others, path: _value(path)}))
+    for others in ({}, {"outcome.action": "denied", **dict.fromkeys(flags.FLAGS, True)}):
+        sources = _sources(pack.id, _facts({**others, path: _value(path)}))
         cited.update(name for name in STATEMENT_FIELDS if any(_is_at(source, path) for source in sources[name]))
     return [name for name in STATEMENT_FIELDS if name in cited]
 
@@ -93,15 +93,21 @@ def _is_at(source: str, path: str) -> bool:
 
 
 @cache
-def _sources(pack_id: str, payload: bytes) -> dict[str, list[str]]:
+def _sources(pack_id: str, facts: Facts) -> dict[str, list[str]]:
     """What the sections of a notice about a record cite."""
     pack, names = packs()[pack_id], {"organization": "Bank", "contact": "Bank"}
-    content = drafting.draft(Facts(payload), pack, pack.language_for("en"), Phrasebook(), names).content
+    content = drafting.draft(facts, pack, pack.language_for("en"), Phrasebook(), names).content
     return {name: [item["source"] for item in content[name]] for name in STATEMENT_FIELDS}
 
 
 def _facts(values: dict[str, Any]) -> Facts:
-    return Facts(_payload(values))
+    return _read(_payload(values))
+
+
+@cache
+def _read(payload: bytes) -> Facts:
+    """A record, read once for all packs."""
+    return Facts(payload)
 
 
 def _payload(values: dict[str, Any]) -> bytes:

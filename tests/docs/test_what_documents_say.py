@@ -11,8 +11,8 @@ from config.management.commands.serve import Command as Serve
 from custody import families, fields, sealing
 from custody.models import StorageTarget
 from decisions.models import Decision
+from tests.conftest import Api
 from tests.docs.documents import CHECKOUT, DOCUMENTS, blocks, first_column, section, text
-from tests.system.live import Server
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _OURS = ("config", "accounts", "custody", "decisions", "notices", "connectors", "retention")
@@ -72,25 +72,21 @@ def test_the_laws_that_lengthen_a_retention_policy_are_those_of_the_packs():
     assert all(row[2].startswith(f"{floor.citation}: ") for row, floor in zip(rows, floors, strict=True))
 
 
-def test_every_call_of_the_api_is_named_and_no_other(service: Server):
-    with service.client() as client:
-        paths = client.get("/v1/openapi.json").json()["paths"]
+def test_every_call_of_the_api_is_named_and_no_other():
+    paths = json.loads(text("docs/openapi.json"))["paths"]
     offered = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
     named = re.findall(r"`(GET|POST|PUT|PATCH|DELETE)\s(/v1/[^\s`?]*)`", text("docs/api.md"))
     assert {f"{method} {path}" for method, path in named} == offered
 
 
-def test_of_several_lines_with_one_id_the_first_is_taken(service: Server):
+def test_of_several_lines_with_one_id_the_first_is_taken(filesystem_vault: Path, api: Api):
     """Also in a vault that is written in parallel, where the lines' objects race for one key."""
-    with service.client() as client:
-        for number in range(10):
-            lines = [b'{"decision_id": "twice-%d", "line": %d}' % (number, line) for line in (1, 2)]
-            sent = client.request(
-                "POST", "/v1/ingest/srf/batch", b"\n".join(lines), Content_Type="application/x-ndjson"
-            )
-            assert [json.loads(line)["status"] for line in sent.body.splitlines()] == ["created", "conflict"]
-            assert client.get(f"/v1/decisions/twice-{number}/record").body == lines[0]
-            assert client.get(f"/v1/decisions/twice-{number}").json()["source"] == "batch"
+    for number in range(10):
+        lines = [b'{"decision_id": "twice-%d", "line": %d}' % (number, line) for line in (1, 2)]
+        sent = api.post("/v1/ingest/srf/batch", b"\n".join(lines), "application/x-ndjson")
+        assert [json.loads(line)["status"] for line in sent.getvalue().splitlines()] == ["created", "conflict"]
+        assert api.get(f"/v1/decisions/twice-{number}/record").content == lines[0]
+        assert api.get(f"/v1/decisions/twice-{number}").json()["source"] == "batch"
 
 
 def test_the_index_columns_are_those_of_the_index():
