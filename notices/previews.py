@@ -8,7 +8,6 @@ from typing import Any
 from config.visible_text import is_visible
 from notices import checklist, drafting
 from notices.checklist import Case
-from notices.drafting import redaction_of
 from notices.letters import Letter
 from notices.letters import recipient as recipients
 from notices.limits import require_room
@@ -83,8 +82,8 @@ def preview(
     now = now or datetime.now(UTC)
     recipient = recipients.with_reference(recipient or {}, facts.get("subject.reference"))
     language = drafting.language_of(facts, pack, language, recipient.get("language"))
-    phrasebook = sender.phrasebook(language)
-    content = drafting.draft(facts, pack, language, phrasebook, sender.texts, received_at=now).content
+    draft = drafting.draft(facts, pack, language, sender.phrasebook(language), sender.texts, received_at=now)
+    content = draft.content
     require_room(content)
     return Preview(
         case=Case(
@@ -92,7 +91,7 @@ def preview(
             pack=pack,
             received_at=now,
             reader_language=drafting.readers_language(facts, recipient),
-            redaction=redaction_of(facts, pack, phrasebook),
+            redaction=draft.redaction,
             delivered_at=None,
             requested_review=None,
         ),

@@ -20,7 +20,7 @@ from custody.vaults import VaultUnavailable
 from decisions.models import Decision
 from decisions.selectors import record_of
 from notices import checklist, deadlines, fitting, phrasebook
-from notices.drafting import readers_language, redaction_of
+from notices.drafting import Redaction, readers_language, redaction_of
 from notices.errors import OtherWordsSealed
 from notices.letters import Letter, recipient
 from notices.models import (
@@ -105,22 +105,25 @@ def notice_with_letter(notice_id: uuid.UUID) -> Notice:
     return _complete(Notice.with_disposed.unscoped("its id comes from a row of ours")).get(pk=notice_id)
 
 
-def case_of(notice: Notice, facts: Facts, phrases: phrasebook.Phrasebook | None = None) -> checklist.Case:
+def case_of(
+    notice: Notice, facts: Facts, *, redaction: Redaction | None = None, settings: NoticeSettings | None = None
+) -> checklist.Case:
     """What a notice is checked against.
 
     Args:
         facts: the record behind the notice's decision, as `facts_of` reads it.
-        phrases: the organization's in the notice's language, if they were read already.
+        redaction: what letters about the record leave out today, if that was found out already.
+        settings: the organization's, if they were read already.
     """
     pack = pack_of(notice)
-    if phrases is None:
-        phrases = phrasebook_of(notice.organization_id, notice.language)
+    if redaction is None:
+        redaction = redaction_of(facts, pack, phrasebook_of(notice.organization_id, notice.language, settings))
     return checklist.Case(
         facts=facts,
         pack=pack,
         received_at=notice.decision.received_at,
         reader_language=readers_language(facts, notice.recipient),
-        redaction=redaction_of(facts, pack, phrases),
+        redaction=redaction,
         delivered_at=None if notice.state in Notice.UNSENT else delivered_at(notice),
         requested_review=_requested_review(notice) if _has_elements_on_request(pack) else None,
     )

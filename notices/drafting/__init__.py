@@ -54,6 +54,8 @@ class Draft:
     """The paths of what was kept out."""
     phrases: tuple[Phrase, ...]
     """Those that had a part in it."""
+    redaction: Redaction
+    """As `redaction_of` the record finds it."""
 
 
 def draft(
@@ -79,7 +81,8 @@ def draft(
     phrases = FieldPhrases(phrasebook, pack.bases)
     measures = Measures()
     writer = StatementWriter(facts, catalog(language, pack.locales.get(language, "")), phrases, measures)
-    sections, withheld = statements(Selection(facts, pack, phrases, measures), writer)
+    selection = Selection(facts, pack, phrases, measures)
+    sections, withheld = statements(selection, writer)
     values = pack.values(facts.get, placeholders)
     day = decided_on(facts, received_at or datetime.now(UTC))
     has_rights = pack.scope.gives_rights(day)
@@ -104,7 +107,7 @@ def draft(
         "framework": pack.framework_for(language, facts.get, day),
         "language": language,
     }
-    return Draft(content, withheld, tuple(phrases.used.values()))
+    return Draft(content, withheld, tuple(phrases.used.values()), Redaction(bool(withheld), phrases, selection))
 
 
 def language_of(facts: Facts, pack: Pack, *wishes: object) -> str:

@@ -118,8 +118,7 @@ def approve(
         locked = _locked(notice, caller)
         current = _current_revision(locked, revision)
         settings = selectors.settings_of(locked.organization_id)
-        phrases = selectors.phrasebook_of(locked.organization_id, locked.language, settings)
-        case = selectors.case_of(locked, facts, phrases)
+        case = selectors.case_of(locked, facts, settings=settings)
         claim = require_approvable(locked, current, case, settings, caller, approver, authority)
         acknowledged = require_acknowledged(case, current, acknowledge)
         approval = Approval.objects.create(

@@ -20,7 +20,6 @@ from notices.letters import recipient as recipients
 from notices.limits import require_room
 from notices.models import Contributor, Notice, NoticeRevision, ReviewRequest
 from notices.packs import Pack
-from notices.phrasebook import Phrasebook
 from notices.record_paths import Facts
 from notices.services import audit_trail, contributors
 
@@ -83,7 +82,7 @@ def draft(
         due += [(each.due_at, each.due_clock) for each in follow_up.requests_told_by(notice) if each.due_at]
         notice.due_at, notice.due_clock = min(due, key=itemgetter(0), default=(None, ""))
         notice.save(force_insert=True)
-        _revise(notice, 1, proposal.content, {}, facts, caller, phrasebook)
+        _revise(notice, 1, proposal.content, {}, facts, caller, proposal.redaction)
         contributors.add_authors(notice, [author for phrase in proposal.phrases for author in phrase.authors])
         audit_trail.record("notice.drafted", notice, caller.actor, pack=pack.id)
     return notice
@@ -212,7 +211,7 @@ def _revise(
     exemptions: dict[str, str],
     facts: Facts,
     caller: Caller,
-    phrases: Phrasebook | None = None,
+    redaction: drafting.Redaction | None = None,
 ) -> NoticeRevision:
     """The next revision. Whoever makes it holds the notice; a machine holds none. Raises TooMuch."""
     require_room(content)
@@ -230,7 +229,7 @@ def _revise(
     pack = selectors.pack_of(notice)
     notice.state, notice.holder_id = State.DRAFT, caller.member_id
     notice.pack_version, notice.pack_digest = pack.version, pack.digest
-    notice.problems = len(checklist.problems(selectors.case_of(notice, facts, phrases), revision))
+    notice.problems = len(checklist.problems(selectors.case_of(notice, facts, redaction=redaction), revision))
     notice.save(update_fields=["state", "holder", "pack_version", "pack_digest", "problems"])
     contributors.add(notice, Contributor.Part.WORDS, caller.actor)
     return revision
