@@ -37,9 +37,12 @@ def whole_draft(
     *phrases: Phrase,
     placeholders: dict[str, str] | None = None,
 ) -> Draft:
-    raw = record if isinstance(record, bytes) else json.dumps(record).encode()
     chosen = packs()[pack] if isinstance(pack, str) else pack
-    return draft(Facts(raw), chosen, language, Phrasebook(phrases), placeholders or {})
+    return draft(facts_of(record), chosen, language, Phrasebook(phrases), placeholders or {})
+
+
+def facts_of(record: dict | bytes) -> Facts:
+    return Facts(record if isinstance(record, bytes) else json.dumps(record).encode())
 
 
 def under_each_pack(records: Iterable[bytes]) -> Iterator[tuple[bytes, str, str]]:
@@ -80,16 +83,30 @@ def sample_phrases(language: str) -> list[Phrase]:
 
 def case(record: dict | bytes, pack: str = "general", *phrases: Phrase) -> Case:
     """What a draft about a record is checked against, without a database."""
-    facts = Facts(record if isinstance(record, bytes) else json.dumps(record).encode())
+    facts = facts_of(record)
     redaction = redaction_of(facts, packs()[pack], Phrasebook(phrases))
     return Case(facts, packs()[pack], datetime.now(UTC), "", redaction, None, None)
+
+
+def checked_draft(
+    record: dict | bytes,
+    pack: str = "general",
+    language: str = "en",
+    *phrases: Phrase,
+    placeholders: dict[str, str] | None = None,
+) -> tuple[Case, dict]:
+    """What a draft is checked against, and what it says: of a record that is read once."""
+    facts, chosen = facts_of(record), packs()[pack]
+    made = draft(facts, chosen, language, Phrasebook(phrases), placeholders or {})
+    return Case(facts, chosen, datetime.now(UTC), "", made.redaction, None, None), made.content
 
 
 def warnings_of(
     record: dict | bytes, pack: str = "general", language: str = "en", **content: list[dict]
 ) -> list[ApprovalWarning]:
     """The warnings about the draft of a record, or about other words in its place."""
-    return find(case(record, pack), {**drafted(record, pack, language), **content})
+    checked, own = checked_draft(record, pack, language)
+    return find(checked, {**own, **content})
 
 
 def warned(kind: str, found: list[ApprovalWarning]) -> list[ApprovalWarning]:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from notices import checklist
 from notices.checklist import RequestedReview
 from notices.warnings import find
-from tests.notices.drafts import case, drafted
+from tests.notices.drafts import checked_draft, drafted
 from tests.notices.test_reasons import Words
 
 NAMES = {"organization": "Example Bank", "contact": "Example Bank, 1 Example Street"}
@@ -45,20 +45,21 @@ def letter(record: dict, pack: str, language: str = "en") -> dict:
 
 
 def kinds(record: dict, pack: str, language: str = "en", **content: object) -> list[str]:
-    found = find(case(record, pack), {**letter(record, pack, language), **content})
+    checked, own = checked_draft(record, pack, language, placeholders=NAMES)
+    found = find(checked, {**own, **content})
     return [each.id.rpartition("-")[0] for each in found]
 
 
 def sentences(record: dict, pack: str, kind: str, language: str = "en") -> list[str]:
-    found = find(case(record, pack), letter(record, pack, language))
+    found = find(*checked_draft(record, pack, language, placeholders=NAMES))
     return [each.sentence for each in found if each.id.startswith(f"{kind}-")]
 
 
 def results(record: dict, pack: str, language: str = "en", *, asked: bool = False) -> dict[str, tuple[str, bool]]:
     """Result of each element, and whether it blocks."""
     request = RequestedReview(datetime.now(UTC), None) if asked else None
-    checked = replace(case(record, pack), requested_review=request)
-    found = checklist.check(checked, Words(letter(record, pack, language)))
+    checked, content = checked_draft(record, pack, language, placeholders=NAMES)
+    found = checklist.check(replace(checked, requested_review=request), Words(content))
     return {each.id: (each.result, each.blocks) for each in found}
 
 

@@ -16,7 +16,7 @@ from notices.packs.flags import FLAGS
 from notices.record_paths import Facts
 from tests.cases import each_case
 from tests.notices.conftest import approve, done, drafted, refused
-from tests.notices.drafts import EVERY, LANGUAGES, case, told, warnings_of
+from tests.notices.drafts import EVERY, LANGUAGES, case, checked_draft, told, warnings_of
 from tests.notices.drafts import drafted as content_of
 from tests.notices.test_reasons import Words
 
@@ -147,9 +147,9 @@ def test_no_approval_tells_how_to_appeal_or_owes_reasons_in_whatever_words(turn,
     for action in APPROVALS[turn :: len(PLANS)]:
         for pack in ("us_health_denial", "us_ecoa_fcra"):
             record = {"decision_id": "d", "subject": {"plan_type": plan}, "outcome": {"action": action}}
-            content = content_of(record, pack)
+            checked, content = checked_draft(record, pack)
             assert "appeal" not in " ".join(content["rights"]).lower(), action
-            found = checklist.check(case(record, pack), Words(content))
+            found = checklist.check(checked, Words(content))
             assert next(each.result for each in found if each.id == "specific_reasons") == "not_applicable", action
     denied = {"decision_id": "d", "subject": {"plan_type": plan}, "outcome": {"action": "DENIED"}}
     assert "appeal" in " ".join(content_of(denied, "us_health_denial")["rights"]).lower()
@@ -172,7 +172,8 @@ def with_flag(path: str, value: object) -> dict:
 
 def flag_problems(record: dict, pack: str) -> list[str]:
     language = packs()[pack].languages[0]
-    found = checklist.problems(case(record, pack), Words(content_of(record, pack, language)))
+    checked, content = checked_draft(record, pack, language)
+    found = checklist.problems(checked, Words(content))
     return [each for each in found if "neither true nor false" in each]
 
 

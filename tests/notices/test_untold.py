@@ -18,7 +18,7 @@ from notices.phrasebook import Phrase, Phrasebook
 from notices.record_paths import Facts
 from tests.cases import each_case
 from tests.notices.conftest import approve, done, drafted, edit, refused
-from tests.notices.drafts import EVERY, LANGUAGES, case, factors, told, under_each_pack, warnings_of
+from tests.notices.drafts import EVERY, LANGUAGES, case, checked_draft, factors, told, under_each_pack, warnings_of
 from tests.notices.drafts import drafted as content_of
 from tests.notices.test_drafting_any_record import RECORDS
 from tests.notices.test_reasons import Words
@@ -32,15 +32,15 @@ WORDS = "The debts are too high."
 
 def untold_in(outcome: dict, content: dict | None = None, *phrases: Phrase, pack: str = "general") -> dict[str, str]:
     record = {"decision_id": "d", "outcome": outcome}
-    made = content if content is not None else content_of(record, pack, "en", *phrases)
-    found = checklist.untold_fields(case(record, pack, *phrases), made)
+    checked, made = checked_draft(record, pack, "en", *phrases)
+    found = checklist.untold_fields(checked, made if content is None else content)
     return {each.path.removeprefix("outcome."): each.kind for each in found}
 
 
 def problems_of(outcome: dict, content: dict | None = None, *phrases: Phrase) -> list[str]:
     record = {"decision_id": "d", "outcome": outcome}
-    made = content if content is not None else content_of(record, "general", "en", *phrases)
-    found = checklist.problems(case(record, "general", *phrases), Words(made))
+    checked, made = checked_draft(record, "general", "en", *phrases)
+    found = checklist.problems(checked, Words(made if content is None else content))
     return [each for each in found if "no statement tells it" in each]
 
 
@@ -296,8 +296,7 @@ def test_no_draft_of_any_record_is_blocked_by_what_it_leaves_out_itself(record: 
 
 @each_case(("raw", "pack", "language"), under_each_pack(samples.synthetic_records()))
 def test_no_sample_has_reasons_conditions_or_terms_that_its_draft_leaves_out(raw: bytes, pack: str, language: str):
-    content = content_of(raw, pack, language)
-    assert [each for each in checklist.untold_fields(case(raw, pack), content) if each.blocks] == []
+    assert [each for each in checklist.untold_fields(*checked_draft(raw, pack, language)) if each.blocks] == []
 
 
 @pytest.mark.django_db
