@@ -72,6 +72,11 @@ def approve_as_is(api: Api, notice: dict[str, Any], **body: Any) -> Any:
     return approve(api, notice, acknowledge=warnings_of(api, notice), **body)
 
 
+def approve_as_answered(api: Api, answered: dict[str, Any], **body: Any) -> Any:
+    """The same for a notice that is as the last answer has it, which told its warnings."""
+    return approve(api, answered, acknowledge=[warning["id"] for warning in answered["warnings"]], **body)
+
+
 def warnings_of(api: Api, notice: dict[str, Any]) -> list[str]:
     """The ids of a notice's warnings as it stands, for an approval that acknowledges them all."""
     return [warning["id"] for warning in shown(api, notice)["warnings"]]

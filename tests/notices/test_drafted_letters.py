@@ -7,10 +7,14 @@ import re
 import pytest
 
 from decisions import samples
+from notices import checklist
 from notices.management.commands.import_phrasebook import COLUMNS
+from notices.warnings import values
+from tests.cases import each_case
 from tests.notices.drafts import (
     END_MARKS,
     LANGUAGES,
+    checked_draft,
     drafted,
     sample,
     sample_phrases,
@@ -133,6 +137,13 @@ def test_no_letter_about_the_sample_data_reads_like_a_record(with_phrasebook: bo
     assert len(DENIALS) == 285
     assert len(lines) > 500
     assert [line for line in lines if ROUGH.search(line) or not line.endswith(END_MARKS) or line[0].islower()] == []
+
+
+@each_case(("raw", "pack", "language"), under_each_pack(samples.synthetic_records()))
+def test_a_draft_of_a_sample_leaves_out_no_reason_or_term_and_says_what_its_fields_have(raw, pack, language):
+    checked, content = checked_draft(raw, pack, language)
+    assert [each for each in checklist.untold_fields(checked, content) if each.blocks] == []
+    assert list(values.findings(checked, content)) == []
 
 
 @pytest.mark.slow

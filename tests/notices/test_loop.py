@@ -19,8 +19,7 @@ from notices.models import Delivery, Notice, ReviewRequest
 from tests.disposals import dispose_of
 from tests.notices.conftest import (
     RECORD,
-    approve,
-    approve_as_is,
+    approve_as_answered,
     done,
     drafted,
     edit,
@@ -30,7 +29,6 @@ from tests.notices.conftest import (
     shown,
     step,
     stored,
-    warnings_of,
 )
 from tests.notices.test_back_office_review import text
 from tests.notices.test_review_requests import ask, listed, offering, reconsider
@@ -50,8 +48,8 @@ def finished(api, notice: dict, by=None) -> dict:
     """A notice approved, whatever its checklist asks for; by another key, if it asks for much."""
     missing = [item["id"] for item in notice["elements"] if item["result"] == "missing" and item["blocks"]]
     if missing:
-        done(exempt(api, notice, **dict.fromkeys(missing, "Told in another letter.")))
-    return done(approve(by or api, notice, acknowledge=warnings_of(api, notice)))
+        notice = done(exempt(api, notice, **dict.fromkeys(missing, "Told in another letter.")))
+    return done(approve_as_answered(by or api, notice))
 
 
 def tell(api, answer: dict, **recipient) -> dict:
@@ -63,8 +61,8 @@ def tell(api, answer: dict, **recipient) -> dict:
 def offered(api, decision_id: str = "loan-1", by=None, **body) -> dict:
     """An approved notice whose letter offers a review."""
     notice = drafted(api, decision_id, **body)
-    edit(api, notice, human_review_available=True, how_to_request_review="On the page of this letter.")
-    return finished(api, notice, by)
+    offer = {"human_review_available": True, "how_to_request_review": "On the page of this letter."}
+    return finished(api, done(edit(api, notice, **offer)), by)
 
 
 @pytest.fixture
@@ -143,7 +141,7 @@ def test_a_letter_that_is_taken_back_or_replaced_tells_nobody_any_more(api, aske
     answer = reconsider(api)
     tell(api, answer)
     letter = {"notice_id": str(ReviewRequest.objects.get().told_by_id)}
-    done(approve_as_is(api, done(step(api, letter, "versions"))))
+    done(approve_as_answered(api, done(step(api, letter, "versions"))))
     assert states(api) == ["to_be_told"]
     tell(api, answer)
     assert states(api) == ["answered"]

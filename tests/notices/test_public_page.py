@@ -14,7 +14,7 @@ from notices.models import Notice, ReviewRequest
 from notices.public import labels
 from notices.public.html_digest import html_digest
 from tests.databases import CHECKOUT
-from tests.notices.conftest import RECORD, approve, done, drafted, edit, step, stored, warnings_of
+from tests.notices.conftest import RECORD, approve, approve_as_answered, done, drafted, edit, step, stored
 from tests.people import Browser
 from tests.support.kept_rows import kept
 
@@ -40,8 +40,8 @@ def letter(api):
     def make(language: str = "en", decision_id: str = "loan-1", **content) -> Notice:
         api.ingest({**RECORD, "decision_id": decision_id})
         draft = drafted(api, decision_id, recipient={**RECIPIENT, "language": language})
-        done(edit(api, draft, **{**REVIEW, **content}))
-        return stored(api, done(approve(api, draft, comment="canary-comment", acknowledge=warnings_of(api, draft))))
+        edited = done(edit(api, draft, **{**REVIEW, **content}))
+        return stored(api, done(approve_as_answered(api, edited, comment="canary-comment")))
 
     return lambda *chosen, **content: kept(f"letter {chosen} {content}", lambda: make(*chosen, **content))
 

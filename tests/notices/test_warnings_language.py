@@ -6,9 +6,10 @@ import pytest
 
 from decisions import samples
 from notices.packs import packs
+from notices.warnings.language import findings
 from notices.wording.language import is_other_language
 from tests.cases import each_case
-from tests.notices.drafts import EVERY, LANGUAGES, warned, warnings_of
+from tests.notices.drafts import EVERY, LANGUAGES, checked_draft, warned, warnings_of
 
 PROSE = {
     "en": ["Your income is too low for the loan you asked for.", "The claim was sent after the deadline.",
@@ -98,8 +99,7 @@ def test_the_names_of_fields_are_no_prose():
 def test_a_sample_is_warned_of_only_in_letters_of_another_language(raw):
     spoken = json.loads(raw)["subject"].get("language", "en")[:2]
     for language in LANGUAGES:
-        found = warned("other_language", warnings_of(raw, language=language))
-        assert bool(found) is (language != spoken)
+        assert bool(list(findings(*checked_draft(raw, language=language)))) is (language != spoken)
 
 
 @pytest.mark.parametrize("name", ["مطعم المثال", "示例学院", "房屋申請系統", "יגע ומצאת תאמין", "Пример Банк"])

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from decisions import samples
 from notices.localization.sentences import one_line
 from notices.warnings import values
 from notices.wording import vocabulary
@@ -17,7 +16,7 @@ from notices.wording.amounts import AmountMention, find_amounts
 from notices.wording.contents import Contents
 from tests.cases import each_case
 from tests.growth import assert_linear
-from tests.notices.drafts import EVERY, LANGUAGES, case, drafted, statements, under_each_pack, warnings_of
+from tests.notices.drafts import EVERY, LANGUAGES, case, drafted, statements, warnings_of
 from tests.notices.test_drafting_any_record import RECORDS
 
 NOT_IN_FIELD = "not_in_field-"
@@ -341,12 +340,6 @@ def test_no_draft_says_what_its_fields_do_not_have(record: dict, under: tuple[st
     content = drafted(raw, pack, language)
     told = [each for each in warnings_of(raw, pack, language) if each.id.startswith(NOT_IN_FIELD)]
     assert [(each.sentence, content) for each in told] == []
-
-
-@each_case(("raw", "pack", "language"), under_each_pack(samples.synthetic_records()))
-def test_no_draft_of_a_sample_does(raw, pack, language):
-    found = warnings_of(raw, pack, language)
-    assert [each.sentence for each in found if each.id.startswith(NOT_IN_FIELD)] == []
 
 
 @settings(max_examples=150, deadline=None)
