@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import json
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import segno
@@ -50,7 +50,9 @@ def document(letter: Letter, css: str) -> str:
     return render_to_string("letters/letter.html", context)
 
 
+@lru_cache(maxsize=64)
 def _qr(address: str, title: str) -> str:
-    """An SVG element; its title is what is read aloud."""
+    """An SVG element; its title is what is read aloud. A letter is often asked for in several forms, one after another,
+    and its page is told by its digest."""
     code = segno.make(address, error="m", micro=False)
     return str(code.svg_inline(title=title.format(address=address), border=4, omitsize=True, svgclass="qr"))

@@ -103,12 +103,13 @@ def review(entry: Entry) -> Reviewed:
     with time_machine.travel(received_at + timedelta(days=1), tick=False):
         found = previews.preview(facts, pack, SENDER, recipient=_RECIPIENT, now=received_at)
         own = without_prescribed(found.content, pack, found.language)
+        items, untold = checklist.check(found.case, found), checklist.untold_fields(found.case, found.content)
         return Reviewed(
             content=dict(found.content),
             text=render_text(replace(found.letter, mark="", dated=datetime.now(UTC).date())),
-            problems=checklist.problems(found.case, found),
-            warnings=[each.line for each in warnings.find(found.case, found.content)],
-            untold=[f"{each.path} ({each.kind})" for each in checklist.untold_fields(found.case, found.content)],
+            problems=checklist.problems(found.case, found, items, untold),
+            warnings=[each.line for each in warnings.find(found.case, found.content, items=items)],
+            untold=[f"{each.path} ({each.kind})" for each in untold],
             deadlines=[each.arithmetic for each in deadlines.compute(pack, facts, received_at=received_at)],
             flesch=measure(found.content, found.language).flesch,
             flesch_of_own_words=measure(own, found.language).flesch,

@@ -4,6 +4,7 @@ import csv
 import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from types import ModuleType
 
 from decisions import samples
 from notices import demo
@@ -13,6 +14,7 @@ from notices.packs import Pack, packs
 from notices.phrasebook import Phrase, Phrasebook
 from notices.record_paths import Facts
 from notices.warnings import ApprovalWarning, find
+from notices.warnings.findings import Finding
 
 STATEMENTS = ("decision_summary", "role_of_automated_system", "main_factors", "inputs_used")
 EVERY = [(name, language) for name in sorted(packs()) for language in packs()[name].languages]
@@ -107,6 +109,14 @@ def warnings_of(
     """The warnings about the draft of a record, or about other words in its place."""
     checked, own = checked_draft(record, pack, language)
     return find(checked, {**own, **content})
+
+
+def found_by(
+    rule: ModuleType, record: dict | bytes, pack: str = "general", language: str = "en", **content: list[dict]
+) -> list[Finding]:
+    """What one rule of the warnings alone says about the draft of a record, or about other words in its place."""
+    checked, own = checked_draft(record, pack, language)
+    return list(rule.findings(checked, {**own, **content}))
 
 
 def warned(kind: str, found: list[ApprovalWarning]) -> list[ApprovalWarning]:

@@ -1,15 +1,21 @@
 """A sentence about the outcome says the outcome that it cites, or a warning says that it does not."""
 
 from notices import outcomes
+from notices.warnings import outcome
 from tests.cases import each_case
-from tests.notices.drafts import LANGUAGES, warned, warnings_of
+from tests.notices.drafts import LANGUAGES, found_by
 
 
 def said(sentence: str, action: str, language: str = "en", path: str = "outcome.action") -> list[str]:
     record = {"decision_id": "d", "outcome": {path.rpartition(".")[2]: action}}
     items = [{"statement": sentence, "source": path}]
-    found = warned("other_outcome", warnings_of(record, "general", language, decision_summary=items))
-    return [each.where for each in found]
+    return others(record, language, decision_summary=items)
+
+
+def others(record: dict, language: str, **content: list[dict]) -> list[str]:
+    """Where something says another outcome than the record."""
+    found = found_by(outcome, record, "general", language, **content)
+    return [each.where for each in found if each.kind == "other_outcome"]
 
 
 @each_case(
@@ -67,4 +73,4 @@ def test_no_draft_says_another_outcome_than_its_own(turn, language):
     for number, word in enumerate(sorted(words), start=turn):
         path = outcomes.PATHS[number % len(outcomes.PATHS)]
         record = {"decision_id": "d", "outcome": {path.rpartition(".")[2]: word}}
-        assert warned("other_outcome", warnings_of(record, "general", language)) == []
+        assert others(record, language) == []

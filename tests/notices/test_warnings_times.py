@@ -6,8 +6,9 @@ import pytest
 
 from notices import deadlines
 from notices.packs import packs
+from notices.warnings import times
 from tests.cases import each_case
-from tests.notices.drafts import EVERY, warned, warnings_of
+from tests.notices.drafts import EVERY, found_by, warned, warnings_of
 
 UNREADABLE = ["yesterday", "02/11/2026", "2026-02-30T10:00:00Z", "2026-11-02T25:00:00Z", 1793613600, True, {"day": 2}]
 READABLE = ["2026-11-02T10:00:00Z", "2026-11-02T10:00:00+02:00", "2026-11-02", None, ""]
@@ -26,10 +27,10 @@ def at(path: str, value: object) -> dict:
 @each_case("path", [*deadlines.TIMES, "approval.approved_at"])
 def test_a_time_that_cannot_be_read_warns_once_and_is_named(path):
     for value in UNREADABLE:
-        (found,) = warned("unreadable_time", warnings_of(at(path, value), "us_ecoa_fcra"))
+        (found,) = found_by(times, at(path, value), "us_ecoa_fcra")
         assert found.sentence.startswith(f"{path} is no time that can be read")
     for value in READABLE:
-        assert warned("unreadable_time", warnings_of(at(path, value), "us_ecoa_fcra")) == []
+        assert found_by(times, at(path, value), "us_ecoa_fcra") == []
 
 
 @each_case("pack", sorted(packs()))

@@ -1,6 +1,5 @@
 """A number, date, amount or name in a sentence is in the field that it cites, or a warning names it."""
 
-import json
 import re
 from decimal import Decimal
 from typing import Any
@@ -16,7 +15,7 @@ from notices.wording.amounts import AmountMention, find_amounts
 from notices.wording.contents import Contents
 from tests.cases import each_case
 from tests.growth import assert_linear
-from tests.notices.drafts import EVERY, LANGUAGES, case, drafted, statements, warnings_of
+from tests.notices.drafts import EVERY, LANGUAGES, case, drafted, found_by, statements, warnings_of
 from tests.notices.test_drafting_any_record import RECORDS
 
 NOT_IN_FIELD = "not_in_field-"
@@ -26,8 +25,7 @@ def named(value: Any, sentence: str, language: str = "en", field: str = "ratio",
     """What a warning names of a sentence that cites a field of this name and value."""
     record = {"decision_id": "d", "events": {"check": {field: value}}, **more}
     item = {"statement": sentence, "source": f'events.check."{field}"' if "." in field else f"events.check.{field}"}
-    found = warnings_of(record, "general", language, decision_summary=[], inputs_used=[], main_factors=[item])
-    told = [each for each in found if each.id.startswith(NOT_IN_FIELD)]
+    told = found_by(values, record, "general", language, decision_summary=[], inputs_used=[], main_factors=[item])
     assert all(each.where == "main_factors.0" for each in told)
     return re.findall("“(.*?)”", told[0].sentence) if told else []
 
@@ -258,8 +256,8 @@ MEASURED: list[tuple[dict[str, str], str, list[str], tuple[int | float | str, ..
 def test_what_an_amount_is_measured_in_may_stand_in_the_field_beside_it(value, beside, sentence, told):
     record = {"decision_id": "d", "events": {"check": {"amount": value, **beside}}}
     item = {"statement": sentence, "source": "events.check.amount"}
-    found = warnings_of(record, decision_summary=[], inputs_used=[], main_factors=[item])
-    assert re.findall("“(.*?)”", " ".join(each.sentence for each in found if NOT_IN_FIELD in each.id)) == told
+    found = found_by(values, record, decision_summary=[], inputs_used=[], main_factors=[item])
+    assert re.findall("“(.*?)”", " ".join(each.sentence for each in found)) == told
 
 
 @each_case(
@@ -336,10 +334,7 @@ def test_and_what_the_field_has_may_be_said_in_these_ways_too(language, value, s
 @given(RECORDS, st.sampled_from(EVERY))
 def test_no_draft_says_what_its_fields_do_not_have(record: dict, under: tuple[str, str]):
     pack, language = under
-    raw = json.dumps(record).encode()
-    content = drafted(raw, pack, language)
-    told = [each for each in warnings_of(raw, pack, language) if each.id.startswith(NOT_IN_FIELD)]
-    assert [(each.sentence, content) for each in told] == []
+    assert found_by(values, record, pack, language) == []
 
 
 @settings(max_examples=150, deadline=None)
