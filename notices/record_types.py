@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import BooleanField, Exists, ExpressionWrapper, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from config.api.times import rfc3339
@@ -84,7 +84,7 @@ def _obstacles(families: Families) -> Iterator[tuple[uuid.UUID, str]]:
     deliveries = Delivery.objects.for_organization(families.organization_id).filter(handled_at=None)
     requests = ReviewRequest.objects.for_organization(families.organization_id)
     of_notice = {"notice": OuterRef("pk")}
-    found = {
+    conditions = {
         "A notice about it is neither delivered nor withdrawn.": Q(state__in=Notice.UNSENT),
         "A letter about it is still to be mailed.": Exists(deliveries.filter(**of_notice)),
         "A person who asked for a review of it waits for an answer.": Exists(requests.waiting().filter(**of_notice)),
@@ -92,8 +92,10 @@ def _obstacles(families: Families) -> Iterator[tuple[uuid.UUID, str]]:
             requests.to_be_told().filter(**of_notice)
         ),
     }
-    for sentence, condition in found.items():
-        for root in notices.filter(condition).values_list("root", flat=True).distinct():
+    holding = {f"holds_{n}": ExpressionWrapper(Q(each), BooleanField()) for n, each in enumerate(conditions.values())}
+    rows = list(notices.annotate(**holding).values_list("root", *holding).distinct())
+    for number, sentence in enumerate(conditions, start=1):
+        for root in {row[0] for row in rows if row[number]}:
             yield root, sentence
     for notice, sentence in open_appeals(notices):
         yield notice.decision.first_id or notice.decision_id, sentence
