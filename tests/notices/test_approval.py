@@ -11,6 +11,7 @@ from decisions import samples
 from notices import services
 from notices.errors import MissingReason
 from notices.models import Approval, Notice
+from tests.cases import each_case
 from tests.notices.conftest import (
     approve,
     done,
@@ -64,7 +65,7 @@ def test_changes_are_asked_for_only_in_review(api, notice):
     assert shown(api, notice, "/history")["steps"] == []
 
 
-@pytest.mark.parametrize("reason", ["", " \n", None])
+@each_case("reason", ["", " \n", None])
 def test_changes_are_not_asked_for_without_a_reason(api, notice, reason):
     step(api, notice, "submit")
     answer = step(api, notice, "request-changes", {"reason": reason})
@@ -83,7 +84,7 @@ def test_changes_of_a_revision_that_was_edited_since_are_not_asked_for(api, noti
     assert shown(api, notice)["state"] == "in_review"
 
 
-@pytest.mark.parametrize("then", ["submit", "request-changes"])
+@each_case("then", ["submit", "request-changes"])
 def test_what_is_approved_does_not_go_back(api, approved, then):
     assert "approved" in refused(step(api, approved, then, {"reason": "Too late."}))
 
@@ -98,7 +99,7 @@ def test_a_key_s_approval_is_recorded_as_its_claim(api, notice):
     assert approval["verified"] is False
 
 
-@pytest.mark.parametrize("left_out", ["approver", "authority"])
+@each_case("left_out", ["approver", "authority"])
 def test_a_key_has_to_name_approver_and_authority(api, notice, left_out):
     for blank in ("", "  "):
         assert "approver and authority" in refused(approve(api, notice, **{left_out: blank}))
@@ -211,7 +212,7 @@ def test_an_element_of_no_such_name_is_refused_with_those_there_are(api, lacking
     assert "No such thing" not in answer.content.decode()
 
 
-@pytest.mark.parametrize("reason", ["", "  \n", None, "x" * 4001])
+@each_case("reason", ["", "  \n", None, "x" * 4001])
 def test_an_element_does_not_apply_without_a_reason(api, lacking, reason):
     assert exempt(api, lacking, specific_reasons=reason).status_code == 422
     assert shown(api, lacking)["revision"] == 1

@@ -10,6 +10,7 @@ import pytest
 from accounts.roles import Role
 from notices.back_office.review import SECTIONS
 from notices.models import Notice, NoticeRevision
+from tests.cases import each_case
 from tests.notices.conftest import approve, done, edit, exempt
 from tests.notices.test_back_office import page
 
@@ -201,7 +202,7 @@ def test_an_exemption_that_is_too_long_is_refused_at_its_field(notice, editor):
     assert 'value="Typed"' in body
 
 
-@pytest.mark.parametrize(
+@each_case(
     "changes",
     [
         {"main_factors__TOTAL_FORMS": "x"},
@@ -277,7 +278,7 @@ def test_of_many_lines_that_are_the_same_only_those_beside_a_change_are_shown(ap
     assert "Changed." in body
 
 
-@pytest.mark.parametrize("asked", [{}, {"a": "0", "b": "99"}, {"a": "x", "b": "\x00"}])
+@each_case("asked", [{}, {"a": "0", "b": "99"}, {"a": "x", "b": "\x00"}])
 def test_what_is_no_revision_compares_the_last_two(api, notice, editor, asked):
     done(edit(api, notice, title="New"))
     body = editor.get(page(notice, "compare-notice"), asked).content.decode()

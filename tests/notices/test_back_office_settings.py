@@ -18,6 +18,7 @@ from notices import tasks
 from notices.models import Approval, AuthorityGrant, Notice, NoticeSettings, Phrase, ReviewRequest
 from notices.packs import packs
 from notices.phrasebook_csv import COLUMNS
+from tests.cases import each_case
 from tests.notices.conftest import approve, done, drafted, fill_in_names, warnings_of
 from tests.notices.drafts import sample
 from tests.notices.test_back_office import do, page
@@ -70,7 +71,7 @@ def test_an_editor_sees_a_phrase_and_cannot_change_it(owner, signed_in):
     assert body.index("may not change how notices are made") < body.index("<textarea"), "the reason comes first"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("changes", "told"),
     [
         ({"language": "xx"}, "xx is not one of the available choices"),
@@ -106,7 +107,7 @@ def test_a_table_is_taken_as_a_whole(owner):
     assert "2 phrases taken." in owner.get(PHRASES).content.decode()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("table", "told"),
     [
         (f"{HEAD}\nen,R01,Fine.,,,,\nen,R02,Not fine.,,perhaps,,\n", "Line 3: withheld is yes, no or empty."),
@@ -197,7 +198,7 @@ def test_settings_are_saved_with_the_names_that_the_packs_need(owner):
     assert answer.status_code == 302
 
 
-@pytest.mark.parametrize(
+@each_case(
     "changes", [{"default_pack": "nonesuch"}, {"at_risk_days": "-1"}, {"at_risk_days": ""}, {"text_contact": "a\x00b"}]
 )
 def test_settings_that_cannot_be_are_refused_and_kept_on_the_page(owner, changes):
@@ -207,7 +208,7 @@ def test_settings_that_cannot_be_are_refused_and_kept_on_the_page(owner, changes
     assert not NoticeSettings.objects.exists()
 
 
-@pytest.mark.parametrize("pack_id", sorted(packs()))
+@each_case("pack_id", sorted(packs()))
 def test_every_pack_is_shown_with_all_that_it_asks_for(owner, pack_id):
     pack = packs()[pack_id]
     answer = owner.get(reverse("admin:notice-pack", args=[pack_id]))

@@ -7,6 +7,7 @@ import pytest
 
 from config.api.body import strict_json
 from notices.models import Notice
+from tests.cases import each_case
 from tests.growth import TIMES, TOLERATED, assert_linear
 from tests.notices.conftest import RECORD, approve, done, drafted, edit, send, shown, warnings_of
 
@@ -116,9 +117,7 @@ def test_a_sentence_from_right_to_left_is_marked_as_such(api, notice):
     assert 'dir="rtl"' in letter(api, notice, "html")
 
 
-@pytest.mark.parametrize(
-    "source", ["", ".", "..", "outcome.", "outcome", '"', '"\\u', "outcome.reasons.99", "x" * 4096]
-)
+@each_case("source", ["", ".", "..", "outcome.", "outcome", '"', '"\\u', "outcome.reasons.99", "x" * 4096])
 def test_a_source_that_is_no_path_is_saved_and_named(api, notice, source):
     edited = done(edit(api, notice, inputs_used=one("A fact.", source)))
     assert edited["problems"] == [f"The source {source} leads nowhere in the record."]
@@ -134,8 +133,8 @@ def test_a_source_of_more_than_4_kb_is_refused(api, notice):
     assert shown(api, notice)["revision"] == 1
 
 
-@pytest.mark.parametrize("text", ["\x00", "\ud800"])
-@pytest.mark.parametrize(
+@each_case("text", ["\x00", "\ud800"])
+@each_case(
     ("method", "path", "body"),
     [
         ("PATCH", "notices/{notice_id}", {"content": {"title": "?"}}),
@@ -193,7 +192,7 @@ def test_a_recipient_of_any_shape_is_taken_and_its_letter_can_be_printed_and_app
         letter(api, notice, form)
 
 
-@pytest.mark.parametrize("recipient", ["A. Person", 5, None, ["A. Person"], True])
+@each_case("recipient", ["A. Person", 5, None, ["A. Person"], True])
 def test_a_recipient_is_an_object(api, recipient):
     api.ingest(RECORD)
     answer = send(api, "POST", "decisions/loan-1/notices", {"recipient": recipient})
@@ -203,10 +202,8 @@ def test_a_recipient_is_an_object(api, recipient):
 # ── no body, another body ──
 
 
-@pytest.mark.parametrize("raw", [b" ", b"[]", b"null", b'"content"', b"{", b'{"content": {}, "content": {}}', b"\xff"])
-@pytest.mark.parametrize(
-    "path", ["notices/{notice_id}", "notices/{notice_id}/approve", "notices/{notice_id}/deliveries"]
-)
+@each_case("raw", [b" ", b"[]", b"null", b'"content"', b"{", b'{"content": {}, "content": {}}', b"\xff"])
+@each_case("path", ["notices/{notice_id}", "notices/{notice_id}/approve", "notices/{notice_id}/deliveries"])
 def test_what_is_no_object_of_json_is_refused(api, notice, path, raw):
     method = "PATCH" if path.endswith("}") else "POST"
     answer = api.client.generic(method, f"/v1/{path.format(**notice)}", raw, content_type="application/json")

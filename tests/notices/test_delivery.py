@@ -10,6 +10,7 @@ import time_machine
 from accounts.models import AuditEvent
 from notices import tasks
 from notices.models import Delivery
+from tests.cases import each_case
 from tests.notices.conftest import RECORD, approve, done, drafted, refused, send, shown, step
 from tests.support.kept_rows import kept
 from tests.throwaway import free_port
@@ -78,13 +79,13 @@ def test_a_delivery_lies_between_the_approval_and_now(api, approved):
     )
 
 
-@pytest.mark.parametrize("moment", ["yesterday", "2026-11-20", "2026-11-20T10:00:00", 1795000000, "1795000000"])
+@each_case("moment", ["yesterday", "2026-11-20", "2026-11-20T10:00:00", 1795000000, "1795000000"])
 def test_a_time_without_an_offset_is_none(api, approved, moment):
     answer = deliver(api, approved, delivered_at=moment)
     assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["body", "delivered_at"])
 
 
-@pytest.mark.parametrize("body", [{}, {"channel": "pigeon"}, {"channel": "post", "address": "x" * 1001}])
+@each_case("body", [{}, {"channel": "pigeon"}, {"channel": "post", "address": "x" * 1001}])
 def test_what_is_no_delivery_is_refused(api, approved, body):
     assert step(api, approved, "deliveries", body).status_code == 422
 

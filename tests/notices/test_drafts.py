@@ -9,6 +9,7 @@ from accounts.models import AuditEvent
 from accounts.roles import Role
 from decisions import samples
 from notices.models import Notice, NoticeRevision
+from tests.cases import each_case
 from tests.notices.conftest import RECORD, done, drafted, edit, exempt, send, shown, step, taken_sample
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +29,7 @@ STATEMENTS = ("decision_summary", "role_of_automated_system", "main_factors", "i
 # ── drafting ──
 
 
-@pytest.mark.parametrize("decision_id", sorted(FITTING))
+@each_case("decision_id", sorted(FITTING))
 def test_every_statement_is_one_sentence_whose_source_resolves(api, decision_id):
     draft = drafted(api, taken_sample(api, decision_id), pack=FITTING[decision_id])
     assert draft["citations"]
@@ -112,7 +113,7 @@ def test_an_edit_replaces_the_properties_supplied_and_makes_a_revision(api, noti
     assert unresolved["source"] == "outcome.nowhere"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("content", "where"),
     [
         ({"title": 5}, ["title"]),

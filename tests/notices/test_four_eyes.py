@@ -10,6 +10,7 @@ from notices import selectors
 from notices import services as notices
 from notices.errors import OwnNotice, WrongApprover
 from notices.models import Approval
+from tests.cases import each_case
 from tests.conftest import Api
 from tests.notices.conftest import acting, approve, done, drafted, edit, refused, send, shown, step, stored
 
@@ -56,13 +57,13 @@ def test_not_by_their_session(api, notice, signed_in, body):
     assert not Approval.objects.exists()
 
 
-@pytest.mark.parametrize("approver", THEIRS)
+@each_case("approver", THEIRS)
 def test_not_by_a_key_in_their_name(api, written, approver):
     assert "somebody else" in refused(approve(api, written, approver=approver))
     assert not Approval.objects.exists()
 
 
-@pytest.mark.parametrize("approver", THEIRS)
+@each_case("approver", THEIRS)
 def test_not_from_the_shell_in_their_name(api, organization, written, approver):
     shell = Caller(organization.pk, Role.OWNER, audit.COMMAND_LINE)
     with pytest.raises(OwnNotice):

@@ -9,6 +9,7 @@ from django.utils import timezone
 from accounts.roles import Role
 from notices.back_office import history
 from notices.models import NoticeRevision, Step
+from tests.cases import each_case
 from tests.notices.conftest import approve, done, edit, exempt, shown, step
 from tests.notices.test_back_office import page
 from tests.statements import statements
@@ -85,7 +86,7 @@ def test_what_is_added_meanwhile_comes_at_the_end(api, notice):
     assert [each["revision"] for each in second["revisions"]] == [3, 4, 5]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "value"),
     [("limit", "0"), ("limit", "51"), ("cursor", "x"), ("cursor", "WzFd"), ("cursor", "WyJhIiwiYiJd"), ("page", "2")],
 )
@@ -94,7 +95,7 @@ def test_what_is_no_page_is_refused(api, notice, name, value):
     assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["query", name])
 
 
-@pytest.mark.parametrize("made_up", ["[0, -1]", "[true, 0]", "[0, 99999999999999999999]", "[0]", "{}", "[[], []]", "["])
+@each_case("made_up", ["[0, -1]", "[true, 0]", "[0, 99999999999999999999]", "[0]", "{}", "[[], []]", "["])
 def test_a_cursor_that_was_made_up_is_refused(api, notice, made_up):
     cursor = base64.urlsafe_b64encode(made_up.encode()).decode()
     assert api.get(f"/v1/notices/{notice['notice_id']}/history", cursor=cursor).status_code == 422

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from tests.cases import each_case
 from tests.notices.conftest import approve, done, drafted, edit, shown, step
 
 pytestmark = [
@@ -58,7 +59,7 @@ def test_the_page_may_use_its_own_style_and_nothing_else(api, approved):
     assert "unsafe" not in str(policy)
 
 
-@pytest.mark.parametrize("query", [{"format": "docx"}, {"paper": "a5"}, {"size": "a4"}, {"format": ""}])
+@each_case("query", [{"format": "docx"}, {"paper": "a5"}, {"size": "a4"}, {"format": ""}])
 def test_what_there_is_not_is_refused(api, notice, query):
     assert letter(api, notice, **query).status_code == 422
 

@@ -12,6 +12,7 @@ from accounts.roles import Role
 from notices import selectors, services
 from notices.models import AuthorityGrant, Delivery, Notice, ReviewRequest
 from notices.packs import packs
+from tests.cases import each_case
 from tests.notices.conftest import RECORD, approve, done, drafted, step, stored
 from tests.statements import statements
 
@@ -80,8 +81,8 @@ def test_a_list_comes_in_pages_newest_first_each_row_once(api, fill, path):
     assert moments == sorted(moments, reverse=True)
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("query", [{"limit": 0}, {"limit": 201}, {"cursor": "x"}, {"nonsense": 1}, {"state": "\0"}])
+@each_case("path", PATHS)
+@each_case("query", [{"limit": 0}, {"limit": 201}, {"cursor": "x"}, {"nonsense": 1}, {"state": "\0"}])
 def test_a_query_that_means_nothing_is_refused(api, path, query):
     assert api.get(f"/v1/{path}", **query).status_code == 422
 
@@ -116,6 +117,6 @@ def test_other_organizations_see_nothing(api, other_api, fill, approved):
     assert not selectors.attention(other_api.organization.pk).anything
 
 
-@pytest.mark.parametrize("notice_id", ["x", "0", "00000000-0000-0000-0000-000000000000", "%00", "é"])
+@each_case("notice_id", ["x", "0", "00000000-0000-0000-0000-000000000000", "%00", "é"])
 def test_an_id_that_is_no_notice_s_is_a_404(api, notice_id):
     assert api.get(f"/v1/notices/{notice_id}").status_code == 404

@@ -17,6 +17,7 @@ from notices.models import Notice, Phrase
 from notices.packs import packs
 from notices.previews import Sender, preview
 from notices.record_paths import Facts
+from tests.cases import each_case
 from tests.notices.conftest import RECORD, done, drafted, fill_in_names, send, shown
 from tests.notices.drafts import EVERY
 from tests.support.everything_kept import everything_kept
@@ -132,13 +133,13 @@ def test_phrases_and_settings_are_those_of_the_caller_s_organization_alone(api, 
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("wish", "language"), [("de", "de"), ("de-AT", "de"), (None, "fr"), ("", "fr")])
+@each_case(("wish", "language"), [("de", "de"), ("de-AT", "de"), (None, "fr"), ("", "fr")])
 def test_the_language_is_the_one_wished_for_else_the_person_s(api, wish, language):
     record = {**RECORD, "subject": {"language": "fr"}}
     assert done(asked(api, record, pack="gdpr_22", language=wish))["language"] == language
 
 
-@pytest.mark.parametrize(("pack", "language"), EVERY)
+@each_case(("pack", "language"), EVERY)
 def test_without_a_database_a_record_a_pack_and_a_language_are_enough(pack, language):
     now = datetime(2026, 11, 20, tzinfo=UTC)
     first, second = (preview(facts(), packs()[pack], Sender("Bank", {}), language=language, now=now) for _ in range(2))
@@ -155,7 +156,7 @@ def facts() -> Facts:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(
+@each_case(
     ("body", "loc", "kind"),
     [
         (b"{}", ["record"], "missing"),
@@ -175,7 +176,6 @@ def facts() -> Facts:
         (b'{"record": {"decision_id": "a"}, "language": 1.5}', ["language"], "string_type"),
         (b"no JSON", [0], "json_invalid"),
     ],
-    ids=lambda value: value[:60].decode() if isinstance(value, bytes) else None,
 )  # fmt: skip
 def test_what_is_wrong_is_told_where_it_is_and_not_repeated(api, body, loc, kind):
     found = problem(api.post("/v1/notices/preview", body))
