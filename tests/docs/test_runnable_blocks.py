@@ -1,13 +1,12 @@
 """What the documents tell readers to copy works, and prints what they say."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.docs.documents import CHECKOUT, DOCUMENTS, Block, as_pattern, blocks, run
-from tests.support.workers import Workers, workers
+from tests.support.workers import Workers
 from tests.system.live import Server
 
 LANGUAGES = ("bash", "python")
@@ -31,12 +30,11 @@ def _shell(service: Server, desk: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def polling(service: Server) -> Iterator[Workers]:
+def polling(service: Server) -> None:
     """A worker and a clock, as `make run` starts them."""
-    with workers(service) as started:
-        started.worker()
-        started.clock()
-        yield started
+    started = Workers(service)
+    started.worker()
+    started.clock()
 
 
 @pytest.mark.usefixtures("polling")

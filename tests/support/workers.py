@@ -1,46 +1,48 @@
-"""Workers, clocks and single polls of a service under test, each a process group of its own.
-
-They are forks of one process that has imported the service, for importing takes longer than most of what they do.
-
-python -m tests.support.workers     takes commands from its standard input and ends, with all of them, when that does
-"""
+"""Workers, clocks and single polls of a service under test, as forks of the process that has imported it."""
 
 import itertools
 import json
 import os
 import signal
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import timedelta
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tests.databases import CHECKOUT
+from celery.__main__ import main as celery
+
+from tests.support.forks import Fork
 from tests.system.live import Server, wait_until
 
+_QUIET = ["--loglevel", "WARNING"]
+_ALONE = ["--without-mingle", "--without-gossip", "--without-heartbeat"]
 _DISPATCH = "connectors.tasks.dispatch"
+BATCH = 50
+"""How many items they read at a time: a tenth of what is usual, for more show nothing else."""
+_CALL = "from tests.support import workers; workers.{}()"
 
 
 class Workers:
-    """Starts processes of a service. Each is known by the id of its process, which leads a group."""
+    """Starts processes of a service."""
 
-    def __init__(self, live: Server, forking: "subprocess.Popen[str]") -> None:
-        self._forking, self._schedule = forking, live.directory / "schedule"
-        self._numbers = itertools.count(1)
+    def __init__(self, live: Server) -> None:
+        self._live, self._numbers = live, itertools.count(1)
 
-    def worker(self, queues: str = "dispatch,poll") -> int:
-        quiet = ["--without-mingle", "--without-gossip", "--without-heartbeat", "--loglevel", "WARNING"]
-        return self._start("celery", ["worker", "-n", f"{next(self._numbers)}@%h", "-c", "1", "-Q", queues, *quiet])
-
-    def clock(self) -> int:
-        """A clock that dispatches every second, and asks for nothing else."""
+    def worker(self, queues: str = "dispatch,poll") -> Fork:
+        name = f"{next(self._numbers)}@%h"
         return self._start(
-            "celery", ["beat", "--schedule", f"{self._schedule}-{next(self._numbers)}", "--loglevel", "WARNING"]
+            _CALL.format("_work"), "-A", "config", "worker", "-n", name, "-c", "1", "-Q", queues, *_ALONE, *_QUIET
         )
 
-    def poll(self, **options: Any) -> int:
+    def clock(self) -> Fork:
+        """A clock that dispatches every second, and asks for nothing else."""
+        schedule = self._live.directory / f"schedule-{next(self._numbers)}"
+        return self._start(_CALL.format("_dispatch"), "beat", "--schedule", str(schedule), *_QUIET)
+
+    def poll(self, **options: Any) -> Fork:
         """A worker that polls what is due and ends.
 
         Args:
@@ -49,118 +51,79 @@ class Workers:
             stop_at: the number of the batch at which it stops itself: that is in custody, and no cursor says so yet.
                 It claims nothing after that.
         """
-        return self._start("poll", options)
+        return self._start(_CALL.format("_poll"), json.dumps(options))
 
-    def reconcile(self, kill_at: str = "") -> int:
+    def reconcile(self, kill_at: str = "") -> Fork:
         """A worker that finishes what waits for custody, and ends.
 
         Args:
             kill_at: the path of a function; when it is called, the worker is killed.
         """
-        return self._start("reconcile", {"kill_at": kill_at})
+        return self._start(_CALL.format("_reconcile"), kill_at)
 
-    def _start(self, *command: Any) -> int:
-        assert self._forking.stdin is not None
-        assert self._forking.stdout is not None
-        print(json.dumps(command), file=self._forking.stdin, flush=True)
-        return int(self._forking.stdout.readline())
+    def _start(self, program: str, *arguments: str) -> Fork:
+        return self._live.fork(program, arguments, self._live.log)
 
 
-@contextmanager
-def workers(live: Server, **environment: str) -> Iterator[Workers]:
-    variables = {**live.environment, "DJANGO_SETTINGS_MODULE": "config.settings", **environment}
-    with live.log.open("ab") as log:
-        forking = subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-m", "tests.support.workers"],
-            cwd=CHECKOUT, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
-        )  # fmt: skip
-    with forking:  # which closes its standard input
-        yield Workers(live, forking)
+def has_ended(worker: Fork) -> bool:
+    return worker.poll() is not None
 
 
-def kill(pid: int) -> None:
-    """As a power cut would: nothing of it gets to run again."""
-    with suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)
-    wait_until(lambda: has_ended(pid), "the killed process has ended")
-
-
-def go_on(pid: int) -> None:
+def go_on(worker: Fork) -> None:
     """Let a process that stopped itself go on to its end."""
-    os.kill(pid, signal.SIGCONT)
-    wait_until(lambda: has_ended(pid), "the process that was stopped has ended")
+    os.kill(worker.pid, signal.SIGCONT)
+    wait_until(lambda: has_ended(worker), "the process that was stopped has ended")
 
 
-def has_ended(pid: int) -> bool:
-    return not Path(f"/proc/{pid}").exists()
-
-
-def has_stopped(pid: int) -> bool:
+def has_stopped(worker: Fork) -> bool:
     with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+        return Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
     return False
 
 
-def _main() -> None:
-    import django
+# ── What runs in the forks ──
 
-    django.setup()
+
+def _work() -> None:
+    _read_little_at_a_time()
+    celery()
+
+
+def _read_little_at_a_time() -> None:
+    from connectors import sources
+
+    sources.open_source = partial(sources.open_source, batch_items=BATCH)
+
+
+def _dispatch() -> None:
     from config.celery import app
 
     app.loader.init_worker()
     app.finalize()
-    entry = app.conf.beat_schedule[_DISPATCH]
-    app.conf.beat_schedule = {_DISPATCH: {**entry, "schedule": 1}}
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # whatever ends is gone
-    started = []
-    for line in sys.stdin:
-        pid = os.fork()
-        if not pid:
-            _run(*json.loads(line))
-        started.append(pid)
-        sys.stdout.write(f"{pid}\n")
-        sys.stdout.flush()
-    for pid in started:
-        with suppress(ProcessLookupError):
-            os.killpg(pid, signal.SIGKILL)
+    app.conf.beat_schedule = {_DISPATCH: {**app.conf.beat_schedule[_DISPATCH], "schedule": 1}}
+    app.start(sys.argv[1:])
 
 
-def _run(what: str, options: Any) -> None:
-    """In the fork, which never returns."""
-    try:
-        os.setsid()
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(2, 1)
-        if what == "celery":
-            from config.celery import app
-
-            app.start(options)
-        elif what == "reconcile":
-            _reconcile(**options)
-        else:
-            _poll(**options)
-    finally:
-        os._exit(0)
-
-
-def _reconcile(kill_at: str) -> None:
-    from importlib import import_module
-
+def _reconcile() -> None:
     from custody import tasks
 
-    if kill_at:
-        module, _, name = kill_at.rpartition(".")
+    if path := sys.argv[1]:
+        module, _, name = path.rpartition(".")
         setattr(import_module(module), name, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
     tasks.reconcile()
 
 
-def _poll(seconds: float = 200, ahead: float = 0, stop_at: int = 0) -> None:
+def _poll() -> None:
+    _poll_with(**json.loads(sys.argv[1]))
+
+
+def _poll_with(seconds: float = 200, ahead: float = 0, stop_at: int = 0) -> None:
     from django.utils import timezone
 
     from connectors import services
     from connectors.services import polling
 
+    _read_little_at_a_time()
     now, take, batches = timezone.now, polling.take, itertools.count(1)
 
     def take_and_stop(*arguments: Any) -> Any:
@@ -174,7 +137,3 @@ def _poll(seconds: float = 200, ahead: float = 0, stop_at: int = 0) -> None:
     polling.take = take_and_stop
     polling._LEAST_SECONDS = 0
     services.poll_due(seconds)
-
-
-if __name__ == "__main__":
-    _main()

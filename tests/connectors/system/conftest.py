@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.broker import Broker
-from tests.support.workers import Workers, workers
+from tests.support.workers import Workers
 from tests.system.live import Server, server
 
 RUN_OUT = "UPDATE connectors_connector SET lease_until = '2000-01-01 00:00:00+00:00' WHERE lease_token IS NOT NULL"
@@ -93,9 +93,8 @@ def live(folders: Path, broker: Broker) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def working(live: Server) -> Iterator[Workers]:
-    with workers(live) as started:
-        yield started
+def working(live: Server) -> Workers:
+    return Workers(live)
 
 
 @pytest.fixture

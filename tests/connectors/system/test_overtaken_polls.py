@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from tests.connectors.system.conftest import RUN_OUT, Source
-from tests.support.workers import go_on, has_ended, has_stopped, kill
+from tests.support.workers import BATCH, go_on, has_ended, has_stopped
 from tests.system.live import wait_until
 
-BATCH = 500
+FILE = 2 * BATCH
+RECORDS = 3 * FILE
 # What is conditional in the database runs on both in tests/connectors/test_polling.py.
 pytestmark = pytest.mark.once
 numbers = itertools.count()
@@ -22,7 +23,7 @@ def loans(source: Any) -> Source:
     """Three files of two batches each."""
     made = source(f"loans{next(numbers)}")
     for number in range(3):
-        made.put(f"{number}.ndjson", range(number * 1000, (number + 1) * 1000))
+        made.put(f"{number}.ndjson", range(number * FILE, (number + 1) * FILE))
     made.connect()
     return made
 
@@ -30,17 +31,16 @@ def loans(source: Any) -> Source:
 @pytest.fixture
 def stopped(loans: Source, working: Any) -> Any:
     """A worker that has taken the third batch, and stands still before it writes its cursor."""
-    pid = working.poll(stop_at=3)
-    wait_until(lambda: has_stopped(pid), "the worker stands still")
+    worker = working.poll(stop_at=3)
+    wait_until(lambda: has_stopped(worker), "the worker stands still")
     assert (loans.records(), loans.shown()["records"]["seen"]) == (3 * BATCH, 2 * BATCH)
-    yield pid
-    if not has_ended(pid):
-        kill(pid)
+    yield worker
+    worker.kill()
 
 
 def poll(working: Any, **options: Any) -> None:
-    pid = working.poll(**options)
-    wait_until(lambda: has_ended(pid), "the poll has ended")
+    worker = working.poll(**options)
+    wait_until(lambda: has_ended(worker), "the poll has ended")
 
 
 def state(loans: Source) -> tuple[Any, ...]:
@@ -54,7 +54,7 @@ def test_a_worker_stopped_past_its_lease_writes_no_cursor(loans, stopped, workin
     loans.live.sql(RUN_OUT)
     poll(working)
     done = state(loans)
-    assert (loans.records(), done[1]) == (3000, "finished")
+    assert (loans.records(), done[1]) == (RECORDS, "finished")
     go_on(stopped)
     assert state(loans) == done
     assert sorted(loans.outcomes()) == ["finished", "overtaken"]
@@ -63,7 +63,7 @@ def test_a_worker_stopped_past_its_lease_writes_no_cursor(loans, stopped, workin
 def test_a_worker_whose_clock_is_ahead_takes_over_and_the_other_one_writes_no_cursor(loans, stopped, working):
     poll(working, ahead=3600)
     done = state(loans)
-    assert (loans.records(), done[1]) == (3000, "finished")
+    assert (loans.records(), done[1]) == (RECORDS, "finished")
     go_on(stopped)
     assert state(loans) == done
 
@@ -72,7 +72,7 @@ def test_a_worker_whose_clock_is_behind_takes_nothing_over(loans, stopped, worki
     poll(working, ahead=-3600)
     assert loans.outcomes() == ["running"]
     go_on(stopped)
-    assert (loans.records(), loans.outcomes()) == (3000, ["finished"])
+    assert (loans.records(), loans.outcomes()) == (RECORDS, ["finished"])
 
 
 @pytest.mark.parametrize("change", ["config", "disable", "reset"])
@@ -91,7 +91,7 @@ def test_a_change_during_a_poll_is_not_written_over(loans, stopped, working, cha
         assert loans.records() == 3 * BATCH, "it is polled no more"
         loans.patch(enabled=True)
         poll(working)
-    assert loans.records() == 3000
+    assert loans.records() == RECORDS
     assert loans.shown()["records"]["repeated"] == (3 * BATCH if change == "reset" else BATCH)
 
 
@@ -106,24 +106,24 @@ def test_a_connector_that_is_deleted_during_a_poll_stays_deleted(loans, stopped,
 def test_a_source_that_changes_under_the_cursor_gives_every_record(loans, stopped, working):
     """The worker is in the middle of the second file: that one grows, the first is replaced by a longer one, the last
     moves away, and one appears where the worker has been."""
-    loans.put("1.ndjson", range(1000, 2500))
-    loans.put("0.ndjson", range(-10, 1000))
-    loans.put("00.ndjson", range(5000, 5010))
+    loans.put("1.ndjson", range(FILE, 2 * FILE + BATCH))
+    loans.put("0.ndjson", range(-10, FILE))
+    loans.put("00.ndjson", range(2 * RECORDS, 2 * RECORDS + 10))
     os.rename(loans.folder / "2.ndjson", loans.folder / "000.ndjson")
     go_on(stopped)
     loans.poll_soon()
     poll(working)
-    assert loans.records() == 10 + 2500 + 10 + 500
+    assert loans.records() == 10 + RECORDS + 10
     assert set(loans.outcomes()) == {"finished"}
 
 
 def test_a_worker_that_is_killed_costs_its_lease_and_no_record(loans, stopped, working):
-    kill(stopped)
+    stopped.kill()
     poll(working)
     assert loans.outcomes() == ["running"], "its lease is not over"
     loans.live.sql(RUN_OUT)
     poll(working)
-    assert (loans.records(), loans.outcomes()) == (3000, ["running", "finished"])
+    assert (loans.records(), loans.outcomes()) == (RECORDS, ["running", "finished"])
     assert loans.shown()["records"]["repeated"] == BATCH
 
 

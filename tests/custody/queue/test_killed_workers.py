@@ -10,7 +10,7 @@ import pytest
 
 from custody.keys import Purpose
 from tests.support.broker import Broker
-from tests.support.workers import has_ended, kill, workers
+from tests.support.workers import Workers, has_ended
 from tests.system.live import server, wait_until
 
 STEPS = [
@@ -61,7 +61,8 @@ def test_whatever_step_or_load_workers_are_killed_at_the_next_ones_finish_their_
     broker = Broker()
     broker.start()
     try:
-        with server(REDIS_URL=broker.url, **environment) as live, workers(live) as working:
+        with server(REDIS_URL=broker.url, **environment) as live:
+            working = Workers(live)
             use_keys_of(live, customer)
             taken = kill_at_each_step(live, working)
             assert_in_custody_once(live, taken)
@@ -101,7 +102,7 @@ def kill_under_load(live, working, before):
         each.start()
     for goal in range(RECORDS // 6, RECORDS // 2 + 1, RECORDS // 6):
         wait_until(lambda: count(live, STORED) >= before + goal, "records are stored")  # noqa: B023
-        kill(running.pop(0))
+        running.pop(0).kill()
         live.sql(RUN_OUT)
         running.append(working.worker("custody"))
     for each in senders:
@@ -110,6 +111,6 @@ def kill_under_load(live, working, before):
     working.reconcile()
     wait_until(lambda: count(live, STORED) == before + RECORDS, "what the killed ones held is stored too")
     assert answers == {202: RECORDS}
-    for pid in running:
-        kill(pid)
+    for worker in running:
+        worker.kill()
     return [f"{sender}-{number}" for sender, number in itertools.product(range(4), range(RECORDS // 4))]
