@@ -8,7 +8,6 @@ import secrets
 import shutil
 import sqlite3
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -18,22 +17,16 @@ from typing import Any, NamedTuple
 import psycopg
 from django.db import connection
 
+from tests.throwaway import postgresql_program
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 _SHARED = "TESTS_SHARED_DIRECTORY"
 _PARTS = "TEST_PARTITIONS"
-_START = """
-import django
+_MIGRATE = 'from django.core.management import call_command; call_command("migrate", verbosity=0)'
+_PARTITION = 'from django.core.management import call_command; call_command("partition_tables", "{}", verbosity=0)'
+_ORGANIZE = """
 from django.conf import settings
 from django.core.management import call_command
-django.setup()
-"""
-_MIGRATE = """
-call_command("migrate", verbosity=0)
-"""
-_PARTITION = """
-call_command("partition_tables", "{}", verbosity=0)
-"""
-_ORGANIZE = """
 if settings.CUSTODY_VAULT != "database":
     call_command("custody_create_vault", verbosity=0)
 call_command("create_organization", "Live Bank", owner="owner@live.example", slug="live-bank")
@@ -87,13 +80,16 @@ def suite_url() -> str:
 
 def migrated(suite: str) -> str:
     """The URL of a migrated database without rows, of the kind of `suite`, the URL of another one."""
+    name, parts = f"migrated-{_kind(suite)}", _parts(suite)
 
-    def make() -> str:
-        url = _template("migrated", suite)
-        _run(_migrate(url), {**os.environ, **_settings(url, _shared() / "data", "database")})
+    def run(url: str, program: str) -> str:
+        _run(program, {**os.environ, **_settings(url, _shared() / "data", "database")})
         return url
 
-    return _once(f"migrated-{_kind(suite)}{_parts(suite)}", make)
+    whole = _once(name, lambda: run(_template("migrated", suite), _MIGRATE))
+    if not parts:
+        return whole
+    return _once(name + parts, lambda: run(_template("partitioned", suite, whole), _PARTITION.format(parts)))
 
 
 def prepared(suite: str, vault: str) -> Prepared:
@@ -116,13 +112,10 @@ def installation(url: str | None, data: Path, vault: str) -> Iterator[tuple[str,
         url: of an empty database; else a new one of the kind that the suite runs on.
         data: its DATA_DIR.
     """
-    if url and _kind(url) != "sqlite":
-        yield url, _run(_migrate(url) + _ORGANIZE, {**os.environ, **_settings(url, data, vault)}).split()[-1]
-        return
-    template = prepared(url or suite_url(), vault)
+    template = prepared(url if url and _kind(url) != _kind(suite_url()) else suite_url(), vault)
     shutil.copytree(template.data, data, dirs_exist_ok=True)
     if url:
-        _copy(template.url, url)
+        _fill(url, template.url)
         yield url, template.key
         return
     with new_database(template.url) as new:
@@ -135,10 +128,10 @@ def _settings(url: str, data: Path, vault: str) -> dict[str, str]:
 
 def _run(program: str, environment: Mapping[str, str]) -> str:
     """What commands of manage.py print, all run by one process."""
-    done = subprocess.run(
-        [sys.executable, "-c", _START + program], env={**environment, "DJANGO_SETTINGS_MODULE": "config.settings"},
-        cwd=CHECKOUT, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-    )  # fmt: skip
+    from tests.support import forks
+
+    # As a process that ends by itself does: SQLite's journal is part of its file then.
+    done = forks.run(f"{program}\nfrom django.db import connection; connection.close()", environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -190,11 +183,6 @@ def _parts(url: str) -> str:
     return os.environ.get(_PARTS, "") if _kind(url) != "sqlite" else ""
 
 
-def _migrate(url: str) -> str:
-    parts = _parts(url)
-    return _MIGRATE + (_PARTITION.format(parts) if parts else "")
-
-
 def _url(name: str, suite: str, directory: str | Path) -> str:
     if _kind(suite) == "sqlite":
         return f"sqlite:///{directory}/{name}.sqlite3"
@@ -214,6 +202,16 @@ def _copy(template: str, url: str) -> None:
         _administer(url, f"CREATE DATABASE {{}} TEMPLATE {template.rpartition('/')[2] or 'template1'}")
     elif template:
         shutil.copyfile(template.removeprefix("sqlite:///"), url.removeprefix("sqlite:///"))
+
+
+def _fill(url: str, template: str) -> None:
+    """Make an empty database, of whatever server, as `template` is."""
+    if _kind(url) == "sqlite":
+        return _copy(template, url)
+    dump = subprocess.Popen([postgresql_program("pg_dump"), "--format=custom", template], stdout=subprocess.PIPE)
+    with dump:
+        subprocess.run([postgresql_program("pg_restore"), f"--dbname={url}"], stdin=dump.stdout, check=True)
+    assert dump.returncode == 0
 
 
 def _drop(url: str) -> None:

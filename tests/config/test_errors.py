@@ -7,7 +7,6 @@ import sys
 from typing import ClassVar
 
 import pytest
-from django.conf import settings as configured
 from django.db import DataError, IntegrityError, InterfaceError, OperationalError
 
 import manage
@@ -18,6 +17,7 @@ from config.errors import DomainError, Fault, NotFound
 from config.wrapped_secrets import MasterKeyWrong
 from decisions import services
 from tests.people import Browser
+from tests.support import forks
 
 pytestmark = pytest.mark.django_db
 
@@ -307,8 +307,7 @@ def test_a_command_on_a_database_that_was_never_migrated_says_what_to_do(tmp_pat
 
 
 def run_manage(*arguments: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(configured.BASE_DIR / "manage.py"), *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    return forks.run(forks.MANAGE, environment, *arguments)
 
 
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00%2B14:00", "9999-12-31T23:59:59-14:00"])

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from config import supervisor
+from tests.support import forks
 from tests.system.live import group, wait_until
 from tests.threads import HANGS_SECONDS
 
@@ -101,8 +102,7 @@ def test_what_has_run_once_is_never_given_up(said, tmp_path):
 
 def test_serve_gives_up_with_a_sentence_and_a_code_when_a_part_cannot_start(tmp_path):
     environment = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path}/db.sqlite3"}
-    command = [os.sys.executable, "manage.py", "serve", "--host", "203.0.113.1"]  # nobody's address
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    done = forks.run(forks.MANAGE, environment, "serve", "--host", "203.0.113.1")  # nobody's address
     assert done.returncode == 1
     assert "The web server cannot start: exit code 1, 3 times at once." in done.stderr
     assert done.stderr.endswith("Everything was stopped.\n")
@@ -111,8 +111,7 @@ def test_serve_gives_up_with_a_sentence_and_a_code_when_a_part_cannot_start(tmp_
 def test_serve_does_not_share_its_port_with_another(tmp_path):
     environment = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path}/db.sqlite3"}
     with socket.create_server(("127.0.0.1", 0)) as other:
-        command = [os.sys.executable, "manage.py", "serve", "--port", str(other.getsockname()[1])]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        done = forks.run(forks.MANAGE, environment, "serve", "--port", str(other.getsockname()[1]))
     assert done.returncode == 1
     assert "is in use. Stop what listens there" in done.stderr
 

@@ -1,5 +1,5 @@
 """Processes of the service, as forks of one that has imported it: that takes longer than most of what the processes
-then do.
+then do. The settings are read anew for each service.
 
 They are started as production starts them in tests/system/test_make_run.py and test_container.py.
 """
@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from contextlib import suppress
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
-from subprocess import TimeoutExpired
+from subprocess import CompletedProcess, TimeoutExpired
 from typing import Any
 
 from tests.databases import CHECKOUT
@@ -23,28 +24,17 @@ from tests.databases import CHECKOUT
 CELERY = "from celery.__main__ import main; main()"
 MANAGE = "import manage; manage.main()"
 
-# What knows the settings, or asks for them when it is imported, each service imports by itself.
-_LIBRARIES = [
-    "babel.dates", "babel.numbers", "celery.app.amqp", "celery.bin.celery", "celery.worker.worker",
-    "cryptography.hazmat.primitives.asymmetric.ed25519", "cryptography.hazmat.primitives.ciphers.aead",
-    "dateutil.parser", "django.contrib.staticfiles.finders", "django.core.handlers.wsgi", "django.core.mail",
-    "django.core.management", "django.db.backends.postgresql.base", "django.db.backends.sqlite3.base",
-    "django.db.models.functions", "django.forms", "django.template.loader_tags", "django.test", "django.views.debug",
-    "environ", "granian.cli", "granian.server", "holidays.countries", "inflection", "kombu.transport.redis",
-    "psycopg_pool", "pydantic.json_schema", "pyotp", "pyphen", "redis", "requests", "rich.traceback", "segno",
-    "structlog", "tomllib", "uritemplate", "urllib3", "whitenoise.base",
-]  # fmt: skip
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(_LIBRARIES)
+_context.set_forkserver_preload(["tests.support.imported"])
 
 
 class Service:
-    """A process that has imported the service with an environment, which is all that it knows; its forks run programs.
+    """A process of the service with an environment, which is all that it knows; its forks run programs.
 
     It ends, with all of them, when it is told to or nobody has it any more.
 
     Args:
-        imported: the module that is imported.
+        imported: the module that all of its forks have imported with this environment.
         log: the file to whose end it writes what goes wrong.
     """
 
@@ -118,15 +108,27 @@ class Fork:
         self.wait()
 
 
+def run(program: str, environment: Mapping[str, str], *arguments: str) -> CompletedProcess[str]:
+    """A program that ends by itself, in a service of its own."""
+    with tempfile.TemporaryDirectory(prefix="drs-run-") as directory:
+        printed, errors = Path(directory) / "printed", Path(directory) / "errors"
+        service = Service("django", environment, errors)
+        try:
+            code = service.fork(program, arguments, printed, errors).wait()
+        finally:
+            service.end()
+        return CompletedProcess(arguments, code, printed.read_text(), errors.read_text())
+
+
 def _serve(asked: Connection, imported: str, environment: dict[str, str], log: str) -> None:
     """Fork for each program, and tell of each process that is asked for whether it has ended."""
     multiprocessing.set_start_method("fork", force=True)  # as it is in a process that was not forked this way
     os.setsid()
-    os.environ.clear()
-    # The latter is what `config.celery` sets when it is imported, which the program that started us may have done.
-    os.environ.update({"DJANGO_SETTINGS_MODULE": "config.settings", **environment})
     os.chdir(CHECKOUT)
     _use(os.devnull, log, log)
+    from tests.support.imported import with_settings  # imports the service, which whoever starts us need not
+
+    with_settings(environment)
     import_module(imported)
     running = set()
     with suppress(EOFError):

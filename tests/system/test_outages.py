@@ -3,7 +3,6 @@
 import os
 import resource
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,12 +11,11 @@ import psycopg
 import pytest
 
 from tests import throwaway
-from tests.databases import CHECKOUT
 from tests.system.live import Answer, Client, Server, group, server, wait_until
 
 
 class Database:
-    """A durable PostgreSQL, migrated, that can be stopped as a crash stops it, and started again."""
+    """A durable PostgreSQL that can be stopped as a crash stops it, and started again."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -26,9 +24,9 @@ class Database:
         self.user = Path(self.directory).stat().st_uid
 
     def new(self, name: str) -> str:
-        """The URL of a database without rows."""
+        """The URL of an empty database."""
         with psycopg.connect(self.address + "template1", autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name} TEMPLATE postgres")
+            connection.execute(f"CREATE DATABASE {name}")
         return self.address + name
 
     def crash(self) -> None:
@@ -43,11 +41,8 @@ class Database:
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+def database() -> Iterator[Database]:
     with throwaway.postgresql(throwaway.DURABLE) as address:
-        own = {"DATABASE_URL": address + "postgres", "DATA_DIR": str(tmp_path_factory.mktemp("data"))}
-        command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-        subprocess.run(command, cwd=CHECKOUT, env=os.environ | own, check=True, stdin=subprocess.DEVNULL)
         yield Database(address)
 
 
