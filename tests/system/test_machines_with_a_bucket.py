@@ -166,12 +166,18 @@ def test_a_new_organization_works_on_both_machines_at_once(place):
     token = first.manage("create_api_key", "--organization", "new", "--name", "n", "--role", "sender")
     with first.client(token) as here, second.client(token) as there:
         assert ingest(there)["key_id"] == ingest(here)["key_id"]
+    with first.client() as here, second.client() as there:
+        taken, again = here.ingest(record("shared")), there.ingest(record("shared"))
+        assert (taken.status, again.status, again.json()) == (201, 200, taken.json())
+        assert there.get("/v1/decisions/shared/record").body == record("shared")
     assert not any((machine.data_dir / "keys").exists() for machine in place.machines)  # they make none of their own
 
 
 def test_a_rotation_is_seen_by_both_machines_within_a_second(place, both):
     rotation = ["custody_rotate_key", "--organization", "live-bank", "--purpose", "signing"]
+    before = ingest(both[1])
     each_sees_within_a_second(both, lambda: place.machines[0].manage(*rotation), signing_key_of)
+    assert both[1].get(f"/v1/decisions/{before['decision_id']}/receipt").json() == before
 
 
 def test_a_revoked_key_is_refused_by_both_machines_within_a_second(place):
@@ -273,13 +279,16 @@ def test_a_machine_killed_under_load_leaves_to_the_other_all_it_has_acknowledged
     with load(place, run) as (callers, go_on):
         go_on()
         with place.gate.closed(loses=bool(dies)):
-            wait_until(lambda: len(place.gate.waiting) >= CALLERS, "each caller's record is reserved and on its way")
+            # Some wait for others of their machine, whose puts would first have to fail.
+            reserved = lambda: dead.sql("SELECT 1 FROM custody_waitingobject")  # noqa: E731
+            wait_until(lambda: len(reserved()) >= CALLERS, "each caller's record is reserved")
+            wait_until(lambda: len(place.gate.waiting) > 1, "some are on their way")
             dead.kill()
+        assert reserved(), "nothing was left half done"
+        dead.sql("UPDATE custody_waitingobject SET lease_until = '2000-01-01 00:00:00'")
         go_on()
     assert callers.given_up
-    assert dead.sql("SELECT 1 FROM custody_waitingobject"), "nothing was left half done"
-    dead.sql("UPDATE custody_waitingobject SET lease_until = '2000-01-01 00:00:00'")
-    wait_until(lambda: not dead.sql("SELECT 1 FROM custody_waitingobject"), "the other machine finishes what was begun")
+    wait_until(lambda: not reserved(), "the other machine finishes what was begun")
     with living.client() as client:
         for decision_id, receipt in callers.receipts.items():
             again = client.ingest(record(decision_id))
