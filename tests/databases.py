@@ -22,11 +22,16 @@ from tests.throwaway import postgresql_program
 CHECKOUT = Path(__file__).resolve().parent.parent
 _SHARED = "TESTS_SHARED_DIRECTORY"
 _PARTS = "TEST_PARTITIONS"
-_MIGRATE = 'from django.core.management import call_command; call_command("migrate", verbosity=0)'
-_PARTITION = 'from django.core.management import call_command; call_command("partition_tables", "{}", verbosity=0)'
-_ORGANIZE = """
+_START = """
+import django
 from django.conf import settings
 from django.core.management import call_command
+from django.db import connection
+django.setup()
+"""
+_MIGRATE = 'call_command("migrate", verbosity=0)'
+_PARTITION = 'call_command("partition_tables", "{}", verbosity=0)'
+_ORGANIZE = """
 if settings.CUSTODY_VAULT != "database":
     call_command("custody_create_vault", verbosity=0)
 call_command("create_organization", "Live Bank", owner="owner@live.example", slug="live-bank")
@@ -130,8 +135,8 @@ def _run(program: str, environment: Mapping[str, str]) -> str:
     """What commands of manage.py print, all run by one process."""
     from tests.support import forks
 
-    # As a process that ends by itself does: SQLite's journal is part of its file then.
-    done = forks.run(f"{program}\nfrom django.db import connection; connection.close()", environment)
+    # Closed, as by a process that ends: then SQLite's journal is part of its file.
+    done = forks.run(f"{_START}{program}\nconnection.close()", environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

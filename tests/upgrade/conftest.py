@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import tarfile
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,8 +29,7 @@ def upgraded() -> Iterator[Upgraded]:
     """On the kind of database that the suite runs on. Whatever a test asked of it, nothing in it may have failed."""
     with tempfile.TemporaryDirectory(prefix="drs-upgrade-") as directory, new_database() as url:
         kind, data = url.partition(":")[0], Path(directory) / "data"
-        with tarfile.open(HERE / f"{'sqlite' if kind == 'sqlite' else 'postgresql'}.tar.xz") as archive:
-            archive.extractall(data, filter="tar")
+        shutil.unpack_archive(HERE / f"{'sqlite' if kind == 'sqlite' else 'postgresql'}.tar.xz", data)
         if kind == "sqlite":
             shutil.move(data / "db.sqlite3", url.removeprefix("sqlite:///"))
         else:
