@@ -18,11 +18,7 @@ STAMP := .venv/installed
 # Letters as PDF want Pango; where it cannot be installed, all the rest works without.
 run: install
 	@sh tests/services.sh paper || true
-	@$(PYTHON) manage.py migrate --verbosity 0
-	@$(PYTHON) manage.py keys_import
-	@$(PYTHON) manage.py custody_create_vault --verbosity 0
-	@$(PYTHON) manage.py demo
-	@exec $(PYTHON) manage.py serve --port $(PORT)
+	@exec $(PYTHON) manage.py run --port $(PORT)
 
 # Python compiles what it imports, which is less than half of what is installed.
 install: $(STAMP)
