@@ -12,6 +12,7 @@ from playwright.sync_api import StorageState
 from tests.support.forks import CELERY
 from tests.system.live import Server, server, wait_until
 
+_CODE, _LINK = r"^ {4}(\d{6})$", r"^ {4}(http\S+)$"
 _END_OF_MAIL = "-" * 79 + "\n"
 
 
@@ -27,21 +28,26 @@ class Service:
         assert answer.status in (200, 201), answer.body
         return answer.json()
 
-    def new_mail(self, address: str, after: Callable[[], object]) -> str:
-        """The mail that an address gets after something was done."""
+    def new_mail(self, address: str, after: Callable[[], object], line: str = "") -> str:
+        """The mail with such a line that an address gets after something was done; others may come at any time."""
         before = set(self._mails(address))
         after()
-        (path,) = wait_until(lambda: set(self._mails(address)) - before, f"a mail to {address} is written")
-        return path.read_text()
+
+        def found() -> list[str]:
+            new = [path.read_text() for path in set(self._mails(address)) - before]
+            return [text for text in new if re.search(line, text, re.MULTILINE)]
+
+        (mail,) = wait_until(found, f"a mail to {address} is written")
+        return mail
 
     def code(self, address: str, after: Callable[[], object]) -> str:
-        return re.search(r"^ {4}(\d{6})$", self.new_mail(address, after), re.MULTILINE).group(1)
+        return re.search(_CODE, self.new_mail(address, after, _CODE), re.MULTILINE).group(1)
 
     def invitation(self, address: str, role: str) -> str:
         """Invite somebody, and give the link in their mail."""
         body = f'{{"email": "{address}", "role": "{role}"}}'.encode()
-        mail = self.new_mail(address, lambda: self.call("POST", "/v1/auth/invites", body))
-        return re.search(r"^ {4}(http\S+)$", mail, re.MULTILINE).group(1)
+        mail = self.new_mail(address, lambda: self.call("POST", "/v1/auth/invites", body), _LINK)
+        return re.search(_LINK, mail, re.MULTILINE).group(1)
 
     def member(self, address: str, role: str) -> str:
         """Make somebody a member, without a browser. Returns the address."""
