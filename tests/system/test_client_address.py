@@ -8,6 +8,7 @@ import pytest
 
 from tests.system.live import Server, server
 
+pytestmark = pytest.mark.once  # it meets no database
 REAL = "198.51.100.7"
 CLAIMS = [
     "X_Forwarded_For: 203.0.113.{n}",

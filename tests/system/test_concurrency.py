@@ -54,10 +54,10 @@ def test_records_of_different_ids_at_once_are_all_created(live_with_each_vault):
 
 def test_overlapping_batches_at_once_create_every_record_exactly_once(live_with_each_vault):
     live = live_with_each_vault
-    lines = [b'{"decision_id": "batch-%d"}' % number for number in range(250)]
+    lines = [b'{"decision_id": "batch-%d"}' % number for number in range(100)]
 
     def upload(number: int) -> list[str]:
-        turned = lines[number * 30 :] + lines[: number * 30]
+        turned = lines[number * 12 :] + lines[: number * 12]
         with live.client() as client:
             answer = client.request(
                 "POST", "/v1/ingest/srf/batch", b"\n".join(turned), Content_Type="application/x-ndjson"

@@ -63,7 +63,10 @@ class Running:
     def command(self, service: str) -> list[str]:
         default = exec_form(self.image.settings["CMD"])
         command = COMPOSE["services"][service].get("command", default)
-        return [self.mapped(word).replace("0.0.0.0", "127.0.0.1") for word in command]
+        words = [self.mapped(word).replace("0.0.0.0", "127.0.0.1") for word in command]
+        if "--workers" in words:  # of the web server: two show what four do
+            words[words.index("--workers") + 1] = "2"
+        return words
 
     def health_command(self, service: str) -> list[str]:
         """The service's own check, or the image's."""

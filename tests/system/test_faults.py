@@ -90,7 +90,7 @@ def rng() -> random.Random:
     return random.Random(seed)
 
 
-@pytest.mark.parametrize(("vault", "kills"), [("database", 10), pytest.param("filesystem", 5, marks=pytest.mark.once)])
+@pytest.mark.parametrize(("vault", "kills"), [("database", 6), pytest.param("filesystem", 4, marks=pytest.mark.once)])
 def test_killing_every_process_at_random_moments_loses_no_acknowledged_record(vault, kills, rng):
     with server(CUSTODY_VAULT=vault) as live:
         with load_on(live, rng) as load:

@@ -6,6 +6,8 @@ import signal
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
+import pytest
+
 from tests.system.live import Server, group, server, wait_until
 
 CLIENTS = 8
@@ -39,6 +41,7 @@ def workers(live: Server) -> set[int]:
     return set(group(live.pid)) - {live.pid}
 
 
+@pytest.mark.once  # what a database does when everything is killed is in test_faults.py
 def test_when_a_worker_is_killed_each_client_loses_one_request_at_most_and_the_worker_is_replaced():
     with server(workers=3) as live, ThreadPoolExecutor(CLIENTS) as pool:
         wait_until(lambda: len(workers(live)) == 3, "every worker is there")

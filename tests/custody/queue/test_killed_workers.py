@@ -57,6 +57,7 @@ def assert_in_custody_once(live, decision_ids):
 
 
 @pytest.mark.boots
+@pytest.mark.once  # elsewhere each step is killed in test_state_machine.py
 def test_whatever_step_or_load_workers_are_killed_at_the_next_ones_finish_their_records(customer, environment):
     broker = Broker()
     broker.start()
