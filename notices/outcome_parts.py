@@ -170,8 +170,9 @@ def tells_how(fact: Fact) -> bool:
 
 
 def has_more(codes: Any, reasons: Any) -> bool:
-    """Whether there are more codes than reasons in words: else the reasons are told for them."""
-    return _count(codes) > _count(reasons)
+    """Whether there are more codes than reasons in words: else the reasons are told for them. A number or a flag alone
+    is about the reasons, and none of them."""
+    return _count(codes) > _count(reasons if isinstance(reasons, str | list | dict) else None)
 
 
 def without_offer(label: str) -> str:

@@ -62,7 +62,9 @@ class Reasons:
             yield topic
         if topic is None:
             for field in item.children():
-                if field.is_scalar and not is_blank(field.value) and outcome_parts.kind(field) == "reason":
+                kind = outcome_parts.kind(field)
+                is_reason = kind == "reason" or (kind == "code" and not outcome_parts.key(field.name))
+                if is_reason and field.is_scalar and not is_blank(field.value):
                     yield Topic(field, withheld=self._phrases.withhold(field))
 
     def _nested(self, item: Fact, select: Callable[[Fact], Iterator[Topic]]) -> Iterator[Topic]:

@@ -193,8 +193,8 @@ class _Check:
                 if unit.is_minor:
                     contents.add_number(Decimal(of_minor_units(number, unit.currency)), unit.currency)
             elif isinstance(fact.value, str):
-                is_amount = is_unclear_amount(fact.value.strip())
-                contents.add_text(f"{fact.value} {unit.currency}" if is_amount else fact.value, self._all)
+                text = one_line(fact.value)  # as letters print it
+                contents.add_text(f"{text} {unit.currency}" if is_unclear_amount(text) else text, self._all)
                 if day := day_of(fact.value):
                     contents.add_day(day)
             for each in fact.lineage():

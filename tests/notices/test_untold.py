@@ -97,7 +97,7 @@ def test_more_codes_than_reasons_are_told_and_as_many_are_not():
     assert factors({"reasons": [WORDS], "reason_codes": ["R1"]}) == [WORDS]
     assert untold_in({"reasons": [WORDS], "reason_codes": ["R1"]}) == {"reason_codes.0": "code"}
     assert factors({"reasons": [WORDS], "reason_codes": ["R1", "R2"]})[1:] == ["Reason code: R1.", "Reason code: R2."]
-    for nothing in ([None], [""], [{}], [[{"text": " "}]]):
+    for nothing in ([None], [""], [{}], [[{"text": " "}]], 3, True):
         assert factors({"reasons": nothing, "reason_codes": ["R1"]}) == ["Reason code: R1."]
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from notices.localization.sentences import one_line
@@ -332,6 +332,7 @@ def test_and_what_the_field_has_may_be_said_in_these_ways_too(language, value, s
 
 @settings(max_examples=150, deadline=None)
 @given(RECORDS, st.sampled_from(EVERY))
+@example({"decision_id": "d", "outcome": {"reasons": "a\x1b0"}}, ("general", "en"))
 def test_no_draft_says_what_its_fields_do_not_have(record: dict, under: tuple[str, str]):
     pack, language = under
     assert found_by(values, record, pack, language) == []
