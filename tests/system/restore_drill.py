@@ -4,14 +4,16 @@
 """
 
 import json
+import os
 import secrets
 import shutil
 import sqlite3
 import subprocess
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
+from tests import databases
 from tests.system.live import Server, server, wait_until
 from tests.throwaway import FAST, postgresql, postgresql_program
 
@@ -95,5 +97,7 @@ def _run(*command: str) -> None:
 
 
 if __name__ == "__main__":
-    with postgresql(FAST) as base, server(database_url=f"{base}postgres") as started:
-        drill(started)
+    with ExitStack() as stack:
+        os.environ["DATABASE_URL"] = stack.enter_context(postgresql(FAST)) + "drs"
+        stack.callback(databases.share())
+        drill(stack.enter_context(server()))
