@@ -2,13 +2,11 @@
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 
-from tests.databases import CHECKOUT
+from tests.support import forks
 from tests.system.live import Client, Server, server, wait_until
 
 pytestmark = pytest.mark.boots
@@ -156,10 +154,7 @@ except ValueError as error:
 
 
 def test_a_fault_is_logged_as_types_and_places_and_never_in_its_own_words(talkative):
-    done = subprocess.run(
-        [sys.executable, "manage.py", "shell", "-c", FAULTS.replace("CANARY", CANARY)],
-        cwd=CHECKOUT, env=talkative.environment, capture_output=True, text=True, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+    done = forks.run(forks.MANAGE, talkative.environment, "shell", "-c", FAULTS.replace("CANARY", CANARY))
     written = [json.loads(line) for line in done.stderr.splitlines()]
     faults = [line for line in written if line["event"].startswith("failed")]
     assert [[each["type"] for each in line["exception"]] for line in faults] == [["ValueError", "KeyError"]] * 5

@@ -2,11 +2,9 @@
 
 import os
 import socket
-import subprocess
-import sys
 import threading
 
-from django.conf import settings
+from tests.support import forks
 
 WAKE = (
     "import django; django.setup()\nfrom config.celery import wake\nfor _ in range(3): wake('connectors.tasks.poll')\n"
@@ -28,9 +26,7 @@ def test_a_broker_that_is_down_is_asked_once_for_each_wake_up(tmp_path):
         url = f"redis://127.0.0.1:{broker.getsockname()[1]}/0"
         nowhere = {"DATABASE_URL": f"sqlite:///{tmp_path}/db.sqlite3", "DATA_DIR": str(tmp_path)}
         environment = {**os.environ, "REDIS_URL": url, **nowhere}
-        done = subprocess.run(
-            [sys.executable, "-c", WAKE], cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True
-        )
+        done = forks.run(WAKE, environment)
         broker.shutdown(socket.SHUT_RDWR)
     assert done.returncode == 0, done.stderr
     assert len(asked) == 3

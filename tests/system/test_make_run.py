@@ -150,7 +150,7 @@ def everything_has_ended(run: Run) -> None:
     assert "Traceback" not in run.output(), run.output()
 
 
-@pytest.mark.parametrize("part", ["poller@%h", "granian"])  # the last is the web server
+@pytest.mark.parametrize("part", ["poller@%h", "granian"])  # a worker and the web server
 def test_a_part_that_ends_is_started_again_and_the_others_go_on(again: Run, part: str):
     with Client(again.port, again.key) as client:
         wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
