@@ -30,6 +30,8 @@ from notices.wording.plain import plain
 _MOST_NAMED, _LONGEST = 5, 60
 _MOST_LABELS = 20
 _LARGEST_PERCENT = 100
+_CONTROLS = re.compile(r"[\x01-\x1f\x7f-\x9f]")
+"""Letters print a space for each."""
 _UNITS = {
     "concentr-percent": "percent",
     "duration-year": "year",
@@ -193,8 +195,9 @@ class _Check:
                 if unit.is_minor:
                     contents.add_number(Decimal(of_minor_units(number, unit.currency)), unit.currency)
             elif isinstance(fact.value, str):
-                text = one_line(fact.value)  # as letters print it
-                contents.add_text(f"{text} {unit.currency}" if is_unclear_amount(text) else text, self._all)
+                text = _CONTROLS.sub(" ", fact.value)
+                is_amount = is_unclear_amount(text.strip())
+                contents.add_text(f"{text} {unit.currency}" if is_amount else text, self._all)
                 if day := day_of(fact.value):
                     contents.add_day(day)
             for each in fact.lineage():
