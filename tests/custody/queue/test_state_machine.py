@@ -43,6 +43,7 @@ class Custody(RuleBasedStateMachine):
         self.api = self.new_api()
         self.of_organization = {"organization": self.api.organization}
         self.acknowledged: dict[str, int] = {}
+        self.refused: set[tuple[str, int]] = set()
         self.receipts: dict[str, dict] = {}
         self.vault_is_up = True
         self.time = timezone.now()
@@ -74,6 +75,10 @@ class Custody(RuleBasedStateMachine):
         with self.now():
             answer = self.api.ingest({"decision_id": decision_id, "content": content})
         if answer.status_code == 503:
+            self.refused.add((decision_id, content))
+            return
+        if answer.status_code == 409 and known is None:  # other content that nobody was told of is on its way
+            assert self.refused & {(decision_id, other) for other in (1, 2) if other != content}
             return
         if known is None:
             assert answer.status_code in (200, 201, 202)  # 200: it is here, and nobody was told so far
