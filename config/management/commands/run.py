@@ -12,8 +12,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         # In one process, for each would begin with importing the service, which takes longer than most of them.
-        for command in ("migrate", "keys_import", "custody_create_vault"):
-            call_command(command, verbosity=0)
+        call_command("migrate", verbosity=0)
+        call_command("keys_import")
+        call_command("custody_create_vault", verbosity=0)
         call_command("demo")
         self.stdout.flush()  # somebody waits for it, and what follows does not end
         call_command("serve", port=options["port"])
