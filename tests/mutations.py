@@ -215,8 +215,8 @@ MUTATIONS = [
     Mutation(
         "a hold by a filter covers a family of which any decision matches",
         "retention/rules.py",
-        "chains(asked).filter(condition",
-        "chains(asked).filter(first=None).filter(condition",
+        "roots_of(chains(asked).filter(covered_by",
+        "roots_of(chains(asked).filter(first=None).filter(covered_by",
         "tests/retention/test_holds.py",
     ),
     Mutation(
