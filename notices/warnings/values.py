@@ -133,7 +133,7 @@ class _Check:
         for position in self._positions():
             text = position.sub(lambda found: " " if int(found[1]) <= most else found[0], text)
         shown = self._shown(fact)
-        for own in ([shown] if len(shown) > 1 else []) + [plain(label) for label in labels]:
+        for own in ([shown] if len(shown) > 1 else []) + labels:
             # A name of digits alone is no part of a longer number.
             text = re.sub(rf"(?<!\d){own}(?!\d)", " ", text) if own.isdecimal() else text.replace(own, " ")
         return with_currency_codes(text)
@@ -153,7 +153,7 @@ class _Check:
             yield re.compile(rf"(?i)(?<!\w){template}(?!\w)")
 
     def _labels(self, fact: Fact) -> list[str]:
-        """What the record itself calls a field: the names of factors about it."""
+        """What the record itself calls a field, as it is read aloud: the names of factors about it."""
         # Its value may be a list: then the factor that has the name is further out.
         around = [each.parent.value for each in fact.lineage()[-3:] if each.parent]
         called = [*self._factors.get(fact.path, []), *(name for each in around for name in self._names_within(each))]
@@ -163,11 +163,8 @@ class _Check:
         names = [*([self._words.spell_out(named.value)] if named else []), *(humanise(name) for name in called)]
         # With abbreviations written out: the 10 of ICD-10 is no number of the field's.
         own = (self._words.label(name) for name in (*called, *(each.name[: LONGEST + 1] for each in fact.lineage())))
-        names = [
-            name
-            for name in (*names, *(label for label in own if label.endswith(")")))
-            if len(name) > 1 or name.isdigit()
-        ]
+        read = [plain(name) for name in (*names, *(label for label in own if label.endswith(")")))]
+        names = [name for name in read if len(name) > 1 or name.isdigit()]
         return [*names, *(name[0].upper() + name[1:] for name in names)]
 
     def _names_within(self, part: Any) -> list[str]:
