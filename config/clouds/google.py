@@ -55,9 +55,12 @@ def storage_client(
         ValueError: the key is incomplete.
     """
     signed_in = session(connections, key, scope=scope)
-    return Client(
+    client = Client(
         project=str(key.get("project_id", "")),
         credentials=signed_in.credentials,
         _http=signed_in,
         client_options={"api_endpoint": endpoint or _STORAGE},
     )
+    # For the sake of traces, it would ask about the bucket in threads of its own, whenever it likes.
+    client._bucket_metadata_cache = None
+    return client

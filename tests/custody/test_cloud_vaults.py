@@ -3,6 +3,7 @@
 import itertools
 import time
 from functools import partial
+from threading import Thread, current_thread
 from urllib.parse import unquote
 
 import pytest
@@ -166,6 +167,20 @@ def test_what_may_not_be_reached_is_not_asked(vault, storage, settings):
     with pytest.raises(VaultUnavailable, match="not on the public internet"):
         fresh.get(KEY)
     assert storage.front.requests[before:] == []
+
+
+def test_no_library_asks_in_threads_of_its_own(storage, use_storage, organization, monkeypatch):
+    start, begun, own = Thread.start, [], current_thread()  # the emulators begin theirs in others
+
+    def note(thread):
+        if current_thread() is own:
+            begun.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(Thread, "start", note)
+    vault = vaults.of(use_storage(organization, storage).pk)
+    assert those_that_do_not_raise(vault, VaultUnavailable) == [*USES]
+    assert begun == []
 
 
 def test_no_request_is_logged(vault, caplog):
