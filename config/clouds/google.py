@@ -62,5 +62,5 @@ def storage_client(
         client_options={"api_endpoint": endpoint or _STORAGE},
     )
     # For the sake of traces, it would ask about the bucket in threads of its own, whenever it likes.
-    client._bucket_metadata_cache = None
+    client._bucket_metadata_cache = None  # type: ignore[assignment]
     return client
