@@ -16,6 +16,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as examples
 from playwright.sync_api import Browser as Chromium
 from whitenoise.middleware import WhiteNoiseMiddleware
+from xdist.scheduler import LoadFileScheduling
 
 from accounts import audit, callers, selectors, services, token_hashing
 from accounts.models import Organization
@@ -56,6 +57,19 @@ _MEETS_HOT_TABLES = (
 _MEETS_A_DATABASE = {"db", "transactional_db", "live", "live_with_each_vault", "upgraded"}  # fixtures
 _STORES_AND_LOCKS = {"transactional_db", "each_vault", "filesystem_vault"}
 _BOOTS = {"browser", "docs", "system", "upgrade"}  # directories
+_SHARES = ("tests/browser/", "tests/custody/")
+
+
+class ByFile(LoadFileScheduling):
+    """Gives workers a file at a time, or a directory whose tests share a browser or emulators of clouds: every worker
+    that has one of them starts those."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return next(filter(nodeid.startswith, _SHARES), super()._split_scope(nodeid))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:
+    return ByFile(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -91,7 +105,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     chosen = subsets.get(config.getoption("only"), lambda item: True)
     running = [item for item in items if chosen(item) and _suits_the_database(item)]
     config.hook.pytest_deselected(items=list(set(items) - set(running)))
-    items[:] = sorted(running, key=lambda item: ("browser" not in item.path.parts, not _boots(item)))
+    items[:] = sorted(running, key=lambda item: (not item.nodeid.startswith(_SHARES), not _boots(item)))
 
 
 def _places(item: pytest.Item) -> set[str]:

@@ -1,17 +1,13 @@
-"""The OpenAPI document says what the contract says, and its page shows it without anything from elsewhere."""
+"""The OpenAPI document says what the contract says."""
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from django.test import Client
 
 from tests.accounts.endpoints import ENDPOINTS
-from tests.system.live import Server, server
-
-pytestmark = pytest.mark.boots
 
 # Each operation of the contract that stands so far: its body's component, or the fields of an open object.
 CONTRACT = {
@@ -40,19 +36,13 @@ REQUIRED = {
     "RetentionIn": ["days"],
 }
 METHODS = ("get", "post", "put", "patch", "delete")
+LETTER = {"text/html", "application/pdf", "text/plain"}
 
 
 @pytest.fixture(scope="module")
-def live() -> Iterator[Server]:
-    with server() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def document(live: Server) -> dict[str, Any]:
-    with live.client(key="") as client:
-        answer = client.request("GET", "/v1/openapi.json", Authorization="")
-    assert answer.status == 200
+def document() -> dict[str, Any]:
+    answer = Client().get("/v1/openapi.json")
+    assert answer.status_code == 200
     return answer.json()
 
 
@@ -117,9 +107,6 @@ def test_what_is_not_in_the_contract_is_marked_as_an_extension(document):
         assert ("extension" in operation["tags"]) == ((method, path) not in CONTRACT), (method, path)
 
 
-LETTER = {"text/html", "application/pdf", "text/plain"}
-
-
 def test_every_success_is_an_open_json_object_or_lines_of_them_or_a_letter(document):
     schemas = document["components"]["schemas"]
     for method, path, operation in operations(document):
@@ -131,6 +118,13 @@ def test_every_success_is_an_open_json_object_or_lines_of_them_or_a_letter(docum
                     assert schema["type"] == "string"
                 else:
                     assert (schema["type"], schema["additionalProperties"]) == ("object", True), (method, path)
+
+
+def test_every_schema_is_used_and_every_used_one_is_there(document):
+    assert (
+        set(re.findall(r'"#/components/schemas/([^"/]+)"', json.dumps(document)))
+        == document["components"]["schemas"].keys()
+    )
 
 
 def test_every_endpoint_is_documented_under_one_operation_id_with_a_summary(document):
@@ -150,79 +144,7 @@ def test_path_parameters_are_required_strings(document):
             assert (parameter["required"], parameter["schema"]["type"]) == (True, "string"), (method, path)
 
 
-@pytest.fixture
-def page(live: Server, browser: Browser, document: dict[str, Any]) -> Iterator[Page]:
-    """The documentation in a browser, with every operation; it fails the test for anything on the console, and notes
-    where it goes."""
-    complaints: list[str] = []
-    page = browser.new_page()
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: page.asked.append(request.url))
-    page.asked = []
-    page.goto(f"{live.base_url}/docs/")
-    expect(page.locator(".opblock")).to_have_count(len(operations(document)))
-    yield page
-    page.close()
-    assert complaints == []
-
-
-# As a click on each would, but drawn once: a click alone takes the page longer the more operations there are.
-OPEN_ALL = """() => document.querySelectorAll(".opblock").forEach(block => {
-    const [, tag, operation] = block.id.split("-");
-    ui.layoutActions.show(["operations", tag, operation], true);
-})"""
-
-
-def test_the_page_shows_every_operation_and_loads_nothing_from_elsewhere(page, live, document):
-    assert references(document) == document["components"]["schemas"].keys()
-    # An operation that is opened takes the page long, so only those do that have the most to show of each method.
-    largest: dict[str, tuple[int, str]] = {}
-    for method, path, operation in operations(document):
-        largest[method] = max(largest.get(method, (0, "")), (len(json.dumps(operation)), path))
-    for _, path in largest.values():
-        block, methods = show_only(page, document, path), document["paths"][path]
-        page.evaluate(OPEN_ALL)
-        expect(block.locator(".responses-wrapper")).to_have_count(len(methods))
-    assert all(url.startswith((live.base_url, "data:")) for url in page.asked)
-
-
-def show_only(page: Page, document: dict[str, Any], path: str) -> Locator:
-    """Have the page show the operations of one path alone, with the schemas that they name."""
-    paths = {path: document["paths"][path]}
-    schemas, used, named = document["components"]["schemas"], {}, references(paths)
-    while named:
-        used |= {name: schemas[name] for name in named}
-        named = references(used) - used.keys()
-    part = {**document, "paths": paths, "components": {**document["components"], "schemas": used}}
-    page.evaluate("part => ui.specActions.updateSpec(part)", json.dumps(part))
-    shown = page.locator(f'.opblock:has([data-path="{path}"])')
-    expect(page.locator(".opblock")).to_have_count(len(paths[path]))
-    expect(shown).to_have_count(len(paths[path]))
-    return shown
-
-
-def references(node: Any) -> set[str]:
-    return set(re.findall(r'"#/components/schemas/([^"/]+)"', json.dumps(node)))
-
-
-def test_a_request_can_be_tried_from_the_page_with_a_key(page, live, document):
-    with live.client() as client:
-        client.ingest(b'{"decision_id": "shown-on-the-page"}')
-    show_only(page, document, "/v1/decisions")
-    page.locator(".btn.authorize").click()
-    page.get_by_label("auth-bearer-value").fill(live.key)
-    page.locator(".auth-btn-wrapper .authorize").first.click()  # the key comes before the session
-    page.locator(".btn-done").first.click()
-    operation = page.locator("#operations-extension-list_decisions")
-    operation.locator(".opblock-summary-control").click()
-    operation.locator(".execute").click()
-    operation.locator(".live-responses-table").wait_for()
-    assert "shown-on-the-page" in operation.locator(".live-responses-table").inner_text()
-
-
-def test_the_page_is_served_under_the_policy_of_every_page(live):
-    with live.client() as client:
-        policy = client.get("/docs/").headers["Content-Security-Policy"]
-        assert policy == client.get("/v1/decisions").headers["Content-Security-Policy"]
+def test_the_page_is_served_under_the_policy_of_every_page(api):
+    policy = Client().get("/docs/").headers["Content-Security-Policy"]
+    assert policy == api.get("/v1/decisions").headers["Content-Security-Policy"]
     assert "unsafe" not in policy

@@ -12,7 +12,7 @@ import pytest
 
 from config import supervisor
 from tests.support import forks
-from tests.system.live import group, wait_until
+from tests.system.live import group, lasting_port, wait_until
 from tests.threads import HANGS_SECONDS
 
 pytestmark = pytest.mark.boots
@@ -101,8 +101,10 @@ def test_what_has_run_once_is_never_given_up(said, tmp_path):
 
 
 def test_serve_gives_up_with_a_sentence_and_a_code_when_a_part_cannot_start(tmp_path):
+    for program, text in {"granian": "raise SystemExit(1)", "celery": "import time; time.sleep(1000)"}.items():
+        (tmp_path / f"{program}.py").write_text(text)  # found before the installed ones
     environment = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path}/db.sqlite3"}
-    done = forks.run(forks.MANAGE, environment, "serve", "--host", "203.0.113.1")  # nobody's address
+    done = forks.run(forks.MANAGE, {**environment, "PYTHONPATH": str(tmp_path)}, "serve", "--port", str(lasting_port()))
     assert done.returncode == 1
     assert "The web server cannot start: exit code 1, 3 times at once." in done.stderr
     assert done.stderr.endswith("Everything was stopped.\n")

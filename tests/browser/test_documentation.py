@@ -1,0 +1,90 @@
+"""The page of the API shows the OpenAPI document without anything from elsewhere, and tries its requests."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.service import Service
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@pytest.fixture(scope="module")
+def document(site: Service) -> dict[str, Any]:
+    return site.call("GET", "/v1/openapi.json")
+
+
+@pytest.fixture(scope="module")
+def page(site: Service, browser: Browser, document: dict[str, Any]) -> Iterator[Page]:
+    """The documentation in a browser, with every operation; it fails the last test for anything on the console, and
+    notes where it goes. Drawing all operations takes it long, so the tests share it."""
+    complaints: list[str] = []
+    page = browser.new_page()
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: page.asked.append(request.url))
+    page.asked = []
+    page.goto(f"{site.url}/docs/")
+    operations = [method for methods in document["paths"].values() for method in METHODS if method in methods]
+    expect(page.locator(".opblock")).to_have_count(len(operations))
+    yield page
+    page.close()
+    assert complaints == []
+
+
+# As a click on each would, but drawn once: a click alone takes the page longer the more operations there are.
+OPEN_ALL = """() => document.querySelectorAll(".opblock").forEach(block => {
+    const [, tag, operation] = block.id.split("-");
+    ui.layoutActions.show(["operations", tag, operation], true);
+})"""
+
+
+def test_the_page_shows_every_operation_and_loads_nothing_from_elsewhere(page, site, document):
+    # An operation that is opened takes the page long, so only those do that have the most to show of each method.
+    largest: dict[str, tuple[int, str]] = {}
+    for path, methods in document["paths"].items():
+        for method in METHODS:
+            if method in methods:
+                largest[method] = max(largest.get(method, (0, "")), (len(json.dumps(methods[method])), path))
+    for _, path in largest.values():
+        block, methods = show_only(page, document, path), document["paths"][path]
+        page.evaluate(OPEN_ALL)
+        expect(block.locator(".responses-wrapper")).to_have_count(len(methods))
+    assert all(url.startswith((site.url, "data:")) for url in page.asked)
+
+
+def test_a_request_can_be_tried_from_the_page_with_a_key(page, site, document):
+    site.call("POST", "/v1/ingest/srf", b'{"decision_id": "shown-on-the-page"}')
+    show_only(page, document, "/v1/decisions")
+    page.locator(".btn.authorize").click()
+    page.get_by_label("auth-bearer-value").fill(site.key)
+    page.locator(".auth-btn-wrapper .authorize").first.click()  # the key comes before the session
+    page.locator(".btn-done").first.click()
+    operation = page.locator("#operations-extension-list_decisions")
+    operation.locator(".opblock-summary-control").click()
+    operation.locator(".execute").click()
+    operation.locator(".live-responses-table").wait_for()
+    assert "shown-on-the-page" in operation.locator(".live-responses-table").inner_text()
+
+
+def show_only(page: Page, document: dict[str, Any], path: str) -> Locator:
+    """Have the page show the operations of one path alone, with the schemas that they name."""
+    paths = {path: document["paths"][path]}
+    schemas, used, named = document["components"]["schemas"], {}, references(paths)
+    while named:
+        used |= {name: schemas[name] for name in named}
+        named = references(used) - used.keys()
+    part = {**document, "paths": paths, "components": {**document["components"], "schemas": used}}
+    page.evaluate("part => ui.specActions.updateSpec(part)", json.dumps(part))
+    shown = page.locator(f'.opblock:has([data-path="{path}"])')
+    expect(page.locator(".opblock")).to_have_count(len(paths[path]))
+    expect(shown).to_have_count(len(paths[path]))
+    return shown
+
+
+def references(node: Any) -> set[str]:
+    return set(re.findall(r'"#/components/schemas/([^"/]+)"', json.dumps(node)))
