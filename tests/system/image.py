@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import distribution
+from importlib.util import cache_from_source
 from pathlib import Path, PurePosixPath
 
 from packaging.requirements import Requirement
@@ -147,8 +148,10 @@ def install(lock: Path, environment: Path) -> None:
         installed = distribution(name)
         assert installed.version == version, f"{name} is {installed.version} here, and {version} in the image"
         assert installed.files is not None
-        for file in installed.files:
-            source = Path(os.path.normpath(str(file.locate())))
+        sources = [Path(os.path.normpath(str(file.locate()))) for file in installed.files]
+        # What Python has compiled since belongs to them, as pip would compile it in the image.
+        compiled = [Path(cache_from_source(str(source))) for source in sources if source.suffix == ".py"]
+        for source in {*sources, *filter(Path.exists, compiled)}:
             link = environment / source.relative_to(sys.prefix)
             link.parent.mkdir(parents=True, exist_ok=True)
             if link.parent.name == "bin":

@@ -202,15 +202,16 @@ def listens(port: int) -> bool:
 
 
 def wait_until(condition: Callable[[], Any], what: str) -> Any:
-    """Poll until `condition` is true and return its value. What takes long to find out is asked less often."""
-    deadline = time.monotonic() + HANGS_SECONDS
+    """Poll until `condition` is true and return its value. What takes long, to find out or to come, is asked less
+    often."""
+    began = time.monotonic()
     while True:
         asked = time.monotonic()
         if found := condition():
             return found
         now = time.monotonic()
-        assert now < deadline, f"waited {HANGS_SECONDS} s in vain until {what}"
-        time.sleep(min(0.01 + 3 * (now - asked), 1))
+        assert now < began + HANGS_SECONDS, f"waited {HANGS_SECONDS} s in vain until {what}"
+        time.sleep(min(0.01 + 3 * (now - asked) + 0.05 * (now - began), 1))
 
 
 def group(leader: int) -> list[int]:
