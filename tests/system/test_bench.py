@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.once, pytest.mark.django_db]
 @pytest.fixture
 def results(tmp_path, monkeypatch):
     monkeypatch.setattr(report, "RESULTS", tmp_path)
+    monkeypatch.setattr(report, "_YARDSTICK_SECONDS", 0.01)
     return tmp_path
 
 

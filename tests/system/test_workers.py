@@ -10,7 +10,7 @@ import pytest
 
 from tests.system.live import Server, group, server, wait_until
 
-CLIENTS = 8
+CLIENTS = 6
 
 
 class Sender:
@@ -54,13 +54,13 @@ def test_when_a_worker_is_killed_each_client_loses_one_request_at_most_and_the_w
             wait_until(lambda: reached() or any(each.done() for each in running), "every client goes on")
 
         try:
-            each_has_sent(20)
+            each_has_sent(10)
             before = workers(live)
             killed = min(before)
             os.kill(killed, signal.SIGKILL)
-            each_has_sent(20)
+            each_has_sent(10)
             wait_until(lambda: len(workers(live) - {killed}) == 3, "the worker is replaced")
-            each_has_sent(20)
+            each_has_sent(10)
         finally:
             stop.set()
         for each in running:
