@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from config.errors import DomainError
 from connectors.formats import Format, Item
@@ -79,16 +79,18 @@ Settings = TypeVar("Settings", bound="KindConfig")
 class KindConfig(BaseModel):
     """The settings of a kind. What is wrong with them are the connector's `problems`, and never a 422.
 
-    A setting's docstring stands beside its field in the back office.
+    A setting's docstring stands beside its field in the back office: each kind asks pydantic for it, which takes a
+    while, and is loaded when it is needed.
     """
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    format: Format = "auto"
-    """Format of the source data; gzip is detected."""
-    map: FieldMap | None = None
-    """How an item becomes a record, such as {"fields": {"decision_id": "/id"}}. Leave empty if items are already
-    records."""
+    format: Format = Field("auto", description="Format of the source data; gzip is detected.")
+    map: FieldMap | None = Field(
+        None,
+        description='How an item becomes a record, such as {"fields": {"decision_id": "/id"}}. '
+        "Leave empty if items are already records.",
+    )
 
 
 @dataclass

@@ -17,7 +17,7 @@ Prefix = Annotated[str, Field(max_length=1024)]
 Endpoint = Annotated[str, Field(max_length=1024)]
 
 
-class ObjectConfig(KindConfig):
+class ObjectConfig(KindConfig, use_attribute_docstrings=True):
     prefix: Prefix = ""
     """Read only objects whose names start with this."""
     endpoint: Endpoint = ""

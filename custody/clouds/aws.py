@@ -56,7 +56,7 @@ class NotYourExternalId(CloudRefusal):
         super().__init__("The external id is not yours.", f"It is always your organization's id, {organization_id}.")
 
 
-class Configuration(CloudConfiguration):
+class Configuration(CloudConfiguration, use_attribute_docstrings=True):
     credentials: ClassVar = "Set secret_ref, or role_arn, or both."
     bucket: Annotated[
         str, like(names.AWS_BUCKET, "A bucket's name has 3 to 63 lowercase letters, digits, dots and hyphens.")

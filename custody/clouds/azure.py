@@ -53,7 +53,7 @@ class NoApplication(CloudRefusal):
         )
 
 
-class Configuration(CloudConfiguration):
+class Configuration(CloudConfiguration, use_attribute_docstrings=True):
     credentials: ClassVar = "Set tenant_id and client_id together."
     account: Annotated[str, like(names.AZURE_ACCOUNT, "An account's name has 3 to 24 lowercase letters and digits.")]
     """The storage account."""

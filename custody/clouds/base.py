@@ -42,9 +42,10 @@ class ConfigurationRefused(DomainError):
 
 
 class CloudConfiguration(BaseModel):
-    """Of one provider. A setting's docstring stands beside it in the guides and in the back office."""
+    """Of one provider. A setting's docstring stands beside it in the guides and in the back office: each provider asks
+    pydantic for it, which takes a while, and is loaded when it is needed."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     credentials: ClassVar[str] = ""
     """What it needs beside the required names, in a sentence."""
 

@@ -37,7 +37,7 @@ class NoServiceAccount(CloudRefusal):
         )
 
 
-class Configuration(CloudConfiguration):
+class Configuration(CloudConfiguration, use_attribute_docstrings=True):
     bucket: Annotated[
         str, like(names.GCP_BUCKET, "A bucket's name has lowercase letters, digits, dots, hyphens and underscores.")
     ]

@@ -9,7 +9,7 @@ from connectors.formats import Item
 from connectors.kinds.base import Batch, Cursor, KindConfig, LedgerEntry, Source
 
 
-class FeedConfig(KindConfig):
+class FeedConfig(KindConfig, use_attribute_docstrings=True):
     feed: str = "main"
     needs_secret: bool = False
 

@@ -10,7 +10,7 @@ from connectors.kinds.base import Batch, Cursor, KindConfig, Source
 from connectors.kinds.directory.files import Files, allowed_folder
 
 
-class Config(KindConfig):
+class Config(KindConfig, use_attribute_docstrings=True):
     path: Annotated[str, Field(min_length=1, max_length=4096)]
     """Absolute path of the folder."""
     pattern: Annotated[str, Field(min_length=1, max_length=512)] = "*"

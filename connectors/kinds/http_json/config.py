@@ -58,7 +58,7 @@ class Since(_Part):
     values."""
 
 
-class Config(KindConfig):
+class Config(KindConfig, use_attribute_docstrings=True):
     url: Annotated[str, Field(min_length=1, max_length=2048)]
     """The address of the first page."""
     items: Pointer = ""

@@ -29,7 +29,7 @@ class Position(BaseModel):
     (300 by default), or the same difference for numeric values (1000 by default)."""
 
 
-class Config(KindConfig):
+class Config(KindConfig, use_attribute_docstrings=True):
     host: Annotated[str, Field(min_length=1, max_length=255)]
     port: Annotated[int, Field(ge=1, le=65535)] = 5432
     database: Text
