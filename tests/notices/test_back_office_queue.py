@@ -54,35 +54,28 @@ def shown_in(browser, query: str = "") -> list[str]:
     return re.findall(r'/change/[^"]*">([\w-]+)<br>', browser.get(f"{QUEUE}{query}").content.decode())
 
 
-def test_what_is_late_comes_first_and_what_has_no_deadline_last(queue, signed_in):
-    browser = signed_in(Role.APPROVER)
-    assert shown_in(browser) == ["late", "soon", "later", "approved", "reviewed", "open"]
-    assert shown_in(browser, "?queue=all")[0] == "withdrawn", "the newest"
-
-
-def test_each_view_of_the_queue_shows_its_notices(queue, signed_in):
+def test_what_is_late_comes_first_and_each_view_and_search_shows_its_notices(queue, signed_in):
     browser = signed_in(Role.APPROVER)
     expected = {
-        "overdue": ["late"],
-        "at_risk": ["soon"],
-        "in_review": ["reviewed"],
-        "approved": ["approved"],
-        "delivered": ["delivered"],
-        "withdrawn": ["withdrawn"],
-        "mine": [],
+        "": ["late", "soon", "later", "approved", "reviewed", "open"],  # what has no deadline last
+        "?queue=overdue": ["late"],
+        "?queue=at_risk": ["soon"],
+        "?queue=in_review": ["reviewed"],
+        "?queue=approved": ["approved"],
+        "?queue=delivered": ["delivered"],
+        "?queue=withdrawn": ["withdrawn"],
+        "?queue=mine": [],
+        "?q=person+so": ["soon"],
+        "?q=lat": ["late", "later"],
+        "?pack=gdpr_22": [],
     }
-    assert {view: shown_in(browser, f"?queue={view}") for view in expected} == expected
-
-
-def test_the_queue_finds_by_decision_person_pack_and_language(queue, signed_in):
-    browser = signed_in(Role.APPROVER)
-    assert shown_in(browser, "?q=person+so") == ["soon"]
-    assert shown_in(browser, "?q=lat") == ["late", "later"]
-    assert shown_in(browser, "?pack=gdpr_22") == []
+    assert {query: shown_in(browser, query) for query in expected} == expected
+    assert shown_in(browser, "?queue=all")[0] == "withdrawn", "the newest"
     assert len(shown_in(browser, "?pack=general&language=en")) == 6
     assert browser.get(f"{QUEUE}?recipient__name=x").status_code == 400
 
 
+@pytest.mark.once
 def test_the_queue_tells_days_problems_and_holders(queue, signed_in):
     browser = signed_in(Role.APPROVER)
     done(edit(browser, queue["soon"], inputs_used=[{"statement": "No source.", "source": "nowhere"}]))

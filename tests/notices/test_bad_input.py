@@ -13,7 +13,7 @@ from tests.notices.conftest import RECORD, approve, done, drafted, edit, send, s
 
 pytestmark = pytest.mark.django_db
 
-MANY = 4_000
+MANY = 2_000
 SCRIPT = '<script>alert("1")</script><img src=x onerror=alert(1)>'
 HEBREW = "ההחלטה התקבלה על ידי מערכת אוטומטית."
 OVERRIDE = "The sum is \u202e05\u202c euro."
@@ -71,7 +71,7 @@ def test_thousands_of_sources_that_lead_nowhere_are_named(api, notice):
         assert len(done(edit(api, notice, **content))["problems"]) == count
         assert approve(api, notice).status_code == 409
 
-    assert_linear(name, int, MANY // 2)
+    assert_linear(name, int, MANY)
 
 
 def test_a_body_above_the_limit_is_refused_and_saves_nothing(api, notice):

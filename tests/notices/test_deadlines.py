@@ -9,6 +9,7 @@ from accounts.models import Member, User
 from accounts.roles import Role
 from notices import tasks
 from notices.models import Reminder
+from tests.cases import each_case
 from tests.notices.conftest import RECORD, approve, done, drafted, edit, fill_in_names, send, shown, step
 from tests.people import add_person
 
@@ -34,6 +35,7 @@ def listed(api, due: str) -> list[str]:
 # ── shown ──
 
 
+@pytest.mark.once
 def test_the_deadline_says_by_which_law_and_how_it_was_reckoned(due):
     deadline = due["deadline"]
     assert (due["due_at"], deadline["due_at"]) == ("2026-12-01T23:59:59.000000Z",) * 2
@@ -43,10 +45,12 @@ def test_the_deadline_says_by_which_law_and_how_it_was_reckoned(due):
     assert due["deadlines"] == [deadline]
 
 
+@pytest.mark.once
 def test_a_policy_without_clocks_sets_no_deadline(notice):
     assert (notice["deadline"], notice["deadlines"], notice["due_at"]) == (None, [], None)
 
 
+@pytest.mark.once
 def test_a_new_version_is_due_when_the_old_one_was(api, due):
     made = done(step(api, done(approve(api, due)), "versions"))
     assert made["due_at"] == due["due_at"]
@@ -55,7 +59,7 @@ def test_a_new_version_is_due_when_the_old_one_was(api, due):
 # ── late and at risk ──
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("now", "at_risk", "overdue"),
     [
         (WRITTEN, False, False),
@@ -86,6 +90,7 @@ def test_what_is_approved_is_late_until_it_is_delivered(api, due):
         assert listed(api, "overdue") == []
 
 
+@pytest.mark.once
 def test_what_was_withdrawn_is_not_late(api, due):
     step(api, due, "withdraw")
     with time_machine.travel(LATE):
@@ -99,6 +104,7 @@ def sent_in_time(api, notice) -> str:
     return next(item["result"] for item in shown(api, notice)["elements"] if item["id"] == "sent_in_time")
 
 
+@pytest.mark.once
 def test_whether_it_was_sent_in_time_is_open_until_it_is_delivered(api, due):
     assert sent_in_time(api, due) == "check"
     done(approve(api, due))
@@ -110,6 +116,7 @@ def test_whether_it_was_sent_in_time_is_open_until_it_is_delivered(api, due):
         assert sent_in_time(api, due) == "missing"
 
 
+@pytest.mark.once
 def test_what_is_late_is_approved_all_the_same(api, due):
     """A late letter is better than none, though the law was broken."""
     with time_machine.travel(LATE):
@@ -150,6 +157,7 @@ def test_everybody_who_can_do_something_is_reminded_once_a_day(due, people, mail
         assert recipients(mailoutbox) == sorted(people * 2)
 
 
+@pytest.mark.once
 def test_nobody_is_reminded_where_nothing_is_due(api, other_api, due, people, mailoutbox):
     tasks.remind()
     assert mailoutbox == []
@@ -159,12 +167,14 @@ def test_nobody_is_reminded_where_nothing_is_due(api, other_api, due, people, ma
     assert mailoutbox == []
 
 
+@pytest.mark.once
 def test_another_organization_is_not_reminded(other_api, due, people, mailoutbox):
     with time_machine.travel(LATE):
         tasks.remind()
     assert "owner@other.example" not in recipients(mailoutbox)
 
 
+@pytest.mark.once
 def test_a_reminder_names_notices_and_nobody_s_name(due, mailoutbox, settings):
     with time_machine.travel(AT_RISK):
         tasks.remind()
@@ -190,6 +200,7 @@ def test_a_reminder_that_waited_until_all_was_done_is_not_sent(api, due, mailout
     assert Reminder.objects.get().handled_at
 
 
+@pytest.mark.once
 def test_who_has_left_is_not_reminded_of_what_waited(due, people, mailoutbox):
     with time_machine.travel(AT_RISK):
         Member.objects.exclude(role=Role.OWNER).delete()
@@ -197,6 +208,7 @@ def test_who_has_left_is_not_reminded_of_what_waited(due, people, mailoutbox):
     assert recipients(mailoutbox) == ["owner@bank.example"]
 
 
+@pytest.mark.once
 def test_an_edit_leaves_the_deadline_as_it_was(api, due):
     with time_machine.travel(LATE):
         assert done(edit(api, due, title="New"))["due_at"] == due["due_at"]

@@ -58,6 +58,7 @@ def unsealed(api, notice, monkeypatch):
 # ── an id that somebody takes ──
 
 
+@pytest.mark.once
 def test_a_record_that_takes_the_notices_id_does_not_keep_its_letter_back(api, each_vault, notice):
     assert take_its_id(api, notice).status_code == 201
     approved = done(approve(api, notice))
@@ -77,6 +78,7 @@ def test_an_approval_whose_id_was_taken_before_the_upgrade_is_sealed_after_it(ap
     assert take_its_id(api, unsealed).status_code == 200, "a replay of their own record"
 
 
+@pytest.mark.once
 def test_a_record_that_comes_after_it_is_no_conflict(api, approved):
     before = letter(api, approved).content
     assert take_its_id(api, approved).status_code == 201
@@ -111,6 +113,7 @@ def test_a_notice_that_was_reserved_before_is_finished_under_its_id(api, filesys
     assert not WaitingObject.objects.exists()
 
 
+@pytest.mark.once
 def test_a_notice_approved_before_and_sealed_after_has_the_new_id(api, each_vault, unsealed, as_before):
     assert seal_approved() == 1
     sealed = Entry.objects.get(kind="notice")
@@ -142,6 +145,7 @@ def test_what_a_restored_database_has_forgotten_stays_the_one_record_of_the_noti
     assert len(list(objects)) == 2, "the decision, and the notice once"
 
 
+@pytest.mark.once
 def test_other_words_than_the_forgotten_ones_need_a_new_version(api, filesystem_vault, notice, as_before):
     as_before(approve, api, notice)
     forget_the_approval()
@@ -153,6 +157,7 @@ def test_other_words_than_the_forgotten_ones_need_a_new_version(api, filesystem_
     assert "Other words" in letter(api, made).content.decode()
 
 
+@pytest.mark.once
 def test_a_decision_that_a_restored_database_has_forgotten_does_not_keep_a_letter_back(api, filesystem_vault, notice):
     """The vault has an integrator's record under the notice's bare id, and it comes back as what it is."""
     take_its_id(api, notice)
@@ -165,6 +170,7 @@ def test_a_decision_that_a_restored_database_has_forgotten_does_not_keep_a_lette
     assert json.loads(api.get(f"/v1/decisions/{notice['notice_id']}/record").content)["outcome"]["action"] == "approved"
 
 
+@pytest.mark.once
 def test_while_the_vault_is_away_an_approval_waits_and_is_sealed_once_it_is_back(api, filesystem_vault, unsealed):
     away = filesystem_vault.with_suffix(".away")
     filesystem_vault.rename(away)
@@ -176,6 +182,7 @@ def test_while_the_vault_is_away_an_approval_waits_and_is_sealed_once_it_is_back
     assert shown(api, unsealed)["custody_record_id"]
 
 
+@pytest.mark.once
 def test_a_notice_about_one_record_says_nothing_of_another(api, approved):
     """The row of a sealed notice that is pointed at another notice's record is noticed."""
     api.ingest(RECORD | {"decision_id": "loan-2"})

@@ -42,6 +42,11 @@ def fill(api, notice, organization):
     return add
 
 
+@pytest.fixture
+def filled(fill) -> None:
+    fill(7)
+
+
 def queries(api, path: str, **query) -> int:
     with statements() as made:
         done(api.get(f"/v1/{path}", **query))
@@ -66,9 +71,8 @@ def test_many_rows_cost_no_more_queries_than_one(api, notice, fill):
     assert max(one) <= 6
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_a_list_comes_in_pages_newest_first_each_row_once(api, fill, path):
-    fill(7)
+@each_case("path", PATHS)
+def test_a_list_comes_in_pages_newest_first_each_row_once(api, filled, path):
     everything = done(api.get(f"/v1/{path}", limit=200))["items"]
     pages, cursor = [], None
     while not pages or cursor:
@@ -83,6 +87,7 @@ def test_a_list_comes_in_pages_newest_first_each_row_once(api, fill, path):
 
 @each_case("path", PATHS)
 @each_case("query", [{"limit": 0}, {"limit": 201}, {"cursor": "x"}, {"nonsense": 1}, {"state": "\0"}])
+@pytest.mark.once
 def test_a_query_that_means_nothing_is_refused(api, path, query):
     assert api.get(f"/v1/{path}", **query).status_code == 422
 
@@ -100,6 +105,7 @@ def test_notices_are_filtered_by_state_pack_and_decision(api, notice):
     assert listed(state="draft", pack="general") == listed(decision_id="loan-3") == []
 
 
+@pytest.mark.once
 def test_a_summary_in_a_list_says_what_the_notice_itself_says(api, approved):
     (row,) = done(api.get("/v1/notices"))["items"]
     whole = done(api.get(f"/v1/notices/{approved['notice_id']}"))
@@ -118,5 +124,6 @@ def test_other_organizations_see_nothing(api, other_api, fill, approved):
 
 
 @each_case("notice_id", ["x", "0", "00000000-0000-0000-0000-000000000000", "%00", "é"])
+@pytest.mark.once
 def test_an_id_that_is_no_notice_s_is_a_404(api, notice_id):
     assert api.get(f"/v1/notices/{notice_id}").status_code == 404

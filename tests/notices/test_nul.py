@@ -62,6 +62,7 @@ def test_index_columns_leave_it_out(api, taken):
     assert Decision.objects.get().system_version == ""
 
 
+@pytest.mark.once
 def test_paths_spell_it(api):
     paths = [path for path, _ in fields.leaves(RAW)]
     assert 'events.0."in\\u0000come"' in paths
@@ -96,6 +97,7 @@ def test_a_notice_under_any_pack_is_drafted_edited_and_read(api, taken, pack):
     assert NUL not in json.dumps([row.cited for row in NoticeRevision.objects.all()], ensure_ascii=False)
 
 
+@pytest.mark.once
 def test_sentences_leave_it_out(api, taken):
     content = drafted(api)["content"]
     told = [item["statement"] for name in ("decision_summary", "main_factors", "inputs_used") for item in content[name]]
@@ -103,6 +105,7 @@ def test_sentences_leave_it_out(api, taken):
     assert not any(NUL in one or "\\u0000" in one for one in told)
 
 
+@pytest.mark.once
 def test_the_letter_is_approved_sealed_and_given_out_in_every_form(api, taken):
     notice = drafted(api)
     assert done(approve(api, notice))["custody_record_id"]

@@ -44,4 +44,4 @@ def test_a_preview_grows_as_its_record_does(shape):
     def work(record: bytes) -> None:
         presenters.preview(preview(Facts(record), packs()["us_ecoa_fcra"], sender), "text")
 
-    assert_linear(work, make, 160)
+    assert_linear(work, make, 80)

@@ -133,6 +133,7 @@ def assert_confirms_nothing(reader: Browser, notice: Notice, status: int):
     assert "<form" in text, "a review can still be asked for"
 
 
+@pytest.mark.once
 def test_the_page_confirms_nothing_of_a_letter_that_cannot_be_read(letter, reader, filesystem_vault):
     notice = letter()
     filesystem_vault.rename(filesystem_vault.with_suffix(".away"))
@@ -144,6 +145,7 @@ def test_the_page_confirms_nothing_of_a_letter_that_cannot_be_read(letter, reade
     assert_confirms_nothing(reader, notice, 500)
 
 
+@pytest.mark.once
 def test_a_letter_that_was_taken_back_says_so_even_if_it_cannot_be_read(api, letter, reader, filesystem_vault):
     notice = letter()
     done(step(api, {"notice_id": notice.pk}, "withdraw", {"reason": "wrong"}))

@@ -97,6 +97,7 @@ def test_without_the_token_of_the_page_nothing_is_taken(letter, reader):
     assert not ReviewRequest.objects.exists()
 
 
+@pytest.mark.once
 def test_while_the_vault_is_away_the_message_stays_in_the_form_and_no_try_is_lost(letter, reader, filesystem_vault):
     notice = letter()
     right, away = code(notice), filesystem_vault.with_suffix(".away")

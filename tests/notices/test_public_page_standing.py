@@ -153,6 +153,7 @@ def test_it_is_in_the_letters_language(letter, reader, language, says):
     assert f'<html lang="{language}">' in text
 
 
+@pytest.mark.once
 def test_while_the_vault_is_away_it_says_that_the_service_does_not_work(letter, reader, filesystem_vault):
     notice = letter()
     ask(reader, notice)

@@ -33,6 +33,7 @@ def sealed_content(notice: dict) -> dict:
     return json.loads(custody.opened(Entry.objects.get(pk=notice["custody_record_id"])).payload)
 
 
+@pytest.mark.once
 def test_an_approved_notice_is_sealed_with_a_proof_of_every_field_it_cites(api, each_vault, notice):
     approved = done(approve(api, notice))
     assert Entry.objects.get(pk=approved["custody_record_id"]).kind == "notice"
@@ -51,6 +52,7 @@ def test_an_approved_notice_is_sealed_with_a_proof_of_every_field_it_cites(api, 
         assert disclosed.verifies(root=bytes.fromhex(fields["root"]), count=fields["count"])
 
 
+@pytest.mark.once
 def test_its_statement_builds_on_the_decision_s(api, notice):
     receipt = api.get("/v1/decisions/loan-1/receipt").json()
     approved = done(approve(api, notice))
@@ -59,6 +61,7 @@ def test_its_statement_builds_on_the_decision_s(api, notice):
     assert statement["predicate"]["parents"] == [parent]
 
 
+@pytest.mark.once
 def test_what_is_sealed_names_the_approval_and_of_the_recipient_only_the_reference(api):
     api.ingest(RECORD)
     recipient = {"name": "A. Person", "email": "person@home.example", "reference": "application 7"}
@@ -70,6 +73,7 @@ def test_what_is_sealed_names_the_approval_and_of_the_recipient_only_the_referen
     assert "Person" not in json.dumps(sealed)
 
 
+@pytest.mark.once
 def test_the_letter_s_digest_is_that_of_its_proof_file(api, approved):
     letter = sealed_content(approved)["letter"]
     assert hashlib.sha256(strict_json.canonical(letter)).hexdigest() == approved["letter_digest"]
@@ -118,6 +122,7 @@ def test_what_happens_to_a_notice_before_it_is_sealed_does_not_keep_it_out_of_cu
     assert api.get(f"/v1/notices/{notice['notice_id']}/letter", format="text").status_code == 200
 
 
+@pytest.mark.once
 def test_until_it_is_sealed_its_letter_is_not_there_yet(api, notice, monkeypatch):
     crashed_approval(api, notice, monkeypatch)
     answer = api.get(f"/v1/notices/{notice['notice_id']}/letter")
@@ -177,6 +182,7 @@ def test_whichever_call_to_the_vault_fails_an_approval_stands_and_is_in_the_vaul
     assert stood > len(disk.calls) / 2
 
 
+@pytest.mark.once
 def test_while_the_vault_cannot_be_read_nothing_is_approved(api, filesystem_vault, notice):
     directory = filesystem_vault / api.organization.pk.hex
     directory.rename(filesystem_vault / "away")
@@ -199,6 +205,7 @@ def test_while_the_vault_takes_nothing_an_approval_stands_and_its_letter_can_be_
     assert sealed_content(shown(api, notice))["letter"]["content"] == notice["content"]
 
 
+@pytest.mark.once
 def test_after_the_restore_of_an_older_database_no_other_words_go_out_than_were_approved(
     api, filesystem_vault, approved
 ):
@@ -217,6 +224,7 @@ def test_after_the_restore_of_an_older_database_no_other_words_go_out_than_were_
     assert "Other words" in api.get(f"/v1/notices/{made['notice_id']}/letter", format="text").content.decode()
 
 
+@pytest.mark.once
 def test_a_letter_whose_approval_the_database_has_forgotten_has_no_public_page(api, approved):
     notice = stored(api, approved)
     Approval.objects.all()._raw_delete("default")
