@@ -288,7 +288,11 @@ def disclosures(entry: Entry, paths: Sequence[str]) -> list[Disclosure]:
     Raises:
         KeyError: the record has no scalar at a path. Else as `receipt`.
     """
-    found = opened(entry)
+    return disclosed(opened(entry), paths)
+
+
+def disclosed(found: Opened, paths: Sequence[str]) -> list[Disclosure]:
+    """The same of a record that was opened already."""
     return fields.disclose(fields.leaves(found.payload), found.secrets.field_salt_key, paths)
 
 

@@ -53,8 +53,11 @@ def of_kind(rows: QuerySet[Decision], kind: str) -> QuerySet[Decision]:
     return rows.filter(first__isnull=False) if kind == reviews.KIND else rows.filter(kind=kind)
 
 
-def decision(organization_id: uuid.UUID, decision_id: str) -> Decision:
+def decision(organization_id: uuid.UUID, decision_id: str, *, with_current: bool = True) -> Decision:
     """One decision of the organization with its custody row.
+
+    Args:
+        with_current: False where nobody asks what its reconsiderations have come to.
 
     Raises:
         Disposed: the record of this id was disposed of.
@@ -63,7 +66,9 @@ def decision(organization_id: uuid.UUID, decision_id: str) -> Decision:
     """
     if "\x00" in decision_id:  # identities of other records begin with it, and none of these has it
         raise DecisionNotFound
-    rows = Decision.objects.for_organization(organization_id).select_related("record", "reconsiders").with_current()
+    rows = Decision.objects.for_organization(organization_id).select_related("record", "reconsiders")
+    if with_current:
+        rows = rows.with_current()
     found = rows.filter(pk=custody.record_id(organization_id, decision_id)).first()
     if found is None:
         if disposal := disposals(organization_id, [decision_id]).get(decision_id):

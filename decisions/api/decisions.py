@@ -49,7 +49,7 @@ class Decisions(Resource):
         errors=[404, GONE, 503],
     )
     def record(self, request: Request, decision_id: str) -> HttpResponse:
-        record = selectors.record_of(decision_of(request, decision_id))
+        record = selectors.record_of(decision_of(request, decision_id, with_current=False))
         return HttpResponse(custody.opened(record).payload, content_type=JSON)
 
     @operation(
@@ -64,7 +64,7 @@ class Decisions(Resource):
     def receipt(self, request: Request, decision_id: str) -> HttpResponse:
         query = self.query(ReceiptQuery)
         try:
-            decision = decision_of(request, decision_id)
+            decision = decision_of(request, decision_id, with_current=False)
         except Disposed as gone:
             return answer(presenters.receipt(decision_id, custody.receipt(gone.disposal.record)))
         try:

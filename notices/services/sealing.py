@@ -23,9 +23,10 @@ from custody.record_types import Indexing
 from custody.selectors import Disposed
 from custody.services import Status, Submission, recall, store_records
 from decisions.selectors import record_of, require_kept
-from notices import checklist, selectors
+from notices import checklist
 from notices.errors import OtherWordsSealed
 from notices.models import Approval, Notice, SealedNotice
+from notices.record_paths import Facts
 
 log = structlog.get_logger("notices")
 
@@ -57,6 +58,8 @@ def seal_approved(*, notice_id: uuid.UUID | None = None) -> int:
             leases.fail(approval)
         else:
             sealed += 1
+        if notice_id:  # there is no other
+            break
     return sealed
 
 
@@ -128,10 +131,11 @@ def _letter(notice: Notice, approval: Approval) -> dict[str, Any]:
     """What goes with the letter: the approved words, and a proof of every cited field against the decision's signed
     statement, which reveals no other field and no name."""
     content = approval.revision.content
-    facts = selectors.facts_of(notice.decision)
-    paths = {source: facts.find(source).path for source in checklist.sources(content)}
     record = record_of(notice.decision)
-    proofs = custody.disclosures(record, list(dict.fromkeys(paths.values())))
+    found = custody.opened(record)
+    facts = Facts(found.payload)
+    paths = {source: facts.find(source).path for source in checklist.sources(content)}
+    proofs = custody.disclosed(found, list(dict.fromkeys(paths.values())))
     return {
         "type": "decision-record-letter/1",
         "notice_id": str(notice.pk),
