@@ -1,6 +1,7 @@
 """An approval says which revision was read, or is marked as one that did not."""
 
 import json
+import re
 
 import pytest
 
@@ -46,6 +47,10 @@ def test_the_mark_is_sealed_and_stands_in_the_history(api, notice, signed_in):
 
 def test_the_form_sends_it_and_without_it_approves_nothing(api, notice, signed_in):
     browser = signed_in(Role.APPROVER)
+    html = browser.get(page(notice)).content.decode()
+    forms = [form for form in re.findall(r"<form[^>]*/do/.*?</form>", html, re.DOTALL) if "csrf" in form]
+    assert forms, "that can be sent"
+    assert all('<input type="hidden" name="revision" value="1">' in form for form in forms)
     assert do(browser, notice, "approve", revision="").status_code == 422
     assert not Approval.objects.exists()
     assert do(browser, notice, "approve").status_code == 302
