@@ -124,7 +124,7 @@ def case_of(
         received_at=notice.decision.received_at,
         reader_language=readers_language(facts, notice.recipient),
         redaction=redaction,
-        delivered_at=None if notice.state in Notice.UNSENT else delivered_at(notice),
+        delivered_at=delivered_at(notice),
         requested_review=_requested_review(notice) if _has_elements_on_request(pack) else None,
     )
 
@@ -144,6 +144,8 @@ def _requested_review(notice: Notice) -> checklist.RequestedReview | None:
 
 def delivered_at(notice: Notice) -> datetime | None:
     """When the notice first reached the person by a delivery that did not come back."""
+    if notice.state in Notice.UNSENT:
+        return None
     stands = notice.deliveries.filter(delivered_at__isnull=False, returned_at=None)
     return stands.order_by("delivered_at").values_list("delivered_at", flat=True).first()
 

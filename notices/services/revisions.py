@@ -131,7 +131,8 @@ def edit(
         if _waives(selectors.pack_of(locked), last.not_applicable, exemptions):
             contributors.add(locked, Contributor.Part.WAIVER, caller.actor)
         audit_trail.record("notice.edited", locked, caller.actor, revision=current.number)
-    notice.refresh_from_db(fields=["state", "pack_version", "pack_digest", "problems", "holder"])
+    for name in ("state", "pack_version", "pack_digest", "problems", "holder_id"):
+        setattr(notice, name, getattr(locked, name))
     return current
 
 
