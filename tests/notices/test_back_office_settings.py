@@ -25,7 +25,8 @@ from tests.notices.test_back_office import do, page
 from tests.notices.test_back_office_review import text
 from tests.notices.test_loop import tell
 from tests.notices.test_review_requests import ask, offering, reconsider
-from tests.people import add_person, sign_in
+from tests.people import add_person
+from tests.people import signed_in as signed_in_
 
 __all__ = ["offering"]
 pytestmark = pytest.mark.django_db
@@ -39,6 +40,11 @@ HEAD = ",".join(COLUMNS)
 @pytest.fixture
 def owner(signed_in):
     return signed_in(Role.OWNER)
+
+
+@pytest.fixture
+def approver(organization) -> Member:
+    return add_person(organization, Role.APPROVER)
 
 
 # ── phrasebook ──
@@ -159,7 +165,7 @@ def test_grants_show_dates_alike_and_who_gave_them_without_the_kind_of_actor(org
     assert "Granted by owner@example-bank.example" in text(owner.get(own))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("changes", "told"),
     [
         ({"valid_to": "2025-12-31"}, "Valid to The grant ends before it begins."),
@@ -169,9 +175,8 @@ def test_grants_show_dates_alike_and_who_gave_them_without_the_kind_of_actor(org
         ({"member": "0"}, "not one of the available choices"),
     ],
 )
-def test_a_grant_that_cannot_be_is_refused_and_keeps_what_was_entered(organization, owner, changes, told):
-    member = add_person(organization, Role.APPROVER)
-    entered = {"member": str(member.pk), "authority": "any", "valid_from": "2026-01-01", "evidence": "Kept here"}
+def test_a_grant_that_cannot_be_is_refused_and_keeps_what_was_entered(approver, owner, changes, told):
+    entered = {"member": str(approver.pk), "authority": "any", "valid_from": "2026-01-01", "evidence": "Kept here"}
     answer = owner.submit(GRANT, **{**entered, **changes})
     assert (answer.status_code, told in text(answer)) == (422, True), text(answer)[-600:]
     assert "Kept here" in text(answer)
@@ -221,7 +226,7 @@ def test_every_pack_is_shown_with_all_that_it_asks_for(owner, pack_id):
     assert words.framework in text(owner.get(reverse("admin:notice-packs")))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("day", "pack_id", "told"),
     [
         ("2026-11-20", "us_ca_admt", "enacted, in force from 2027-01-01"),
@@ -231,9 +236,9 @@ def test_every_pack_is_shown_with_all_that_it_asks_for(owner, pack_id):
         ("2026-11-20", "general", "a policy, no law, from 2026-01-01"),
     ],
 )
-def test_whether_a_law_is_in_force_is_told_by_the_date(organization, day, pack_id, told):
+def test_whether_a_law_is_in_force_is_told_by_the_date(approver, day, pack_id, told):
     with time_machine.travel(f"{day}T00:00:00Z"):
-        browser = sign_in(add_person(organization, Role.AUDITOR).user.email)
+        browser = signed_in_(approver.user)
         assert f"Status {told} Languages" in text(browser.get(reverse("admin:notice-pack", args=[pack_id])))
         assert told in text(browser.get(reverse("admin:notice-packs")))
 

@@ -16,7 +16,7 @@ from tests.statements import statements
 
 pytestmark = pytest.mark.django_db
 
-MANY = 500
+MANY = 200
 
 
 def pages(api, notice, **query) -> list[dict]:
@@ -64,7 +64,7 @@ def test_each_revision_and_step_is_on_one_page_oldest_first(api, notice, signed_
         for _ in range(2):
             done(step(api, notice, "submit"))
             done(step(reviewer, notice, "request-changes", {"reason": "Once more."}))
-    for limit in (1, 2, 3, 5, 50):
+    for limit in (1, 3, 50):
         found = pages(api, notice, limit=limit)
         assert [each["revision"] for each in all_of(found, "revisions")] == list(range(1, 6))
         assert [each["kind"] for each in all_of(found, "steps")] == ["submitted", "changes_requested"] * 8
@@ -197,10 +197,10 @@ def test_an_edit_leads_to_what_it_changed(api, notice, signed_in):
 
 
 def test_of_many_revisions_the_newest_and_those_shown_are_offered_to_compare(api, long, signed_in):
-    text = signed_in(Role.EDITOR).get(f"{page(long, 'compare-notice')}?a=7&b=490").content.decode()
+    text = signed_in(Role.EDITOR).get(f"{page(long, 'compare-notice')}?a=7&b=190").content.decode()
     assert text.count("<option") == 2 * 101
     assert '<option value="7" selected>' in text
-    assert '<option value="490" selected>' in text
+    assert '<option value="190" selected>' in text
 
 
 def test_reasons_of_what_does_not_apply_stand_in_the_history(api, notice, signed_in):

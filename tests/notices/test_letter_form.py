@@ -2,10 +2,10 @@
 """The form of a letter: greeting, who signs, one sender, the person's reference, and text that stays in its place."""
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
+from django.core.checks import run_checks
 
 from notices import letters, selectors, services
 from notices.bidi import carried, contained
@@ -246,15 +246,12 @@ def test_the_image_and_the_script_name_the_same_fonts_as_the_check():
         assert package in (ROOT / "docs/operations.md").read_text("utf-8")
 
 
-def test_the_check_says_which_font_is_missing_and_how_to_install_it(tmp_path):
+def test_the_check_says_which_font_is_missing_and_how_to_install_it(tmp_path, monkeypatch):
     (tmp_path / "fonts.conf").write_text("<fontconfig></fontconfig>", "utf-8")
-    environment = os.environ | {"FONTCONFIG_FILE": str(tmp_path / "fonts.conf"), "DATA_DIR": str(tmp_path)}
-    checked = subprocess.run(
-        [ROOT / ".venv/bin/python", "manage.py", "check", "--deploy"],
-        cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    monkeypatch.setenv("FONTCONFIG_FILE", str(tmp_path / "fonts.conf"))
+    told = "\n".join(map(str, run_checks(include_deployment_checks=True)))
     for package in fonts.PACKAGES:
-        assert f"apt-get install {package}" in checked.stderr
+        assert f"apt-get install {package}" in told
 
 
 def test_where_nobody_can_tell_nothing_is_missing(monkeypatch):

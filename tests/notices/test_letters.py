@@ -306,10 +306,10 @@ def test_lines_of_the_text_are_short_and_words_stay_whole():
 
 @pytest.mark.slow
 def test_thousands_of_statements():
-    many = [{"statement": f"Fact {n}.", "source": f"events.facts.{n}"} for n in range(3_000)]
+    many = [{"statement": f"Fact {n}.", "source": f"events.facts.{n}"} for n in range(1_000)]
     read = letter({"main_factors": many})
-    assert len(page(read).findall(".//section[@class='main_factors']/ul/li")) == 3_000
-    assert "[3002] events.facts.2999\n" in letters.render_text(read)
+    assert len(page(read).findall(".//section[@class='main_factors']/ul/li")) == 1_000
+    assert "[1002] events.facts.999\n" in letters.render_text(read)
 
 
 @pytest.mark.slow

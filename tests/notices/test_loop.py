@@ -79,6 +79,24 @@ def asked(api) -> ReviewRequest:
     return kept("asked", make)
 
 
+@pytest.fixture
+def answer(api, asked) -> dict:
+    """A reconsideration of which the person is to be told."""
+    return kept("answer", lambda: reconsider(api))
+
+
+@pytest.fixture
+def letter(api, answer) -> dict:
+    """An approved letter about it."""
+    return kept("letter about an answer", lambda: finished(api, drafted(api, answer["decision_id"])))
+
+
+@pytest.fixture
+def told(api, answer) -> dict:
+    """The delivery of a letter about it."""
+    return kept("told", lambda: tell(api, answer))
+
+
 def states(api) -> list[str]:
     return [row["state"] for row in listed(api)]
 
@@ -86,8 +104,7 @@ def states(api) -> list[str]:
 # ── until when a request stays ──
 
 
-def test_a_request_stays_with_its_deadline_until_a_letter_about_the_outcome_is_delivered(api, asked):
-    answer = reconsider(api)
+def test_a_request_stays_with_its_deadline_until_a_letter_about_the_outcome_is_delivered(api, asked, answer):
     (row,) = listed(api, state="to_be_told")
     assert (row["answered_by"], row["told_at"], row["due_at"] is None) == (answer["decision_id"], None, False)
     letter = finished(api, drafted(api, answer["decision_id"]))
@@ -102,8 +119,7 @@ def test_a_request_stays_with_its_deadline_until_a_letter_about_the_outcome_is_d
     assert "knows the outcome" in refused(send(api, "POST", f"review-requests/{asked.pk}/close", {"reason": "Done."}))
 
 
-def test_a_letter_by_mail_tells_once_the_mail_server_took_it(api, asked, mailoutbox):
-    letter = finished(api, drafted(api, reconsider(api)["decision_id"]))
+def test_a_letter_by_mail_tells_once_the_mail_server_took_it(api, asked, letter, mailoutbox):
     done(step(api, letter, "deliveries", {"channel": "email"}))
     assert states(api) == ["to_be_told"]
     tasks.deliver_letters()
@@ -119,27 +135,23 @@ def test_a_mail_that_is_refused_tells_nobody(api, asked, smtp):
     assert states(api) == ["to_be_told"]
 
 
-def test_a_letter_that_came_back_opens_the_request_again(api, asked):
-    delivery = tell(api, reconsider(api))
+def test_a_letter_that_came_back_opens_the_request_again(api, asked, told):
     letter = Notice.objects.get(pk=ReviewRequest.objects.get().told_by_id)
-    done(send(api, "POST", f"notices/{letter.pk}/deliveries/{delivery['delivery_id']}/return", {"reason": "Moved."}))
+    done(send(api, "POST", f"notices/{letter.pk}/deliveries/{told['delivery_id']}/return", {"reason": "Moved."}))
     assert states(api) == ["to_be_told"]
     assert AuditEvent.objects.filter(verb="review.to_be_told").count() == 1
     done(send(api, "POST", f"notices/{letter.pk}/deliveries", {"channel": "post"}))
     assert states(api) == ["answered"]
 
 
-def test_one_of_two_deliveries_that_came_back_opens_nothing(api, asked):
-    first = tell(api, reconsider(api))
+def test_one_of_two_deliveries_that_came_back_opens_nothing(api, asked, told):
     letter = ReviewRequest.objects.get().told_by_id
     done(send(api, "POST", f"notices/{letter}/deliveries", {"channel": "post"}))
-    done(send(api, "POST", f"notices/{letter}/deliveries/{first['delivery_id']}/return", {"reason": "Moved."}))
+    done(send(api, "POST", f"notices/{letter}/deliveries/{told['delivery_id']}/return", {"reason": "Moved."}))
     assert states(api) == ["answered"]
 
 
-def test_a_letter_that_is_taken_back_or_replaced_tells_nobody_any_more(api, asked):
-    answer = reconsider(api)
-    tell(api, answer)
+def test_a_letter_that_is_taken_back_or_replaced_tells_nobody_any_more(api, asked, answer, told):
     letter = {"notice_id": str(ReviewRequest.objects.get().told_by_id)}
     done(approve_as_answered(api, done(step(api, letter, "versions"))))
     assert states(api) == ["to_be_told"]
@@ -149,8 +161,7 @@ def test_a_letter_that_is_taken_back_or_replaced_tells_nobody_any_more(api, aske
     assert states(api) == ["to_be_told"]
 
 
-def test_another_letter_about_the_first_decision_tells_no_outcome(api, asked):
-    reconsider(api)
+def test_another_letter_about_the_first_decision_tells_no_outcome(api, asked, answer):
     done(step(api, offered(api, recipient=PERSON), "deliveries", {"channel": "hand"}))
     assert states(api) == ["to_be_told"]
 
@@ -170,8 +181,7 @@ def test_a_letter_about_a_later_reconsideration_of_the_chain_tells(api, asked):
     assert states(api) == ["answered"]
 
 
-def test_whoever_asks_again_before_they_are_told_gets_the_same_number_and_then_another(api, asked):
-    answer = reconsider(api)
+def test_whoever_asks_again_before_they_are_told_gets_the_same_number_and_then_another(api, asked, answer):
     letter = {"notice_id": str(asked.notice_id)}
     assert ask(api, letter, message="And?").pk == asked.pk
     tell(api, answer)
@@ -189,8 +199,9 @@ def test_the_database_knows_no_telling_without_a_letter_and_nothing_told_and_clo
 # ── closing with a reason ──
 
 
-def test_a_request_that_is_to_be_told_is_closed_with_a_reason_by_who_may_reconsider(api, asked, organization, api_for):
-    reconsider(api)
+def test_a_request_that_is_to_be_told_is_closed_with_a_reason_by_who_may_reconsider(
+    api, asked, answer, organization, api_for
+):
     path = f"review-requests/{asked.pk}/close"
     assert send(api, "POST", path, {"reason": " "}).status_code == 422
     assert send(api_for(organization, Role.AUDITOR), "POST", path, {"reason": REASON}).status_code == 403
@@ -206,15 +217,13 @@ def test_who_reviewed_and_wrote_may_close_for_four_eyes_are_for_letters(api, ask
     done(send(editor, "POST", f"review-requests/{asked.pk}/close", {"reason": REASON}))
 
 
-def test_the_reason_reaches_neither_the_audit_trail_nor_the_log(api, asked, capfd):
-    reconsider(api)
+def test_the_reason_reaches_neither_the_audit_trail_nor_the_log(api, asked, answer, capfd):
     done(send(api, "POST", f"review-requests/{asked.pk}/close", {"reason": REASON}))
     events = [str(list(row)) for row in AuditEvent.objects.values_list()]
     assert not [told for told in (*events, *capfd.readouterr()) if "canary" in told]
 
 
-def test_what_is_closed_stays_closed_whatever_letter_goes_out(api, asked):
-    answer = reconsider(api)
+def test_what_is_closed_stays_closed_whatever_letter_goes_out(api, asked, answer):
     done(send(api, "POST", f"review-requests/{asked.pk}/close", {"reason": REASON}))
     tell(api, answer)
     assert states(api) == ["closed"]
@@ -262,8 +271,8 @@ def test_a_draft_about_the_outcome_goes_to_the_person_in_the_language_of_their_l
     assert letter["language"] == "de"
 
 
-def test_a_recipient_that_is_named_is_the_one_that_counts(api, asked):
-    letter = drafted(api, reconsider(api)["decision_id"], recipient={"name": "Their Lawyer"})
+def test_a_recipient_that_is_named_is_the_one_that_counts(api, asked, answer):
+    letter = drafted(api, answer["decision_id"], recipient={"name": "Their Lawyer"})
     assert letter["recipient"] == {"name": "Their Lawyer"}
     assert letter["answers"] == []
 
@@ -307,8 +316,7 @@ def test_the_strictest_of_pack_and_requests_counts(api, asked):
     assert drafted(api, answer, pack="general")["due_at"] == "2099-01-01T00:00:00.000000Z"
 
 
-def test_recording_by_the_api_ends_on_the_letter_to_write(api, asked):
-    answer = reconsider(api)
+def test_recording_by_the_api_ends_on_the_letter_to_write(api, asked, answer):
     (waiting,) = answer["to_be_told"]
     assert waiting["review_request_id"] == str(asked.pk)
     assert waiting["due_at"]
@@ -333,14 +341,12 @@ def test_a_person_who_is_to_be_told_stands_in_the_way_of_a_disposal(api, asked):
     assert not any(families.obstacles(family).values())
 
 
-def test_requests_go_with_their_decision_and_with_the_letter_that_told(api, asked):
-    tell(api, reconsider(api))
+def test_requests_go_with_their_decision_and_with_the_letter_that_told(api, asked, told):
     dispose_of(api.organization)
     assert not ReviewRequest.objects.exists()
 
 
-def test_what_is_destroyed_can_be_told_of_no_more_but_closed(api, asked, signed_in):
-    answer = reconsider(api)
+def test_what_is_destroyed_can_be_told_of_no_more_but_closed(api, asked, answer, signed_in):
     for row in Decision.objects.select_related("record"):
         vaults.current().delete(object_key(row.organization_id, row.pk))
     browser = signed_in(Role.EDITOR)
@@ -353,8 +359,7 @@ def test_what_is_destroyed_can_be_told_of_no_more_but_closed(api, asked, signed_
     assert states(api) == ["closed"]
 
 
-def test_a_letter_written_before_is_delivered_and_tells_though_the_first_record_is_gone(api, asked):
-    letter = finished(api, drafted(api, reconsider(api)["decision_id"]))
+def test_a_letter_written_before_is_delivered_and_tells_though_the_first_record_is_gone(api, asked, letter):
     row = asked.notice.decision
     vaults.current().delete(object_key(row.organization_id, row.pk))
     assert shown(api, letter)["due_at"]

@@ -13,6 +13,7 @@ from notices.models import ReviewRequest
 from tests.notices.conftest import RECORD, acting, done, send, step
 from tests.notices.test_loop import PERSON, offered, states, tell
 from tests.notices.test_review_requests import ask, listed, reconsider
+from tests.support.kept_rows import kept
 
 pytestmark = pytest.mark.django_db
 
@@ -24,10 +25,13 @@ DAY = timedelta(days=1)
 def request_of(api):
     """A request as it was kept before the upgrade, with its deadline and its age in days from today."""
 
+    def asked(decision_id: str) -> ReviewRequest:
+        done(api.ingest({**RECORD, "decision_id": decision_id}))
+        return ask(api, offered(api, decision_id, recipient=PERSON))
+
     def make(*, due_in: int | None = None, age: int = 0) -> ReviewRequest:
         decision_id = f"loan-{ReviewRequest.objects.count()}"
-        done(api.ingest({**RECORD, "decision_id": decision_id}))
-        request = ask(api, offered(api, decision_id, recipient=PERSON))
+        request = kept(f"request about {decision_id}", lambda: asked(decision_id))
         now = timezone.now()
         request.received_at = now - age * DAY
         request.due_at = None if due_in is None else now + due_in * DAY
@@ -57,9 +61,9 @@ def test_a_letter_about_the_outcome_that_was_delivered_told_the_person(api, requ
     assert states(api) == ["answered"]
 
 
-@pytest.mark.parametrize("kept", [{"due_in": 3}, {"due_in": 3, "age": 400}, {"age": 20}])
-def test_whom_there_is_still_time_to_tell_is_to_be_told(api, request_of, kept):
-    answered(api, request_of(**kept))
+@pytest.mark.parametrize("open_", [{"due_in": 3}, {"due_in": 3, "age": 400}, {"age": 20}])
+def test_whom_there_is_still_time_to_tell_is_to_be_told(api, request_of, open_):
+    answered(api, request_of(**open_))
     upgraded()
     assert states(api) == ["to_be_told"]
 
