@@ -18,18 +18,20 @@ class Withholding(NamedTuple):
 
 BY_PHRASEBOOK = Withholding("phrasebook")
 
+_Place = int | tuple[int, str]
+
 
 class FieldPhrases:
     """Looks phrases up, and keeps in `used` those that were found: their authors have a hand in the notice.
 
     What holds of a part of the record, or of a long text, is found out once, and not again for each of the fields below
-    it or of the factors about it. Parts are known
-    by the `id` of their values: a path is as long as all the keys above.
+    it or of the factors about it. Parts are known by the `id` of their values, and fields by the part that they are in:
+    a path is as long as all the keys above.
     """
 
     def __init__(self, phrasebook: Phrasebook, bases: ProhibitedBases) -> None:
         self._phrasebook, self._bases = phrasebook, bases
-        self._withheld: dict[int, Withholding | None] = {}
+        self._withheld: dict[_Place, Withholding | None] = {}
         self.used: dict[str, Phrase] = {}
 
     def named(self, *names: str) -> Phrase | None:
@@ -56,11 +58,12 @@ class FieldPhrases:
 
     def why_withheld(self, fact: Fact) -> Withholding | None:
         """Why a letter withholds this, or what it is a part of; None if it does not."""
-        if fact.is_scalar and not (isinstance(fact.value, str) and len(fact.value) > LONGEST_TEXT):
-            return self._why(fact)
-        if id(fact.value) not in self._withheld:
-            self._withheld[id(fact.value)] = self._why(fact)
-        return self._withheld[id(fact.value)]
+        place: _Place = id(fact.value)
+        if fact.parent and fact.is_scalar and not (isinstance(fact.value, str) and len(fact.value) > LONGEST_TEXT):
+            place = (id(fact.parent.value), fact.step)
+        if place not in self._withheld:
+            self._withheld[place] = self._why(fact)
+        return self._withheld[place]
 
     def why_withheld_named(self, name: str) -> Withholding | None:
         """Why a letter withholds what is called so."""
