@@ -51,7 +51,7 @@ def contact(api, told: str) -> None:
 
 @pytest.fixture
 def recorded(api):
-    api.ingest(RECORD)
+    kept("recorded", lambda: done(api.ingest(RECORD)))
     return api
 
 

@@ -9,10 +9,12 @@ from django.utils import timezone
 from accounts.roles import Role
 from decisions.models import Decision
 from notices.models import Approval, Delivery, Notice
+from tests.cases import each_case
 from tests.notices.conftest import RECORD, approve, done, drafted, exempt, warnings_of
 from tests.notices.test_back_office import do, page
 from tests.notices.test_back_office_review import state, text
 from tests.notices.test_review_requests import offering, reconsider
+from tests.people import Browser
 
 __all__ = ["offering"]
 pytestmark = pytest.mark.django_db
@@ -69,7 +71,12 @@ def test_the_reference_that_was_approved_stays(approved, signed_in):
     assert Notice.objects.get().recipient == {}
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def editor(signed_in) -> Browser:
+    return signed_in(Role.EDITOR)
+
+
+@each_case(
     ("entered", "status", "told"),
     [
         ({"channel": "pigeon"}, 422, "not one of the available choices"),
@@ -79,8 +86,8 @@ def test_the_reference_that_was_approved_stays(approved, signed_in):
         ({"channel": "email", "address": "nobody"}, 409, "This is no e-mail address."),
     ],
 )
-def test_an_impossible_delivery_is_refused_and_stays_on_the_page(approved, signed_in, entered, status, told):
-    answer = do(signed_in(Role.EDITOR), approved, "deliver", **entered, reference="Kept 1")
+def test_an_impossible_delivery_is_refused_and_stays_on_the_page(approved, editor, entered, status, told):
+    answer = do(editor, approved, "deliver", **entered, reference="Kept 1")
     assert (answer.status_code, told in text(answer)) == (status, True)
     assert 'value="Kept 1"' in answer.content.decode()
     assert (state(approved), Delivery.objects.count()) == ("approved", 0)

@@ -247,7 +247,7 @@ def test_what_a_page_or_ten_hold_is_made_as_pdf(told):
 
 # ── edits ──
 
-LONG = {"decision_id": "long", "outcome": {"action": "denied"}, "text": "y" * 500_000}
+LONG = {"decision_id": "long", "outcome": {"action": "denied"}, "text": "y" * 300_000}
 
 
 def spellings(word: str) -> list[list[str]]:

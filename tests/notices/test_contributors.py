@@ -25,6 +25,7 @@ from tests.notices.conftest import (
     stored,
     warnings_of,
 )
+from tests.support.kept_rows import kept
 
 pytestmark = pytest.mark.django_db
 
@@ -53,7 +54,7 @@ def strict(api, **other: bool) -> None:
 
 @pytest.fixture
 def recorded(api) -> Api:
-    api.ingest(RECORD)
+    kept("recorded", lambda: done(api.ingest(RECORD)))
     return api
 
 

@@ -10,6 +10,7 @@ from decisions.models import Decision
 from notices import services
 from notices.models import Notice
 from tests.notices.conftest import approve, done, drafted, edit, refused, shown, step
+from tests.support.kept_rows import kept
 
 pytestmark = pytest.mark.django_db
 
@@ -17,18 +18,22 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def loans(api) -> list[str]:
     """Six decisions, every other one denied."""
-    ids = [f"loan-{number}" for number in range(6)]
-    for number, decision_id in enumerate(ids):
-        action = "denied" if number % 2 else "approved"
-        record = {
-            "decision_id": decision_id,
-            "decided_at": f"2026-11-0{number + 1}T10:00:00Z",
-            "subject": {"reference": f"application {number}"},
-            "system": {"name": "Example Scorecard"},
-            "outcome": {"action": action},
-        }
-        done(api.ingest(record))
-    return ids
+
+    def make() -> list[str]:
+        ids = [f"loan-{number}" for number in range(6)]
+        for number, decision_id in enumerate(ids):
+            action = "denied" if number % 2 else "approved"
+            record = {
+                "decision_id": decision_id,
+                "decided_at": f"2026-11-0{number + 1}T10:00:00Z",
+                "subject": {"reference": f"application {number}"},
+                "system": {"name": "Example Scorecard"},
+                "outcome": {"action": action},
+            }
+            done(api.ingest(record))
+        return ids
+
+    return kept("loans", make)
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ RECORDS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(RECORDS, st.sampled_from(EVERY))
 def test_every_statement_about_any_record_is_one_line_that_ends_and_has_a_source(record: dict, under: tuple[str, str]):
     pack, language = under
@@ -84,7 +84,7 @@ def test_every_statement_about_any_record_is_one_line_that_ends_and_has_a_source
     assert drafted(raw, pack, language) == content
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(RECORDS, st.sampled_from(EVERY), st.lists(KEYS | st.sampled_from(["outcome", "events", "reasons"]), max_size=3))
 def test_the_checklist_finds_left_out_what_a_draft_leaves_out(record: dict, under: tuple[str, str], keys: list[str]):
     pack, language = under

@@ -25,6 +25,12 @@ def asked(api) -> tuple[ReviewRequest, ReviewRequest]:
     return kept("asked by two", make)
 
 
+@pytest.fixture
+def answer(api, asked) -> dict:
+    """A reconsideration of which both are to be told."""
+    return kept("answer to two", lambda: reconsider(api))
+
+
 def draft(api, decision_id: str, request: object, **body):
     return send(api, "POST", f"decisions/{decision_id}/notices", {"review_request_id": str(request), **body})
 
@@ -33,8 +39,7 @@ def state_of(api, request: ReviewRequest) -> str:
     return next(row["state"] for row in listed(api) if row["review_request_id"] == str(request.pk))
 
 
-def test_from_the_reconsideration_to_the_delivered_letter_of_each_person(api, asked):
-    answer = reconsider(api)
+def test_from_the_reconsideration_to_the_delivered_letter_of_each_person(api, asked, answer):
     assert [each["review_request_id"] for each in answer["to_be_told"]] == [str(each.pk) for each in asked]
     for request, recipient in zip(asked, (PERSON, ANOTHER | {"email": "blake@home.example"}), strict=True):
         letter = done(draft(api, answer["decision_id"], request.pk, pack="general"))
@@ -46,8 +51,8 @@ def test_from_the_reconsideration_to_the_delivered_letter_of_each_person(api, as
         assert state_of(api, request) == "answered"
 
 
-def test_without_it_the_draft_answers_who_waits_longest_as_before(api, asked):
-    assert drafted(api, reconsider(api)["decision_id"], pack="general")["answers"] == [str(asked[0].pk)]
+def test_without_it_the_draft_answers_who_waits_longest_as_before(api, asked, answer):
+    assert drafted(api, answer["decision_id"], pack="general")["answers"] == [str(asked[0].pk)]
 
 
 @pytest.mark.parametrize("part", ["name", "reference"])
@@ -96,9 +101,8 @@ def settle(api, notice: dict) -> None:
     done(step(api, other, "withdraw"))
 
 
-def test_a_delivered_letter_to_another_becomes_no_letter_to_the_person(api, asked):
-    answer = reconsider(api)["decision_id"]
-    letter = finished(api, drafted(api, answer, pack="general", recipient={"name": "Bob Other"}))
+def test_a_delivered_letter_to_another_becomes_no_letter_to_the_person(api, asked, answer):
+    letter = finished(api, drafted(api, answer["decision_id"], pack="general", recipient={"name": "Bob Other"}))
     delivery = done(step(api, letter, "deliveries", {"channel": "post"}))
     path = f"notices/{letter['notice_id']}/recipient"
     for recipient in (PERSON, {"name": PERSON["name"]}, {"name": "Bob Other", "address": ["2 Example Street"]}, {}):
@@ -123,9 +127,8 @@ def test_a_letter_that_answers_a_request_names_who_made_it_wherever_it_goes(api,
 @pytest.mark.parametrize(
     "recipient", [{"address": ["9 New Street"]}, {"reference": "person 7"}, {"email": "a@b.example"}]
 )
-def test_a_letter_that_names_nobody_tells_nobody_who_has_a_name(api, asked, recipient):
-    answer = reconsider(api)["decision_id"]
-    letter = drafted(api, answer, pack="general", recipient=recipient)
+def test_a_letter_that_names_nobody_tells_nobody_who_has_a_name(api, asked, answer, recipient):
+    letter = drafted(api, answer["decision_id"], pack="general", recipient=recipient)
     assert letter["answers"] == []
     done(step(api, finished(api, letter), "deliveries", {"channel": "post"}))
     assert [state_of(api, each) for each in asked] == ["to_be_told"] * 2

@@ -80,9 +80,10 @@ def test_a_file_holds_one_record_or_standard_input_does(file, run, monkeypatch, 
 
 
 def test_or_one_a_line(file, run):
-    raw = b"\r\n".join(samples.synthetic_records()) + b"\n\n"
+    records = list(samples.synthetic_records())[:5]
+    raw = b"\r\n".join(records) + b"\n\n"
     said = [json.loads(line)["decision_id"] for line in run(file(raw), "--json").splitlines()]
-    assert said == [json.loads(each)["decision_id"] for each in samples.synthetic_records()]
+    assert said == [json.loads(each)["decision_id"] for each in records]
 
 
 def test_a_line_that_is_no_record_is_named_and_the_others_are_shown(file, organization, capsys):

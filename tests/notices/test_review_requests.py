@@ -60,9 +60,8 @@ def code_of(api, notice) -> str:
 
 def ask(api, notice, code: str = "", **words) -> ReviewRequest:
     """What the letter's public page does."""
-    return services.request_review(
-        notice=selectors.published(stored(api, notice).address), code=code or code_of(api, notice), **words
-    )
+    row = selectors.published(stored(api, notice).address)
+    return services.request_review(notice=row, code=code or selectors.letter(row).review_code, **words)
 
 
 def reconsider(api, decision_id: str = "loan-1", **changes) -> dict:

@@ -330,7 +330,7 @@ def test_and_what_the_field_has_may_be_said_in_these_ways_too(language, value, s
 # ── drafts ──
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(RECORDS, st.sampled_from(EVERY))
 @example({"decision_id": "d", "outcome": {"reasons": "a\x1b0"}}, ("general", "en"))
 @example({"decided_at": {"rate": 10, "name": "\u202a\u202c"}}, ("general", "en"))
