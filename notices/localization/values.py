@@ -15,6 +15,7 @@ Number = int | Decimal
 _MOST_DIGITS = 40
 _BEYOND: int = 10**_MOST_DIGITS
 _EXACT = Context(prec=2 * _MOST_DIGITS)
+_CENT = Decimal("0.01")
 _CALENDAR_YEARS = 1000
 _NO_DAYS = {"0000-00-00", "0000-01-01", "0001-01-01", "9999-12-31", "00.00.0000", "31.12.9999", "12/31/9999"}
 _LONGEST_AMOUNT = 30
@@ -66,7 +67,7 @@ def format_money(number: Number, currency: str, locale: Locale) -> str:
         return f"{_as_spelled(number, locale)} {currency}"
     if -_exponent(Decimal(number)) > _MOST_DECIMALS:
         # The price of a unit of something is not 0.07.
-        number = _rounded(number) if abs(Decimal(number)) < 1 else round(Decimal(number), 2)
+        number = _rounded(number) if abs(Decimal(number)) < 1 else Decimal(number).quantize(_CENT, context=_EXACT)
     pattern = locale.currency_formats["standard"].pattern
     if number == int(number):
         pattern = pattern.replace(".00", "")
