@@ -157,9 +157,9 @@ def test_a_factor_s_ratio_is_rounded_in_every_language():
 
 
 def test_measures_are_found_in_time_linear_in_the_record():
-    fields = {f"fee_{n}": {"amount": n, "currency": "EUR"} for n in range(3000)} | {"currency": "USD"}
+    fields = {f"fee_{n}": {"amount": n, "currency": "EUR"} for n in range(1000)} | {"currency": "USD"}
     lines = inputs(fields)
-    assert len(lines) == 3001
+    assert len(lines) == 1001
     assert lines[7] == "Fee 7 amount: €7."
 
 

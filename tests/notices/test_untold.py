@@ -3,6 +3,7 @@
 
 import json
 import tomllib
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -118,8 +119,7 @@ def test_a_factor_s_direction_is_understood_in_every_spelling(meaning: str):
             assert factors({"principal_factors": [factor]}) == [expected], factor
 
 
-@each_case("key", sorted(set(TABLE["names"]["attribution"])))
-@each_case("number", [0.1234, -3.75, 0, 17])
+@each_case(("key", "number"), zip(sorted(set(TABLE["names"]["attribution"])), cycle([0.1234, -3.75, 0, 17])))
 def test_a_model_s_numbers_are_never_printed_and_never_block(key: str, number: float):
     for factor in ({"feature": "debt", key: number}, {"feature": "debt", "value": 5, key: number}):
         outcome = {"principal_factors": [factor]}
