@@ -11,6 +11,7 @@ from django.utils import timezone
 from connectors import services
 from connectors.models import Connector, Quarantined
 from decisions.models import Decision
+from tests.connectors.bombs import bomb
 
 pytestmark = pytest.mark.django_db
 
@@ -85,7 +86,7 @@ def test_a_bad_line_is_mended_and_retried(api, folder, source_id):
 
 
 def test_a_gzip_bomb_is_one_item_in_quarantine_and_the_other_files_come(folder, source_id):
-    put(folder, "a.json.gz", gzip.compress(bytes(300 * 2**20)))
+    put(folder, "a.json.gz", bomb(300))
     put(folder, "b.ndjson", lines("b-1"))
     assert poll() == ["b-1"]
     assert "read no further" in Quarantined.objects.get().reason

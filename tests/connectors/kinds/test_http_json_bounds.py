@@ -1,6 +1,5 @@
 """What an HTTP API sends too slowly, too much of or without an end is read within bounds."""
 
-import gzip
 import json
 import time
 import tracemalloc
@@ -13,6 +12,7 @@ from connectors.kinds import SourceFault
 from connectors.kinds.http_json import KIND
 from connectors.kinds.http_json.answers import Response
 from connectors.kinds.limits import PAGE_BYTES
+from tests.connectors.bombs import MIB, bomb
 from tests.connectors.kinds.paged_api import IDS, RECORDS, Serve, paged_by_number, reader_of
 from tests.support.reader import Reader
 from tests.support.web_server import Reply, Request, json_reply
@@ -69,8 +69,8 @@ def test_half_an_answer_is_no_answer(serve: Serve) -> None:
 
 
 def test_a_gzip_bomb_is_refused_without_being_unpacked(serve: Serve) -> None:
-    bomb = gzip.compress(b"[" + b" " * (8 * PAGE_BYTES) + b"]")
-    server = serve(lambda _: Reply(bomb, headers={"Content-Encoding": "gzip"}))
+    body = bomb(8 * PAGE_BYTES // MIB, b" ", start=b"[")
+    server = serve(lambda _: Reply(body, headers={"Content-Encoding": "gzip"}))
     tracemalloc.start()
     fault = Reader(KIND, {"url": server.url}).fault()
     _, peak = tracemalloc.get_traced_memory()
