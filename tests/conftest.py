@@ -45,8 +45,8 @@ examples.load_profile("patient")
 _DIFFERENT_ON_SQLITE = {"custody", "decisions", "system", "upgrade"}  # directories
 _DIFFERENT_ON_SQLITE |= {
     "test_audit_trail", "test_back_office_queue", "test_counters", "test_deadlines",
-    "test_exception_reports", "test_health", "test_idempotency", "test_identities", "test_leases", "test_lists",
-    "test_master_key", "test_members", "test_nul", "test_outages", "test_races", "test_reports", "test_sealing",
+    "test_health", "test_idempotency", "test_identities", "test_leases", "test_lists",
+    "test_master_key", "test_nul", "test_outages", "test_races", "test_reports", "test_sealing",
     "test_holds", "test_ledger", "test_poll_times", "test_policies", "test_polling", "test_preview",
 }  # fmt: skip
 # On partitioned tables, which PostgreSQL alone has, what takes records, reads them and disposes of them runs once more.

@@ -98,6 +98,7 @@ def test_the_export_is_all_of_it_one_event_a_line(api, history):
     assert answer["Content-Disposition"] == 'attachment; filename="audit.ndjson"'
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("path", ["/v1/audit", "/v1/audit/export"])
 @pytest.mark.parametrize(
     ("query", "field"),
@@ -109,6 +110,7 @@ def test_a_filter_that_cannot_be_read_is_refused(api, path, query, field):
     assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["query", field])
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("path", ["/v1/audit", "/v1/audit/export"])
 @pytest.mark.parametrize("role", list(Role))
 def test_owners_admins_and_auditors_read_it(organization, api_for, path, role):
@@ -122,6 +124,7 @@ def test_nobody_reads_another_organizations_trail_or_the_platforms(api, other_ap
         assert {event["verb"] for event in found} == {"organization.created", "member.added", "key.created"}
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 def test_nobody_writes_it(api, history, method):
     assert api.client.generic(method, "/v1/audit", b"{}", content_type="application/json").status_code == 405
@@ -195,6 +198,7 @@ ACTS = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("act", ACTS, ids=lambda act: act.__name__)
 def test_every_act_of_access_is_in_the_trail_of_its_organization(api, act):
     before = AuditEvent.objects.latest("pk").pk

@@ -63,6 +63,7 @@ def everything_stored() -> str:
     return "\n".join(str(row) for each in found for row in each)
 
 
+@pytest.mark.once
 def test_these_are_the_operations_that_create():
     """The rest of those that answer 201 is ingest, whose key is the decision_id."""
     document = json.loads((django_settings.BASE_DIR / "docs" / "openapi.json").read_bytes())
@@ -78,6 +79,7 @@ def test_these_are_the_operations_that_create():
     assert len(taking) == len(creating) - 1 == len(OTHER)
 
 
+@pytest.mark.once
 def test_the_same_request_again_is_answered_as_the_first_time_and_creates_nothing(api, subtests):
     belongings = Belongings(api)
     for name in OTHER:
@@ -93,6 +95,7 @@ def test_the_same_request_again_is_answered_as_the_first_time_and_creates_nothin
             assert rows() == before
 
 
+@pytest.mark.once
 def test_another_body_under_the_same_key_is_a_409_and_changes_nothing(api, subtests):
     belongings = Belongings(api)
     for name in OTHER:
@@ -107,6 +110,7 @@ def test_another_body_under_the_same_key_is_a_409_and_changes_nothing(api, subte
             assert send(api, path, body).content == first.content
 
 
+@pytest.mark.once
 def test_without_the_header_nothing_is_kept(api, subtests):
     belongings = Belongings(api)
     for name in OTHER:
@@ -167,6 +171,7 @@ def test_a_key_is_one_callers_for_one_operation_on_one_thing(api, api_for, organ
     assert send(api, "/v1/auth/invites", b'{"email": "a@b.example", "role": "editor"}').status_code == 201
 
 
+@pytest.mark.once
 def test_a_member_has_keys_as_a_machine_has(signed_in):
     browser = signed_in(Role.OWNER)
     token = browser.get("/v1/auth/me").json()["csrf_token"]
@@ -176,6 +181,7 @@ def test_a_member_has_keys_as_a_machine_has(signed_in):
     assert made[0].content == made[1].content
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("key", "kind"),
     [
@@ -304,6 +310,7 @@ def test_where_the_answer_cannot_be_kept_nothing_is_created(api):
 # ── what is kept ──
 
 
+@pytest.mark.once
 def test_a_stolen_database_tells_neither_keys_nor_bodies_nor_answers(api):
     key = "order-4711-canary"
     answer = send(api, KEYS, b'{"name": "n", "more": "canary-9a"}', key).json()

@@ -38,6 +38,7 @@ LISTS = [DECISIONS, "/admin/decisions/reconsideration/", "/admin/custody/entry/"
          "/admin/accounts/apikey/", "/admin/"]  # fmt: skip
 
 
+@pytest.mark.once
 def test_a_list_takes_the_same_queries_for_one_row_and_for_thirty(api, signed_in, subtests):
     def more(numbers):
         for number in numbers:
@@ -143,6 +144,7 @@ def test_a_search_finds_a_record_id(four, signed_in):
         assert found(signed_in(Role.AUDITOR), q=spelled) == ["x"]
 
 
+@pytest.mark.once
 def test_where_nothing_is_found_the_page_says_so_and_leads_back(four, signed_in):
     browser = signed_in(Role.AUDITOR)
     for query in ({"q": "nothing"}, {"action": "nothing"}):
@@ -151,6 +153,7 @@ def test_where_nothing_is_found_the_page_says_so_and_leads_back(four, signed_in)
         assert 'href="?"' in shown
 
 
+@pytest.mark.once
 def test_a_list_without_rows_says_where_rows_come_from(organization, signed_in):
     browser = signed_in(Role.OWNER)
     assert "No decision has come in yet." in browser.get(DECISIONS).content.decode()
@@ -182,6 +185,7 @@ def test_a_filter_offers_the_values_of_the_newest_rows_and_takes_any_other(api, 
     assert found(browser, action="old") == ["d0"]
 
 
+@pytest.mark.once
 def test_a_filters_form_keeps_what_else_was_asked_for(api, signed_in):
     decide(api, "a", outcome={"action": "denied"})
     answer = signed_in(Role.AUDITOR).get(DECISIONS, {"action": "denied", "q": "a", "p": "1"})
@@ -228,6 +232,7 @@ def test_decisions_are_filtered_from_day_to_day_both_included(aged, signed_in):
     assert found(browser, received_at__to=first) == ["d07", "d29", "d30"]
 
 
+@pytest.mark.once
 def test_what_is_no_day_is_sent_back_to_the_whole_list(four, signed_in, subtests):
     browser = signed_in(Role.AUDITOR)
     for name in ("received_at__from", "decided_at__to"):
@@ -264,6 +269,7 @@ def test_an_audit_events_object_is_asked_for_in_a_field_and_not_picked_from_a_li
     assert "field-object_id" not in shown
 
 
+@pytest.mark.once
 def test_lists_pages_and_filters_call_things_as_people_do(api, signed_in):
     browser = signed_in(Role.OWNER)
     event = AuditEvent.objects.filter(organization=api.organization).latest("pk")
@@ -277,6 +283,7 @@ def test_lists_pages_and_filters_call_things_as_people_do(api, signed_in):
     ]  # fmt: skip
 
 
+@pytest.mark.once
 def test_an_event_leads_to_what_it_is_about_if_that_is_there_and_may_be_seen(api, signed_in):
     decide(api, "loan-1")
     reconsider(api, "loan-1")

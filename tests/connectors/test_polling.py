@@ -90,6 +90,7 @@ def test_what_comes_again_is_repeated_and_no_second_record(connector, feed):
     assert len(ids()) == 3
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("token", ["x" * 9000, "half \ud800 a character", "nul \0"])
 def test_a_place_that_cannot_be_kept_is_a_fault_of_the_source_and_nothing_is_lost(connector, feed, api, token):
     feed.add(*loans(2))
@@ -217,6 +218,7 @@ def fault(cause, retry_after=None):
     return fail
 
 
+@pytest.mark.once
 def test_what_somebody_has_to_mend_stops_it_soon_and_tells_them(connector, feed, mailoutbox):
     feed.add(*loans(2))
     feed.before = fault("config")
@@ -237,6 +239,7 @@ def test_what_somebody_has_to_mend_stops_it_soon_and_tells_them(connector, feed,
     assert len(ids()) == 2
 
 
+@pytest.mark.once
 def test_what_goes_away_by_itself_is_tried_again_later_and_later_and_not_before_the_source_asks(connector, feed):
     feed.add(*loans(2))
     feed.before = fault("transient")
@@ -286,6 +289,7 @@ def test_what_is_in_the_ledger_is_read_once_and_again_after_a_reset(connector, f
     assert stored(connector).seen == 8
 
 
+@pytest.mark.once
 def test_the_secret_is_resolved_when_it_is_needed(organization, connector_of, feed, monkeypatch):
     monkeypatch.setenv("DRS_SECRET_FEED", "open sesame")
     connector_of(organization, config={"needs_secret": True}, secret_ref="env:DRS_SECRET_FEED")
@@ -297,6 +301,7 @@ def test_the_secret_is_resolved_when_it_is_needed(organization, connector_of, fe
     assert (last_run().cause, "secret" in last_run().detail) == ("config", True)
 
 
+@pytest.mark.once
 def test_a_connector_that_falls_silent_is_told_of_once(connector, feed, mailoutbox):
     feed.add(*loans(2))
     services.poll_due()
@@ -314,6 +319,7 @@ def test_a_connector_that_falls_silent_is_told_of_once(connector, feed, mailoutb
     assert stored(connector).longest_gap_seconds >= 4 * 86_400
 
 
+@pytest.mark.once
 def test_a_map_makes_records_of_items_of_another_shape(api, organization, connector_of, feed):
     config = {"map": {"fields": {"decision_id": "/id"}, "constants": {"system.name": "loans"}}}
     connector_of(organization, config=config)

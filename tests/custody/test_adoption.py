@@ -50,6 +50,7 @@ def test_the_same_record_again_is_answered_with_its_first_receipt(api, first):
     assert WaitingObject.objects.count() == 0
 
 
+@pytest.mark.once
 def test_the_same_content_in_another_spelling_leaves_the_first_bytes(api, first):
     again = api.ingest(json.dumps(json.loads(RAW), indent=1).encode())
     assert (again.status_code, again.json()) == (200, first)
@@ -63,6 +64,7 @@ def test_other_content_is_a_conflict_and_the_forgotten_record_is_back(api, first
     assert WaitingObject.objects.count() == 0
 
 
+@pytest.mark.once
 def test_the_index_row_of_an_adopted_record_says_what_the_record_says(api, first):
     api.ingest(RAW.replace(b"denied", b"granted"))
     shown = api.get("/v1/decisions/loan-1").json()
@@ -98,6 +100,7 @@ def test_the_command_brings_every_forgotten_record_back(api, other_api, each_vau
     assert "0 adopted from the vault" in capsys.readouterr().out
 
 
+@pytest.mark.once
 def test_without_adopt_the_command_leaves_objects_alone(api, first, capsys):
     call_command("custody_reconcile")
     assert capsys.readouterr().out.strip() == "0 finished, 0 waiting for their vault"
@@ -170,6 +173,7 @@ def test_a_damaged_object_is_left_where_it_is_and_the_others_are_adopted(api, or
     assert vaults.current().get(key) == damaged
 
 
+@pytest.mark.once
 def test_a_record_whose_key_holds_a_damaged_object_waits_and_replaces_nothing(api, organization, first):
     key = key_of(first, organization)
     damaged = vaults.current().get(key)[:-1]
@@ -180,6 +184,7 @@ def test_a_record_whose_key_holds_a_damaged_object_waits_and_replaces_nothing(ap
     assert api.get("/v1/decisions/loan-1/record").content == RAW
 
 
+@pytest.mark.once
 def test_objects_of_one_organization_are_not_adopted_by_another(api, first):
     other = services.create_organization(name="Other", owner_email="o@other.example", actor=audit.SYSTEM)
     source = next(vaults.current().list(f"{api.organization.id.hex}/records/"))

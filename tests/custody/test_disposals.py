@@ -125,6 +125,7 @@ def test_nothing_is_disposed_of_twice(api, family):
     assert start(family) == []
 
 
+@pytest.mark.once
 def test_what_cannot_be_removed_yet_is_told_and_tried_again(api, filesystem_vault, family):
     ids = members(family)
     start(family)
@@ -189,6 +190,7 @@ def restored(family, organization):
     dispose_and_restore(family, organization)
 
 
+@pytest.mark.once
 def test_nothing_is_told_as_done_before_it_is_in_the_journal(api, family, settings):
     settings.RETENTION_JOURNAL = "folder:/proc/none"
     start(family)
@@ -293,6 +295,7 @@ def test_a_line_that_is_there_twice_is_done_once(restored, settings):
     assert list(services.replay()) == [3]
 
 
+@pytest.mark.once
 def test_a_backup_from_before_the_first_record_of_an_organization_is_ready_and_makes_no_keys(api_without_keys, client):
     api = api_without_keys
     saved = transaction.savepoint()
@@ -308,6 +311,7 @@ def test_a_backup_from_before_the_first_record_of_an_organization_is_ready_and_m
     assert list(services.replay()) == []
 
 
+@pytest.mark.once
 def test_a_journal_whose_disk_is_not_mounted_makes_the_service_unready(api, client, family, settings):
     dispose(family, api.organization)
     root = root_of_the_journal(settings)
@@ -365,6 +369,7 @@ def test_the_journal_says_nothing_that_the_records_said(api, family_with_a_notic
         assert mark not in text + decoded
 
 
+@pytest.mark.once
 def test_a_copy_that_a_killed_move_left_behind_is_removed_again(api, filesystem_vault, family):
     key = object_key(api.organization.pk, family.roots[0])
     body = vaults.current().get(key)
@@ -375,6 +380,7 @@ def test_a_copy_that_a_killed_move_left_behind_is_removed_again(api, filesystem_
     assert not vaults.current().has(key)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("value", "is_known"), [
     ("", True), ("storage", True), ("folder:/mnt/journal", True), ("/mnt/journal", False), ("folder:", False),
     ("Storage", False),

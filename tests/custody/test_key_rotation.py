@@ -29,6 +29,7 @@ def wrapping_key(receipt):
     return json.loads(base64.b64decode(receipt["envelope"]["payload"]))["predicate"]["kekId"]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("purpose", ["signing", "wrapping"])
 def test_new_records_are_under_the_new_key_and_old_ones_read_under_theirs(api, purpose):
     before = api.ingest({"decision_id": "old"}).json()

@@ -97,6 +97,7 @@ def test_every_statement_of_a_family_builds_on_another_of_it_or_on_none(api, dec
         assert set(json.loads(bytes(each.statement))["predicate"]["parents"]) <= digests
 
 
+@pytest.mark.once
 def test_the_same_id_in_another_organization_is_another_family(api, other_api, decision):
     done(other_api.ingest(RECORD))
     done(reconsider(other_api))
@@ -144,10 +145,12 @@ def test_days_count_from_the_last_that_happened_in_the_family(api, decision):
 # ── what stands in the way ──
 
 
+@pytest.mark.once
 def test_a_decision_that_nothing_is_about_can_go(decision):
     assert only(families.obstacles(decision)) == []
 
 
+@pytest.mark.once
 def test_a_notice_stands_in_the_way_until_it_is_delivered(api, decision):
     notice = drafted(api)
     assert only(families.obstacles(decision)) == [NOT_DELIVERED]
@@ -181,6 +184,7 @@ def test_a_letter_that_waits_to_be_mailed_stands_in_the_way(api, decision):
     assert only(families.obstacles(decision)) == ["A letter about it is still to be mailed."]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("how", ["told", "closed"])
 def test_a_request_for_a_review_stands_in_the_way_until_the_person_is_told_or_it_is_closed(api, decision, how):
     notice = drafted(api)
@@ -230,6 +234,7 @@ def test_an_export_has_every_record_of_the_family_byte_for_byte_and_all_about_it
     assert [each["message"] for each in told["review_requests"]] == ["My income is higher."]
 
 
+@pytest.mark.once
 def test_an_export_has_nothing_of_others(api, other_api, decision):
     done(other_api.ingest(RECORD))
     done(api.ingest(RECORD | {"decision_id": "loan-9"}))

@@ -51,6 +51,7 @@ def is_readable(api, receipts, number):
     return [answer.status_code for answer in answers] == [200, 200] and answers[1].json() == receipts[number]
 
 
+@pytest.mark.once
 def test_what_lies_astray_is_named_and_nothing_is_invented(api, receipts, capsys):
     with pytest.raises(CommandError, match="missing from their vault"):
         reconcile(capsys=capsys)
@@ -139,6 +140,7 @@ def test_a_directory_that_is_not_there_is_said(filesystem_vault, stray, capsys):
         reconcile("--from", str(stray / "nowhere"), capsys=capsys)
 
 
+@pytest.mark.once
 def test_the_whole_way_from_a_disk_that_was_never_marked(api, filesystem_vault, receipts, stray, capsys):
     """As on a service that an earlier version ran: both disks have records, and neither has a marker."""
     (filesystem_vault / MARKER).unlink()

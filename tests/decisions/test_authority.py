@@ -12,7 +12,7 @@ from decisions.reviews import Review
 from tests.people import caller
 from tests.reconsiderations.conftest import RAW, REVIEW
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 
 def refusal(role, permission):

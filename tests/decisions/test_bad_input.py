@@ -107,6 +107,7 @@ def test_what_is_no_object_is_told_so(api, subtests):
             assert "dictionary" in problem["msg"]
 
 
+@pytest.mark.once
 def test_a_text_instead_of_an_object_is_not_repeated(api):
     refused(api, json.dumps(SECRET).encode())
 
@@ -135,6 +136,7 @@ def test_an_unusable_decision_id_is_named_with_pydantics_type(api, subtests):
             assert problem["loc"] == ["body", "decision_id"]
 
 
+@pytest.mark.once
 def test_the_bounds_of_an_id_are_told(api):
     long = refused(api, b'{"decision_id": "%s"}' % (b"i" * 300))
     short = refused(api, b'{"decision_id": ""}')
@@ -150,6 +152,7 @@ def test_a_missing_decision_id_is_named_and_the_record_not_repeated(api, subtest
             assert "input" not in problem
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("size", [MIB + 1, 2 * MIB])
 def test_a_body_over_1_mib_is_a_413(api, size):
     assert "1 MiB" in refused(api, beside(b'"%s"' % (b"x" * size))[:size], 413)
@@ -176,6 +179,7 @@ def test_another_content_type_is_a_415_that_names_the_right_one(api, subtests):
             assert "application/json" in refused(api, beside(b"1"), 415, content_type)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "content_type",
     ["application/json", "Application/JSON", "application/json; charset=utf-8", 'application/json;charset="UTF-8"'],
@@ -202,6 +206,7 @@ def test_another_method_is_a_405_in_json(api, subtests):
             assert isinstance(response.json()["detail"], str)
 
 
+@pytest.mark.once
 def test_without_a_key_nothing_of_a_body_is_judged(api, client):
     response = client.post("/v1/ingest/srf", b"garbage", content_type="application/json")
     assert response.status_code == 401

@@ -32,6 +32,7 @@ def path_bytes(raw: bytes) -> int:
 # ── paths ──
 
 
+@pytest.mark.once
 @DATABASE
 def test_a_long_key_above_many_fields_is_a_422_and_nothing_is_stored(api):
     raw = spread("k" * 200_000, 12_000)
@@ -80,6 +81,7 @@ def test_an_empty_object_or_list_counts_as_a_leaf(empty):
         records.parse(raw)
 
 
+@pytest.mark.once
 @DATABASE
 def test_a_line_with_such_a_record_is_invalid_and_stops_no_other(api):
     answers = batch(api, b"\n".join([record("a"), spread("k" * 200_000, 12_000), record("b")]))
@@ -134,6 +136,7 @@ def test_a_batch_of_1000_bad_lines_exactly_is_answered_whole(api):
     assert [answer["status"] for answer in batch(api, b"x\n" * 1000)] == ["invalid"] * 1000
 
 
+@pytest.mark.once
 @DATABASE
 def test_a_batch_of_too_many_lines_is_stopped_and_says_so(api, monkeypatch):
     monkeypatch.setattr(body, "MAX_UPLOAD_LINES", 150)
@@ -188,6 +191,7 @@ def test_a_line_that_comes_in_small_pieces_costs_no_more_than_its_length():
     assert_linear(lambda upload: list(body._split(Trickle(upload))), lambda size: b"x" * size, MIB)
 
 
+@pytest.mark.once
 @DATABASE
 @pytest.mark.parametrize("size", [MIB, MIB + 1, 3 * MIB])
 def test_a_line_in_small_pieces_is_cut_off_where_another_is(api, size):

@@ -44,6 +44,7 @@ def outcome(answers):
     return [(answer["line"], answer["status"]) for answer in answers]
 
 
+@pytest.mark.once
 def test_a_line_has_its_receipt_if_receipts_are_asked_for(api, each_vault):
     lines = [record("new"), record("new"), record("new", n=1), b"garbage"]
     created, replayed, *others = batch(api, b"\n".join(lines), QUERY_STRING="receipts=true")
@@ -51,12 +52,14 @@ def test_a_line_has_its_receipt_if_receipts_are_asked_for(api, each_vault):
     assert [(other["status"], "receipt" in other) for other in others] == [("conflict", False), ("invalid", False)]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("query", ["", "receipts=false"])
 def test_a_line_has_no_receipt_if_none_is_asked_for(api, query):
     (answer,) = batch(api, record("new"), QUERY_STRING=query)
     assert set(answer) == {"line", "status", "decision_id", "record_id"}
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("query", ["receipt=true", "receipts=all", "receipts="])
 def test_a_misspelt_parameter_is_refused_before_a_line_is_taken(api, query):
     response = post(api, record("new"), QUERY_STRING=query)
@@ -101,6 +104,7 @@ def test_an_answer_names_the_record_and_what_was_wrong(api):
     assert "decision_id" not in invalid
 
 
+@pytest.mark.once
 def test_a_bad_line_repeats_nothing_of_the_record(api):
     secret = "only the caller knows"
     (answer,) = batch(api, record("a", secret=secret)[:-1])
@@ -116,6 +120,7 @@ def test_a_conflict_is_in_the_audit_trail(api):
     assert event.detail == {"source": "batch"}
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 @pytest.mark.parametrize("last", [b"", b"end"])
 def test_line_ends_are_no_part_of_a_record(api, end, last):
@@ -139,11 +144,13 @@ def test_one_record_by_either_way_is_one_record(api):
     assert Decision.objects.get().source == "api"
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("body", [b"", b"\n", b"\r\n\r\n  \n"])
 def test_an_upload_without_records_has_no_answers(api, body):
     assert batch(api, body) == []
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("count", [1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 1])
 def test_the_size_of_a_chunk_makes_no_difference(api, each_vault, count):
     answers = batch(api, b"\n".join(record(f"loan-{number}") for number in range(count)))
@@ -177,6 +184,7 @@ def test_of_many_contents_of_one_id_in_a_chunk_the_first_is_the_record(api, each
     assert api.get("/v1/decisions/a/receipt").status_code == 200
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("size", [MIB + 1, MIB + 64 * 1024, 5 * MIB])
 @pytest.mark.parametrize("ended", [True, False])
 def test_a_line_over_1_mib_is_refused_and_the_others_are_taken(api, size, ended):
@@ -194,6 +202,7 @@ def test_a_line_of_1_mib_exactly_is_taken(api):
     assert api.get("/v1/decisions/a/record").content == line
 
 
+@pytest.mark.once
 def test_an_upload_over_32_mib_is_a_413_and_nothing_is_stored(api):
     response = post(api, (record("a") + b"\n") * (33 * MIB // 21))
     assert response.status_code == 413
@@ -214,6 +223,7 @@ def test_an_upload_without_a_length_is_taken_whole(api):
     assert len(batch(api, b"", **without_a_length(body))) == 5
 
 
+@pytest.mark.once
 def test_an_upload_without_a_length_is_stopped_after_32_mib_and_says_so(api):
     """The chunks before are in custody, so their answers are given; the lines without one are not."""
     lines = [record(f"loan-{number}") + b"\n" for number in range(CHUNK + 5)]
@@ -224,6 +234,7 @@ def test_an_upload_without_a_length_is_stopped_after_32_mib_and_says_so(api):
     assert Decision.objects.count() == CHUNK
 
 
+@pytest.mark.once
 def test_an_upload_without_a_length_that_has_no_answer_yet_is_a_413(api):
     response = post(api, b"", **without_a_length(record("a") + b"\n" + PADDING))
     assert response.status_code == 413
@@ -231,6 +242,7 @@ def test_an_upload_without_a_length_that_has_no_answer_yet_is_a_413(api):
     gc.collect()  # a file that was left open would be told of now
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "content_type", ["application/json", "text/plain", "", "application/x-ndjson; charset=latin-1"]
 )
@@ -296,16 +308,19 @@ def test_the_command_keeps_a_lines_exact_bytes(command, file, api):
     assert api.get("/v1/decisions/a/record").content == line
 
 
+@pytest.mark.once
 def test_an_empty_file_is_no_error(command, file):
     assert command(file())[:2] == (0, "no records")
 
 
+@pytest.mark.once
 def test_a_file_that_cannot_be_read_is_named(command, tmp_path):
     code, _, err = command(str(tmp_path / "nowhere.ndjson"))
     assert code == 1
     assert "nowhere.ndjson: No such file or directory" in err
 
 
+@pytest.mark.once
 def test_with_several_organizations_the_command_asks_for_one(command, file):
     other = services.create_organization(name="Other", owner_email="o@other.example", actor=audit.SYSTEM)
     path = file(record("a"))
@@ -317,6 +332,7 @@ def test_with_several_organizations_the_command_asks_for_one(command, file):
     assert Decision.objects.get().organization_id == other.id
 
 
+@pytest.mark.once
 def test_an_unknown_organization_is_an_error(command, file):
     code, _, err = command(file(record("a")), "--organization", "nobody")
     assert code == 1

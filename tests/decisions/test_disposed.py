@@ -45,12 +45,14 @@ def told(answer, status, record_id):
     return said["disposal"]
 
 
+@pytest.mark.once
 def test_reading_it_answers_gone_with_the_disposal(api, receipt, disposal):
     for rest in ("", "/record"):
         said = told(api.get(f"/v1/decisions/loan-1{rest}"), 410, receipt["record_id"])
         assert said["reason"] == "Its retention period has ended."
 
 
+@pytest.mark.once
 def test_its_receipt_still_verifies_without_the_salt_and_says_what_is_destroyed(api, receipt, disposal):
     said = done(api.get("/v1/decisions/loan-1/receipt"))
     assert said["verdict"] == "PROOF VALID, PAYLOAD DESTROYED under policy 3"
@@ -62,6 +64,7 @@ def test_its_receipt_still_verifies_without_the_salt_and_says_what_is_destroyed(
     assert subject["digest"] == {"sha256": hashlib.sha256(signed).hexdigest()}
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("forged", ["signature", "statement", "record", "columns"])
 def test_a_receipt_is_given_out_only_while_both_signatures_verify(api, receipt, disposal, forged):
     if forged == "signature":
@@ -78,11 +81,13 @@ def test_a_receipt_is_given_out_only_while_both_signatures_verify(api, receipt, 
     assert set(answer.json()) == {"detail"}
 
 
+@pytest.mark.once
 def test_an_id_that_never_was_is_still_not_found(api, disposal):
     for path in ("loan-9", "loan-9/record", "loan-9/receipt"):
         assert api.get(f"/v1/decisions/{path}").status_code == 404
 
 
+@pytest.mark.once
 def test_another_organization_is_told_nothing(api, other_api, disposal):
     assert other_api.get("/v1/decisions/loan-1").status_code == 404
     assert other_api.ingest(RECORD).status_code == 201

@@ -97,6 +97,7 @@ def test_a_record_that_cannot_be_compared_now_is_no_new_one(api, filesystem_vaul
     assert tried(api).status_code == 503
 
 
+@pytest.mark.once
 def test_a_record_is_refused_as_in_earnest(api):
     for raw in (b"", b"no JSON", b"[]", b"{}", b'{"decision_id": 5}', b'{"decision_id": "a", "decision_id": "a"}'):
         dry, real = tried(api, raw), api.ingest(raw)
@@ -105,6 +106,7 @@ def test_a_record_is_refused_as_in_earnest(api):
     assert not Decision.objects.exists()
 
 
+@pytest.mark.once
 def test_a_refusal_names_the_key_that_is_almost_decision_id(api):
     (problem,) = tried(api, {"descision_id": MARK}).json()["detail"]
     assert (problem["loc"], problem["type"]) == (["body", "decision_id"], "missing")
@@ -112,11 +114,13 @@ def test_a_refusal_names_the_key_that_is_almost_decision_id(api):
     assert MARK not in json.dumps(problem)
 
 
+@pytest.mark.once
 def test_who_may_ingest_may_try_and_nobody_else(organization, api_for):
     assert tried(api_for(organization, Role.SENDER)).status_code == 200
     assert tried(api_for(organization, Role.AUDITOR)).status_code == 403
 
 
+@pytest.mark.once
 def test_another_value_than_true_or_false_is_refused_and_stores_nothing(api, subtests):
     for value in ("1", "yes", "True", "", "0", "tru", "null"):
         with subtests.test(value=value):
@@ -141,6 +145,7 @@ OTHER_NAMES = [
 ]
 
 
+@pytest.mark.once
 def test_any_other_parameter_is_refused_for_it_may_mean_a_dry_run_and_the_record_would_stay(api, subtests):
     for name in OTHER_NAMES:
         with subtests.test(name=name):
@@ -160,6 +165,7 @@ UNCLEAR = [
 """Queries of which nobody can tell whether the record is to be stored."""
 
 
+@pytest.mark.once
 def test_a_dry_run_that_is_said_twice_or_not_parted_by_an_ampersand_is_refused(api, subtests):
     for query in UNCLEAR:
         with subtests.test(query=query):
@@ -170,6 +176,7 @@ def test_a_dry_run_that_is_said_twice_or_not_parted_by_an_ampersand_is_refused(a
             assert not Decision.objects.exists()
 
 
+@pytest.mark.once
 def test_so_it_is_with_the_receipts_of_a_batch(api, subtests):
     for query in ("receipts=true&receipts=false", "receipts=true;receipts=false", "receipts=maybe"):
         with subtests.test(query=query):
@@ -189,6 +196,7 @@ def test_without_it_the_record_is_taken(api, query):
 # ── warnings ──
 
 
+@pytest.mark.once
 def test_a_complete_record_has_no_warnings(api):
     assert told(api)["warnings"] == []
 
@@ -292,6 +300,7 @@ def test_a_column_of_the_index_that_stays_empty_is_named_with_the_reason(api, su
             assert warnings(api, "not_indexed", **changes)[where].startswith(f"{where} {says}")
 
 
+@pytest.mark.once
 def test_what_a_notice_under_the_default_pack_would_lack_is_told(api):
     path, body = "/v1/notice-settings", {"default_pack": "us_ecoa_fcra"}
     assert api.client.put(path, body, content_type="application/json").status_code == 200
@@ -336,6 +345,7 @@ def test_comparing_a_record_s_keys_costs_no_more_for_a_thousand_times_as_many(ap
         assert len(calls) <= 1_000 * known
 
 
+@pytest.mark.once
 def test_an_ingest_in_earnest_pays_for_none_of_it(api, monkeypatch):
     def never(*_: object, **__: object) -> None:
         raise AssertionError("a real ingest looks for warnings")

@@ -49,6 +49,7 @@ def twelve(api):
         ingest_at(api, NOON + timedelta(seconds=number // 3), decision_id=f"loan-{number:02}")
 
 
+@pytest.mark.once
 def test_an_empty_list_is_a_page_without_items_and_without_a_next(api):
     assert listed(api) == {"items": [], "next_cursor": None}
 
@@ -85,6 +86,7 @@ def test_rows_that_arrive_meanwhile_neither_double_nor_hide_others(api, twelve):
     assert len(ids(listed(api, limit=200))) > 12
 
 
+@pytest.mark.once
 def test_a_page_has_50_items_unless_asked_otherwise(api):
     for number in range(51):
         api.ingest({"decision_id": f"loan-{number}"})
@@ -221,6 +223,7 @@ def test_a_time_at_the_end_of_time_is_answered_and_no_fault(api, varied, subtest
                 assert api.get("/v1/decisions", **{name: moment}).status_code in (200, 422)
 
 
+@pytest.mark.once
 def test_a_list_takes_as_many_queries_for_50_rows_as_for_one(api, django_assert_max_num_queries):
     """One for the caller's key, one for the rows."""
 

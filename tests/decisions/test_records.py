@@ -21,6 +21,7 @@ ODD_IDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.once
 def test_every_id_can_be_read_back(api, subtests):
     raws = {each: json.dumps({"decision_id": each, "n": 1.50}).encode() for each in ODD_IDS}
     receipts = {each: api.ingest(raw).json() for each, raw in raws.items()}
@@ -33,6 +34,7 @@ def test_every_id_can_be_read_back(api, subtests):
             assert api.get(path_of(decision_id, "/receipt")).json() == receipts[decision_id]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("decision_id", ["a/record", "a/receipt"])
 def test_the_record_of_an_id_that_ends_like_a_path_can_be_read(api, decision_id):
     """Its index row stands in the list; the bare path is that of the record of `a`."""
@@ -57,12 +59,14 @@ def test_an_unknown_id_is_a_404_with_a_sentence(api, subtests):
             assert isinstance(response.json()["detail"], str)
 
 
+@pytest.mark.once
 def test_another_organizations_id_is_a_404(api, other_api):
     other_api.ingest({"decision_id": "loan-1"})
     answers = {rest: api.get(path_of("loan-1", rest)).status_code for rest in ("", "/record", "/receipt")}
     assert set(answers.values()) == {404}, answers
 
 
+@pytest.mark.once
 def test_a_longer_id_than_any_record_can_have_is_a_422_of_the_path(api, subtests):
     for rest in ("", "/record", "/receipt"):
         with subtests.test(rest=rest):
@@ -72,6 +76,7 @@ def test_a_longer_id_than_any_record_can_have_is_a_422_of_the_path(api, subtests
             assert (problem["type"], problem["loc"]) == ("string_too_long", ["path", "decision_id"])
 
 
+@pytest.mark.once
 def test_the_detail_shows_what_the_record_says(api):
     api.ingest(
         {
@@ -114,6 +119,7 @@ ODD_SHAPES = [
 ]
 
 
+@pytest.mark.once
 def test_a_profile_field_of_another_shape_is_kept_and_not_indexed(api, subtests):
     for number, record in enumerate(ODD_SHAPES):
         with subtests.test(record=record):

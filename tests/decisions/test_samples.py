@@ -117,6 +117,7 @@ def test_the_synthetic_records_carry_the_spellings_a_strict_store_must_keep():
         assert spelling in everything
 
 
+@pytest.mark.once
 @pytest.mark.django_db
 def test_every_sample_is_taken_and_indexed_as_it_says(organization, mortgages):
     raws = [*samples.mortgage_records(), *samples.synthetic_records()]

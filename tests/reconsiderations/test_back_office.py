@@ -121,6 +121,7 @@ def test_values_written_from_right_to_left_are_isolated(api, signed_in):
         assert f"<bdi>{value}</bdi>" in shown
 
 
+@pytest.mark.once
 def test_a_damaged_record_leaves_a_page_that_says_so(api, signed_in, page, filesystem_vault):
     damaged = api.ingest({"decision_id": "x"}).json()["record_id"]
     (path,) = filesystem_vault.rglob(damaged.replace("-", ""))
@@ -158,6 +159,7 @@ def test_a_form_that_is_sent_again_records_nothing_again(signed_in, page, target
     assert AuditEvent.objects.filter(verb="decision.reconsidered").count() == 1
 
 
+@pytest.mark.once
 def test_a_form_that_is_sent_again_while_the_vault_is_silent_shows_no_salts(signed_in, page, target, filesystem_vault):
     browser = signed_in()
     browser.submit(page, target, **FORM)
@@ -243,6 +245,7 @@ def test_a_reconsideration_can_be_reconsidered_on_its_page(api, original, signed
     ]
 
 
+@pytest.mark.once
 def test_while_the_vault_is_full_the_review_is_recorded_and_the_salts_are_shown(
     api, organization, filesystem_vault, original, signed_in, page, target
 ):

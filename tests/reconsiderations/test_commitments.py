@@ -19,6 +19,8 @@ from decisions import commitments
 from decisions.models import Decision
 from tests.reconsiderations.conftest import REVIEW, check, is_committed, reconsider, record_of
 
+pytestmark = pytest.mark.once
+
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 
 

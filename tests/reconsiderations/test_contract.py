@@ -28,6 +28,7 @@ def problems(response):
     return [(problem["type"], problem["loc"]) for problem in response.json()["detail"]]
 
 
+@pytest.mark.once
 def test_the_answer_is_a_receipt_of_its_own_with_the_link_and_the_commitments(api, each_vault, original):
     response = reconsider(api)
     recorded = response.json()

@@ -75,6 +75,7 @@ def test_the_database_keeps_no_policy_that_cannot_be(organization, wrong):
         Policy.objects.create(organization=organization, **right)
 
 
+@pytest.mark.once
 def test_a_policy_is_written_down_with_who_set_it_and_without_its_note(organization):
     set_days(organization, 30, note="Because of Jane Example.")
     event = AuditEvent.objects.get(verb="retention.set")
@@ -82,6 +83,7 @@ def test_a_policy_is_written_down_with_who_set_it_and_without_its_note(organizat
     assert event.detail == {"days": 30, "share_percent": 5, "shortens": True}
 
 
+@pytest.mark.once
 def test_only_an_owner_sets_it(organization):
     admin = accounts.add_member(caller=callers.system(organization.pk), email="a@bank.example", role="admin")
     with pytest.raises(NotAllowed):
@@ -92,10 +94,12 @@ def test_only_an_owner_sets_it(organization):
 # ── the days in force ──
 
 
+@pytest.mark.once
 def test_without_a_policy_nothing_is_disposed_of(organization):
     assert in_force(organization) is in_force(organization, daily=False) is None
 
 
+@pytest.mark.once
 def test_the_first_policy_begins_a_week_after_the_mail(organization, clock):
     set_days(organization, 30)
     assert (in_force(organization), in_force(organization, daily=False)) == (None, 30)
@@ -118,11 +122,13 @@ def at_hundred(organization, clock):
     return organization
 
 
+@pytest.mark.once
 def test_lengthening_counts_at_once(at_hundred):
     set_days(at_hundred, 200)
     assert in_force(at_hundred) == 200
 
 
+@pytest.mark.once
 def test_shortening_waits_and_the_command_uses_it_at_once(at_hundred, clock):
     set_days(at_hundred, 50)
     told(at_hundred)
@@ -131,6 +137,7 @@ def test_shortening_waits_and_the_command_uses_it_at_once(at_hundred, clock):
     assert in_force(at_hundred) == 50
 
 
+@pytest.mark.once
 def test_what_lengthens_a_version_that_waits_but_shortens_what_is_in_force_waits_too(at_hundred, clock):
     set_days(at_hundred, 50)
     told(at_hundred)
@@ -138,6 +145,7 @@ def test_what_lengthens_a_version_that_waits_but_shortens_what_is_in_force_waits
     assert in_force(at_hundred) == 100
 
 
+@pytest.mark.once
 def test_a_version_that_was_replaced_before_it_began_never_begins(organization, clock):
     """Else it would begin, and make each later one that is longer than it count at once."""
     set_days(organization, 1)
@@ -149,6 +157,7 @@ def test_a_version_that_was_replaced_before_it_began_never_begins(organization, 
     assert in_force(organization) is None, "of 365 days owners know nothing yet"
 
 
+@pytest.mark.once
 def test_a_clock_that_goes_back_makes_no_shorter_period_begin(at_hundred, clock):
     """A version that was set a moment before another one had begun already."""
     set_days(at_hundred, 1000)
@@ -158,6 +167,7 @@ def test_a_clock_that_goes_back_makes_no_shorter_period_begin(at_hundred, clock)
     assert in_force(at_hundred) == 1000
 
 
+@pytest.mark.once
 def test_taking_a_shorter_period_back_counts_at_once(at_hundred, clock):
     set_days(at_hundred, 50)
     told(at_hundred)
@@ -177,6 +187,7 @@ steps = st.lists(
 numbers = count()
 
 
+@pytest.mark.once
 @given(steps)
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_in_any_order_nothing_is_freed_of_which_owners_did_not_have_a_week(db, steps):
@@ -221,6 +232,7 @@ def test_a_new_version_ends_a_run_that_asks_for_there_it_shows_what_another_woul
     assert run.finished_at
 
 
+@pytest.mark.once
 def test_owners_who_leave_before_the_mail_are_not_told_and_those_who_come_are(organization, clock, mailoutbox):
     set_days(organization, 30)
     Member.objects.filter(organization=organization).delete()

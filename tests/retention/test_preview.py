@@ -46,6 +46,7 @@ def test_what_is_due_already_is_not_newly_due(families):
     assert shown(families, 30, instead_of=Policy(days=20)).newly_due == 0
 
 
+@pytest.mark.once
 def test_it_changes_nothing(families, django_assert_num_queries):
     before = [each["decision_id"] for each in families.get("/v1/decisions").json()["items"]]
     shown(families, 1)
@@ -60,6 +61,7 @@ def test_it_looks_at_no_more_than_so_many_and_says_so(families, monkeypatch):
     assert found.due + found.held + found.kept_by_floor + found.with_obstacle == 1
 
 
+@pytest.mark.once
 def test_it_looks_at_one_organization(families, other_api):
     decided(other_api, "theirs", 40)
     assert shown(other_api, 30).due == 1

@@ -98,6 +98,7 @@ def damage(record_id: str) -> None:
 # ── what is collected ──
 
 
+@pytest.mark.once
 def test_everything_about_the_person_is_collected_byte_for_byte(api, each_vault):
     done(api.ingest(RAW))
     review = done(reconsider(api))
@@ -267,6 +268,7 @@ def test_what_is_destroyed_while_it_is_collected_is_listed_with_its_disposal(api
 # ── what cannot be read ──
 
 
+@pytest.mark.once
 def test_a_damaged_record_is_listed_as_missing_and_the_others_are_there(api, each_vault):
     done(api.ingest(RAW))
     broken = done(api.ingest(RAW.replace(b"loan-1", b"loan-2")))["record_id"]

@@ -47,6 +47,7 @@ def verifies(api: Api, receipt: dict) -> bool:
 # ── one record ──
 
 
+@pytest.mark.once
 def test_ingest_answers_202_and_asks_nobody_for_a_signature(api, queueing_for_each, customer):
     api.ingest({"decision_id": "first"})  # with it comes the epoch key
     customer.calls.clear()
@@ -58,6 +59,7 @@ def test_ingest_answers_202_and_asks_nobody_for_a_signature(api, queueing_for_ea
     assert list(vaults.current().list(f"{queueing_for_each.id.hex}/records/")) == []
 
 
+@pytest.mark.once
 def test_a_queued_record_is_read_listed_and_not_yet_proved(api, queueing_for_each):
     api.ingest(RAW)
     assert api.get(f"{PATH}/record").content == RAW
@@ -179,6 +181,7 @@ def test_nothing_that_waits_or_is_sent_holds_a_word_of_the_record(api, queueing,
                         assert word not in content, table
 
 
+@pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_what_is_queued_wakes_a_worker_with_nothing_but_the_name_of_the_task(api, queueing, monkeypatch):
     sent = []
@@ -187,6 +190,7 @@ def test_what_is_queued_wakes_a_worker_with_nothing_but_the_name_of_the_task(api
     assert sent == [((), {"expires": 60, "retry": False})]
 
 
+@pytest.mark.once
 def test_rotating_back_to_a_local_key_signs_what_is_queued_with_it_and_queues_no_more(api, queueing_for_each, customer):
     api.ingest(RAW)
     customer.status = 503
@@ -342,6 +346,7 @@ def test_a_mail_of_a_letter_waits_until_the_notice_is_signed(api, queueing, mail
     assert (deliver_letters(), len(mailoutbox)) == (1, 1)
 
 
+@pytest.mark.once
 def test_other_organizations_are_not_queued(api, other_api, queueing):
     assert other_api.ingest(RAW).status_code == 201
     assert api.ingest(RAW).status_code == 202

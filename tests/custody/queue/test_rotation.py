@@ -37,6 +37,7 @@ def assert_all_read(api, *decision_ids):
         assert api.ingest({"decision_id": decision_id, "more": 1}).status_code == 409
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("purpose", BOTH)
 def test_records_of_every_key_that_there_was_open_and_verify_under_theirs(
     api, organization, customer, purpose, another_process
@@ -56,6 +57,7 @@ def test_records_of_every_key_that_there_was_open_and_verify_under_theirs(
     assert list(providers) == ["local", "gcp", "gcp", "local"]
 
 
+@pytest.mark.once
 def test_the_command_takes_a_provider_and_its_settings(api, organization, customer, capsys):
     config = customer.key(Purpose.SIGNING)
     arguments = [f"{name}={value}" for name, value in config.items()]
@@ -248,6 +250,7 @@ def test_two_who_bring_the_same_key_at_once_leave_one_row_in_use(shared_database
 # ── the rows ──
 
 
+@pytest.mark.once
 def test_a_key_that_is_held_elsewhere_has_no_secret_here_and_asks_for_no_master_key(organization, customer, capsys):
     customer.holds(organization, *BOTH)
     wrapped_secrets.probe()
