@@ -61,9 +61,9 @@ def test_a_code_is_six_digits_and_signs_in(code, verify, here):
 
 
 def test_codes_are_drawn_from_all_six_digit_numbers(organization):
-    drawn = [ask_for_code(Browser(), OWNER) for _ in range(30)]
-    assert len(set(drawn)) > 27
-    assert len(Counter(code[0] for code in drawn)) > 5
+    drawn = [ask_for_code(Browser(), OWNER) for _ in range(15)]
+    assert len(set(drawn)) > 13
+    assert len(Counter(code[0] for code in drawn)) > 3
 
 
 def test_the_address_is_read_in_any_case(code, verify):

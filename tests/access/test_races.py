@@ -16,7 +16,7 @@ from tests.people import Browser, add_person, another, ask_for_code, caller, mai
 from tests.threads import at_once
 
 OWNER = "owner@bank.example"
-SENDERS = 16
+SENDERS = 8
 
 
 @pytest.fixture
