@@ -21,6 +21,7 @@ from notices.packs import packs
 from tests.disposals import ORDER
 from tests.notices.conftest import RECORD, approve_as_is, done, drafted, edit, stored
 from tests.reconsiderations.conftest import REVIEW
+from tests.support.kept_rows import kept
 from tests.system.live import wait_until
 
 
@@ -60,10 +61,14 @@ def begun(work) -> Elsewhere:
 @pytest.fixture
 def letter(shared_database, api):
     """An approved notice with what it offers, as services take it."""
-    done(api.ingest(RECORD))
-    draft = drafted(api)
-    done(edit(api, draft, human_review_available=True))
-    return stored(api, done(approve_as_is(api, draft)))
+
+    def make():
+        done(api.ingest(RECORD))
+        draft = drafted(api)
+        done(edit(api, draft, human_review_available=True))
+        return stored(api, done(approve_as_is(api, draft)))
+
+    return kept("an approved notice that offers a review", make)
 
 
 def additions(row):
@@ -81,10 +86,13 @@ def additions(row):
     }
 
 
-ADDITIONS = ["reconsider", "draft", "new version", "deliver", "ask", "readdress"]
+def each_of(*names):
+    """Additions, each in a test of its own. SQLite locks everything for any of them: the first shows it there."""
+    first, *others = names
+    return pytest.mark.parametrize("name", [first, *(pytest.param(each, marks=pytest.mark.once) for each in others)])
 
 
-@pytest.mark.parametrize("name", ADDITIONS)
+@each_of("reconsider", "draft", "new version", "deliver", "ask", "readdress")
 def test_what_comes_while_a_disposal_commits_adds_nothing(letter, name):
     chosen = Families(letter.organization_id, [letter.decision_id])
     prepared = services.prepare(chosen, ORDER)
@@ -102,7 +110,7 @@ def test_what_comes_while_a_disposal_commits_adds_nothing(letter, name):
     assert Notice.with_disposed.get().recipient == {}
 
 
-@pytest.mark.parametrize("name", ["reconsider", "draft", "new version", "ask"])
+@each_of("reconsider", "draft", "new version", "ask")
 def test_a_family_to_which_something_is_being_added_is_not_disposed_of_without_it(letter, name):
     caller = callers.system(letter.organization_id)
     notices.deliver(caller=caller, notice=letter, channel=Delivery.Channel.HAND)

@@ -10,6 +10,7 @@ import pytest
 from custody.models import Entry
 from decisions.models import Decision
 from tests.conftest import Api
+from tests.support.kept_rows import kept
 
 RAW = (
     b'{"decision_id": "loan-1",  "decided_at": "2026-01-02T03:04:05Z", "subject": {"reference": "application 7"}, '
@@ -62,6 +63,10 @@ def forget_all_records() -> None:
 @pytest.fixture
 def original(api: Api) -> dict[str, Any]:
     """The receipt of the decision `loan-1`."""
-    taken = api.ingest(RAW)
-    assert taken.status_code == 201
-    return taken.json()
+
+    def take() -> dict[str, Any]:
+        taken = api.ingest(RAW)
+        assert taken.status_code == 201
+        return taken.json()
+
+    return kept("original", take)

@@ -14,6 +14,7 @@ from decisions import reports
 from tests.docs.documents import CHECKOUT
 from tests.people import sign_in
 from tests.reconsiderations.conftest import reconsider
+from tests.support.kept_rows import kept
 from tests.support.undone import undone
 
 pytestmark = pytest.mark.django_db
@@ -44,14 +45,18 @@ def decide(api, decision_id, *, system=None, decided=NOW):
 @pytest.fixture
 def reviewed(api):
     """Four reviews: two of the Scorer (one overturned), one of the Ranker (modified), one of no named system."""
-    decide(api, "a", system="Scorer", decided=NOW - 4 * DAY)
-    decide(api, "b", system="Scorer")
-    decide(api, "c", system="Ranker")
-    decide(api, "d", decided=None)
-    review(api, "a", after=2 * DAY, outcome="overturned")
-    review(api, "b", after=2 * DAY)
-    review(api, "c", after=DAY, outcome="modified", authority="medical director")
-    review(api, "d", after=3 * DAY, outcome="remanded", authority="")
+
+    def make():
+        decide(api, "a", system="Scorer", decided=NOW - 4 * DAY)
+        decide(api, "b", system="Scorer")
+        decide(api, "c", system="Ranker")
+        decide(api, "d", decided=None)
+        review(api, "a", after=2 * DAY, outcome="overturned")
+        review(api, "b", after=2 * DAY)
+        review(api, "c", after=DAY, outcome="modified", authority="medical director")
+        review(api, "d", after=3 * DAY, outcome="remanded", authority="")
+
+    kept("reviewed", make)
 
 
 def lines(organization, grouping):
@@ -113,6 +118,7 @@ def test_a_report_is_one_query_however_much_there_is(organization, api, reviewed
 # ── the page ──
 
 
+@pytest.mark.once
 def test_every_role_may_read_reports_of_its_organization_only(reviewed, other_api, signed_in, subtests):
     decide(other_api, "x", system="canary-6f3a")
     review(other_api, "x", after=DAY, authority="canary-6f3a", outcome="canary-6f3a")
@@ -126,6 +132,7 @@ def test_every_role_may_read_reports_of_its_organization_only(reviewed, other_ap
                     assert "canary-6f3a" not in answer.content.decode()
 
 
+@pytest.mark.once
 def test_who_runs_the_platform_picks_an_organization_first_and_who_is_not_signed_in_sees_nothing(client, reviewed):
     runner = User.objects.create(email="runner@platform.example", is_superuser=True)
     answer = sign_in(runner.email).get(URL)
@@ -133,18 +140,21 @@ def test_who_runs_the_platform_picks_an_organization_first_and_who_is_not_signed
     assert client.get(URL).status_code == 302
 
 
+@pytest.mark.once
 def test_the_page_shows_rate_and_time_as_chart_and_table(reviewed, signed_in):
     shown = signed_in().get(URL).content.decode()
     for part in ('<svg class="chart"', "50 %", "100 %", "0 %", "4.0 days", "Scorer", "not named"):
         assert part in shown
 
 
+@pytest.mark.once
 def test_without_reviews_it_says_how_to_make_one(organization, signed_in):
     shown = signed_in().get(URL).content.decode()
     assert "No reconsiderations yet." in shown
     assert 'class="chart"' not in shown
 
 
+@pytest.mark.once
 def test_an_unknown_grouping_is_a_404(organization, signed_in, subtests):
     browser = signed_in()
     for by in ("", "nothing", "review_outcome", "__class__"):
@@ -152,6 +162,7 @@ def test_an_unknown_grouping_is_a_404(organization, signed_in, subtests):
             assert browser.get(URL, {"by": by}).status_code == 404
 
 
+@pytest.mark.once
 def test_a_report_changes_nothing_and_a_post_is_refused_or_the_same(organization, signed_in, reviewed):
     before = lines(organization, "system")
     browser = signed_in()
@@ -159,6 +170,7 @@ def test_a_report_changes_nothing_and_a_post_is_refused_or_the_same(organization
     assert lines(organization, "system") == before
 
 
+@pytest.mark.once
 def test_names_from_records_are_text_on_the_page(api, signed_in):
     decide(api, "a", system="<script>alert(1)</script>")
     review(api, "a", after=DAY, outcome='"><img src=x onerror=alert(1)>')
@@ -176,6 +188,7 @@ def exported(browser, grouping="system"):
     return list(csv.reader(io.StringIO(answer.content.decode(), newline="")))
 
 
+@pytest.mark.once
 def test_every_cell_of_the_csv_is_quoted_so_that_no_other_separator_divides_it(api, signed_in):
     decide(api, "a", system="Scorer;=1+1\t=1+1")
     review(api, "a", after=DAY)
@@ -185,6 +198,7 @@ def test_every_cell_of_the_csv_is_quoted_so_that_no_other_separator_divides_it(a
     assert line == '"Scorer;=1+1\t=1+1","1","0","0.0000","1.00"'
 
 
+@pytest.mark.once
 def test_nothing_else_writes_csv():
     """Whoever writes some uses the one writer, and none is written by hand."""
     sources = {path: path.read_text() for app in APPS for path in (CHECKOUT / app).rglob("*.py")}
@@ -193,6 +207,7 @@ def test_nothing_else_writes_csv():
     assert writing == {"spreadsheets.py"}
 
 
+@pytest.mark.once
 def test_the_csv_has_the_pages_numbers(reviewed, signed_in):
     head, *rows = exported(signed_in())
     assert head == ["System", "reviews", "overturned or modified", "rate", "mean days"]
@@ -203,6 +218,7 @@ def test_the_csv_has_the_pages_numbers(reviewed, signed_in):
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "\n=1", "\uff1d1+1", '=HYPERLINK("http://x.example")']
 
 
+@pytest.mark.once
 def test_no_name_from_a_record_is_a_formula_for_a_spreadsheet(api, signed_in, subtests):
     browser = signed_in()
     for name in FORMULAS:
@@ -213,6 +229,7 @@ def test_no_name_from_a_record_is_a_formula_for_a_spreadsheet(api, signed_in, su
             assert cell == f"'{name}"
 
 
+@pytest.mark.once
 def test_other_names_are_kept_as_they_are(api, signed_in, subtests):
     browser = signed_in()
     for name in ("a,b", 'say "a"', "two\nlines", "עברית", "a=1"):

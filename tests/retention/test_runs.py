@@ -20,6 +20,7 @@ from retention import services
 from retention.models import Hold, Policy, Run
 from tests.notices.conftest import approve_as_is, done, drafted, step
 from tests.retention.conftest import old_record, policy_of
+from tests.support import kept_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -35,8 +36,12 @@ def kept(organization):
 @pytest.fixture
 def records(api):
     """Two that are due after 30 days, and two that are not."""
-    for decision_id, days in (("old-1", 31), ("old-2", 400), ("new-1", 29), ("new-2", 0)):
-        done(api.ingest(old_record(decision_id, days=days)))
+
+    def make():
+        for decision_id, days in (("old-1", 31), ("old-2", 400), ("new-1", 29), ("new-2", 0)):
+            done(api.ingest(old_record(decision_id, days=days)))
+
+    kept_rows.kept("records of several ages", make)
 
 
 @pytest.fixture
@@ -332,6 +337,7 @@ def test_the_command_says_that_a_restore_revives_records_where_there_is_no_journ
     assert "There is no journal" in command(api.organization, dry_run=True)
 
 
+@pytest.mark.once
 def test_the_command_ends_with_an_error_where_storage_does_not_answer(api, filesystem_vault, records, policy):
     (filesystem_vault / "MARKER").unlink()
     with pytest.raises(CommandError, match="2 records could not be removed everywhere yet"):

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from copy import copy
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,10 +16,22 @@ from custody.clouds import gcp
 from custody.keys import Purpose
 from custody.models import Key
 from tests.support.certificates import Authority
+from tests.support.cloud_kms import CryptoKey
 from tests.support.gcs_server import GcsServer, gcs_server
+from tests.support.kept_rows import kept
 from tests.support.web_server import Reply
 
 _SECRET = "DRS_SECRET_CUSTOMER"
+_held: list[list[CryptoKey]] = []
+"""The keys that organizations of earlier tests began with."""
+
+
+def _unused(key: CryptoKey) -> CryptoKey:
+    """The same key, whatever a test then does to it."""
+    same = copy(key)
+    same.versions = list(map(copy, key.versions))
+    same.bindings = []
+    return same
 
 
 class Customer:
@@ -52,6 +65,20 @@ class Customer:
             for purpose in purposes
         ]
 
+    def holds_as_before(self, organization: Organization, *purposes: Purpose) -> Organization:
+        """The same with the same keys in every test of a process. Nothing has been asked of them so far."""
+
+        def make() -> tuple[Organization, int]:
+            self.holds(organization, *purposes)
+            _held.append(list(map(_unused, self.kms.keys.values())))
+            return organization, len(_held) - 1
+
+        using, number = kept(f"keys held elsewhere: {purposes}", make)
+        self.kms.keys.update({key.name: _unused(key) for key in _held[number]})
+        self.calls.clear()
+        kms.forget()
+        return using
+
 
 @pytest.fixture(scope="session")
 def _google(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GcsServer, Authority]]:
@@ -78,15 +105,13 @@ def customer(_google: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Cu
 @pytest.fixture
 def queueing(organization: Organization, customer: Customer) -> Organization:
     """An organization that holds both of its keys, so that its records are queued."""
-    customer.holds(organization, Purpose.SIGNING, Purpose.WRAPPING)
-    return organization
+    return customer.holds_as_before(organization, Purpose.SIGNING, Purpose.WRAPPING)
 
 
 @pytest.fixture(params=[(Purpose.SIGNING,), (Purpose.WRAPPING,), (Purpose.SIGNING, Purpose.WRAPPING)])
 def queueing_for_each(request: pytest.FixtureRequest, organization: Organization, customer: Customer) -> Organization:
     """Runs a test once for each reason why records are queued."""
-    customer.holds(organization, *request.param)
-    return organization
+    return customer.holds_as_before(organization, *request.param)
 
 
 class Clock:
