@@ -5,6 +5,7 @@ The tables are written out from the interface, not read from the code that they 
 
 import json
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
@@ -68,13 +69,12 @@ Ask = Callable[..., list[dict[str, Any]]]
 def ask(organization, api, browser_of) -> Ask:
     """The problems of the 422 with which an operation answers a body, from whoever may call it."""
     belongings = Belongings(api)
+    browser = cache(lambda: browser_of(organization, Role.OWNER))
 
     def refused(name: str, body: bytes, **headers: str) -> list[dict[str, Any]]:
         method, endpoint = name.partition(" ")[0], ENDPOINTS[name]
         path = "/v1/" + belongings.shared(endpoint.path)
-        client = {"members": lambda: browser_of(organization, Role.OWNER), "anybody": Client}.get(
-            endpoint.callers, lambda: api.client
-        )()
+        client = {"members": browser, "anybody": Client}.get(endpoint.callers, lambda: api.client)()
         answer = client.generic(method, path, body, content_type=endpoint.content_type, **headers)
         assert answer.status_code == 422, (name, body, answer.getvalue())
         assert set(answer.json()) == {"detail"}

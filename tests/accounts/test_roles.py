@@ -1,5 +1,7 @@
 """Which role may call which endpoint, for keys and for signed-in members."""
 
+from contextlib import nullcontext
+
 import pytest
 
 from accounts.models import SignedInSession
@@ -49,9 +51,10 @@ def misses(callers: dict, belongings: Belongings, bodies: dict[str, bytes | None
     for name in BY_ROLE:
         path = belongings.shared(ENDPOINTS[name].path)
         for role, client in callers.items():
-            with undone():
+            may = role in ENDPOINTS[name].roles
+            with undone() if may else nullcontext():  # what is refused changes nothing
                 status = call(client, name, path, bodies.get(name)).status_code
-            if status not in ((200, 201) if role in ENDPOINTS[name].roles else (403,)):
+            if status not in ((200, 201) if may else (403,)):
                 missed[name, role.value] = status
     return missed
 
