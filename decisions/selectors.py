@@ -53,11 +53,11 @@ def of_kind(rows: QuerySet[Decision], kind: str) -> QuerySet[Decision]:
     return rows.filter(first__isnull=False) if kind == reviews.KIND else rows.filter(kind=kind)
 
 
-def decision(organization_id: uuid.UUID, decision_id: str, *, with_current: bool = True) -> Decision:
+def decision(organization_id: uuid.UUID, decision_id: str, *, current: bool = False) -> Decision:
     """One decision of the organization with its custody row.
 
     Args:
-        with_current: False where nobody asks what its reconsiderations have come to.
+        current: with what its latest reconsiderations made of it, which takes as long to ask for as all the rest.
 
     Raises:
         Disposed: the record of this id was disposed of.
@@ -67,9 +67,8 @@ def decision(organization_id: uuid.UUID, decision_id: str, *, with_current: bool
     if "\x00" in decision_id:  # identities of other records begin with it, and none of these has it
         raise DecisionNotFound
     rows = Decision.objects.for_organization(organization_id).select_related("record", "reconsiders")
-    if with_current:
-        rows = rows.with_current()
-    found = rows.filter(pk=custody.record_id(organization_id, decision_id)).first()
+    rows = rows.filter(pk=custody.record_id(organization_id, decision_id))
+    found = (rows.with_current() if current else rows).first()
     if found is None:
         if disposal := disposals(organization_id, [decision_id]).get(decision_id):
             raise Disposed(disposal)

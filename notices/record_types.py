@@ -94,6 +94,8 @@ def _obstacles(families: Families) -> Iterator[tuple[uuid.UUID, str]]:
     }
     holding = {f"holds_{n}": ExpressionWrapper(Q(each), BooleanField()) for n, each in enumerate(conditions.values())}
     rows = list(notices.annotate(**holding).values_list("root", *holding).distinct())
+    if not rows:
+        return
     for number, sentence in enumerate(conditions, start=1):
         for root in {row[0] for row in rows if row[number]}:
             yield root, sentence

@@ -13,11 +13,11 @@ from decisions.records import DecisionId
 _DECISION_ID: TypeAdapter[str] = TypeAdapter(DecisionId)
 
 
-def decision_of(request: Request, decision_id: str, *, with_current: bool = True) -> Decision:
+def decision_of(request: Request, decision_id: str, *, current: bool = False) -> Decision:
     """The caller's decision that the path names.
 
     Args:
-        with_current: as `selectors.decision` has it.
+        current: see `selectors.decision`.
 
     Raises:
         Invalid, DecisionNotFound
@@ -25,6 +25,6 @@ def decision_of(request: Request, decision_id: str, *, with_current: bool = True
     """
     name = parameter(_DECISION_ID, "path", "decision_id", decision_id)
     try:
-        return selectors.decision(caller_of(request).organization_id, name, with_current=with_current)
+        return selectors.decision(caller_of(request).organization_id, name, current=current)
     except Disposed as gone:
         raise gone if request.method == "GET" else DisposedConflict(gone.disposal) from None

@@ -38,7 +38,7 @@ class Decisions(Resource):
         errors=[404, GONE],
     )
     def retrieve(self, request: Request, decision_id: str) -> HttpResponse:
-        return answer(presenters.detail(decision_of(request, decision_id)))
+        return answer(presenters.detail(decision_of(request, decision_id, current=True)))
 
     @operation(
         "get_decision_record",
@@ -49,7 +49,7 @@ class Decisions(Resource):
         errors=[404, GONE, 503],
     )
     def record(self, request: Request, decision_id: str) -> HttpResponse:
-        record = selectors.record_of(decision_of(request, decision_id, with_current=False))
+        record = selectors.record_of(decision_of(request, decision_id))
         return HttpResponse(custody.opened(record).payload, content_type=JSON)
 
     @operation(
@@ -64,7 +64,7 @@ class Decisions(Resource):
     def receipt(self, request: Request, decision_id: str) -> HttpResponse:
         query = self.query(ReceiptQuery)
         try:
-            decision = decision_of(request, decision_id, with_current=False)
+            decision = decision_of(request, decision_id)
         except Disposed as gone:
             return answer(presenters.receipt(decision_id, custody.receipt(gone.disposal.record)))
         try:

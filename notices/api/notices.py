@@ -39,7 +39,7 @@ class Notices(Resource):
     )
     @idempotent_about(decision_of)
     def draft(self, request: Request, decision_id: str) -> HttpResponse:
-        decision = decision_of(request, decision_id, with_current=False)
+        decision = decision_of(request, decision_id)
         body = self.body(NoticeDraftIn)
         pack = pack_named(body.pack or selectors.settings_of(decision.organization_id).default_pack, "pack")
         answers = answered_request(decision, body.review_request_id, "review_request_id")
