@@ -13,6 +13,7 @@ from custody.models import Entry, WaitingObject
 from custody.services import mark_vault
 from decisions.models import Decision
 from tests.custody.faulty_disk import faulty_disk, full_disk
+from tests.reconsiderations.conftest import forget_all_records
 
 pytestmark = pytest.mark.django_db
 
@@ -48,9 +49,8 @@ def forget():
     """Forgets the record, so that the next fault meets it for the first time."""
 
     def empty():
-        Decision.objects.all().delete()
         WaitingObject.objects.all().delete()
-        Entry.objects.all().delete()
+        forget_all_records()
 
     return empty
 
