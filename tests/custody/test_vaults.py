@@ -132,7 +132,7 @@ def shared_vault(shared_database, request):
 
 
 def test_of_many_puts_of_one_key_exactly_one_creates(shared_vault):
-    created = at_once(32, lambda number: shared_vault.put_new(KEY, b"%d" % number))
+    created = at_once(10, lambda number: shared_vault.put_new(KEY, b"%d" % number))
     assert created.count(True) == 1
     assert shared_vault.get(KEY) == b"%d" % created.index(True)
 

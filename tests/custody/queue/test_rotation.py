@@ -221,20 +221,20 @@ def test_records_taken_while_keys_rotate_between_here_and_there_are_all_there_on
                     rotate(organization, purpose)
             return []
         if number == 4:
-            for _ in range(15):
+            for _ in range(8):
                 reconcile()
             return []
-        return [senders[number].ingest({"decision_id": f"{number}-{i}"}).status_code for i in range(15)]
+        return [senders[number].ingest({"decision_id": f"{number}-{i}"}).status_code for i in range(8)]
 
     statuses = [status for each in at_once(5, work) for status in each]
     assert set(statuses) <= {201, 202}
     reconcile()
     keys.forget()
     kms.forget()
-    assert Entry.objects.filter(state="stored").count() == len(statuses) == 45
+    assert Entry.objects.filter(state="stored").count() == len(statuses) == 24
     assert not WaitingObject.objects.exists()
     for number in range(3):
-        for i in range(15):
+        for i in range(8):
             assert senders[number].get(f"/v1/decisions/{number}-{i}/record").status_code == 200
             assert senders[number].get(f"/v1/decisions/{number}-{i}/receipt").status_code == 200
 
