@@ -27,6 +27,7 @@ def test_the_same_record_again_is_answered_with_200_and_the_first_receipt(api, e
     assert Decision.objects.count() == 1
 
 
+@pytest.mark.once
 def test_real_records_come_back_byte_for_byte(api, each_vault):
     for raw in samples.synthetic_records():
         assert api.ingest(raw).status_code == 201

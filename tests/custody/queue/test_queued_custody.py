@@ -70,6 +70,7 @@ def test_a_queued_record_is_read_listed_and_not_yet_proved(api, queueing_for_eac
     assert set(receipt.json()) == {"decision_id", "record_id", "custody"}
 
 
+@pytest.mark.once
 def test_the_job_signs_and_stores_it_and_its_receipt_verifies(api, queueing_for_each, each_vault):
     statement = statement_of(api.ingest(RAW))
     assert reconcile() == (1, 0)
