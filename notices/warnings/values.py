@@ -14,7 +14,7 @@ from babel.numbers import get_decimal_symbol
 from notices.checklist import Case
 from notices.drafting.measures import Measures
 from notices.localization import LONGEST_TEXT, Catalog, catalog, humanise
-from notices.localization.names import LONGEST, FieldName, parse_name
+from notices.localization.names import LONGEST, FieldName, is_machine_name, parse_name
 from notices.localization.sentences import one_line
 from notices.localization.values import is_unclear_amount, of_minor_units, parse_amount
 from notices.outcome_parts import Key, item_name, item_of, key
@@ -161,6 +161,8 @@ class _Check:
         item = item_of(fact)
         named = item_name(item) if item else None
         names = [*([self._words.spell_out(named.value)] if named else []), *(humanise(name) for name in called)]
+        if isinstance(fact.value, str) and len(fact.value) <= LONGEST and is_machine_name(fact.value):
+            names.append(humanise(fact.value))  # as drafts say it
         # With abbreviations written out: the 10 of ICD-10 is no number of the field's.
         own = (self._words.label(name) for name in (*called, *(each.name[: LONGEST + 1] for each in fact.lineage())))
         read = [plain(name) for name in (*names, *(label for label in own if label.endswith(")")))]

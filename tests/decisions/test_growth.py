@@ -65,6 +65,9 @@ def test_no_page_and_no_list_reads_more_rows_of_a_greater_table(api_for, organiz
 
     def read(decisions: int) -> dict[str, int]:
         notice = fill(organization, decisions=decisions, notices=decisions // 2)
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:  # as autovacuum does, or it plans by what tests before have left
+                cursor.execute("ANALYZE decisions_decision, custody_entry, notices_notice")
         asked = [(browser, path) for path in pages(notice)] + [(api.client, path) for path in resources(notice)]
         return {path: rows_read(partial(answered, client, path)) for client, path in asked}
 

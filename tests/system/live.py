@@ -211,7 +211,7 @@ def wait_until(condition: Callable[[], Any], what: str) -> Any:
             return found
         now = time.monotonic()
         assert now < began + HANGS_SECONDS, f"waited {HANGS_SECONDS} s in vain until {what}"
-        time.sleep(min(0.01 + 3 * (now - asked) + 0.05 * (now - began), 1))
+        time.sleep(min(0.01 + 3 * (now - asked) + 0.01 * (now - began), 1))
 
 
 def group(leader: int) -> list[int]:

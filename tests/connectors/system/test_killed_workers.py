@@ -29,21 +29,21 @@ def are_polled(sources: list[Source]) -> bool:
 
 
 def test_a_worker_that_is_killed_again_and_again_loses_and_doubles_nothing(live: Server, working: Workers, source: Any):
-    loans = filled(source("loans"), RECORDS)
-    kills = 0
+    records, kills = 2 * RECORDS, 0
+    loans = filled(source("loans"), records)
     while not are_polled([loans]):
-        goal = loans.records() + random.randrange(1, RECORDS // 4)
+        goal = loans.records() + random.randrange(1, records // 8)
         worker = working.poll()
         wait_until(lambda: has_ended(worker) or loans.records() >= goal, "records come")  # noqa: B023
         kills += not has_ended(worker)
         worker.kill()
         live.sql(RUN_OUT)
     assert kills >= 3
-    assert loans.records() == RECORDS
+    assert loans.records() == records
     shown = loans.shown()
     assert shown["records"]["quarantined"] == 0
-    assert shown["records"]["seen"] == RECORDS, "what was taken and not noted is not counted twice"
-    assert count(live, "SELECT count(*) FROM connectors_ledgerrow") == RECORDS // BATCH
+    assert shown["records"]["seen"] == records, "what was taken and not noted is not counted twice"
+    assert count(live, "SELECT count(*) FROM connectors_ledgerrow") == records // BATCH
 
 
 @pytest.fixture
