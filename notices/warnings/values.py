@@ -32,6 +32,7 @@ _MOST_LABELS = 20
 _LARGEST_PERCENT = 100
 _CONTROLS = re.compile(r"[\x01-\x1f\x7f-\x9f]")
 """Letters print a space for each."""
+_DECIMAL = re.compile(r"[0-9][.,][0-9]")
 _UNITS = {
     "concentr-percent": "percent",
     "duration-year": "year",
@@ -161,7 +162,7 @@ class _Check:
         item = item_of(fact)
         named = item_name(item) if item else None
         names = [*([self._words.spell_out(named.value)] if named else []), *(humanise(name) for name in called)]
-        if isinstance(fact.value, str) and len(fact.value) <= LONGEST and is_machine_name(fact.value):
+        if isinstance(fact.value, str) and _is_of_words(fact.value):
             names.append(humanise(fact.value))  # as drafts say it
         # With abbreviations written out: the 10 of ICD-10 is no number of the field's.
         own = (self._words.label(name) for name in (*called, *(each.name[: LONGEST + 1] for each in fact.lineage())))
@@ -222,6 +223,12 @@ def _number(value: Any, unit: FieldName) -> Decimal | None:
     if isinstance(value, str):
         return parse_amount(value.strip()) if unit.currency else None
     return None if isinstance(value, bool) or not isinstance(value, int | Decimal) else Decimal(value)
+
+
+def _is_of_words(text: str) -> bool:
+    """Whether a text is a name that programs write, such as `60DaysLate`, and no figure."""
+    is_name = len(text) <= LONGEST and is_machine_name(text) and not _DECIMAL.search(text)
+    return is_name and any(character.isalpha() for character in text) and " " in humanise(text)
 
 
 def _points(number: Decimal, name: FieldName) -> str:
