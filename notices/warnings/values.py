@@ -137,6 +137,10 @@ class _Check:
         for own in ([shown] if len(shown) > 1 else []) + labels:
             # A name of digits alone is no part of a longer number.
             text = re.sub(rf"(?<!\d){own}(?!\d)", " ", text) if own.isdecimal() else text.replace(own, " ")
+        if isinstance(fact.value, str) and _is_of_words(
+            fact.value
+        ):  # drafts say its words; "1 a" is not in "1 account"
+            text = re.sub(rf"(?i)(?<!\w){re.escape(plain(humanise(fact.value)))}(?!\w)", " ", text)
         return with_currency_codes(text)
 
     def _shown(self, fact: Fact) -> str:
@@ -162,8 +166,6 @@ class _Check:
         item = item_of(fact)
         named = item_name(item) if item else None
         names = [*([self._words.spell_out(named.value)] if named else []), *(humanise(name) for name in called)]
-        if isinstance(fact.value, str) and _is_of_words(fact.value):
-            names.append(humanise(fact.value))  # as drafts say it
         # With abbreviations written out: the 10 of ICD-10 is no number of the field's.
         own = (self._words.label(name) for name in (*called, *(each.name[: LONGEST + 1] for each in fact.lineage())))
         read = [plain(name) for name in (*names, *(label for label in own if label.endswith(")")))]

@@ -227,6 +227,13 @@ def test_positions_in_lists_are_told_and_others_are_not():
     assert [each for each in warnings_of(record, inputs_used=[item]) if each.where.startswith("inputs_used")]
 
 
+def test_a_code_proves_no_number_before_a_word_that_begins_as_it_ends():
+    record = {"decision_id": "d", "events": {"check": {"code": "1A"}}}
+    item = {"statement": "You had 1 account.", "source": "events.check.code"}
+    (found,) = found_by(values, record, decision_summary=[], inputs_used=[], main_factors=[item])
+    assert "“1” is not in the field" in found.sentence
+
+
 def test_many_values_are_named_shortly():
     sentence = " ".join(f"{number}" for number in range(101, 140))
     told = warnings_of({"decision_id": "d", "x": {"y": 5}}, main_factors=[{"statement": sentence, "source": "x.y"}])
