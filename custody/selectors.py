@@ -279,20 +279,15 @@ def _require_committed(found: Opened, claims: Claims) -> None:
         raise Damaged(because="the record is not the one that was signed")
 
 
-def disclosures(entry: Entry, paths: Sequence[str]) -> list[Disclosure]:
+def disclosures(found: Opened, paths: Sequence[str]) -> list[Disclosure]:
     """Proofs of single fields against the record's signed statement, revealing no other field.
 
     Args:
         paths: dotted paths of scalars, as `custody.fields` spells them.
 
     Raises:
-        KeyError: the record has no scalar at a path. Else as `receipt`.
+        KeyError: the record has no scalar at a path.
     """
-    return disclosed(opened(entry), paths)
-
-
-def disclosed(found: Opened, paths: Sequence[str]) -> list[Disclosure]:
-    """The same of a record that was opened already."""
     return fields.disclose(fields.leaves(found.payload), found.secrets.field_salt_key, paths)
 
 

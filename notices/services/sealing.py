@@ -135,7 +135,7 @@ def _letter(notice: Notice, approval: Approval) -> dict[str, Any]:
     found = custody.opened(record)
     facts = Facts(found.payload)
     paths = {source: facts.find(source).path for source in checklist.sources(content)}
-    proofs = custody.disclosed(found, list(dict.fromkeys(paths.values())))
+    proofs = custody.disclosures(found, list(dict.fromkeys(paths.values())))
     return {
         "type": "decision-record-letter/1",
         "notice_id": str(notice.pk),

@@ -150,7 +150,7 @@ def test_every_field_of_a_record_can_be_proved_alone_against_the_signed_statemen
             entry = Entry.objects.get(pk=receipt["record_id"])
             leaves = fields.leaves(raw)
             assert len(leaves) == count
-            proofs = selectors.disclosures(entry, [path for path, _ in leaves])
+            proofs = selectors.disclosures(selectors.opened(entry), [path for path, _ in leaves])
             assert [proof.leaf for proof in proofs] == leaves
             assert all(proof.verifies(root=root, count=count) for proof in proofs)
 
@@ -165,7 +165,7 @@ def test_the_fields_behind_an_outcome_can_be_proved(api):
         scalars = {path for path, _ in fields.leaves(raw)}
         paths = scalars.intersection(each["path"] for each in factors if "path" in each)
         entry = Entry.objects.get(pk=receipt["record_id"])
-        for proof in selectors.disclosures(entry, sorted(paths)):
+        for proof in selectors.disclosures(selectors.opened(entry), sorted(paths)):
             assert proof.verifies(root=bytes.fromhex(signed["root"]), count=signed["count"])
             proved += 1
     assert proved > len(SAMPLES)
@@ -174,4 +174,4 @@ def test_the_fields_behind_an_outcome_can_be_proved(api):
 def test_a_disclosure_names_the_path_that_the_record_does_not_have(api):
     entry = Entry.objects.get(pk=api.ingest(RAW).json()["record_id"])
     with pytest.raises(KeyError, match=r"outcome\.mood"):
-        selectors.disclosures(entry, ["outcome.action", "outcome.mood"])
+        selectors.disclosures(selectors.opened(entry), ["outcome.action", "outcome.mood"])
