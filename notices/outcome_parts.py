@@ -66,8 +66,9 @@ def kind(fact: Fact) -> Kind:
     is_object = len(names) == 1 and " ".join(words_of(names[0])) in _table()["items"]["object"]
     if isinstance(value, str) and (is_object or values.is_money(value)):
         return "decided"
-    if is_number(value) and fact.parent and words_of(names[-1])[-1] in ("value", "minor", "cents"):
-        return "detail" if _table()["items"]["currency"].isdisjoint(fact.parent.value) else "decided"
+    beside = fact.field.parent
+    if is_number(value) and beside and words_of(names[-1])[-1] in ("value", "minor", "cents"):
+        return "detail" if _table()["items"]["currency"].isdisjoint(beside.value) else "decided"
     if isinstance(value, bool):
         return "flag"
     return "date" if _is_day(value) else "detail"

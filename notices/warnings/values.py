@@ -137,9 +137,8 @@ class _Check:
         for own in ([shown] if len(shown) > 1 else []) + labels:
             # A name of digits alone is no part of a longer number.
             text = re.sub(rf"(?<!\d){own}(?!\d)", " ", text) if own.isdecimal() else text.replace(own, " ")
-        if isinstance(fact.value, str) and _is_of_words(
-            fact.value
-        ):  # drafts say its words; "1 a" is not in "1 account"
+        # Drafts say its words; "1 a" is not in "1 account".
+        if isinstance(fact.value, str) and _is_of_words(fact.value):
             text = re.sub(rf"(?i)(?<!\w){re.escape(plain(humanise(fact.value)))}(?!\w)", " ", text)
         return with_currency_codes(text)
 

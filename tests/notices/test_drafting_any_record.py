@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 from babel.numbers import get_decimal_symbol, get_group_symbol
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from notices.drafting import redaction_of
@@ -69,6 +69,7 @@ RECORDS = st.fixed_dictionaries(
 
 @settings(max_examples=100, deadline=None)
 @given(RECORDS, st.sampled_from(EVERY))
+@example({"outcome": {"value": [0, []]}}, ("general", "en"))
 def test_every_statement_about_any_record_is_one_line_that_ends_and_has_a_source(record: dict, under: tuple[str, str]):
     pack, language = under
     raw = json.dumps(record).encode()
