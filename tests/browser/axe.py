@@ -47,6 +47,7 @@ def violations(page: Page, within: str = "html", rules: Sequence[str] = ()) -> l
     page.wait_for_load_state()
     if not page.evaluate("'axe' in window"):
         page.evaluate(script())
+        page.add_init_script(script())  # on the pages after this one, where the browser has it compiled by then
     kind, values = ("rule", list(rules)) if rules else ("tag", _TAGS)
     # Nothing has to be told of what is as it should be.
     options: dict[str, Any] = {"runOnly": {"type": kind, "values": values}, "resultTypes": ["violations"]}

@@ -29,6 +29,7 @@ with (
     django.setup()
     for _module in _MODULES:
         import_module(_module)
+    import_module("notices.packs").packs()
 
 
 def with_settings(environment: Mapping[str, str]) -> None:
