@@ -132,16 +132,12 @@ class Selection:
             for fact in self._directly_in("outcome")
             if fact.name not in ("result", "action", *_LATER) and fact.path not in later
         ]
+        beside = (opening.fact.path if opening else "", "outcome.effective_date")
+        kinds = [(fact, outcome_parts.kind(fact)) for part in outcome for fact in self._scalars(part)]
         for wanted in ("decided", "offer", "term", "condition", "missing"):
-            for part in outcome:
-                yield from self._of_kind(part, wanted, beside=opening.fact.path if opening else "")
+            of_kind = (fact for fact, kind in kinds if kind == wanted and fact.path not in beside)
+            yield from (self._told(fact, wanted) for fact in of_kind)
         yield from self._each("outcome.consequences", self._reasons.reasons)
-
-    def _of_kind(self, part: Fact, wanted: str, *, beside: str) -> Iterator[Topic]:
-        for fact in self._scalars(part):
-            kind = outcome_parts.kind(fact)
-            if kind == wanted and fact.path not in (beside, "outcome.effective_date"):
-                yield self._told(fact, kind)
 
     def _opening(self) -> Topic | None:
         """The amount that the decision is about: what was asked for, else what was decided."""

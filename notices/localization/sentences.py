@@ -56,7 +56,7 @@ def isolate(line: str) -> str:
 
     Isolates as in Unicode Standard Annex #9, section 2.4: whatever direction the line has, the sentence keeps its own.
     """
-    if line.isascii() or not any(_reorders(character) for character in line):
+    if line.isascii() or not any(map(_reorders, set(line))):
         return line
     return _FIRST_STRONG_ISOLATE + line + _POP
 
