@@ -69,7 +69,7 @@ def _letter_digest(notice: Notice) -> str | None:
 
 def _against_the_record(notice: Notice, revision: NoticeRevision) -> dict[str, Any]:
     try:
-        case = selectors.case_of(notice, selectors.facts_of(notice.decision))
+        case = notice.case or selectors.case_of(notice, selectors.facts_of(notice.decision))
     except DomainError as error:
         nothing: dict[str, Any] = {name: [] for name in ("elements", "citations", "warnings", "untold", "deadlines")}
         return nothing | {"deadline": None} | {"problems": [error.sentence], "fault": error.sentence}

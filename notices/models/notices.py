@@ -12,6 +12,7 @@ from config.tenancy import TenantQuerySet
 from custody.models import Disposal
 from custody.selectors import DisposedConflict, disposal_of
 from decisions.models import Decision
+from notices.checklist import Case
 from notices.models.querysets import NoticePartQuerySet
 
 _UNAMBIGUOUS = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that looks like something else on paper
@@ -81,6 +82,9 @@ class Notice(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.CharField(max_length=300)
     disposed_at = models.DateTimeField(null=True, editable=False)
+
+    case: Case | None = None
+    """What it was checked against when it was written just now: whoever answers that need not read it all again."""
 
     objects = NoticeManager()
     with_disposed = NoticeQuerySet.as_manager()

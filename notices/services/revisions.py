@@ -81,7 +81,6 @@ def draft(
         due = [(each.due_at, each.clock) for each in strictest]
         due += [(each.due_at, each.due_clock) for each in follow_up.requests_told_by(notice) if each.due_at]
         notice.due_at, notice.due_clock = min(due, key=itemgetter(0), default=(None, ""))
-        notice.save(force_insert=True)
         _revise(notice, 1, proposal.content, {}, facts, caller, proposal.redaction)
         contributors.add_authors(notice, [author for phrase in proposal.phrases for author in phrase.authors])
         audit_trail.record("notice.drafted", notice, caller.actor, pack=pack.id)
@@ -131,7 +130,7 @@ def edit(
         if _waives(selectors.pack_of(locked), last.not_applicable, exemptions):
             contributors.add(locked, Contributor.Part.WAIVER, caller.actor)
         audit_trail.record("notice.edited", locked, caller.actor, revision=current.number)
-    for name in ("state", "pack_version", "pack_digest", "problems", "holder_id"):
+    for name in ("state", "pack_version", "pack_digest", "problems", "holder_id", "case"):
         setattr(notice, name, getattr(locked, name))
     return current
 
@@ -182,7 +181,7 @@ def new_version(*, caller: Caller, notice: Notice) -> Notice:
         if locked.successors.exclude(state=State.WITHDRAWN).exists():
             raise NewVersionExists
         last = selectors.current_revision(locked)
-        successor = Notice.objects.create(
+        successor = Notice(
             organization_id=locked.organization_id,
             decision=notice.decision,
             pack=pack.id,
@@ -214,9 +213,10 @@ def _revise(
     caller: Caller,
     redaction: drafting.Redaction | None = None,
 ) -> NoticeRevision:
-    """The next revision. Whoever makes it holds the notice; a machine holds none. Raises TooMuch."""
+    """The next revision; with the first, the notice itself is saved. Whoever makes it holds the notice; a machine holds
+    none. Raises TooMuch."""
     require_room(content)
-    revision = NoticeRevision.objects.create(
+    revision = NoticeRevision(
         notice=notice,
         number=number,
         content=content,
@@ -230,7 +230,10 @@ def _revise(
     pack = selectors.pack_of(notice)
     notice.state, notice.holder_id = State.DRAFT, caller.member_id
     notice.pack_version, notice.pack_digest = pack.version, pack.digest
-    notice.problems = len(checklist.problems(selectors.case_of(notice, facts, redaction=redaction), revision))
-    notice.save(update_fields=["state", "holder", "pack_version", "pack_digest", "problems"])
+    notice.case = selectors.case_of(notice, facts, redaction=redaction)
+    notice.problems = len(checklist.problems(notice.case, revision))
+    changed = ["state", "holder", "pack_version", "pack_digest", "problems"]
+    notice.save(update_fields=changed if number > 1 else None)
+    revision.save(force_insert=True)
     contributors.add(notice, Contributor.Part.WORDS, caller.actor)
     return revision
