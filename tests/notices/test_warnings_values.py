@@ -342,6 +342,7 @@ def test_and_what_the_field_has_may_be_said_in_these_ways_too(language, value, s
 @example({"decision_id": "d", "outcome": {"reasons": "a\x1b0"}}, ("general", "en"))
 @example({"decided_at": {"rate": 10, "name": "\u202a\u202c"}}, ("general", "en"))
 @example({"outcome": {"principal_factors": [{"factor": "60DaysLate"}, {"factor": "1A"}]}}, ("general", "en"))
+@example({"outcome": {"principal_factors": [{"factor": "0.1"}]}}, ("ca_qc_12_1", "fr"))
 def test_no_draft_says_what_its_fields_do_not_have(record: dict, under: tuple[str, str]):
     pack, language = under
     assert found_by(values, record, pack, language) == []
