@@ -4,15 +4,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import environ
 from django.core.exceptions import ImproperlyConfigured
 from kombu.entity import Queue
 
 from config import logs, master_key
+from config.environment import Environment
 from config.secret_files import read
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = environ.FileAwareEnv()
+env = Environment()
 
 DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / "var"))).absolute()
 DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -211,7 +211,7 @@ CACHES: dict[str, dict[str, Any]] = {
 }
 
 # Hosts and networks that connectors may reach although they are not on the public internet, and without TLS.
-ALLOWED_PRIVATE_HOSTS = env.list("ALLOWED_PRIVATE_HOSTS", default=[])
+ALLOWED_PRIVATE_HOSTS = env.hosts_and_networks("ALLOWED_PRIVATE_HOSTS")
 # Authorities that vouch for the hosts of connectors, in place of the public ones that come with `certifi`: a PEM file.
 TRUSTED_CA_FILE = env.str("TRUSTED_CA_FILE", default="")
 # Folders below which connectors of the kind `directory` may read. Every organization here can read all of them, but for
@@ -259,8 +259,8 @@ FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler
 FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000  # a notice of 2,000 sentences can still be edited
 
-LOG_FORMAT = env.str("LOG_FORMAT", default="console" if DEBUG else "json")
-LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
+LOG_FORMAT = env.one_of("LOG_FORMAT", "json", "console", default="console" if DEBUG else "json")
+LOG_LEVEL = env.one_of("LOG_LEVEL", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", default="INFO")
 LOGGING_CONFIG = None
 DEFAULT_EXCEPTION_REPORTER_FILTER = "config.exception_reports.PlacesAlone"
 logs.configure(level=LOG_LEVEL, as_json=LOG_FORMAT == "json")
