@@ -68,7 +68,7 @@ class AcceptInviteIn(RequestBody):
 
 
 class MemberPatch(RequestBody):
-    """`keep_keys` lets the keys that the member made work on, though the new role may less."""
+    """`keep_keys` lets the keys that the member made work on, though the new role may do less."""
 
     role: Literal[ROLES]  # type: ignore[valid-type]
     keep_keys: bool = False

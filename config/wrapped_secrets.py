@@ -23,7 +23,7 @@ class MasterKeyWrong(Fault):
     status: ClassVar = 503
     sentence = (
         "The service's keys do not open: its master key is not the one they were wrapped under. "
-        "An administrator must set MASTER_KEY to that one."
+        "An administrator must put that one back: in MASTER_KEY, or else as the file keys/master_key in DATA_DIR."
     )
 
 

@@ -57,8 +57,8 @@ class DecisionAdmin(OrDisposed):
     )  # fmt: skip
     search_fields = ("decision_id", "subject_reference")
     search_help_text = (
-        "The beginning of an id or of a subject's reference, as it is spelled, or a whole record id. Of very many that "
-        "match, the last by spelling are listed."
+        "The beginning of an id or of a subject's reference, as it is spelled, or a whole record id. Where too many "
+        "match, the last by spelling are shown."
     )
     sortable_by = ()  # any other order would read all rows
     ordering = ("-received_at", "-pk")

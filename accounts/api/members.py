@@ -29,7 +29,7 @@ class Members(Resource):
 
     @operation(
         "change_member_role",
-        "Give a member another role; if it may less, the keys they made are revoked.",
+        "Give a member another role; if it may do less, the keys they made are revoked.",
         permission=Permission.MANAGE_MEMBERS,
         body=MemberPatch,
         answers={200: ChangedMember},

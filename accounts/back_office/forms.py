@@ -20,7 +20,7 @@ class RoleForm(forms.Form):
 
 
 class KeepKeysForm(forms.Form):
-    """What becomes of the keys of a member who may less, or nothing any more."""
+    """What becomes of the keys of a member who may do less, or nothing any more."""
 
     keep_keys = forms.BooleanField(required=False, label="Keep their keys working")
 

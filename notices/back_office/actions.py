@@ -200,7 +200,7 @@ ACTIONS = {
             again="Deliver again",
             is_again=_is_delivered,
         ),
-        Action("recipient", "Save the recipient", "i", _WRITE, _ALL, _recipient, RecipientForm, aside=_ALL),
+        Action("recipient", "Change the recipient", "i", _WRITE, _ALL, _recipient, RecipientForm, aside=_ALL),
         Action("new-version", "New version", "n", _WRITE, Notice.FINISHED, _new_version, aside=Notice.FINISHED),
         Action("withdraw", "Withdraw", "w", _DECIDE, _ALL, _withdraw, WithdrawalForm, "danger", aside=_ALL),
     )

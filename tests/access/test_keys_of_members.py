@@ -1,4 +1,4 @@
-"""Who leaves, or may less, leaves no working keys behind unless somebody says so."""
+"""Who leaves, or may do less, leaves no working keys behind unless somebody says so."""
 
 import pytest
 

@@ -276,7 +276,7 @@ def test_a_page_that_fails_for_another_master_key_says_what_to_do(organization, 
     token_hashing.forget()
     answer = page.post("/sign-in/", {"email": "owner@bank.example", "csrfmiddlewaretoken": token})
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
-    assert "must set MASTER_KEY to that one" in answer.content.decode()
+    assert "must put that one back: in MASTER_KEY, or else as the file" in answer.content.decode()
     assert "accounts.Pepper" not in answer.content.decode()
 
 
