@@ -153,14 +153,14 @@ def test_a_gzip_bomb_stops_before_it_takes_memory_or_time():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "unit", [b'"' + b"a" * 200_000 + b'",', b"[" * 100 + b"]" * 100 + b",", b'{"a":"\\\\\\""},', b'"', b"\\", b"{"]
+    "unit", [b'"' + b"a" * 50_000 + b'",', b"[" * 100 + b"]" * 100 + b",", b'{"a":"\\\\\\""},', b'"', b"\\", b"{"]
 )
 def test_the_time_grows_with_the_bytes_alone(unit):
     def read(text):
-        for _ in array_items(chunks(text, 4096), longest=MIB):
+        for _ in array_items(chunks(text, 256), longest=MIB):
             pass
 
-    assert_linear(read, lambda size: b"[" + (unit * (size // len(unit) + 1))[:size], 800_000)
+    assert_linear(read, lambda size: b"[" + (unit * (size // len(unit) + 1))[:size], 200_000)
 
 
 def test_the_array_of_an_answer_is_found_by_a_pointer():
@@ -180,7 +180,7 @@ def endless(unit, most, start=b""):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", [b"\0", b"\n", b" \n", b" "])
+@pytest.mark.parametrize("unit", [b"\0", b"\n\n" + b" " * 62, b" "])
 @pytest.mark.parametrize(
     ("format", "start", "good"),
     [
