@@ -131,7 +131,8 @@ def _claimed(caller: Caller, kind: Run.Kind) -> Run:
         rules.lock(caller.organization_id)
         run = runs.filter(state__in=Run.UNFINISHED).first()
         if run and run.kind != kind and not _is_worked_on(run):
-            runs.filter(pk=run.pk).update(state=Run.State.STOPPED, finished_at=timezone.now())
+            # Whoever worked on it, and was stopped past the lease, is not to go on.
+            runs.filter(pk=run.pk).update(**leases.RELEASED, state=Run.State.STOPPED, finished_at=timezone.now())
             run = None
         if run is None:
             run = _begun(caller.organization_id, kind)

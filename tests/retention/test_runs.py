@@ -12,6 +12,7 @@ from accounts import callers
 from accounts.models import AuditEvent
 from accounts.roles import Role
 from config.errors import NotAllowed
+from config.leases import LeaseLost
 from custody import services as custody
 from custody.kms import KmsUnavailable
 from custody.models import Disposal, Entry
@@ -138,6 +139,25 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(api, records, policy, small
     assert [step.disposed for step in run(api.organization)] == [1]
     row.refresh_from_db()
     assert (row.state, row.considered, row.disposed) == ("finished", 2, 2)
+
+
+def test_a_worker_whose_run_was_stopped_after_its_lease_disposes_of_nothing_more(api, policy, small_batches):
+    for number in range(2):
+        done(api.ingest(old_record(f"old-{number}", days=31)))
+    for number in range(20):  # so that what is due is no share that asks
+        done(api.ingest(old_record(f"new-{number}", days=0)))
+    caller = callers.system(api.organization.pk)
+    daily = services.dispose_of_due(caller=caller, kind=Run.Kind.DAILY, seconds=60)
+    next(daily)
+    with time_machine.travel(timezone.now() + timedelta(minutes=5)):
+        command = services.dispose_of_due(caller=caller, kind=Run.Kind.COMMAND, seconds=60)
+        next(command)
+        with pytest.raises(LeaseLost):
+            next(daily)
+        rows = Run.objects.for_organization(api.organization.pk)
+        assert dict(rows.values_list("kind", "state")) == {"daily": "stopped", "command": "running"}
+        list(command)
+        assert dict(rows.values_list("kind", "state")) == {"daily": "stopped", "command": "finished"}
 
 
 def test_a_run_whose_process_was_killed_goes_on_once_its_lease_is_over(api, records, policy, small_batches):
