@@ -1,5 +1,6 @@
 """Settings out of the environment. One that cannot be is told by its name and not its value, which may be secret."""
 
+import os
 from ipaddress import ip_network
 from typing import Any
 
@@ -23,6 +24,8 @@ class Environment(environ.FileAwareEnv):
             understood = False
         if not understood:
             raise ImproperlyConfigured(f"{var} must be {_KINDS.get(cast, 'spelled otherwise')}.")
+        if os.environ.get(f"{var}_FILE") and not self.ENVIRON[var].strip():
+            raise ImproperlyConfigured(f"{var}_FILE names a file that is empty.")
         return value
 
     def one_of(self, name: str, *choices: str, default: str) -> str:

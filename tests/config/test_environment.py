@@ -2,6 +2,7 @@
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from environ.fileaware_mapping import FileAwareMapping
 
 from config.environment import Environment
 from tests.cases import each_case
@@ -15,6 +16,15 @@ READ = {
 }
 
 
+def read(kind, given):
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in given.items():
+            patch.setenv(name, value)
+        environment = Environment()
+        environment.ENVIRON = FileAwareMapping(cache=False)
+        return READ[kind](environment)
+
+
 @each_case(
     ("kind", "given", "sentence"),
     [
@@ -23,17 +33,15 @@ READ = {
         ("flag", {"SOME": "maybe"}, "SOME must be true or false."),
         ("text", {"SOME_FILE": "/no/such"}, "SOME_FILE names a file that cannot be read: No such file or directory."),
         ("flag", {"SOME_FILE": "/"}, "SOME_FILE names a file that cannot be read: Is a directory."),
+        ("text", {"SOME_FILE": "/dev/null"}, "SOME_FILE names a file that is empty."),
         ("word", {"SOME": "LOUD"}, "SOME must be one of: INFO, WARNING."),
         ("hosts", {"SOME": "db.internal,10.1.2.3/16"}, "SOME: 10.1.2.3/16 has host bits set."),
         ("hosts", {"SOME": "10.0.0.0/99"}, "SOME: '10.0.0.0/99' does not appear to be an IPv4 or IPv6 network."),
     ],
 )
 def test_what_a_setting_must_be_is_said(kind, given, sentence):
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in given.items():
-            patch.setenv(name, value)
-        with pytest.raises(ImproperlyConfigured) as refused:
-            READ[kind](Environment())
+    with pytest.raises(ImproperlyConfigured) as refused:
+        read(kind, given)
     assert str(refused.value) == sentence
 
 
@@ -47,7 +55,4 @@ def test_what_a_setting_must_be_is_said(kind, given, sentence):
     ],
 )  # fmt: skip
 def test_what_can_be_is_taken(kind, given, value):
-    with pytest.MonkeyPatch.context() as patch:
-        for name, text in given.items():
-            patch.setenv(name, text)
-        assert READ[kind](Environment()) == value
+    assert read(kind, given) == value
