@@ -93,7 +93,8 @@ def renew(row: Leased, *, lasts: timedelta, **changes: Any) -> None:
 def complete(row: Leased, **changes: Any) -> None:
     """Let go of a row whose work is done, with the columns that say so.
 
-    Call it inside the transaction of all else that the work changes: who lost the lease then changes nothing.
+    Call it inside the transaction of all else that the work changes: who lost the lease then changes nothing. A lease
+    that ran out is lost once somebody else claims the row or lets go of it; until then the work counts.
 
     Raises:
         LeaseLost

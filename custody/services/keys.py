@@ -14,7 +14,7 @@ from accounts import audit
 from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
-from config import db
+from config import db, wrapped_secrets
 from config.errors import DomainError
 from config.secret_files import read
 from custody import key_outages, key_proofs, keys
@@ -65,6 +65,7 @@ def rotate_key(
         raise NeverRotated
     organization_id = caller.organization_id
     keys.keyring(organization_id)
+    wrapped_secrets.require_master_key()  # the keyring may be from before a rotation
     if provider == Key.Provider.LOCAL:
         made = keys.new_key(organization_id, purpose)
     else:

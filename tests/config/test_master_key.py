@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from accounts import token_hashing
 from accounts.models import Pepper
 from config import master_key
+from config.management.commands import master_key_rotate
 from config.secret_files import InsecureKeyFile
 from config.wrapped_secrets import MasterKeyWrong
 from custody import keys
@@ -92,6 +94,24 @@ def test_a_rotation_wraps_every_secret_anew_and_loses_none(under_the_old_one, se
     assert {row.wrapped_by for model in (Key, Pepper) for row in model.objects.all()} == {master_key.key_id(NEW)}
     assert under_the_old_one.get("/v1/decisions/a/record").status_code == 200
     assert under_the_old_one.ingest({"decision_id": "b"}).status_code == 201
+
+
+def test_a_secret_that_comes_under_the_earlier_key_meanwhile_is_wrapped_too(under_the_old_one, settings, monkeypatch):
+    settings.MASTER_KEYS = [NEW, OLD]
+    wrap_anew, late = master_key_rotate._wrap_anew, []
+
+    def while_another_process_makes_a_key(row: Any) -> None:
+        wrap_anew(row)
+        if not late:
+            settings.MASTER_KEYS = [OLD]
+            late.append(keys.new_key(under_the_old_one.organization.pk, keys.Purpose.SIGNING))
+            late[0].retired_at = timezone.now()
+            late[0].save()
+            settings.MASTER_KEYS = [NEW, OLD]
+
+    monkeypatch.setattr(master_key_rotate, "_wrap_anew", while_another_process_makes_a_key)
+    call_command("master_key_rotate")
+    assert set(Key.objects.values_list("wrapped_by", flat=True)) == {master_key.key_id(NEW)}
 
 
 def test_while_a_rotation_is_at_work_everything_opens(under_the_old_one, settings: Any) -> None:

@@ -11,6 +11,7 @@ from accounts import callers
 from accounts.models import AuditEvent
 from accounts.roles import Role
 from config.errors import NotAllowed
+from config.wrapped_secrets import MasterKeyWrong
 from custody import keys, services
 from custody.keys import Purpose, keyring
 from custody.models import Entry, Key
@@ -42,6 +43,13 @@ def test_new_records_are_under_the_new_key_and_old_ones_read_under_theirs(api, p
         assert api.get(f"/v1/decisions/{decision_id}/receipt").status_code == 200
         assert api.ingest({"decision_id": decision_id}).status_code == 200
         assert api.ingest({"decision_id": decision_id, "more": 1}).status_code == 409
+
+
+def test_no_key_is_made_under_a_master_key_that_opens_nothing(organization, settings):
+    keyring(organization.pk)  # known to this process, whose master key is not the one of today
+    settings.MASTER_KEYS = [bytes(32)]
+    with pytest.raises(MasterKeyWrong):
+        services.rotate_key(caller=callers.system(organization.pk), purpose=Purpose.WRAPPING)
 
 
 def test_both_public_halves_are_listed_and_the_earlier_one_is_retired(api):

@@ -29,20 +29,25 @@ class Command(BaseCommand):
                 return
             if master_key.load("", "", folder)[0] != settings.MASTER_KEYS[0]:  # this process read the file before that
                 raise CommandError("A new master key was made just now. Run this once more.")
-        newest = master_key.key_id(settings.MASTER_KEYS[0])
-        waiting = [row for model in wrapped_secrets.kinds() for row in model.with_secret().exclude(wrapped_by=newest)]
-        with progress("Wrapping secrets", len(waiting)) as advance:
-            for row in waiting:
-                _wrap_anew(row)
-                advance(1)
+        total = 0
+        while waiting := _waiting():  # a process that was not started again may have added some meanwhile
+            with progress("Wrapping secrets", len(waiting)) as advance:
+                for row in waiting:
+                    _wrap_anew(row)
+                    advance(1)
+            total += len(waiting)
         self.stdout.write(
-            f"{len(waiting)} wrapped anew, all secrets are under the newest master key. Back it up; then take the "
+            f"{total} wrapped anew, all secrets are under the newest master key. Back it up; then take the "
             "earlier one away (MASTER_KEY_PREVIOUS, or the file master_key.previous) and start web and workers again."
         )
 
 
+def _waiting() -> list[WrappedSecret]:
+    newest = master_key.key_id(settings.MASTER_KEYS[0])
+    return [row for model in wrapped_secrets.kinds() for row in model.with_secret().exclude(wrapped_by=newest)]
+
+
 def _wrap_anew(row: WrappedSecret) -> None:
-    before = row.wrapped_by
+    rows = type(row)._base_manager.filter(pk=row.pk, wrapped=row.wrapped, wrapped_by=row.wrapped_by)
     row.wrap(row.unwrap())
-    rows = type(row)._base_manager.filter(pk=row.pk, wrapped_by=before)
     rows.update(wrapped=row.wrapped, wrapped_by=row.wrapped_by)
