@@ -146,7 +146,7 @@ class Sessions(Resource):
 def _person(request: Request) -> User:
     user = request.user
     if not isinstance(user, User):
-        raise NotAuthenticated
+        raise NotAuthenticated("Only a person who signed in has sessions; an API key has none. Sign in at /sign-in/.")
     return user
 
 
