@@ -1,4 +1,4 @@
-"""Settings out of the environment. One that cannot be is told by its name and not its value, which may be secret."""
+"""Settings from the environment. One that makes no sense is named, and its value is not: that may be secret."""
 
 import os
 from ipaddress import ip_network
@@ -8,11 +8,11 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 _YES, _NO = environ.Env.BOOLEAN_TRUE_STRINGS, ("false", "off", "n", "no", "0", "")
-_KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
+_KINDS = {int: "a whole number", bool: "true or false"}
 
 
 class Environment(environ.FileAwareEnv):
-    """Reads NAME, or the file that NAME_FILE names. Raises ImproperlyConfigured, whatever is wrong."""
+    """Reads NAME, or the file that NAME_FILE names. Raises ImproperlyConfigured for whatever makes no sense."""
 
     def get_value(self, var: str, cast: Any = None, *arguments: Any, **options: Any) -> Any:
         try:
@@ -23,7 +23,7 @@ class Environment(environ.FileAwareEnv):
         except ValueError:
             understood = False
         if not understood:
-            raise ImproperlyConfigured(f"{var} must be {_KINDS.get(cast, 'spelled otherwise')}.")
+            raise ImproperlyConfigured(f"{var} must be {_KINDS[cast]}.")
         if os.environ.get(f"{var}_FILE") and not self.ENVIRON[var].strip():
             raise ImproperlyConfigured(f"{var}_FILE names a file that is empty.")
         return value
@@ -37,7 +37,7 @@ class Environment(environ.FileAwareEnv):
         raise ImproperlyConfigured(f"{name} must be one of: {', '.join(choices)}.")
 
     def hosts_and_networks(self, name: str) -> list[str]:
-        """Names, addresses and networks: one of these that is wrong is not taken for the name of a host."""
+        """Names, addresses and networks. A mistyped network is refused, for it would pass as the name of a host."""
         entries: list[str] = self.list(name, default=[])
         for entry in (each for each in entries if "/" in each):
             try:

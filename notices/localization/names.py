@@ -21,7 +21,7 @@ _PARTS = re.compile(
 )
 # A word with accents is as people write it, unless it is in one with others as programs write them.
 _PLAIN = re.compile(
-    r"(?![0-9]+(?:\.[0-9]+)+\Z)"  # 0.1 is a number or a version, whose points are no spaces
+    r"(?![0-9]+(?:\.[0-9]+)+\Z)"  # the dots of a number or a version, such as 0.1, stay
     rf"(?:[A-Za-z0-9_\-./]+|(?=\S*(?:_|[{_SMALL}][{_CAPITAL}]))[{_SMALL}{_CAPITAL}0-9_\-./]+)"
 )
 _CONSTANT = re.compile(r"[a-z]+(_[a-z]+)+|[A-Z]+(_[A-Z]+)+")

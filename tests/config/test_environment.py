@@ -1,4 +1,4 @@
-"""A setting that cannot be is told by its name, and its value is not."""
+"""A setting that makes no sense is named, and its value is not told."""
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
