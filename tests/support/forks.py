@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from multiprocessing.connection import Connection
+from multiprocessing.util import Finalize
 from pathlib import Path
 from subprocess import CompletedProcess, TimeoutExpired
 from typing import Any
@@ -44,6 +45,7 @@ class Service:
         self._process = _context.Process(target=_serve, args=(answers, imported, dict(environment), str(log)))
         self._process.start()
         answers.close()
+        Finalize(self, self._asks.close, exitpriority=0)  # or a program that forgot to end it waits for it at its exit
 
     def fork(
         self,
