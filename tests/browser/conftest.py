@@ -6,13 +6,14 @@ from functools import cache
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, StorageState
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, StorageState
 
 from tests.browser.letters import Letter, approved
 from tests.browser.service import Service, service
 
 _ANSWERED_WITH_AN_ERROR = "Failed to load resource: the server responded with a status of"
 _LEFT_THE_PAGE = "net::ERR_ABORTED"
+_DESK = {"width": 1280, "height": 720}
 
 
 @pytest.fixture(scope="session")
@@ -22,45 +23,65 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 @pytest.fixture(scope="session")
-def idle_contexts() -> dict[str, list[BrowserContext]]:
-    """The browsers that tests before have used, by their options: with another one, every file is fetched again."""
+def complaints() -> list[str]:
+    """What browsers had to complain of since it was last cleared."""
+    return []
+
+
+@pytest.fixture(scope="session")
+def idle_pages() -> dict[str, list[Page]]:
+    """The pages that tests before have used, by the options of their browsers: another page takes three times as long,
+    for it has a process of its own, and in another browser every file is fetched again."""
     return defaultdict(list)
 
 
 @pytest.fixture
-def open_page(browser: Browser, idle_contexts: dict[str, list[BrowserContext]]) -> Iterator[Callable[..., Page]]:
-    """Opens a page in a browser that knows nothing else at an address; options are those of Playwright's contexts."""
-    complaints: list[str] = []
+def open_page(
+    browser: Browser, complaints: list[str], idle_pages: dict[str, list[Page]]
+) -> Iterator[Callable[..., Page]]:
+    """Opens an address in a browser that knows nothing else; options are those of Playwright's contexts.
+
+    A test that changes what the page can do, such as by a script for every document, opens another one beside it.
+    """
     used = []
 
-    def note(message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning") and not message.text.startswith(_ANSWERED_WITH_AN_ERROR):
-            complaints.append(message.text)
-
-    def note_failure(request: Request) -> None:
-        if request.failure != _LEFT_THE_PAGE:
-            complaints.append(f"{request.url}: {request.failure}")
+    def new_page(options: dict[str, Any]) -> Page:
+        context = browser.new_context(**options)
+        context.on("console", lambda message: complaints.extend(_faults(message)))
+        context.on("weberror", lambda fault: complaints.append(str(fault.error)))
+        context.on("requestfailed", lambda request: complaints.extend(_failure(request)))
+        return context.new_page()
 
     def make(
         site: Service, path: str = "/sign-in/", *, storage_state: StorageState | None = None, **options: Any
     ) -> Page:
-        idle = idle_contexts[f"{site.url} {options}"]
-        context = idle.pop() if idle else browser.new_context(base_url=site.url, **options)
-        used.append((idle, context))
-        context.set_storage_state(storage_state or {})
-        page = context.new_page()
-        page.on("console", note)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("requestfailed", note_failure)
+        options = {"base_url": site.url, "viewport": _DESK, **options}
+        idle = idle_pages[str(options)]
+        page = idle.pop() if idle else new_page(options)
+        used.append((idle, page))
+        page.set_viewport_size(options["viewport"])
+        page.emulate_media(media="null", color_scheme="null")
+        page.context.set_storage_state(storage_state or {})
         page.goto(path)
         return page
 
+    complaints.clear()
     yield make
-    for idle, context in used:
-        for page in context.pages:
-            page.close()
-        idle.append(context)
+    for idle, page in used:
+        for other in set(page.context.pages) - {page}:
+            other.close()
+        page.evaluate("sessionStorage.clear()")
+        idle.append(page)
     assert complaints == []
+
+
+def _faults(message: ConsoleMessage) -> list[str]:
+    told = message.type in ("error", "warning") and not message.text.startswith(_ANSWERED_WITH_AN_ERROR)
+    return [message.text] if told else []
+
+
+def _failure(request: Request) -> list[str]:
+    return [f"{request.url}: {request.failure}"] if request.failure != _LEFT_THE_PAGE else []
 
 
 @pytest.fixture(scope="session")

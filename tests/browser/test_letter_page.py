@@ -95,12 +95,17 @@ def test_a_file_may_be_dropped_anywhere_on_the_page(opened, letter):
     expect(page.locator(".verdict h3")).to_have_text(PROVED)
 
 
+def opened_with(script: str, opened, letter) -> Page:
+    """The page in a browser that a script has changed; no other test uses it."""
+    page = opened().context.new_page()
+    page.add_init_script(script)
+    page.goto(letter.path)
+    return page
+
+
 def test_a_browser_that_does_not_know_the_signature_says_so(opened, letter):
-    page = opened()
-    page.add_init_script(
-        "crypto.subtle.importKey = async () => { throw new DOMException('unknown', 'NotSupportedError'); }"
-    )
-    page.reload()
+    unknown = "crypto.subtle.importKey = async () => { throw new DOMException('unknown', 'NotSupportedError'); }"
+    page = opened_with(unknown, opened, letter)
     expect(choose(page, letter.files["a4"])).to_have_text(
         "This file carries a proof, but its signature was not checked"
     )
@@ -108,10 +113,9 @@ def test_a_browser_that_does_not_know_the_signature_says_so(opened, letter):
     expect(page.get_by_text("Not checked: This browser cannot check the signature")).to_be_visible()
 
 
-def test_a_page_that_is_not_secure_says_so(opened):
-    page = opened()
-    page.add_init_script("Object.defineProperty(Crypto.prototype, 'subtle', { value: undefined })")
-    page.reload()
+def test_a_page_that_is_not_secure_says_so(opened, letter):
+    insecure = "Object.defineProperty(Crypto.prototype, 'subtle', { value: undefined })"
+    page = opened_with(insecure, opened, letter)
     expect(page.get_by_text("Open this page with https.")).to_be_visible()
     expect(page.get_by_label("Choose the file")).to_be_hidden()
 

@@ -261,7 +261,7 @@ def test_sentences_are_added_moved_and_removed_and_the_person_is_asked_before_th
     page.get_by_role("group", name="Why").get_by_role("button", name=f"Move sentence {before + 2} up").click()
     rows(page).first.get_by_label("Remove").check()
     asked = []
-    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
     page.get_by_role("link", name="Leave without saving").click()
     expect(page).to_have_url(re.compile("/edit/$"))
     assert asked == ["beforeunload"]
