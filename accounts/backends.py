@@ -4,6 +4,7 @@ from django.contrib.auth.backends import BaseBackend
 from django.http import HttpRequest
 
 from accounts.models import User
+from config import db
 
 
 class MemberBackend(BaseBackend):
@@ -13,4 +14,4 @@ class MemberBackend(BaseBackend):
         return None
 
     def get_user(self, user_id: int) -> User | None:
-        return User.objects.filter(pk=user_id, is_active=True).first()
+        return db.only(User.objects.filter(pk=user_id, is_active=True))

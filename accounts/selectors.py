@@ -94,9 +94,9 @@ def current_member(request: HttpRequest) -> Member | None:
 
 
 def _membership(user: User, chosen: str | None) -> Member | None:
-    memberships = user.memberships.select_related("organization", "user").order_by("pk")
-    found = memberships.filter(organization_id=chosen).first() if chosen else None
-    return found if found or (chosen and user.is_superuser) else memberships.first()
+    memberships = sorted(user.memberships.select_related("organization"), key=lambda each: each.pk)
+    default = None if chosen and user.is_superuser else next(iter(memberships), None)
+    return next((each for each in memberships if str(each.organization_id) == chosen), default)
 
 
 def runs_the_platform(request: HttpRequest) -> bool:
@@ -153,7 +153,7 @@ def first_steps_of(caller: Caller) -> Member | Organization:
     """Whose onboarding a caller's is: that of the person behind them or, where there is none any more, the
     organization's."""
     members = Member.objects.for_organization(caller.organization_id)
-    found = members.filter(user__email=person_behind(caller.actor)).first()
+    found = db.only(members.filter(user__email=person_behind(caller.actor)))
     return found or Organization.objects.get(pk=caller.organization_id)
 
 
@@ -173,7 +173,7 @@ def actor(request: HttpRequest) -> Actor:
 
 def organization(slug: str) -> Organization:
     """The organization of this slug. Raises UnknownSlug."""
-    found = Organization.objects.filter(slug=slug).first()
+    found = db.only(Organization.objects.filter(slug=slug))
     if found is None:
         raise UnknownSlug(f"There is no organization with the slug {slug}.")
     return found

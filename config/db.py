@@ -11,13 +11,14 @@ from typing import Any, ParamSpec, TypeVar
 import psycopg
 from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.models import Field
+from django.db.models import Field, QuerySet
 from django.db.models.sql import Query
 
 from config.pg_arrays import Array, ArrayDumper
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Row = TypeVar("Row")
 
 _thread = threading.local()
 
@@ -40,6 +41,12 @@ def lacks_migrations() -> bool:
     """Whether the database is of an older version than the code, or empty."""
     executor = MigrationExecutor(connection)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def only(rows: QuerySet[Any, Row]) -> Row | None:
+    """The row of a query that finds one at most, as by a key. `first()` would have what is found sorted, and to say so
+    takes Django longer than the rest of such a query."""
+    return next(iter(rows), None)
 
 
 def lock(*names: str) -> None:

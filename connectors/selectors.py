@@ -6,6 +6,7 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet, UUIDField
 from django.utils import timezone
 
+from config import db
 from connectors.errors import NoConnector
 from connectors.models import Connector, Quarantined
 from decisions.models import Decision
@@ -33,7 +34,7 @@ def connector(organization_id: uuid.UUID, source_id: str) -> Connector:
         wanted = uuid.UUID(source_id)
     except ValueError:
         raise NoConnector from None
-    row = Connector.objects.for_organization(organization_id).filter(source_id=wanted).first()
+    row = db.only(Connector.objects.for_organization(organization_id).filter(source_id=wanted))
     if row is None or str(row.source_id) != source_id:
         raise NoConnector
     return row

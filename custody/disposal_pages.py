@@ -9,6 +9,7 @@ from django.shortcuts import redirect
 
 from accounts import selectors
 from accounts.back_office import ReadOnlyAdmin
+from config import db
 from custody import disposals
 from custody.models import Disposal
 from custody.selectors import Disposed
@@ -28,7 +29,7 @@ def disposal_named(request: HttpRequest, record_id: object) -> Disposal | None:
         return None
     if organization is None:
         return None
-    return Disposal.objects.for_organization(organization).select_related("record").filter(pk=wanted).first()
+    return db.only(Disposal.objects.for_organization(organization).select_related("record").filter(pk=wanted))
 
 
 class OrDisposed(ReadOnlyAdmin):

@@ -12,6 +12,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from config import db
 from config.api.times import rfc3339
 from config.errors import DomainError, Fault
 from custody import disposals, envelope, fields, objects, sealing, statements, storage_targets, vaults
@@ -312,4 +313,4 @@ def _body(entry: Entry) -> bytes:
 
 def _waiting(entry: Entry) -> WaitingObject | None:
     waiting = WaitingObject.objects.for_organization(entry.organization_id).select_related("record")
-    return waiting.filter(pk=entry.pk).first()
+    return db.only(waiting.filter(pk=entry.pk))

@@ -8,6 +8,7 @@ from accounts.models import ApiKey, Member
 from accounts.roles import Permission, Role
 from accounts.schemas import ChangedMember, ListPage, MemberList, MemberPatch, Removal
 from accounts.services import members
+from config import db
 from config.api.pagination import paginate
 from config.api.resources import Resource, operation
 from config.api.responses import answer
@@ -63,7 +64,7 @@ class Members(Resource):
 
 def _member(request: Request, member_id: int) -> Member:
     rows = Member.objects.for_organization(caller_of(request).organization_id).select_related("user")
-    member = rows.filter(pk=member_id).first()
+    member = db.only(rows.filter(pk=member_id))
     if member is None:
         raise NotFound("There is no member of this id in your organization.")
     return member

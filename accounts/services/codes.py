@@ -136,7 +136,7 @@ def count_app_try(code: OneTimeCode) -> None:
 
 def owner(code: OneTimeCode) -> User | None:
     """The person a verified code belongs to, unless they are gone meanwhile."""
-    return User.objects.filter(email=code.email, is_active=True).first()
+    return db.only(User.objects.filter(email=code.email, is_active=True))
 
 
 def deliver_codes() -> int:

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts import audit, selectors
 from accounts.models import SignedInSession, User
-from config import client_ip
+from config import client_ip, db
 
 _SEEN_STEP = timedelta(minutes=1)
 
@@ -29,7 +29,7 @@ def begin(
     """
     now = timezone.now()
     with transaction.atomic():
-        before = SignedInSession.objects.filter(session_key=request.session.session_key or "").first()
+        before = _of(request)
         if before is not None:
             end(session=before, because="signed in again")
         login(request, user, backend="accounts.backends.MemberBackend")
@@ -68,7 +68,7 @@ def seen(*, request: HttpRequest) -> bool:
     It ends when it has been revoked, was idle too long, or is too old.
     """
     now = timezone.now()
-    found = SignedInSession.objects.filter(session_key=request.session.session_key).first()
+    found = _of(request)
     if found is None:
         return False
     if found.last_seen_at < now - settings.SESSION_IDLE or found.created_at < now - settings.SESSION_LONGEST:
@@ -81,7 +81,7 @@ def seen(*, request: HttpRequest) -> bool:
 
 def sign_out(*, request: HttpRequest) -> None:
     """End the session of this request. Nobody being signed in is no error."""
-    found = SignedInSession.objects.filter(session_key=request.session.session_key or "").first()
+    found = _of(request)
     if found is not None:
         end(session=found, because="signed out")
     logout(request)
@@ -112,6 +112,10 @@ def is_signed_in(request: HttpRequest) -> bool:
 def is_of(request: HttpRequest, user: User) -> bool:
     """Whether this person is signed in here."""
     return SignedInSession.objects.filter(user=user, session_key=request.session.session_key or "").exists()
+
+
+def _of(request: HttpRequest) -> SignedInSession | None:
+    return db.only(SignedInSession.objects.filter(session_key=request.session.session_key or ""))
 
 
 def _audit(verb: str, user: User, **detail: str) -> None:

@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from accounts import audit
 from accounts.callers import Caller
+from config import db
 from connectors.errors import NoConnector, NotPolled
 from connectors.models import Connector
 
@@ -13,7 +14,7 @@ from connectors.models import Connector
 def locked(caller: Caller, connector: Connector) -> Connector:
     """The row as it is now, locked until the transaction ends. Raises NoConnector."""
     rows = Connector.objects.for_organization(caller.organization_id).select_for_update()
-    row = rows.filter(pk=connector.pk).first()
+    row = db.only(rows.filter(pk=connector.pk))
     if row is None:
         raise NoConnector
     return row

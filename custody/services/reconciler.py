@@ -11,7 +11,7 @@ from django.db import IntegrityError
 from django.db.models import QuerySet
 
 from accounts.models import Organization
-from config import leases
+from config import db, leases
 from config.leases import LeaseLost
 from custody import key_outages, storage_targets, vaults
 from custody.models import Entry, WaitingObject
@@ -106,7 +106,7 @@ def _orphans(organization: Organization, target_id: str) -> Iterator[StoredObjec
         except ValueError:
             log.warning("the vault holds what is no object", key=key)
             continue
-        state = entries.filter(pk=record_id).values_list("state", flat=True).first()
+        state = db.only(entries.filter(pk=record_id).values_list("state", flat=True))
         if state is None:
             yield StoredObject(organization.id, record_id, target_id)
         elif state == Entry.State.DISPOSED:  # a copy that came too late: it is removed again

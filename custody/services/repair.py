@@ -8,6 +8,7 @@ from pathlib import Path
 import structlog
 from django.db.models import QuerySet
 
+from config import db
 from custody import objects, retain, selectors, vaults
 from custody.models import Entry, SealedObject, object_key
 from custody.sealing import Damaged
@@ -54,7 +55,7 @@ def repair_vaults(*, stray: Path | None = None) -> Iterator[tuple[uuid.UUID, Fou
         if is_there:
             yield record_id, Found.THERE
         else:
-            entry = stored.filter(pk=record_id).first()
+            entry = db.only(stored.filter(pk=record_id))
             if entry:  # else it was disposed of meanwhile
                 yield record_id, Found.REPAIRED if _put_back(entry, stray) else Found.MISSING
     for failure in silent.values():

@@ -9,6 +9,7 @@ from functools import cache
 import structlog
 from django.db import transaction
 
+from config import db
 from config.api import strict_json
 from config.celery import wake
 from config.errors import DomainError, Fault
@@ -123,7 +124,7 @@ def foretell(*, organization_id: uuid.UUID, submission: Submission) -> Status:
         return Status.CREATED
     identity = record_types.identity(submission.kind, submission.identity)
     record_id = selectors.record_id(organization_id, identity)
-    entry = Entry.objects.for_organization(organization_id).filter(pk=record_id).first()
+    entry = db.only(Entry.objects.for_organization(organization_id).filter(pk=record_id))
     if entry is None:
         return Status.QUEUED if keyring(organization_id).is_queueing else Status.CREATED
     result = _judge({0: submission}, entry)[0]

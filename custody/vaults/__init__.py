@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 
 from django.utils.module_loading import import_string
 
+from config import db
 from config.errors import Fault
 from custody import storage_targets
 from custody.models import StorageTarget
@@ -146,7 +147,8 @@ def of(target_id: str) -> Vault:
     """
     found = _made.get(target_id)
     if found is None:
-        target = StorageTarget.objects.unscoped("whose it is, its entry knows").filter(pk=target_id).first()
+        targets = StorageTarget.objects.unscoped("whose it is, its entry knows")
+        target = db.only(targets.filter(pk=target_id))
         if target is None:
             raise VaultUnavailable(because=f"there is no storage target {target_id}")
         found = _made[target_id] = made_from(target)

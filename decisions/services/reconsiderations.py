@@ -6,6 +6,7 @@ from accounts import audit
 from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
+from config import db
 from config.api import strict_json
 from config.api.strict_json import spelling
 from config.errors import DomainError
@@ -88,7 +89,7 @@ def _require_new(caller: Caller, decision_id: str) -> None:
     """The vault may not answer now, and then `store_records` cannot tell that what is there has other salts."""
     rows = Decision.objects.for_organization(caller.organization_id)
     pk = custody.record_id(caller.organization_id, decision_id)
-    earlier = rows.filter(pk=pk, record__state=Entry.State.STORED).first()
+    earlier = db.only(rows.filter(pk=pk, record__state=Entry.State.STORED))
     if earlier:
         raise AlreadyRecorded(earlier.pk)
 
