@@ -68,17 +68,15 @@ class DecisionAdmin(OrDisposed):
         is_by_decision = any(name.startswith("decided_at__") and value for name, value in request.GET.items())
         return ("-decided_at", "-pk") if is_by_decision else self.ordering
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Decision]:
-        return super().get_queryset(request).with_current()  # type: ignore[attr-defined, no-any-return]
-
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Decision], search_term: str
     ) -> tuple[QuerySet[Decision], bool]:
-        term = search_term.strip()
+        """For every list, searched or not."""
+        rows, term = queryset.with_current(), search_term.strip()  # type: ignore[attr-defined]
         if not term:
-            return queryset, False
+            return rows, False
         record_id = _uuid(term)
-        return beginning(queryset, self.search_fields, term, *([record_id] if record_id else [])), False
+        return beginning(rows, self.search_fields, term, *([record_id] if record_id else [])), False
 
     @admin.display(description="system")
     def system(self, row: Decision) -> str:
@@ -183,7 +181,7 @@ class DecisionAdmin(OrDisposed):
     def _decision(self, request: HttpRequest, pk: str) -> Decision:
         found = self.found(request, pk)
         rows = Decision.objects.for_organization(found.organization_id)
-        return rows.select_related("record", "reconsiders", "first").with_current().get(pk=found.pk)
+        return rows.select_related("record", "reconsiders", "first").get(pk=found.pk)
 
     def _page(
         self,
@@ -196,6 +194,8 @@ class DecisionAdmin(OrDisposed):
     ) -> HttpResponse:
         against = refusal(request, Permission.RECONSIDER)
         reason = None if against else occasion(request, found)
+        chain = history(found)
+        found.take_current(chain)
         return self.page(
             request,
             "decisions/decision.html",
@@ -203,7 +203,7 @@ class DecisionAdmin(OrDisposed):
             status=status,
             decision=found,
             part=self._part(request, found),
-            history=history(found),
+            history=chain,
             panels=panels(request, found),
             form=form or ReviewForm(initial=reason.initial if reason else None),
             occasion=reason,

@@ -1,4 +1,5 @@
 import uuid
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import cache
 from typing import cast
@@ -84,7 +85,7 @@ class Decision(models.Model):
     reviewer = models.CharField(max_length=256, blank=True)
     reviewer_authority = models.CharField(max_length=256, blank=True)
 
-    # What `with_current` adds.
+    # What `with_current` and `take_current` add.
     current_action: str | None
     latest_reconsideration: str | None
     latest_outcome: str | None
@@ -121,6 +122,14 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return self.decision_id
+
+    def take_current(self, chain: Sequence["Decision"]) -> None:
+        """Know what `with_current` adds by the reconsiderations of its chain, oldest first: asking for it takes several
+        times as long as asking for the decision."""
+        of_this = [each for each in chain if each.first_id == self.pk]
+        self.current_action = next((each.action for each in reversed(of_this) if each.action), self.action)
+        self.latest_reconsideration = of_this[-1].decision_id if of_this else None
+        self.latest_outcome = (of_this[-1].review_outcome or None) if of_this else None
 
 
 class ReconsiderationManager(models.Manager["Reconsideration"]):

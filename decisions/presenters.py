@@ -35,11 +35,13 @@ def summary(decision: Decision) -> dict[str, Any]:
 
 def detail(decision: Decision) -> dict[str, Any]:
     """A decision with its chain of reconsiderations."""
+    history = selectors.history(decision)
+    decision.take_current(history)
     return {
         **summary(decision),
         "reconsiders": decision.reconsiders.decision_id if decision.reconsiders else None,
         "first_record_id": str(decision.first_id) if decision.first_id else None,
-        "history": [_reconsideration(each) for each in selectors.history(decision)],
+        "history": [_reconsideration(each) for each in history],
     }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 
 from django.db.models import QuerySet
 
+from config import db
 from config.errors import DomainError, NotFound
 from custody import selectors as custody
 from custody.models import Disposal, Entry
@@ -53,11 +54,8 @@ def of_kind(rows: QuerySet[Decision], kind: str) -> QuerySet[Decision]:
     return rows.filter(first__isnull=False) if kind == reviews.KIND else rows.filter(kind=kind)
 
 
-def decision(organization_id: uuid.UUID, decision_id: str, *, current: bool = False) -> Decision:
+def decision(organization_id: uuid.UUID, decision_id: str) -> Decision:
     """One decision of the organization with its custody row.
-
-    Args:
-        current: with what its latest reconsiderations made of it, which takes as long to ask for as all the rest.
 
     Raises:
         Disposed: the record of this id was disposed of.
@@ -67,8 +65,7 @@ def decision(organization_id: uuid.UUID, decision_id: str, *, current: bool = Fa
     if "\x00" in decision_id:  # identities of other records begin with it, and none of these has it
         raise DecisionNotFound
     rows = Decision.objects.for_organization(organization_id).select_related("record", "reconsiders")
-    rows = rows.filter(pk=custody.record_id(organization_id, decision_id))
-    found = (rows.with_current() if current else rows).first()
+    found = db.only(rows.filter(pk=custody.record_id(organization_id, decision_id)))
     if found is None:
         if disposal := disposals(organization_id, [decision_id]).get(decision_id):
             raise Disposed(disposal)

@@ -13,11 +13,8 @@ from decisions.records import DecisionId
 _DECISION_ID: TypeAdapter[str] = TypeAdapter(DecisionId)
 
 
-def decision_of(request: Request, decision_id: str, *, current: bool = False) -> Decision:
+def decision_of(request: Request, decision_id: str) -> Decision:
     """The caller's decision that the path names.
-
-    Args:
-        current: see `selectors.decision`.
 
     Raises:
         Invalid, DecisionNotFound
@@ -25,6 +22,6 @@ def decision_of(request: Request, decision_id: str, *, current: bool = False) ->
     """
     name = parameter(_DECISION_ID, "path", "decision_id", decision_id)
     try:
-        return selectors.decision(caller_of(request).organization_id, name, current=current)
+        return selectors.decision(caller_of(request).organization_id, name)
     except Disposed as gone:
         raise gone if request.method == "GET" else DisposedConflict(gone.disposal) from None

@@ -38,7 +38,7 @@ class Decisions(Resource):
         errors=[404, GONE],
     )
     def retrieve(self, request: Request, decision_id: str) -> HttpResponse:
-        return answer(presenters.detail(decision_of(request, decision_id, current=True)))
+        return answer(presenters.detail(decision_of(request, decision_id)))
 
     @operation(
         "get_decision_record",
