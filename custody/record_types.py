@@ -99,7 +99,7 @@ class RecordType:
     page: Page
     root: Callable[[Entry], uuid.UUID]
     members: Callable[[Families], Iterable[tuple[uuid.UUID, uuid.UUID]]]
-    counts_from: Callable[[Families], Iterable[tuple[uuid.UUID, datetime]]]
+    counts_from: Callable[[Families], Iterable[tuple[uuid.UUID, datetime]]] = _nothing
     floors: Callable[[Families], Iterable[tuple[uuid.UUID, Floor]]] = _nothing
     all_floors: Callable[[], Iterable[Floor]] = tuple
     obstacles: Callable[[Families], Iterable[tuple[uuid.UUID, str]]] = _nothing

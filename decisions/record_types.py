@@ -42,11 +42,6 @@ def _record_type(name: str, index_row: Callable[..., Decision], **more: Any) -> 
     def rows(families: Families) -> QuerySet[Decision]:
         return chains(families).filter(kind=name)
 
-    def counts_from(families: Families) -> Iterator[tuple[uuid.UUID, datetime]]:
-        """The date of the decision, else when its record was received."""
-        latest = Max(Coalesce("decided_at", "received_at"))
-        yield from rows(families).order_by().values(root=ROOT).annotate(at=latest).values_list("root", "at")
-
     def families_about(organization_id: uuid.UUID, reference: str) -> set[uuid.UUID]:
         about = Decision.objects.for_organization(organization_id).filter(kind=name, subject_reference=reference)
         return set(about.values_list(ROOT, flat=True))
@@ -58,12 +53,17 @@ def _record_type(name: str, index_row: Callable[..., Decision], **more: Any) -> 
         page=Page(Decision),
         root=lambda entry: root_of(entry.organization_id, entry.pk),
         members=lambda families: rows(families).order_by("received_at", "pk").values_list(ROOT, "pk"),
-        counts_from=counts_from,
         export=lambda families: map(_exported, rows(families).select_related("record").order_by("received_at", "pk")),
         readable=partial(readable.decision, is_review=name == reviews.KIND),
         families_about=families_about,
         **more,
     )
+
+
+def _counts_from(families: Families) -> Iterator[tuple[uuid.UUID, datetime]]:
+    """The date of the latest decision or reconsideration, else when its record was received."""
+    latest = Max(Coalesce("decided_at", "received_at"))
+    yield from chains(families).order_by().values(root=ROOT).annotate(at=latest).values_list("root", "at")
 
 
 def _candidates(organization_id: uuid.UUID, before: datetime, after: uuid.UUID) -> Iterator[uuid.UUID]:
@@ -95,6 +95,11 @@ def _exported(row: Decision) -> dict[str, Any]:
 
 
 DECISION = _record_type(
-    records.KIND, records.index_row, candidates=_candidates, lock=_lock, erase=lambda families: erase(chains(families))
+    records.KIND,
+    records.index_row,
+    counts_from=_counts_from,
+    candidates=_candidates,
+    lock=_lock,
+    erase=lambda families: erase(chains(families)),
 )
 RECONSIDERATION = _record_type(reviews.KIND, reviews.index_row)
