@@ -130,11 +130,11 @@ def test_a_worker_that_is_killed_costs_its_lease_and_no_record(loans, stopped, w
 def test_a_backlog_that_takes_longer_than_a_worker_s_time_is_taken_on_where_it_was_left(source, working):
     backlog = source("backlog")
     for number in range(3):
-        backlog.put(f"{number}.ndjson", range(number * 5, (number + 1) * 5))
+        backlog.put(f"{number}.ndjson", range(number * 2, (number + 1) * 2))
     backlog.connect()
-    for _ in range(30):
+    for _ in range(20):
         poll(working, seconds=0.001)
         if "finished" in (outcomes := backlog.outcomes()):
             break
-    assert outcomes.count("more") >= 15
-    assert backlog.shown()["records"] == {"seen": 15, "new": 15, "repeated": 0, "quarantined": 0}
+    assert outcomes.count("more") >= 6
+    assert backlog.shown()["records"] == {"seen": 6, "new": 6, "repeated": 0, "quarantined": 0}

@@ -20,7 +20,7 @@ STEPS = [
 ]
 RUN_OUT = "UPDATE custody_waitingobject SET lease_until = '2000-01-01 00:00:00+00:00' WHERE lease_token IS NOT NULL"
 STORED = "SELECT count(*) FROM custody_entry WHERE state = 'stored'"
-RECORDS = 120
+RECORDS = 80
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def kill_under_load(live, working, before):
     running = [working.worker("custody") for _ in range(2)]
     for each in senders:
         each.start()
-    for goal in range(RECORDS // 6, RECORDS // 2 + 1, RECORDS // 6):
+    for goal in range(RECORDS // 4, RECORDS // 2 + 1, RECORDS // 4):
         wait_until(lambda: count(live, STORED) >= before + goal, "records are stored")  # noqa: B023
         running.pop(0).kill()
         live.sql(RUN_OUT)
