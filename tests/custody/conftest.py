@@ -75,9 +75,10 @@ def microsoft(_microsoft: AzureCloud) -> AzureCloud:
 def storage_of(
     request: pytest.FixtureRequest, trusted: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., CloudStorage]:
-    """Makes an empty bucket at a provider. Whatever fails there is tried anew at once, and nothing is remembered."""
-    for name in ("MARKED_SECONDS", "FAILING_SECONDS"):
-        monkeypatch.setattr(cloud, name, 0.0)
+    """Makes an empty bucket at a provider. Whatever fails there is tried anew at once; a marker that was seen is there.
+    Tests that take it away, and those of single requests, have `marker_asked_for` too."""
+    monkeypatch.setattr(cloud, "MARKED_SECONDS", 3600.0)
+    monkeypatch.setattr(cloud, "FAILING_SECONDS", 0.0)
     makers: dict[str, tuple[str, Any]] = {
         "aws": ("amazon", amazon_bucket),
         "gcp": ("google", google_bucket),
@@ -90,6 +91,12 @@ def storage_of(
         return made
 
     return make
+
+
+@pytest.fixture
+def marker_asked_for(storage_of: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before each use of a bucket."""
+    monkeypatch.setattr(cloud, "MARKED_SECONDS", 0.0)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.custody.cloud_storage import PROVIDERS
 from tests.system.live import wait_until
 from tests.threads import HANGS_SECONDS, at_once
 
-pytestmark = [pytest.mark.django_db, pytest.mark.once]
+pytestmark = [pytest.mark.django_db, pytest.mark.once, pytest.mark.usefixtures("marker_asked_for")]
 
 KEY = "0a/records/ff/ff00"
 USES = {

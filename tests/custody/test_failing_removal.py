@@ -9,7 +9,7 @@ from tests.custody.cloud_storage import PROVIDERS
 from tests.system.live import wait_until
 from tests.threads import HANGS_SECONDS
 
-pytestmark = [pytest.mark.django_db, pytest.mark.once]
+pytestmark = [pytest.mark.django_db, pytest.mark.once, pytest.mark.usefixtures("marker_asked_for")]
 
 
 @pytest.fixture(params=PROVIDERS)

@@ -20,7 +20,7 @@ from tests.support.web_server import Reply, json_reply
 from tests.system.live import wait_until
 from tests.threads import HANGS_SECONDS, at_once
 
-pytestmark = [pytest.mark.django_db, pytest.mark.once]
+pytestmark = [pytest.mark.django_db, pytest.mark.once, pytest.mark.usefixtures("marker_asked_for")]
 
 RAW = b'{"decision_id": "loan-1", "amount": 1.50}'
 NONSENSE = {

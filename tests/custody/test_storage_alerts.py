@@ -12,7 +12,7 @@ from custody.models import StorageAlert, StorageOutage, WaitingObject
 from tests.custody.cloud_storage import PROVIDERS
 from tests.people import add_person
 
-pytestmark = [pytest.mark.django_db, pytest.mark.once]
+pytestmark = [pytest.mark.django_db, pytest.mark.once, pytest.mark.usefixtures("marker_asked_for")]
 
 
 @pytest.fixture
