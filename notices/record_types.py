@@ -11,6 +11,7 @@ from typing import Any
 from django.db.models import BooleanField, Exists, ExpressionWrapper, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from config import db
 from config.api.times import rfc3339
 from custody.models import Entry
 from custody.record_types import Families, Floor, Page, RecordType
@@ -153,7 +154,7 @@ def _step(step: Step) -> dict[str, Any]:
 
 
 def _approval(notice: Notice) -> dict[str, Any] | None:
-    found = Approval.objects.for_organization(notice.organization_id).filter(notice=notice).first()
+    found = db.only(Approval.objects.for_organization(notice.organization_id).filter(notice=notice))
     if found is None:
         return None
     return {"authority": found.authority, "comment": found.comment, "created_at": rfc3339(found.created_at)}

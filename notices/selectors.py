@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from accounts.models import Organization
+from config import db
 from config.api import strict_json
 from config.errors import Fault, NotFound
 from custody import selectors as custody
@@ -51,7 +52,7 @@ def facts_of(decision: Decision) -> Facts:
 
 def settings_of(organization_id: uuid.UUID) -> NoticeSettings:
     """The organization's notice settings, the defaults if it has made none."""
-    row = NoticeSettings.objects.for_organization(organization_id).first()
+    row = db.only(NoticeSettings.objects.for_organization(organization_id))
     return row or NoticeSettings(organization_id=organization_id)
 
 
@@ -239,7 +240,7 @@ def published(address: str) -> Notice:
     notices = _complete(Notice.with_disposed.unscoped("whoever has the address has the letter"))
     if not address.isalnum():  # a NUL cannot be asked of PostgreSQL
         raise NotFound
-    notice = notices.filter(address=address, approval__isnull=False, sealed__isnull=False).first()
+    notice = db.only(notices.filter(address=address, approval__isnull=False, sealed__isnull=False))
     if notice is None:
         raise NotFound
     return notice
@@ -283,7 +284,7 @@ def review_request(organization_id: uuid.UUID, request_id: int) -> ReviewRequest
 
 def delivery(notice: Notice, delivery_id: int) -> Delivery:
     """One delivery of a notice. Raises NotFound for any other id."""
-    row = notice.deliveries.filter(pk=delivery_id).first()
+    row = db.only(notice.deliveries.filter(pk=delivery_id))
     if row is None:
         raise NotFound("This notice has no delivery of this id.")
     return row
@@ -292,7 +293,7 @@ def delivery(notice: Notice, delivery_id: int) -> Delivery:
 def authority_grant(organization_id: uuid.UUID, grant_id: int) -> AuthorityGrant:
     """One grant of the organization, with whose it is. Raises NotFound for any other id."""
     rows = AuthorityGrant.objects.for_organization(organization_id).select_related("user")
-    grant = rows.filter(pk=grant_id).first()
+    grant = db.only(rows.filter(pk=grant_id))
     if grant is None:
         raise NotFound("There is no authority grant of this id in your organization.")
     return grant

@@ -8,6 +8,7 @@ from django.urls import URLPattern, path
 
 from accounts.back_office import ReadOnlyAdmin, View, caller, label_of, moment, refusal
 from accounts.roles import Permission
+from config import db
 from config.errors import DomainError
 from custody.models import Disposal
 from decisions.models import Decision
@@ -81,7 +82,7 @@ class HoldAdmin(ReadOnlyAdmin):
     def more(self, request: HttpRequest, row: Hold) -> dict[str, Any]:
         rows = Decision.objects.for_organization(row.organization_id)
         return {
-            "decision": rows.filter(pk=row.root).first() if row.root else None,
+            "decision": db.only(rows.filter(pk=row.root)) if row.root else None,
             "families": 0 if row.lifted_at else selectors.count_covered(row),
             "form": LiftForm(),
             "reason": refusal(request, Permission.MANAGE_HOLDS),
@@ -101,7 +102,7 @@ class HoldAdmin(ReadOnlyAdmin):
     def place_on(self, request: HttpRequest, record_id: Any) -> HttpResponse:
         """A hold on one decision, with all that belongs to it."""
         operator = caller(request, Permission.MANAGE_HOLDS)
-        decision = Decision.objects.for_organization(operator.organization_id).filter(pk=record_id).first()
+        decision = db.only(Decision.objects.for_organization(operator.organization_id).filter(pk=record_id))
         if decision is None:
             raise Http404
         form = HoldForm(request.POST or None)

@@ -7,6 +7,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from accounts.back_office.lists import MOST
+from config import db
 from config.errors import Fault
 from custody import journal
 from custody.models import Disposal
@@ -36,7 +37,7 @@ def history(organization_id: uuid.UUID) -> list[Policy]:
 
 def hold(organization_id: uuid.UUID, number: int) -> Hold:
     """Raises NoHold."""
-    found = Hold.objects.for_organization(organization_id).filter(number=number).first()
+    found = db.only(Hold.objects.for_organization(organization_id).filter(number=number))
     if found is None:
         raise NoHold
     return found

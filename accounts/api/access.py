@@ -23,7 +23,7 @@ from accounts.schemas import (
     SignedIn,
 )
 from accounts.services import codes, sessions, sign_in
-from config import client_ip
+from config import client_ip, db
 from config.api.pagination import paginate
 from config.api.resources import ANYBODY, Resource, operation
 from config.api.responses import answer
@@ -135,7 +135,7 @@ class Sessions(Resource):
         errors=[404],
     )
     def end(self, request: Request, session_id: int) -> HttpResponse:
-        found = SignedInSession.objects.filter(user=_person(request), pk=session_id).first()
+        found = db.only(SignedInSession.objects.filter(user=_person(request), pk=session_id))
         if found is None:
             raise NotFound("You have no session of this id.")
         shown = _shown(found, request._request.session.session_key)

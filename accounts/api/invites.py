@@ -9,6 +9,7 @@ from accounts.models import Invite
 from accounts.roles import Permission, Role
 from accounts.schemas import AcceptInviteIn, InviteIn, InviteList, InviteOut, ListPage, SignedIn
 from accounts.services import invites, second_factor, sessions
+from config import db
 from config.api.pagination import paginate
 from config.api.resources import ANYBODY, Resource, operation
 from config.api.responses import answer
@@ -52,7 +53,7 @@ class Invites(Resource):
     )
     def revoke(self, request: Request, invite_id: int) -> HttpResponse:
         caller = caller_of(request)
-        found = Invite.objects.for_organization(caller.organization_id).filter(pk=invite_id).first()
+        found = db.only(Invite.objects.for_organization(caller.organization_id).filter(pk=invite_id))
         if found is None:
             raise NotFound("There is no invitation of this id in your organization.")
         return answer(_shown(invites.revoke_invite(caller=caller, invite=found)))

@@ -9,6 +9,7 @@ from accounts.idempotency import idempotent
 from accounts.models import ApiKey
 from accounts.roles import Permission, Role
 from accounts.schemas import KeyIn, KeyList, KeyOut, ListPage, NewKeyOut
+from config import db
 from config.api.pagination import paginate
 from config.api.resources import Resource, operation
 from config.api.responses import answer
@@ -53,7 +54,7 @@ class ApiKeys(Resource):
     )
     def revoke(self, request: Request, key_id: str) -> HttpResponse:
         caller = caller_of(request)
-        key = ApiKey.objects.for_organization(caller.organization_id).filter(key_id=key_id).first()
+        key = db.only(ApiKey.objects.for_organization(caller.organization_id).filter(key_id=key_id))
         if key is None:
             raise NotFound("There is no API key of this id in your organization.")
         return answer(_shown(services.revoke_api_key(caller=caller, key=key)))

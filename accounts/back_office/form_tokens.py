@@ -6,6 +6,8 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.http import HttpRequest
 
+from config import db
+
 _UNSENT = "unsent_forms"
 _MOST = 20
 
@@ -20,7 +22,7 @@ def form_token(request: HttpRequest) -> str:
 def is_sent_first(request: HttpRequest, token: str) -> bool:
     """Whether a form with this token comes for the first time; of two that come at once, one does."""
     with transaction.atomic():
-        kept = Session.objects.select_for_update().filter(pk=request.session.session_key).first()
+        kept = db.only(Session.objects.select_for_update().filter(pk=request.session.session_key))
         unsent = kept.get_decoded().get(_UNSENT, []) if kept else []  # it can end in this very moment
         if token not in unsent:
             return False

@@ -13,7 +13,7 @@ from accounts.callers import Caller
 from accounts.models import Invite, Member, Organization
 from accounts.roles import Permission, Role
 from accounts.services.members import RoleOutOfReach, join
-from config import leases
+from config import db, leases
 from config.celery import wake
 from config.errors import DomainError, NotFound
 
@@ -105,7 +105,7 @@ def open_invite(token: str) -> Invite:
     found = None
     if identifier.isascii() and identifier.isdigit() and len(identifier) < 19:
         offers = Invite.objects.unscoped("whoever has the link is a member of no organization yet")
-        found = offers.select_related("organization").filter(pk=int(identifier)).first()
+        found = db.only(offers.select_related("organization").filter(pk=int(identifier)))
     genuine = token_hashing.matches(PURPOSE, secret, found.digest if found and found.digest else token_hashing.ABSENT)
     if found is None or not genuine or found.accepted_at or found.revoked_at or found.expires_at <= timezone.now():
         raise InviteGone

@@ -12,6 +12,7 @@ from accounts.callers import Caller
 from accounts.models import ApiKey, Member, SignedInSession, User
 from accounts.roles import Permission, Role, permissions
 from accounts.services import keys, sessions
+from config import db
 from config.errors import DomainError, NotAllowed, NotFound
 
 
@@ -121,7 +122,7 @@ def _locked(caller: Caller, member: Member, *, becomes: Role | None) -> Member:
     """The member's row, locked with all owners of the organization, so that two changes cannot unmake the last two."""
     members = Member.objects.for_organization(caller.organization_id)
     owners = list(members.select_for_update().filter(role=Role.OWNER).values_list("pk", flat=True))
-    found = members.select_for_update(of=("self",)).select_related("user").filter(pk=member.pk).first()
+    found = db.only(members.select_for_update(of=("self",)).select_related("user").filter(pk=member.pk))
     if found is None:
         raise MemberGone
     if Role.OWNER in (found.role, becomes) and caller.role is not Role.OWNER:

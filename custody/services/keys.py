@@ -117,7 +117,7 @@ def _replace_active(made: Key) -> str:
     own = Key.objects.for_organization(made.organization_id).filter(purpose=made.purpose)
     active = own.get(retired_at=None)
     own.filter(retired_at=None).update(retired_at=timezone.now())
-    known = own.filter(key_id=made.key_id).first()
+    known = db.only(own.filter(key_id=made.key_id))
     if known:
         made.pk, made.created_at = known.pk, known.created_at
     made.save()

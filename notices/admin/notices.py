@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from accounts import selectors as accounts
 from accounts.back_office import caller
 from accounts.roles import Permission
+from config import db
 from config.errors import NotFound
 from custody.disposal_pages import OrDisposed, page_of
 from custody.models import Disposal
@@ -153,7 +154,7 @@ class NoticeAdmin(OrDisposed):
         """The request for review whose outcome is to be told, as the form names it."""
         number = request.POST.get("review_request", "")
         rows = follow_up.requests_answered_by(decision)
-        return rows.filter(pk=int(number)).first() if _NUMBER.fullmatch(number) else None
+        return db.only(rows.filter(pk=int(number))) if _NUMBER.fullmatch(number) else None
 
     def act(self, request: HttpRequest, pk: str, name: str) -> HttpResponse:
         """Do one of ACTIONS. What was entered stays on the page if it is refused."""

@@ -6,6 +6,7 @@ from accounts.authentication import caller_of
 from accounts.idempotency import idempotent
 from accounts.models import Member
 from accounts.roles import Permission
+from config import db
 from config.api.pagination import Page, paginate
 from config.api.resources import Resource, operation
 from config.api.responses import answer
@@ -42,7 +43,7 @@ class AuthorityGrants(Resource):
         for position, name in enumerate(body.packs):
             pack_named(name, "packs", position)
         members = Member.objects.for_organization(caller.organization_id)
-        member = members.filter(user__email=body.email.strip().lower()).first()
+        member = db.only(members.filter(user__email=body.email.strip().lower()))
         if member is None:
             raise Invalid(
                 [{"type": "value_error", "loc": ["body", "email"], "msg": "No member has this mail address."}]

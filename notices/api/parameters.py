@@ -6,6 +6,7 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
+from config import db
 from config.errors import Invalid
 from custody.selectors import Disposed, DisposedConflict
 from decisions.models import Decision
@@ -40,7 +41,7 @@ def answered_request(decision: Decision, number: str | None, *loc: str | int) ->
     """The request for review of a number in the body, if any. Raises Invalid if the decision does not answer it."""
     if number is None:
         return None
-    if found := follow_up.requests_answered_by(decision).filter(pk=int(number)).first():
+    if found := db.only(follow_up.requests_answered_by(decision).filter(pk=int(number))):
         return found
     msg = (
         "This record answers no request for review of this number. Draft about a reconsideration that was recorded "

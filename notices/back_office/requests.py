@@ -7,6 +7,7 @@ from django.http import HttpRequest
 
 from accounts.back_office import may_look, refusal
 from accounts.roles import Permission
+from config import db
 from decisions.back_office import Occasion, Panel
 from decisions.models import Decision
 from notices import follow_up, selectors
@@ -40,7 +41,7 @@ class Letter:
 
 def letter(request: ReviewRequest) -> Letter | None:
     """The letter that follows a request of `with_answer`; None while no reconsideration has answered it."""
-    answer = Decision.objects.for_organization(request.organization_id).filter(pk=request.answer_id).first()
+    answer = db.only(Decision.objects.for_organization(request.organization_id).filter(pk=request.answer_id))
     if answer is None:
         return None
     recipient = RecipientForm.lines(follow_up.addressee(request.notice, request))

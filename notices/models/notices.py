@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from accounts.models import Member, Organization
+from config import db
 from config.tenancy import TenantQuerySet
 from custody.models import Disposal
 from custody.selectors import DisposedConflict, disposal_of
@@ -26,7 +27,7 @@ def new_address() -> str:
 class NoticeQuerySet(TenantQuerySet["Notice"]):
     def locked(self, notice_id: uuid.UUID) -> "Notice":
         """One of them as it is now, which nobody else changes until this transaction ends. Raises DisposedConflict."""
-        row = self.select_for_update(of=("self",)).filter(pk=notice_id).first()
+        row = db.only(self.select_for_update(of=("self",)).filter(pk=notice_id))
         if row is None:
             raise DisposedConflict(
                 Notice.with_disposed.unscoped("asked for by whoever had it").get(pk=notice_id).disposal

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST
 from accounts import selectors as accounts
 from accounts.back_office import Bar, Chart, caller, refusal
 from accounts.roles import Permission
+from config import db
 from config.errors import DomainError
 from custody import families
 from retention import rules, selectors, services
@@ -76,7 +77,7 @@ class PolicyPages(SubjectPages):
 
     def confirm(self, request: HttpRequest, pk: int, candidates: int) -> HttpResponse:
         owner = caller(request, Permission.DISPOSE)
-        run = selectors.runs(owner.organization_id).filter(pk=pk).first()
+        run = db.only(selectors.runs(owner.organization_id).filter(pk=pk))
         if run is None:
             raise Http404
         try:
