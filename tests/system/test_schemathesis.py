@@ -10,7 +10,7 @@ import pytest
 from tests.databases import CHECKOUT
 from tests.system.live import server
 
-EXAMPLES = os.environ.get("SCHEMATHESIS_EXAMPLES", "5")  # a thousand take half an hour
+EXAMPLES = os.environ.get("SCHEMATHESIS_EXAMPLES", "3")  # a thousand take half an hour
 
 CONFIG = """
 hooks = "tests.system.schemathesis_hooks"
