@@ -1,9 +1,9 @@
 """Dockerfile and compose.yaml, carried out step by step without Docker, against a real PostgreSQL and Redis."""
 
-import base64
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,13 +17,13 @@ import yaml
 from django.conf import settings
 
 from config.management.commands.serve import GRANIAN
-from tests import throwaway
-from tests.databases import CHECKOUT
+from tests.databases import CHECKOUT, installation
 from tests.system.image import Build, context_files, exec_form, ignored, inside, locked
 from tests.system.live import Client, lasting_port, listens, wait_until
 from tests.threads import HANGS_SECONDS
+from tests.throwaway import redis
 
-pytestmark = pytest.mark.once  # it brings a database of its own
+pytestmark = pytest.mark.once
 
 COMPOSE = yaml.safe_load((CHECKOUT / "compose.yaml").read_text())
 CHOSEN = {"CUSTODY_VAULT": "filesystem"}  # the variables that an administrator sets beside compose.yaml
@@ -39,14 +39,16 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Build:
 class Running:
     """The services of compose.yaml as processes: same commands and environment, other hosts, ports and paths."""
 
-    def __init__(self, build: Build, database_url: str, redis_url: str) -> None:
+    def __init__(self, build: Build, database_url: str, redis_url: str, key: str) -> None:
         self.image, self.port = build.stages[-1], lasting_port()
-        self.database_url, self.redis_url = database_url, redis_url
+        self.database_url, self.redis_url, self.key = database_url, redis_url, key
         self.secrets = self.image.root / "run/secrets"
         self.secrets.mkdir(parents=True)
         (self.image.root / "tmp").mkdir()
+        shutil.move(self.image.root / "data/keys/master_key", self.secrets / "master_key")
+        (self.image.root / "data/keys").rmdir()
         for name, content in {
-            "master_key": base64.b64encode(bytes(32)).decode(), "database_url": database_url, "email_url": f"filemail:///{self.image.root}/mail",
+            "database_url": database_url, "email_url": f"filemail:///{self.image.root}/mail",
         }.items():  # fmt: skip
             (self.secrets / name).write_text(content)
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -64,8 +66,8 @@ class Running:
         default = exec_form(self.image.settings["CMD"])
         command = COMPOSE["services"][service].get("command", default)
         words = [self.mapped(word).replace("0.0.0.0", "127.0.0.1") for word in command]
-        if "--workers" in words:  # of the web server: two show what four do
-            words[words.index("--workers") + 1] = "2"
+        if "--workers" in words:  # of the web server: one shows what four do
+            words[words.index("--workers") + 1] = "1"
         return words
 
     def health_command(self, service: str) -> list[str]:
@@ -95,14 +97,6 @@ class Running:
     def log(self, service: str) -> Path:
         return self.image.root / f"{service}.log"
 
-    def run(self, service: str, *command: str) -> str:
-        done = subprocess.run(
-            command, cwd=self.image.root / "app", env=self.environment(service), capture_output=True, text=True,
-            stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout.strip()
-
     def end(self) -> None:
         for process in self.processes.values():
             if process.poll() is None:
@@ -112,22 +106,24 @@ class Running:
 
 @pytest.fixture(scope="module")
 def services(built: Build) -> Iterator[Running]:
-    with throwaway.postgresql(throwaway.FAST) as address, throwaway.redis() as queue:
-        running = Running(built, address + "postgres", queue)
+    """On tables and an organization that are there: both take long to make, and other tests begin with nothing."""
+    data = built.stages[-1].root / "data"
+    with installation(None, data, CHOSEN["CUSTODY_VAULT"]) as (url, key), redis() as queue:
+        running = Running(built, url, queue, key)
         try:
             yield running
         finally:
             running.end()
 
 
+@pytest.mark.postgresql
 def test_the_services_start_in_order_work_together_and_end_when_told(services: Running):
     migrated = services.start("migrate").wait(HANGS_SECONDS)
     assert migrated == 0, services.log("migrate").read_text()
-    key = prepare(services)
     for service in ("web", "worker", "poller", "beat"):
         services.start(service)
     wait_until(lambda: listens(services.port), "the web server listens")
-    with Client(services.port, key) as client:
+    with Client(services.port, services.key) as client:
         wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
         for service in ("web", "worker", "poller", "beat"):
             wait_until(lambda service=service: services.healthy(service), f"{service} is healthy")
@@ -138,17 +134,6 @@ def test_the_services_start_in_order_work_together_and_end_when_told(services: R
         assert services.processes[service].wait(HANGS_SECONDS) == 0, services.log(service).read_text()
         assert "Traceback" not in services.log(service).read_text()
     assert not listens(services.port)
-
-
-def prepare(services: Running) -> str:
-    """A vault, an organization and its owner's API key, by commands that share one process: each has much to import."""
-    commands = [
-        ["custody_create_vault"],
-        ["create_organization", "Bank", "--slug", "bank", "--owner", "owner@bank.example"],
-        ["create_api_key", "--organization", "bank", "--name", "x"],
-    ]
-    program = "import manage, sys\n" + "".join(f"sys.argv[1:] = {each}\nmanage.main()\n" for each in commands)
-    return services.run("web", "python", "-c", program).splitlines()[-1]
 
 
 def take_a_record(services: Running, client: Client) -> None:
@@ -189,6 +174,9 @@ def test_the_image_holds_the_program_and_nothing_else(built: Build):
         "retention", "templates", "static",
     }  # fmt: skip
     assert (app / "static/admin/css/base.css").is_file()
+    assert {path for path in context_files(CHECKOUT, ".") if path.suffix == ".py"} == {
+        path.relative_to(app) for path in app.rglob("*.py")
+    }
     assert not (built.stages[-1].root / "build").exists()
     assert not list(app.rglob("master_key"))
 
