@@ -12,8 +12,9 @@ def live() -> Iterator[Server]:
         yield running
 
 
-@pytest.fixture(scope="module", params=["database", "filesystem"])
+@pytest.fixture(scope="module", params=["database", pytest.param("filesystem", marks=pytest.mark.once)])
 def live_with_each_vault(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """The vault in the database on each of them, for the other one's files are the same beside any."""
     with server(CUSTODY_VAULT=request.param) as running:
         yield running
 

@@ -130,7 +130,7 @@ def places_with_marks(live: Server) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("vault", ["database", "filesystem"])
+@pytest.mark.parametrize("vault", ["database", pytest.param("filesystem", marks=pytest.mark.once)])
 def test_nothing_of_a_disposed_family_is_left_anywhere(vault):
     settings = {"LOG_LEVEL": "DEBUG", "CUSTODY_VAULT": vault}
     with server(workers=1, **settings) as live, worker(live):

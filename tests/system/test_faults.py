@@ -95,7 +95,7 @@ def test_killing_every_process_at_random_moments_loses_no_acknowledged_record(va
     with server(CUSTODY_VAULT=vault) as live:
         with load_on(live, rng) as load:
             for _ in range(kills):
-                enough = len(load.receipts) + rng.randint(1, 60)
+                enough = len(load.receipts) + rng.randint(1, 25)
                 wait_until(lambda enough=enough: len(load.receipts) >= enough, "some records are acknowledged")
                 live.kill()
                 live.start()

@@ -31,13 +31,14 @@ def bodies() -> Iterator[bytes]:
     for decision_id in test_records.ODD_IDS:
         yield json.dumps({"decision_id": decision_id}).encode()
     yield from samples.synthetic_records()
-    yield from islice(samples.mortgage_records(), 0, None, 20)
+    yield from islice(samples.mortgage_records(), 0, None, 100)
 
 
 def _bodies_in(cases: Any) -> Iterator[bytes]:
     if isinstance(cases, bytes):
         yield cases
-        yield b'{"decision_id": "of-a-value-%d", "value": %s}' % (len(cases), cases)
+        if len(cases) < 2**20:
+            yield b'{"decision_id": "of-a-value-%d", "value": %s}' % (len(cases), cases)
     elif isinstance(cases, dict):
         yield from _bodies_in([*cases.values()])
     elif isinstance(cases, tuple | list):  # pytest.param is a tuple too
@@ -88,11 +89,12 @@ def _without_random(value: Any) -> Any:
 
 
 def test_every_body_of_the_other_tests_is_answered_alike_at_first_again_and_with_other_content(live, both):
-    statuses = [same(both, "POST", "/v1/ingest/srf", body).status for body in dict.fromkeys(bodies())]
-    assert live.answered_by_lane() > statuses.count(201) / 2, "the lane took those that are new and small"
-    seen = set(statuses)
-    seen |= {same(both, "POST", "/v1/ingest/srf", body).status for body in dict.fromkeys(bodies())}
-    assert seen >= {200, 201, 409, 422}
+    statuses = {body: same(both, "POST", "/v1/ingest/srf", body).status for body in dict.fromkeys(bodies())}
+    first = list(statuses.values())
+    assert live.answered_by_lane() > first.count(201) / 2, "the lane took those that are new and small"
+    kept = [body for body, status in statuses.items() if status in (200, 201, 409)]  # what is no record stays none
+    again = [same(both, "POST", "/v1/ingest/srf", body).status for body in kept]
+    assert {*first, *again} >= {200, 201, 409, 422}
 
 
 HEADERS = [

@@ -53,7 +53,7 @@ def test_killing_every_process_at_random_moments_does_nothing_twice_and_loses_no
         for caller in callers:
             caller.start()
         for _ in range(4):
-            enough = len(answers) + random.randint(5, 20)
+            enough = len(answers) + random.randint(3, 10)
             wait_until(lambda enough=enough: len(answers) >= enough, "some are answered")
             live.kill()
             live.start()
