@@ -69,9 +69,14 @@ class Command(BaseCommand):
 
 
 def _require_free(host: str, port: int) -> None:
-    """Two web servers could share a port without either noticing, and half of the answers would be the old one's."""
+    """Two web servers could share a port without either noticing, and half of the answers would be the old one's.
+
+    Nothing listens here: who comes at that moment would take the service for running.
+    """
     try:
-        socket.create_server((host, port)).close()
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # connections that have just ended do not count
+            probe.bind((host, port))
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise CommandError(f"Port {port} is in use. Stop what listens there, or choose another port.") from None
