@@ -19,13 +19,16 @@ from tests.throwaway import FAST, postgresql, redis
 _MEMORY = Path("/dev/shm")
 _ROOM = 6 * 2**30
 _CORES = os.cpu_count() or 1
+_YIELDING = ["nice", "-n", "3"]
+"""What runs beside the whole takes less of a core, so that it lasts longer and fills what waiting tests leave."""
 
 
 def suite(name: str, workers: int, *arguments: str, output: IO[str] | None = None, **environment: str) -> int:
     """Run a part of the suite. Returns its exit code; its lines go to `output`, if not to the terminal."""
     print(f"\n── the suite on {name} ──", file=output, flush=True)
     spread = ["-n", str(workers), "--dist", "loadfile", "--no-loadscope-reorder"] if workers > 1 else []
-    command = [sys.executable, "-m", "pytest", *spread, *arguments, *sys.argv[1:]]
+    pace = _YIELDING if output else []
+    command = [*pace, sys.executable, "-m", "pytest", *spread, *arguments, *sys.argv[1:]]
     return subprocess.run(command, env=os.environ | environment, stdin=subprocess.DEVNULL, stdout=output).returncode
 
 

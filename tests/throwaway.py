@@ -14,7 +14,7 @@ from pathlib import Path
 DURABLE = {}
 FAST = {
     "fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off",
-    "wal_level": "minimal", "max_wal_senders": "0",
+    "wal_level": "minimal", "max_wal_senders": "0", "update_process_title": "off", "checkpoint_timeout": "1h",
     "join_collapse_limit": "1",  # planning takes longer than reading so few rows, most of all which join to begin with
 }  # fmt: skip
 _LINUX_VERSIONS = "/usr/lib/postgresql/*/bin"

@@ -41,7 +41,8 @@ def history(organization, api) -> list[str]:
                 object_id=f"key-{hour // 3}",
                 hour=hour,
             )
-    return [str(pk) for pk in AuditEvent.objects.filter(verb__startswith="test").values_list("pk", flat=True)]
+    made = AuditEvent.objects.filter(verb__startswith="test").order_by("pk")
+    return [str(pk) for pk in made.values_list("pk", flat=True)]
 
 
 def hours(found: list[dict]) -> list[int]:
