@@ -36,8 +36,13 @@ class Run:
                 ["make", "run"], cwd=self.copy, env=kept | {"PORT": str(self.port), "DATA_DIR": str(self.data)},
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, umask=0o022,
             )  # fmt: skip
-        wait_until(lambda: listens(self.port) or self.process.poll() is not None, "the service answers")
+        wait_until(lambda: self.answers() or self.process.poll() is not None, "the service answers")
         assert self.process.poll() is None, self.output()
+
+    def answers(self) -> bool:
+        with suppress(OSError), Client(self.port, self.key) as client:
+            return client.get("/healthz").status == 200
+        return False
 
     def output(self) -> str:
         return self.log.read_text()

@@ -29,10 +29,10 @@ def are_polled(sources: list[Source]) -> bool:
 
 
 def test_a_worker_that_is_killed_again_and_again_loses_and_doubles_nothing(live: Server, working: Workers, source: Any):
-    records, kills = RECORDS, 0
+    records, kills = 2 * RECORDS, 0
     loans = filled(source("loans"), records)
     while not are_polled([loans]):
-        goal = loans.records() + random.randrange(1, records // 4)
+        goal = loans.records() + random.randrange(1, records // 8)
         worker = working.poll()
         wait_until(lambda: has_ended(worker) or loans.records() >= goal, "records come")  # noqa: B023
         kills += not has_ended(worker)
