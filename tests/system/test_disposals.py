@@ -11,7 +11,7 @@ from tests.threads import HANGS_SECONDS
 
 pytestmark = pytest.mark.slow
 
-RECORDS = 700
+RECORDS = 1000
 
 
 def test_a_restored_backup_brings_nothing_back():
