@@ -34,12 +34,6 @@ _MOMENTS = (
 
 
 _ROOT = Coalesce("decision__first", "decision")
-_UNFINISHED = (
-    "A notice about it is neither delivered nor withdrawn.",
-    "A letter about it is still to be mailed.",
-    "A person who asked for a review of it waits for an answer.",
-    "A person who asked for a review of it is still to be told the outcome.",
-)
 _NUMBER = re.compile("0|[1-9][0-9]{0,17}")
 
 
@@ -88,25 +82,26 @@ def _all_floors() -> Iterator[Floor]:
 
 
 @cache
-def _holding() -> dict[str, ExpressionWrapper]:
-    """Whether each of `_UNFINISHED` holds for a notice: built once, for that takes longer than asking for it."""
+def _unfinished() -> dict[str, ExpressionWrapper]:
+    """What holds a family back, and whether a notice does so: built once, for that takes longer than asking for it."""
     mailed = Delivery.objects.unscoped("those of one notice").filter(notice=OuterRef("pk"), handled_at=None)
     requests = ReviewRequest.objects.unscoped("those of one notice").filter(notice=OuterRef("pk"))
-    conditions = [
-        Q(state__in=Notice.UNSENT),
-        Exists(mailed),
-        Exists(requests.waiting()),
-        Exists(requests.to_be_told()),
-    ]
-    return {f"holds_{n}": ExpressionWrapper(Q(each), BooleanField()) for n, each in enumerate(conditions)}
+    conditions = {
+        "A notice about it is neither delivered nor withdrawn.": Q(state__in=Notice.UNSENT),
+        "A letter about it is still to be mailed.": Q(Exists(mailed)),
+        "A person who asked for a review of it waits for an answer.": Q(Exists(requests.waiting())),
+        "A person who asked for a review of it is still to be told the outcome.": Q(Exists(requests.to_be_told())),
+    }
+    return {sentence: ExpressionWrapper(each, BooleanField()) for sentence, each in conditions.items()}
 
 
 def _obstacles(families: Families) -> Iterator[tuple[uuid.UUID, str]]:
-    notices, holding = _notices(families).order_by().annotate(root=_ROOT), _holding()
+    notices = _notices(families).order_by().annotate(root=_ROOT)
     if not notices.exists():  # as about most decisions: the rest takes Django several times as long to say
         return
+    holding = {f"holds_{number}": each for number, each in enumerate(_unfinished().values())}
     rows = list(notices.annotate(**holding).values_list("root", *holding).distinct())
-    for number, sentence in enumerate(_UNFINISHED, start=1):
+    for number, sentence in enumerate(_unfinished(), start=1):
         for root in {row[0] for row in rows if row[number]}:
             yield root, sentence
     for notice, sentence in open_appeals(notices):

@@ -45,8 +45,10 @@ def test_when_a_worker_is_killed_each_client_loses_one_request_at_most_and_the_w
         wait_until(lambda: len(workers(live)) == 3, "every worker is there")
         senders = [Sender(live, f"sender-{number}") for number in range(CLIENTS)]
         sending = [pool.submit(sender.send, 30) for sender in senders]
-        under_way = lambda: all(sender.taken >= 10 for sender in senders)  # noqa: E731
-        wait_until(lambda: under_way() or any(each.done() for each in sending), "every client sends")
+        wait_until(
+            lambda: all(sender.taken >= 10 for sender in senders) or any(each.done() for each in sending),
+            "every client sends",
+        )
         before = workers(live)
         killed = min(before)
         os.kill(killed, signal.SIGKILL)
