@@ -2,15 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 import redis as redis_client
 
 from tests.smtp_server import mail_server
-from tests.support.forks import CELERY
-from tests.system.live import Server, server, wait_until
+from tests.system.live import Server, server, wait_until, worker
 from tests.throwaway import redis
 
 pytestmark = pytest.mark.boots
@@ -27,15 +26,6 @@ def live(request: pytest.FixtureRequest) -> Iterator[Server]:
         server(REDIS_URL=url, LOG_LEVEL="DEBUG") as running,
     ):
         yield running
-
-
-@contextmanager
-def worker(live: Server) -> Iterator[None]:
-    process = live.fork(CELERY, ["-A", "config", "worker", "--concurrency", "1"], live.log)
-    try:
-        yield
-    finally:
-        process.kill()
 
 
 def queued(live: Server) -> str:
@@ -79,7 +69,7 @@ def test_a_wake_up_through_the_queue_makes_the_worker_send_and_the_secrets_are_i
         assert OWNER not in queued(live)
         assert GUEST not in queued(live)
         assert mails(live) == []
-        with worker(live):
+        with worker(live, live.log):
             written = wait_until(lambda: mail_to(live, OWNER) and mail_to(live, GUEST), "both mails are written")
         code = re.search(r"^    (\d{6})$", mail_to(live, OWNER), re.MULTILINE).group(1)
         secret = re.search(r"/invites/\d+-([0-9a-f]{64})/", written).group(1)
@@ -96,7 +86,7 @@ def test_a_wake_up_through_the_queue_makes_the_worker_send_and_the_secrets_are_i
 def test_a_mail_that_is_refused_is_logged_without_its_address_and_the_worker_goes_on():
     with mail_server() as smtp, server(EMAIL_URL=f"smtp://127.0.0.1:{smtp.port}", LOG_LEVEL="DEBUG") as live:
         smtp.refused = {GUEST}
-        with live.client() as client, worker(live):
+        with live.client() as client, worker(live, live.log):
             client.request("POST", "/v1/auth/invites", b'{"email": "%s", "role": "editor"}' % GUEST.encode())
             wait_until(lambda: "mail not taken" in logged(live), "the refusal is logged")
             client.request("POST", "/v1/auth/otp/request", b'{"email": "%s"}' % OWNER.encode())

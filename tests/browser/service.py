@@ -9,8 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import StorageState
 
-from tests.support.forks import CELERY
-from tests.system.live import Server, server, wait_until
+from tests.system.live import Server, server, wait_until, worker
 
 _CODE, _LINK = r"^ {4}(\d{6})$", r"^ {4}(http\S+)$"
 _END_OF_MAIL = "-" * 79 + "\n"
@@ -91,13 +90,3 @@ def service(**environment: str) -> Iterator[Service]:
     environment = {**limits, **environment}
     with server(**environment) as live, worker(live):
         yield Service(live)
-
-
-@contextmanager
-def worker(live: Server) -> Iterator[None]:
-    arguments = ["-A", "config", "worker", "--concurrency", "1"]
-    process = live.fork(CELERY, arguments, live.directory / "worker.log")
-    try:
-        yield
-    finally:
-        process.kill()

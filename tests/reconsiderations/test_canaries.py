@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.browser.service import worker
 from tests.reconsiderations.canaries import (
     EVIDENCE,
     EVIDENCE_MARK,
@@ -29,7 +28,7 @@ from tests.reconsiderations.canaries import (
 )
 from tests.reconsiderations.conftest import RAW, REVIEW
 from tests.support.forks import CELERY
-from tests.system.live import Server, server, wait_until
+from tests.system.live import Server, server, wait_until, worker
 from tests.throwaway import redis
 
 pytestmark = pytest.mark.boots

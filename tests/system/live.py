@@ -19,7 +19,7 @@ from urllib3.util.wait import wait_for_read
 
 from config.management.commands.serve import GRANIAN
 from tests import databases
-from tests.support.forks import MANAGE, Fork, Service
+from tests.support.forks import CELERY, MANAGE, Fork, Service
 from tests.threads import HANGS_SECONDS
 
 _KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
@@ -182,6 +182,26 @@ def server(
                 yield started
             finally:
                 started.end()
+
+
+@contextmanager
+def worker(live: Server, log: Path | None = None) -> Iterator[None]:
+    """A worker beside the service, once it takes what is queued.
+
+    A wake-up that comes while the queue in files learns who takes from it may be lost. The clock would repeat it, but
+    none runs here.
+
+    Args:
+        log: where its output goes; else to a file in `Server.directory`.
+    """
+    arguments = ["-A", "config", "worker", "--concurrency", "1"]
+    process = live.fork(CELERY, arguments, log or live.directory / "worker.log")
+    try:
+        last_queue = live.data_dir / "broker" / "control" / "celery.pidbox.exchange"
+        wait_until(lambda: live.environment.get("REDIS_URL") or last_queue.exists(), "the worker is there")
+        yield
+    finally:
+        process.kill()
 
 
 def lasting_port() -> int:

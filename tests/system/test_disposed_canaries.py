@@ -10,9 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.service import worker
 from tests.reconsiderations.canaries import database_dump, files_below
-from tests.system.live import Server, server, wait_until
+from tests.system.live import Server, server, wait_until, worker
 
 pytestmark = pytest.mark.boots
 
