@@ -19,12 +19,16 @@ from tests.throwaway import FAST, postgresql, redis
 _MEMORY = Path("/dev/shm")
 _ROOM = 6 * 2**30
 _CORES = os.cpu_count() or 1
-_YIELDING = ["nice", "-n", "3"]
+_YIELDING = ["nice", "-n", "5"]
 """What runs beside the whole takes less of a core, so that it lasts longer and fills what waiting tests leave."""
 
 
 def suite(name: str, workers: int, *arguments: str, output: IO[str] | None = None, **environment: str) -> int:
-    """Run a part of the suite. Returns its exit code; its lines go to `output`, if not to the terminal."""
+    """Run a part of the suite. Returns its exit code.
+
+    Args:
+        output: where the lines go of a part that runs beside the whole, and yields to it; else to the terminal.
+    """
     print(f"\n── the suite on {name} ──", file=output, flush=True)
     spread = ["-n", str(workers), "--dist", "loadfile", "--no-loadscope-reorder"] if workers > 1 else []
     pace = _YIELDING if output else []

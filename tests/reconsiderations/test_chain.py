@@ -172,8 +172,10 @@ def test_history_and_latest_agree_even_for_reviews_of_one_moment(api, original):
     with time_machine.travel(datetime.now(UTC) + timedelta(hours=1), tick=False):
         for number in range(8):
             reconsider(api, outcome=f"outcome {number}")
-        shown = detail(api)
-    assert shown["history"][-1]["decision_id"] == shown["latest_reconsideration"]
+        shown, row = detail(api), listed(api)
+    latest = shown["history"][-1]["decision_id"]
+    assert shown["latest_reconsideration"] == row["latest_reconsideration"] == latest
+    assert shown["latest_outcome"] == row["latest_outcome"]
 
 
 @pytest.mark.parametrize("length", [256, 257, 5000])
