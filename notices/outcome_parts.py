@@ -52,6 +52,8 @@ def kind(fact: Fact) -> Kind:
         return "detail"
     if "code" in (leaf, meaning) and container != "offer":
         return "code"
+    if container == "reason" and "code" in leaves:  # as below `reason_codes`, whatever it is called there
+        return "code"
     if meaning in ("path", "direction") or (container == "reason" and _is_lone_number(fact, names)):
         return "detail"
     if container == "procedure":
