@@ -10,6 +10,7 @@ from notices.drafting.measures import Measures
 from notices.drafting.reasons import Parts, cited_field, parts_of
 from notices.drafting.topics import is_blank, is_prose
 from notices.localization import spell_out
+from notices.localization.names import words_of
 from notices.localization.sentences import one_line
 from notices.packs import STATEMENT_FIELDS, Pack
 from notices.record_paths import MOST_SOURCE, Fact, Facts, NoSuchField
@@ -64,7 +65,7 @@ class _Letter:
             except NoSuchField:
                 continue
             self._cited.add(fact.path)
-            self._texts.add(_words(fact.value))
+            self._texts.add(_reading(fact))
             item = outcome_parts.item_of(fact)
             if item and (name := outcome_parts.item_name(item)) and not redaction.covers(name):
                 self._named.add(name.path)
@@ -86,7 +87,7 @@ class _Letter:
             return True
         if path == outcomes.PATHS[0] and outcomes.PATHS[1] in self._cited and outcomes.is_said_twice(self._facts.get):
             return True
-        return _is_reason(fact) and _words(value) in self._texts
+        return _is_reason(fact) and _reading(fact) in self._texts
 
     def tells_item_of(self, fact: Fact) -> bool:
         """Whether the reason or factor that a field is a part of is told by another of its fields, or withheld."""
@@ -102,15 +103,23 @@ class _Letter:
         cited = (cited_field(self._facts, part.value) for part in parts["path"])
         if any(fact is not None and fact.path in self._cited for fact in cited):
             return True
-        telling = (fact for fact in item.scalars() if fact.path_length <= MOST_SOURCE)
-        codes = [] if any(is_prose(part.value) for part in parts["prose"]) else parts["code"]
-        names = {_words(part.value) for part in (*parts["name"], *codes) if part.is_scalar}
-        return not names.isdisjoint(self._texts) or any(fact.path in self._cited for fact in telling)
+        if any(fact.path in self._cited for fact in item.scalars() if fact.path_length <= MOST_SOURCE):
+            return True
+        return not self._texts.isdisjoint(_words(part.value) for part in _telling(parts))
 
     def _is_withheld(self, parts: Parts) -> bool:
         cited = filter(None, (cited_field(self._facts, part.value) for part in parts["path"]))
         names = (part.value for part in (*parts["name"], *parts["code"]) if isinstance(part.value, str))
         return any(map(self._redaction.covers, cited)) or any(map(self._redaction.covers_name, names))
+
+
+def _telling(parts: Parts) -> list[Fact]:
+    """What a reason or factor is known by: its name or code, or its value if it has nothing else."""
+    in_words = any(is_prose(part.value) for part in parts["prose"])
+    names = [part for part in parts["name"] if is_prose(part.value)]
+    codes = [part for part in parts["code"] if part.is_scalar and not is_blank(part.value) and not in_words]
+    values = [] if in_words else [each for part in parts["value"] for each in part.scalars()]
+    return [*names, *codes] or values
 
 
 def _is_told_with(fact: Fact) -> bool:
@@ -149,6 +158,12 @@ def _filled(facts: Facts, pack: Pack, content: Mapping[str, Any]) -> dict[str, s
 
 
 _TEXTS = ("how_to_request_inputs", "how_to_request_review", "deadline_note")
+
+
+def _reading(fact: Fact) -> str:
+    """What a reader knows a reason by: its value, or the key that names it, as in `{"late_payments": true}`."""
+    has_value = isinstance(fact.value, str) or fact.in_list or outcome_parts.key(fact.name)
+    return _words(fact.value if has_value else " ".join(words_of(fact.name)))
 
 
 def _words(value: Any) -> str:

@@ -283,9 +283,28 @@ def test_what_a_pack_s_text_says_of_the_record_is_told():
     assert "outcome.appeal.internal_days" not in {each.path for each in found}
 
 
+@each_case(
+    "reasons",
+    [
+        {"late_payments": True, "high_debt": True},
+        {"late_payments": 3, "high_debt": 3},
+        {"Payments": {"late": True}, "Debt": {"high": True}},
+    ],
+)
+def test_a_reason_that_a_key_names_is_told_by_no_other_of_the_same_value(reasons: dict):
+    outcome = {"action": "denied", "reasons": reasons}
+    _, content = checked_draft({"decision_id": "d", "outcome": outcome}, "general", "en")
+    first, second = content["main_factors"]
+    assert problems_of(outcome, content) == []
+    (problem,) = problems_of(outcome, {**content, "main_factors": [first]})
+    assert second["source"] in problem
+
+
 @settings(max_examples=100, deadline=None)
 @given(RECORDS, st.sampled_from(EVERY))
 @example({"outcome": {"reason_codes": {"Term": 0}}}, EVERY[0])  # a term of an offer elsewhere
+@example({"outcome": {"reasons": [{"value": 0}, {"value": 0, "flag": True}]}}, EVERY[0])  # told once
+@example({"outcome": {"reasons": [{"value": {"a": 0}}, {"value": {"a": 0}, "name": None, "flag": True}]}}, EVERY[0])
 def test_no_draft_of_any_record_is_blocked_by_what_it_leaves_out_itself(record: dict, under: tuple[str, str]):
     pack, language = under
     raw = json.dumps(record).encode()
