@@ -161,9 +161,12 @@ _TEXTS = ("how_to_request_inputs", "how_to_request_review", "deadline_note")
 
 
 def _reading(fact: Fact) -> str:
-    """What a reader knows a reason by: its value, or the key that names it, as in `{"late_payments": true}`."""
-    has_value = isinstance(fact.value, str) or fact.in_list or outcome_parts.key(fact.name)
-    return _words(fact.value if has_value else " ".join(words_of(fact.name)))
+    """What a reader knows a reason by: its text, or the key that names it with its number, as in
+    `{"late_payments": 3}`."""
+    if isinstance(fact.value, str) or fact.in_list or outcome_parts.key(fact.name):
+        return _words(fact.value)
+    name = " ".join(words_of(fact.name))
+    return _words(name if fact.value is True else f"{name}: {fact.value}")
 
 
 def _words(value: Any) -> str:

@@ -300,6 +300,15 @@ def test_a_reason_that_a_key_names_is_told_by_no_other_of_the_same_value(reasons
     assert second["source"] in problem
 
 
+def test_a_factor_is_not_told_by_a_reason_of_its_name_without_its_number():
+    outcome = {"action": "denied", "reasons": {"late_payments": True}, "principal_factors": {"late_payments": 5}}
+    _, content = checked_draft({"decision_id": "d", "outcome": outcome}, "general", "en")
+    kept = [each for each in content["main_factors"] if each["source"] == "outcome.reasons.late_payments"]
+    assert kept
+    (problem,) = problems_of(outcome, {**content, "main_factors": kept})
+    assert "outcome.principal_factors.late_payments" in problem
+
+
 @settings(max_examples=100, deadline=None)
 @given(RECORDS, st.sampled_from(EVERY))
 @example({"outcome": {"reason_codes": {"Term": 0}}}, EVERY[0])  # a term of an offer elsewhere
