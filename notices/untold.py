@@ -65,7 +65,7 @@ class _Letter:
             except NoSuchField:
                 continue
             self._cited.add(fact.path)
-            self._texts.add(_reading(fact))
+            self._texts.add(_reading(fact) if _is_reason(fact) else _words(fact.value))
             item = outcome_parts.item_of(fact)
             if item and (name := outcome_parts.item_name(item)) and not redaction.covers(name):
                 self._named.add(name.path)

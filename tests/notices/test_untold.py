@@ -309,6 +309,14 @@ def test_a_factor_is_not_told_by_a_reason_of_its_name_without_its_number():
     assert "outcome.principal_factors.late_payments" in problem
 
 
+def test_a_factor_s_value_is_told_by_the_field_that_it_cites():
+    factor = {"factor": "income", "value": 3, "path": "events.check.income"}
+    record = {"decision_id": "d", "events": {"check": {"income": 3}}, "outcome": {"principal_factors": [factor]}}
+    checked, content = checked_draft(record, "general", "en")
+    assert [each["source"] for each in content["main_factors"]] == ["events.check.income"]
+    assert [*checklist.untold_fields(checked, content)] == []
+
+
 @settings(max_examples=100, deadline=None)
 @given(RECORDS, st.sampled_from(EVERY))
 @example({"outcome": {"reason_codes": {"Term": 0}}}, EVERY[0])  # a term of an offer elsewhere
