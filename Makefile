@@ -41,6 +41,7 @@ static: install
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy .
 	.venv/bin/lint-imports
+	$(PYTHON) -m tests.english
 
 lint: static
 	DATA_DIR=.cache/data $(PYTHON) manage.py makemigrations --check --dry-run
