@@ -14,8 +14,11 @@ SECOND_FACTOR_OWED = (
 class Caller:
     """Who is asking, in which organization, with which role: what a service needs to know of a request.
 
-    `member_id` is None for an API key. Who `owes_second_factor` is asked for it by the organization and has not proved
-    it in this session: they may look, and act once they have.
+    Attributes:
+        member_id: None for an API key.
+        owes_second_factor: the organization asks this member for it, and their session has not proved it: they may
+            look, and act once they have.
+        has_second_factor: this session proved it, whether or not the organization asks. Never true of a key.
     """
 
     organization_id: uuid.UUID
@@ -23,6 +26,7 @@ class Caller:
     actor: Actor
     member_id: int | None = None
     owes_second_factor: bool = False
+    has_second_factor: bool = False
 
 
 def command_line(organization_id: uuid.UUID) -> Caller:

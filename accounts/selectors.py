@@ -135,9 +135,16 @@ def may(member: Member, permission: Permission) -> bool:
     return roles.allows(Role(member.role), permission) and member.user.is_active
 
 
-def caller(member: Member, *, owes_second_factor: bool = False) -> Caller:
+def caller(member: Member, *, has_second_factor: bool = False, asked: bool = False) -> Caller:
+    """Return the caller that a member is.
+
+    Args:
+        has_second_factor: whether their session proved it.
+        asked: whether the organization asks for it.
+    """
     who = Actor("member", str(member.user_id), member.user.email)
-    return Caller(member.organization_id, Role(member.role), who, member.pk, owes_second_factor)
+    owes = asked and not has_second_factor
+    return Caller(member.organization_id, Role(member.role), who, member.pk, owes, has_second_factor)
 
 
 def signed_in_caller(request: HttpRequest) -> Caller | None:
@@ -146,7 +153,7 @@ def signed_in_caller(request: HttpRequest) -> Caller | None:
     if member is None:
         return None
     asked = member.organization.second_factor_required and member.role in CONFIRMED
-    return caller(member, owes_second_factor=asked and not request.session.get(SESSION_CONFIRMED))
+    return caller(member, has_second_factor=bool(request.session.get(SESSION_CONFIRMED)), asked=asked)
 
 
 def first_steps_of(caller: Caller) -> Member | Organization:

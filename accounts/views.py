@@ -15,7 +15,7 @@ from accounts.models import SignedInSession
 from accounts.services import codes, invites, second_factor, sessions, sign_in
 from config import client_ip
 
-_EMAIL, _NEXT = "sign_in_email", "sign_in_next"
+_EMAIL, _NEXT, _CONFIRM = "sign_in_email", "sign_in_next", "sign_in_confirm"
 _WRONG_CODE = "This code is not right, or not valid any more. Try again, or ask for a new one."
 
 
@@ -37,6 +37,7 @@ def ask_for_code(request: HttpRequest) -> HttpResponse:
         return answer
     # Not before: whoever only looks at the page leaves no session behind in the database.
     request.session[_EMAIL], request.session[_NEXT] = email, request.GET.get("next", "")
+    request.session[_CONFIRM] = "confirm" in request.GET
     asked = redirect("enter-code")
     remember(asked, browser)
     return asked
@@ -56,7 +57,12 @@ def enter_code(request: HttpRequest) -> HttpResponse:
     form = CodeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            signed_in = sign_in.by_code(request=request, email=email, code=form.cleaned_data["code"])
+            signed_in = sign_in.by_code(
+                request=request,
+                email=email,
+                code=form.cleaned_data["code"],
+                confirm=request.session.get(_CONFIRM, False),
+            )
         except codes.CodeRefused:
             form.add_error("code", _WRONG_CODE)
         else:
@@ -89,6 +95,7 @@ def enter_app_code(request: HttpRequest) -> HttpResponse:
 def _arrive(request: HttpRequest) -> HttpResponse:
     """Where the person wanted to go, if that is here."""
     request.session.pop(_EMAIL, None)
+    request.session.pop(_CONFIRM, None)
     wanted = request.session.pop(_NEXT, "")
     here = url_has_allowed_host_and_scheme(
         wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()

@@ -14,8 +14,11 @@ from accounts.services.second_factor import NotEnrolled, SecondFactorRefused
 _PENDING = "sign_in_code"
 
 
-def by_code(*, request: HttpRequest, email: str, code: str) -> bool:
+def by_code(*, request: HttpRequest, email: str, code: str, confirm: bool = False) -> bool:
     """Take a mailed code. True if the person is signed in now, False if their second factor is to follow.
+
+    Args:
+        confirm: whether the person wants to prove, or enrol, a second factor that no organization asks for.
 
     Raises:
         CodeRefused
@@ -24,7 +27,7 @@ def by_code(*, request: HttpRequest, email: str, code: str) -> bool:
     user = codes.owner(verified)
     if user is None:
         raise CodeRefused
-    if not second_factor.is_needed(user):
+    if not (confirm or second_factor.is_needed(user)):
         sessions.begin(request=request, user=user)
         return True
     sessions.renew(request=request)

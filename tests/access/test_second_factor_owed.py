@@ -3,9 +3,12 @@ were."""
 
 import pyotp
 import pytest
+from django.contrib.auth import SESSION_KEY
+from django.test import RequestFactory
 
-from accounts import callers, services
+from accounts import callers, selectors, services
 from accounts.audit import SYSTEM
+from accounts.callers import Caller
 from accounts.models import SignedInSession, User
 from accounts.roles import MEMBER_ROLES, Role
 from accounts.services import invites, members, second_factor
@@ -147,6 +150,24 @@ def test_another_session_of_the_person_is_not_confirmed_with_this_one(organizati
     demand(organization)
     confirm(first, "owner@bank.example")
     assert [invite(first).status_code, invite(second).status_code] == [201, 403]
+
+
+def test_who_is_not_asked_may_confirm_all_the_same(organization):
+    email = "owner@bank.example"
+    plain, browser = sign_in(email), Browser()
+    browser.submit("/sign-in/?confirm", email=email)
+    assert browser.submit("/sign-in/code/", code=mailed_code(email))["Location"] == "/sign-in/app/"
+    assert not browser.is_signed_in
+    browser.submit("/sign-in/app/", code=pyotp.TOTP(shown_secret(browser)).now())
+    assert [who.has_second_factor for who in (caller_in(plain), caller_in(browser))] == [False, True]
+    assert [who.owes_second_factor for who in (caller_in(plain), caller_in(browser))] == [False, False]
+
+
+def caller_in(browser: Browser) -> Caller:
+    """The caller that the services see in this browser."""
+    request = RequestFactory().get("/")
+    request.session, request.user = browser.session, User.objects.get(pk=browser.session[SESSION_KEY])
+    return selectors.signed_in_caller(request)
 
 
 # ── what ──
