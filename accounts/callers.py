@@ -5,8 +5,8 @@ from accounts.audit import COMMAND_LINE, SYSTEM, Actor
 from accounts.roles import Role
 
 SECOND_FACTOR_OWED = (
-    "Your organization asks owners and approvers for a second factor before they change anything. Sign in again at "
-    "/sign-in/ to confirm with your app, then repeat this."
+    "Your organization asks your role for a second factor before you change anything. Sign in again at /sign-in/ to "
+    "confirm with your app, then repeat this."
 )
 
 

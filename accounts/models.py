@@ -35,7 +35,7 @@ class Organization(FirstSteps):
     slug = models.SlugField(unique=True)
     name = models.CharField(max_length=200)
     second_factor_required = models.BooleanField(
-        default=False, help_text="Approvers and owners confirm their sign-in with an authenticator app."
+        default=False, help_text="Owners, admins and approvers confirm their sign-in with an authenticator app."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -35,8 +35,18 @@ class Permission(StrEnum):
     EXPORT_SUBJECTS = "collect all that is kept about a person"
 
 
-CONFIRMED = frozenset({Role.OWNER, Role.APPROVER})
-"""Where an organization asks for a second factor, it asks these."""
+EVERYDAY = frozenset(
+    {
+        Permission.INGEST_RECORDS,
+        Permission.READ_DECISIONS,
+        Permission.RECONSIDER,
+        Permission.DRAFT_NOTICES,
+        Permission.READ_AUDIT,
+        Permission.EXPORT_SUBJECTS,
+    }
+)
+"""Permissions without a second factor: they read, or prepare what another person approves. Every other permission, and
+so each new one, approves, or changes authority, access, secrets, storage or what is kept."""
 
 MEMBER_ROLES = tuple(role for role in Role if role is not Role.SENDER)
 
@@ -77,9 +87,13 @@ def refusal(role: Role, permission: Permission) -> str:
 
 
 def permissions(role: Role) -> frozenset[Permission]:
-    return frozenset(each for each in Permission if allows(role, each))
+    return frozenset(permission for permission in Permission if allows(role, permission))
 
 
 def may_give(giver: Role, given: Role) -> bool:
     """Whether a role may be given to a key by whoever has another: it allows nothing that theirs does not."""
     return permissions(given) <= permissions(giver)
+
+
+CONFIRMED = frozenset(role for role in MEMBER_ROLES if permissions(role) - EVERYDAY)
+"""Roles that an organization asks for a second factor, where it asks for one."""

@@ -13,7 +13,7 @@ django.setup()
 
 from django.urls import URLPattern, URLResolver, get_resolver  # noqa: E402
 
-from accounts.roles import MATRIX, Permission, Role  # noqa: E402
+from accounts.roles import EVERYDAY, MATRIX, Permission, Role  # noqa: E402
 from config.api.resources import ANYBODY  # noqa: E402
 
 PAGE = Path(__file__).with_name("roles.md")
@@ -22,9 +22,16 @@ _MEMBERS = "every role but `sender`"
 
 
 def matrix() -> str:
-    """Which role may do what."""
-    rows = [[each.value, *("yes" if role in MATRIX[each] else "no" for role in Role)] for each in Permission]
-    return _table(["may", *(f"`{role}`" for role in Role)], rows)
+    """Return the table of roles and permissions, with the permissions that call for a second factor."""
+    rows = [
+        [
+            permission.value,
+            *("yes" if role in MATRIX[permission] else "no" for role in Role),
+            "no" if permission in EVERYDAY else "yes",
+        ]
+        for permission in Permission
+    ]
+    return _table(["may", *(f"`{role}`" for role in Role), "second factor"], rows)
 
 
 def calls() -> str:

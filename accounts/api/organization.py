@@ -26,7 +26,7 @@ class CurrentOrganization(Resource):
 
     @operation(
         "update_organization",
-        "Ask approvers and owners for a second factor, or stop asking.",
+        "Ask owners, admins and approvers for a second factor, or stop asking.",
         permission=Permission.MANAGE_ORGANIZATION,
         body=OrganizationPatch,
         answers={200: OrganizationSettings},

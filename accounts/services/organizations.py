@@ -49,7 +49,7 @@ def create_organization(*, name: str, owner_email: str, slug: str = "", actor: A
 
 @requires(Permission.MANAGE_ORGANIZATION)
 def require_second_factor(*, caller: Caller, required: bool) -> None:
-    """Whether approvers and owners must confirm their sign-in with an app. Counts from their next act."""
+    """Ask the roles in `CONFIRMED` for an app at sign-in, or stop asking. Counts from their next act."""
     with transaction.atomic():
         otherwise = Organization.objects.filter(pk=caller.organization_id, second_factor_required=not required)
         if otherwise.update(second_factor_required=required):

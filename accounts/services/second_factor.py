@@ -35,8 +35,7 @@ class NotEnrolled(DomainError):
 
 
 def is_needed(user: User) -> bool:
-    """Whether this person must confirm a sign-in: they have enrolled, or an organization of theirs asks its owners
-    and approvers to."""
+    """Whether this person must confirm a sign-in: they have enrolled, or an organization asks the role they have."""
     asked = user.memberships.filter(role__in=CONFIRMED, organization__second_factor_required=True)
     return is_enrolled(user) or asked.exists()
 

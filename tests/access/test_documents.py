@@ -3,7 +3,7 @@
 import re
 
 from accounts.models import AuditEvent
-from accounts.roles import Permission, Role, allows
+from accounts.roles import CONFIRMED, MEMBER_ROLES, Permission, Role, allows
 from accounts.services import codes, invites
 from docs import roles as roles_page
 from tests.accounts.endpoints import ENDPOINTS, EVERY_MEMBER
@@ -21,10 +21,22 @@ def test_the_tables_of_roles_are_those_of_the_code():
 
 def test_the_matrix_is_that_of_the_code():
     head, _, *shown = rows("What a role may do")
-    assert head == ["may", *Role]
-    assert {row[0]: row[1:] for row in shown} == {
+    assert head == ["may", *Role, "second factor"]
+    assert {row[0]: row[1:-1] for row in shown} == {
         each.value: ["yes" if allows(role, each) else "no" for role in Role] for each in Permission
     }
+
+
+def test_the_roles_asked_for_a_second_factor_are_those_of_the_matrix():
+    """The rule is written out here, by the permissions' names; the pages name the roles that follow from it."""
+    _, _, *shown = rows("What a role may do")
+    asking = {row[0] for row in shown if row[-1] == "yes"}
+    names = ("APPROVE", "GRANT", "MANAGE", "ROTATE", "DISPOSE", "TEST_CUSTODY")
+    assert asking == {permission.value for permission in Permission if permission.name.startswith(names)}
+    assert CONFIRMED == {role for role in MEMBER_ROLES for row in shown if row[0] in asking and allows(role, row[0])}
+    assert CONFIRMED == {Role.OWNER, Role.ADMIN, Role.APPROVER}
+    for page in ("docs/access.md", "docs/roles.md", "docs/api.md", "THREAT_MODEL.md"):
+        assert "owners, admins and approvers" in " ".join(text(page).split()), page
 
 
 def test_what_each_call_needs_is_what_the_roles_tests_prove():

@@ -1,4 +1,4 @@
-"""The second factor: asked of owners and approvers where their organization says so, each code once, secrets sealed."""
+"""The second factor: asked of owners, admins and approvers where their organization says so, each code once, secrets sealed."""
 
 import html
 import re
@@ -62,13 +62,13 @@ def everything_stored() -> str:
 
 
 @pytest.mark.parametrize("role", MEMBER_ROLES)
-def test_owners_and_approvers_are_asked_where_the_organization_says_so_and_nobody_else(organization, role):
+def test_owners_admins_and_approvers_are_asked_where_the_organization_says_so(organization, role):
     email = add_person(organization, role).user.email
     assert sign_in(email).is_signed_in
     services.require_second_factor(caller=callers.system(organization.pk), required=True)
     browser = Browser()
     answer = browser.submit("/sign-in/code/", code=ask_for_code(browser, email))
-    asked = role in (Role.OWNER, Role.APPROVER)
+    asked = role in (Role.OWNER, Role.ADMIN, Role.APPROVER)
     assert answer["Location"] == ("/sign-in/app/" if asked else "/admin/")
     assert browser.is_signed_in != asked
 
