@@ -10,7 +10,7 @@ from config.api.resources import Resource, operation
 from config.api.responses import answer
 from config.api.times import rfc3339
 from custody import selectors, services
-from custody.models import Key, StorageTarget
+from custody.models import StorageTarget
 from custody.schemas import ChosenStorage, CustodyIn, CustodyTestOut, PublicKeys, StorageIn, StorageOut
 
 
@@ -22,21 +22,7 @@ class SigningKeys(Resource):
         answers={200: PublicKeys},
     )
     def list(self, request: Request) -> HttpResponse:
-        keys = Key.objects.for_organization(caller_of(request).organization_id).filter(purpose=Key.Purpose.SIGNING)
-        return answer(
-            {
-                "items": [
-                    {
-                        "key_id": key.key_id,
-                        "algorithm": key.algorithm,
-                        "public_key_pem": key.public_pem,
-                        "created_at": rfc3339(key.created_at),
-                        "retired_at": rfc3339(key.retired_at),
-                    }
-                    for key in keys.order_by("pk")
-                ]
-            }
-        )
+        return answer({"items": selectors.public_keys(caller_of(request).organization_id)})
 
 
 class CustodyTests(Resource):

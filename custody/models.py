@@ -52,6 +52,11 @@ class Key(WrappedSecret):
     provider = models.CharField(max_length=8, choices=Provider.choices, default=Provider.LOCAL)
     configuration = models.JSONField(default=dict, blank=True, help_text="Texts; of secrets only where they are kept.")
     created_at = models.DateTimeField(auto_now_add=True)
+    valid_from = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When the oldest record came in that this key may sign, if that was queued before the key was made.",
+    )
     retired_at = models.DateTimeField(null=True, blank=True)
 
     objects = TenantQuerySet.as_manager()

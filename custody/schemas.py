@@ -45,10 +45,14 @@ add to the record."""
 
 
 class PublicKey(Answer):
+    """A key signs records received from `valid_from` to `retired_at`. `valid_from` precedes `created_at` where
+    records waited in the queue for the key."""
+
     key_id: str
     algorithm: str
     public_key_pem: str
     created_at: str
+    valid_from: str
     retired_at: str | None
 
 

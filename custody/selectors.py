@@ -18,7 +18,7 @@ from config.errors import DomainError, Fault
 from custody import disposals, envelope, fields, objects, sealing, statements, storage_targets, vaults
 from custody.fields import Disclosure
 from custody.keys import KeyMissing, Keyring, keyring
-from custody.models import Disposal, Entry, StorageOutage, StorageTarget, WaitingObject
+from custody.models import Disposal, Entry, Key, StorageOutage, StorageTarget, WaitingObject
 from custody.sealing import Damaged, Opened, Sealed
 from custody.statements import Claims
 from custody.vaults import VaultUnavailable
@@ -217,6 +217,22 @@ def statement_digest(entry: Entry) -> bytes:
     """
     statements.verified_row(entry)
     return hashlib.sha256(bytes(entry.statement)).digest()
+
+
+def public_keys(organization_id: uuid.UUID) -> list[dict[str, Any]]:
+    """Return the public halves of the organization's signing keys, and when each was in use, as the API lists them."""
+    keys = Key.objects.for_organization(organization_id).filter(purpose=Key.Purpose.SIGNING)
+    return [
+        {
+            "key_id": key.key_id,
+            "algorithm": key.algorithm,
+            "public_key_pem": key.public_pem,
+            "created_at": rfc3339(key.created_at),
+            "valid_from": rfc3339(min(filter(None, (key.valid_from, key.created_at)))),
+            "retired_at": rfc3339(key.retired_at),
+        }
+        for key in keys.order_by("pk")
+    ]
 
 
 def queue_lag_seconds() -> int:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import structlog
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 
 from accounts import audit
 from config import leases
@@ -20,7 +21,7 @@ from config.errors import Fault
 from custody import objects, record_types, retain, sealing, selectors, vaults
 from custody.bulk_finish import finish
 from custody.keys import keyring
-from custody.models import Entry, WaitingObject
+from custody.models import Entry, Key, WaitingObject
 from custody.record_types import Indexing
 from custody.sealing import Damaged, Opened
 from custody.services.reopening import reopen_disposals
@@ -180,12 +181,20 @@ def adopt(found: StoredObject, *, waiting: WaitingObject | None = None) -> bool:
             return False
         Entry(record_id=found.record_id, **identity, **sealed, **stored).save(force_insert=waiting is None)
         index.save()
+        _admit(found.organization_id, opened.header.key_id, claims.received_at)
         if waiting:
             WaitingObject.objects.for_organization(found.organization_id).filter(pk=waiting.pk).delete()
         if conflicts:
             _record_conflict(found)
     log.info("adopted from the vault", record_id=str(found.record_id))
     return True
+
+
+def _admit(organization_id: uuid.UUID, key_id: str, received_at: datetime) -> None:
+    """Let the key list admit the record: a key that a restored database had forgotten is younger there than the
+    records that it signed."""
+    keys = Key.objects.for_organization(organization_id).filter(key_id=key_id, created_at__gt=received_at)
+    keys.filter(Q(valid_from=None) | Q(valid_from__gt=received_at)).update(valid_from=received_at)
 
 
 def _says_other(waiting: WaitingObject, opened: Opened) -> bool:

@@ -2,12 +2,14 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from django.db import transaction
+from django.db.models import Min
 from django.utils import timezone
 
 from accounts import audit
@@ -20,7 +22,7 @@ from config.secret_files import read
 from custody import key_outages, key_proofs, keys
 from custody.keys import KeyMissing, Purpose
 from custody.kms import KmsRefused, KmsUnavailable
-from custody.models import Key
+from custody.models import Entry, Key
 
 ROTATABLE = (Purpose.SIGNING, Purpose.WRAPPING)
 """Not the index key: record ids rest on it, and an id that changed would let one decision have two records."""
@@ -119,10 +121,19 @@ def _replace_active(made: Key) -> str:
     own.filter(retired_at=None).update(retired_at=timezone.now())
     known = db.only(own.filter(key_id=made.key_id))
     if known:
-        made.pk, made.created_at = known.pk, known.created_at
+        made.pk, made.created_at, made.valid_from = known.pk, known.created_at, known.valid_from
+    if made.purpose == Purpose.SIGNING:
+        made.valid_from = _oldest_to_sign(made)
     made.save()
     key_outages.forget(made)
     return active.key_id
+
+
+def _oldest_to_sign(made: Key) -> datetime | None:
+    """Return when the oldest record came in that the key signs: of those that wait in the queue, or earlier ones."""
+    entries = Entry.objects.for_organization(made.organization_id)
+    queued = entries.filter(state=Entry.State.QUEUED).aggregate(oldest=Min("received_at"))["oldest"]
+    return min(filter(None, (queued, made.valid_from)), default=None)
 
 
 def _proven(organization_id: uuid.UUID, purpose: Purpose, provider: Key.Provider, config: Mapping[str, str]) -> Key:
