@@ -1,9 +1,9 @@
-"""Checks a receipt of the Decision-Record Service, without the service.
+"""Verifier of the Decision-Record Service's receipts, which runs without the service.
 
-    python verifier.py receipt.json --key key.pem [--key older.pem ...] [--record record.json]
+    python verifier.py receipt.json [more.json ...] --keys keys.json [--key key.pem] [--record record.json] [--json]
 
-This one file needs Python 3.11 or newer and `cryptography`. Get the public keys once, from somebody you trust, and keep
-them. The last line that it prints is the verdict:
+This one file needs Python 3.11 or newer and `cryptography`. Get the list of public keys once, from a source you trust,
+and keep it. The last line is the verdict:
 
 PAYLOAD VERIFIED
     One of the keys signed the statement, and the record's bytes are the ones that it commits to.
@@ -11,8 +11,14 @@ PROOF VALID
     One of the keys signed the statement. No record was given to compare.
 PROOF VALID, PAYLOAD DESTROYED under policy N
     The same, and one of the keys signed that the record was destroyed under version N of the retention policy.
+ALL N RECEIPTS HOLD
+    Several receipts were given, none of them fails, and no two contradict each other.
 FAILED: ...
-    The check that failed. Nothing after it was looked at, and the exit code is 1.
+    The check that failed. Nothing after it was checked.
+
+The operator holds the signing key and the clock. No verdict proves when a record came in, or that no other one exists:
+time and completeness rest on the operator's word. Exit codes: 0 all hold, 1 a check failed, 2 wrong usage or a file
+that cannot be read.
 
 Formats: docs/custody.md; DSSE v1 (github.com/secure-systems-lab/dsse), in-toto Statement v1 (github.com/in-toto).
 """
@@ -26,6 +32,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,6 +47,11 @@ STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 CUSTODY = "urn:x-decision-record-service:custody:v1"
 DISPOSAL = "urn:x-decision-record-service:disposal:v1"
 LARGEST_RECEIPT = 4 * 2**20  # bytes
+CAVEAT = "time and completeness rest on the operator's word"
+OVERLAP = timedelta(minutes=5)
+"""A request that began before a rotation still signs with the retired key, and clocks of several machines differ."""
+IDENTIFIED = ("decision", "reconsideration")
+"""Kinds of record that have a decision_id."""
 
 _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _DIGEST = "[0-9a-f]{64}"
@@ -54,25 +66,12 @@ class Failed(Exception):
         self.check, self.sentence = check, sentence
 
 
-@dataclass
-class Report:
-    """What was checked, each with what it covers, and the verdict."""
-
-    passed: list[tuple[str, str]] = field(default_factory=list)
-    failed: Failed | None = None
-    verdict: str = ""
-
-    def lines(self) -> Iterator[str]:
-        for check, scope in self.passed:
-            yield f"ok      {check:10} {scope}"
-        if self.failed:
-            yield f"FAILED  {self.failed.check:10} {self.failed.sentence}"
-        yield self.verdict
-
-
 class Key(NamedTuple):
+    """Public key and, if a key list says so, the first and last moment of its use. The last is None while it lasts."""
+
     algorithm: str
     verify: Callable[[bytes, bytes], None]
+    life: tuple[datetime, datetime | None] | None = None
 
 
 class Signed(NamedTuple):
@@ -95,25 +94,94 @@ class Statement(NamedTuple):
     ciphertext: Any
 
 
-def verify(receipt: bytes, keys: Sequence[bytes], record: bytes | None = None) -> Report:
-    """Check a receipt, whoever it comes from. It never raises.
+@dataclass
+class Report:
+    """Result of checking one receipt: each check with its scope, and the verdict.
+
+    Attributes:
+        skipped: what was not compared, with the reason.
+        statement: None unless its signature verifies.
+        decision_id: as the receipt names it.
+    """
+
+    passed: list[tuple[str, str]] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    failed: Failed | None = None
+    verdict: str = ""
+    statement: Statement | None = None
+    decision_id: Any = None
+
+    def lines(self) -> Iterator[str]:
+        for check, scope in self.passed:
+            yield f"ok      {check:10} {scope}"
+        for check, reason in self.skipped:
+            yield f"-       {check:10} {check} not compared: {reason}"
+        if self.failed:
+            yield f"FAILED  {self.failed.check:10} {self.failed.sentence}"
+        yield self.verdict if self.failed else f"{self.verdict}; {CAVEAT}"
+
+    def as_json(self) -> dict[str, Any]:
+        checks = [{"check": check, "status": "ok", "detail": scope} for check, scope in self.passed]
+        checks += [{"check": check, "status": "not compared", "detail": reason} for check, reason in self.skipped]
+        if self.failed:
+            checks.append({"check": self.failed.check, "status": "failed", "detail": self.failed.sentence})
+        signed = self.statement
+        return {
+            "ok": self.failed is None,
+            "verdict": self.verdict,
+            "record_id": signed and signed.record_id,
+            "received_at": signed and signed.received_at,
+            "checks": checks,
+        }
+
+
+def verify(
+    receipt: bytes,
+    keys: Sequence[bytes],
+    record: bytes | None = None,
+    *,
+    lists: Sequence[bytes] = (),
+    now: datetime | None = None,
+) -> Report:
+    """Check a receipt from any source. It never raises.
 
     Args:
         receipt: the answer of `GET /v1/decisions/{decision_id}/receipt`.
-        keys: public keys that are trusted, each as PEM.
+        keys: trusted public keys, each as PEM.
         record: the bytes that ought to be the record, if they are at hand.
+        lists: trusted lists of public keys, each as `GET /v1/custody/keys` answers it.
+        now: aware; by default the time of this computer.
     """
     report = Report()
     try:
-        report.verdict = _verdict(receipt, _public_keys(keys), record, report.passed.append)
+        report.verdict = _verdict(receipt, _all_keys(keys, lists), record, report, now or datetime.now(UTC))
     except Failed as failed:
         report.failed, report.verdict = failed, f"FAILED: {failed.check}"
     return report
 
 
-def _verdict(
-    receipt: bytes, keys: Mapping[str, Key], record: bytes | None, passed: Callable[[tuple[str, str]], None]
-) -> str:
+def conflicts(reports: Mapping[str, Report]) -> Iterator[str]:
+    """Name receipts that contradict an earlier one, in a sentence for each. Receipts go by the names given here."""
+    by_record: dict[str, tuple[str, Statement]] = {}
+    by_identity: dict[tuple[str, str], tuple[str, Statement]] = {}
+    for name, report in reports.items():
+        if (statement := report.statement) is None:
+            continue
+        first, earlier = by_record.setdefault(statement.record_id, (name, statement))
+        if statement.signed.body != earlier.signed.body:
+            content = "content" if statement.commitment != earlier.commitment else ""
+            time = "time" if statement.received_at != earlier.received_at else ""
+            parts = " and ".join(filter(None, (content, time))) or "statement"
+            yield f"{first} and {name} are receipts of one record, {statement.record_id}, with different {parts}."
+        if isinstance(report.decision_id, str):
+            identity = statement.organization, report.decision_id
+            first, earlier = by_identity.setdefault(identity, (name, statement))
+            if statement.record_id != earlier.record_id:
+                yield f"{first} and {name} are receipts of two records with one decision_id, {json.dumps(identity[1])}."
+
+
+def _verdict(receipt: bytes, keys: Mapping[str, Key], record: bytes | None, report: Report, now: datetime) -> str:
+    passed = report.passed.append
     _require(len(receipt) <= LARGEST_RECEIPT, "receipt", "It is larger than any receipt.")
     document = _object(_parsed(receipt, "receipt", "The receipt"), "receipt", "The receipt")
     signed = _signed(document.get("envelope"), keys, "signature")
@@ -121,50 +189,92 @@ def _verdict(
     statement = _statement(signed)
     about = f"record {statement.record_id}, of kind {statement.kind}, of organization {statement.organization}"
     passed(("statement", f"It is about {about}. By the clock of the service it came in at {statement.received_at}."))
+    report.statement, report.decision_id = statement, document.get("decision_id")
+    received_at = _moment(statement.received_at, "time")
+    _require_in_life(keys, signed.key_id, received_at, "receivedAt", now, "time")
+    if keys[signed.key_id].life:
+        passed(("time", "By the key list the key was in use at receivedAt."))
+    else:
+        report.skipped.append(("time", "no key list (--keys) says when the key was in use."))
     _require_same(document, statement)
-    said = "Its record_id, kind, received_at and key_id are the signed ones. The record alone proves its decision_id."
-    passed(("receipt", said))
+    passed(
+        (
+            "receipt",
+            "Its record_id, kind, received_at and key_id are the signed ones. Only the record proves its decision_id.",
+        )
+    )
     disposal = document.get("disposal")
     if disposal is not None:
-        _require(
-            document.get("payload_salt") is None,
-            "disposal",
-            "The receipt holds a payload_salt too, which a disposal destroys.",
-        )
-        number, scope = _disposal(disposal, statement, keys)
+        salted = document.get("payload_salt") is not None
+        _require(not salted, "disposal", "The receipt holds a payload_salt too, which a disposal destroys.")
+        number, disposed_at, scope = _disposal(disposal, statement, keys, now)
+        _require(disposed_at >= received_at - OVERLAP, "disposal", "It is older than the record.")
         passed(("disposal", scope))
+        verdict = _as_receipt_has_it(document, f"PROOF VALID, PAYLOAD DESTROYED under policy {number}")
         _require(record is None, "payload", "The record was destroyed, so no bytes can be compared with it any more.")
-        return f"PROOF VALID, PAYLOAD DESTROYED under policy {number}"
+        report.skipped.append(("identity", "the record is destroyed."))
+        return verdict
     why = "The receipt has no payload_salt, and no disposal that says why."
     salt = _text(document, "payload_salt", _DIGEST, "payload", why)
+    _as_receipt_has_it(document, None)
     if record is None:
+        report.skipped.append(("identity", "no record was given (--record)."))
         return "PROOF VALID"
     _require_committed(record, salt, statement)
     passed(("payload", f"The record's {len(record)} bytes are the ones that the statement commits to."))
-    if "decision_id" in document:
-        _require_named(record, document["decision_id"])
+    if "decision_id" in document or statement.kind in IDENTIFIED:
+        _require_named(record, document.get("decision_id"))
         passed(("identity", "The record has the receipt's decision_id."))
+    else:
+        report.skipped.append(("identity", f"a record of kind {statement.kind} has no decision_id."))
     return "PAYLOAD VERIFIED"
 
 
-def _public_keys(pems: Sequence[bytes]) -> dict[str, Key]:
-    """By their ids. How a key verifies is the key's own matter; nothing that a receipt says chooses it."""
-    found = {}
-    for pem in pems:
-        try:
-            public = load_pem_public_key(pem)
-        except (ValueError, UnsupportedAlgorithm):
-            raise Failed("key", "A key is no public key in PEM.") from None
-        if isinstance(public, Ed25519PublicKey):
-            key = Key("Ed25519", public.verify)
-        elif isinstance(public, EllipticCurvePublicKey) and isinstance(public.curve, SECP256R1):
-            key = Key("ECDSA P-256", _ecdsa(public))
-        else:
-            raise Failed("key", "A key is neither for Ed25519 nor for ECDSA on P-256.")
-        der = public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
-        found[hashlib.sha256(der).hexdigest()] = key
-    _require(bool(found), "key", "No key was given.")
-    return found
+def _as_receipt_has_it(document: Mapping[str, Any], verdict: str | None) -> str:
+    """Return the verdict, unless the receipt itself names another one. Only a destroyed record's receipt names one."""
+    same = "verdict" not in document or document["verdict"] == verdict
+    _require(same, "disposal", "The receipt names a verdict that nothing proves.")
+    return verdict or ""
+
+
+def _all_keys(pems: Sequence[bytes], lists: Sequence[bytes]) -> dict[str, Key]:
+    """Return all keys by their ids. The key decides how it verifies: no receipt chooses an algorithm."""
+    keys = dict(map(_public_key, pems))
+    for raw in lists:
+        items = _object(_parsed(raw, "key", "The key list"), "key", "The key list").get("items")
+        if not isinstance(items, list):
+            raise Failed("key", "The key list has no items.")
+        for item in items:
+            entry = _object(item, "key", "An item of the key list")
+            pem = _text(entry, "public_key_pem", r"[\x09-\x7e]{1,10000}", "key", "A key of the list has no PEM.")
+            key_id, key = _public_key(pem.encode())
+            _require(entry.get("key_id") == key_id, "key", "A key of the list has another key's id.")
+            begins, ends = _time_in(entry, "created_at"), None
+            if entry.get("valid_from") is not None:
+                begins = min(begins, _time_in(entry, "valid_from"))
+            if entry.get("retired_at") is not None:
+                ends = _time_in(entry, "retired_at")
+            known = keys.get(key_id)
+            unequal = known is not None and known.life not in (None, (begins, ends))
+            _require(not unequal, "key", f"Two lists differ in when the key {key_id} was in use.")
+            keys[key_id] = key._replace(life=(begins, ends))
+    _require(bool(keys), "key", "No key was given.")
+    return keys
+
+
+def _public_key(pem: bytes) -> tuple[str, Key]:
+    try:
+        public = load_pem_public_key(pem)
+    except (ValueError, UnsupportedAlgorithm):
+        raise Failed("key", "A key is no public key in PEM.") from None
+    if isinstance(public, Ed25519PublicKey):
+        key = Key("Ed25519", public.verify)
+    elif isinstance(public, EllipticCurvePublicKey) and isinstance(public.curve, SECP256R1):
+        key = Key("ECDSA P-256", _ecdsa(public))
+    else:
+        raise Failed("key", "A key is neither for Ed25519 nor for ECDSA on P-256.")
+    der = public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return hashlib.sha256(der).hexdigest(), key
 
 
 def _ecdsa(public: EllipticCurvePublicKey) -> Callable[[bytes, bytes], None]:
@@ -215,6 +325,18 @@ def _parts(signed: Signed, predicate_type: str, algorithm: str, check: str) -> t
     return name.removeprefix("urn:uuid:"), digest, predicate
 
 
+def _require_in_life(keys: Mapping[str, Key], key_id: str, at: datetime, name: str, now: datetime, check: str) -> None:
+    """Require that the key was in use at a time, by the list that names it."""
+    life = keys[key_id].life
+    if life is None:
+        return
+    begins, ends = life
+    until = f"to {ends:%Y-%m-%dT%H:%M:%SZ}" if ends else "on"
+    inside = begins - OVERLAP <= at <= (ends or now) + OVERLAP
+    sentence = f"The key {key_id} was in use from {begins:%Y-%m-%dT%H:%M:%SZ} {until}, and {name} is outside of that."
+    _require(inside, check, sentence)
+
+
 def _require_same(document: Mapping[str, Any], statement: Statement) -> None:
     signed = {
         "record_id": statement.record_id,
@@ -226,8 +348,8 @@ def _require_same(document: Mapping[str, Any], statement: Statement) -> None:
         _require(document.get(name) == value, "receipt", f"Its {name} is not the one that was signed.")
 
 
-def _disposal(disposal: Any, statement: Statement, keys: Mapping[str, Key]) -> tuple[int, str]:
-    """The number of the policy under which the record was destroyed, and what that proves."""
+def _disposal(disposal: Any, statement: Statement, keys: Mapping[str, Key], now: datetime) -> tuple[int, datetime, str]:
+    """Return the number of the retention policy, the time of destruction, and what the disposal proves."""
     document = _object(disposal, "disposal", "The disposal")
     signed = _signed(document.get("envelope"), keys, "disposal")
     record_id, digest, predicate = _parts(signed, DISPOSAL, "sha256", "disposal")
@@ -242,12 +364,14 @@ def _disposal(disposal: Any, statement: Statement, keys: Mapping[str, Key]) -> t
     if type(number) is not int or not 0 < number < 2**31:
         raise Failed("disposal", "It names no policy.")
     at = _text(predicate, "disposedAt", _TIME, "disposal", "It does not say when the record was destroyed.")
-    told = {"record_id": record_id, "disposed_at": at, "policy": number, "reason": predicate.get("reason")}
-    for name, value in told.items():
-        same = name not in document or (type(document[name]), document[name]) == (type(value), value)
+    signed_values = {"record_id": record_id, "disposed_at": at, "policy": number, "reason": predicate.get("reason")}
+    for name, value in signed_values.items():
+        same = name in document and (type(document[name]), document[name]) == (type(value), value)
         _require(same, "disposal", f"Its {name} is not the signed one.")
+    disposed_at = _moment(at, "disposal")
+    _require_in_life(keys, signed.key_id, disposed_at, "disposedAt", now, "disposal")
     by = f"The key {signed.key_id} ({keys[signed.key_id].algorithm})"
-    return number, f"{by} signed that this record was destroyed at {at}, under policy {number}."
+    return number, disposed_at, f"{by} signed that this record was destroyed at {at}, under policy {number}."
 
 
 def _require_committed(record: bytes, salt: str, statement: Statement) -> None:
@@ -257,6 +381,7 @@ def _require_committed(record: bytes, salt: str, statement: Statement) -> None:
 
 
 def _require_named(record: bytes, decision_id: Any) -> None:
+    _require(decision_id is not None, "identity", "The receipt has no decision_id to compare with the record's.")
     content = _object(_parsed(record, "identity", "The record"), "identity", "The record")
     same = isinstance(decision_id, str) and content.get("decision_id") == decision_id
     _require(same, "identity", "The receipt's decision_id is not that of the record.")
@@ -272,6 +397,17 @@ def _text(node: Mapping[str, Any], name: str, pattern: str, check: str, otherwis
     if not isinstance(value, str) or not re.fullmatch(pattern, value):
         raise Failed(check, otherwise)
     return value
+
+
+def _moment(text: str, check: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise Failed(check, "A time is not in the calendar.") from None
+
+
+def _time_in(entry: Mapping[str, Any], name: str) -> datetime:
+    return _moment(_text(entry, name, _TIME, "key", f"A key of the list has no {name}."), "key")
 
 
 def _only(values: Any, check: str, what: str) -> dict[str, Any]:
@@ -321,26 +457,76 @@ def _no_constant(name: str) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        description="Check a receipt of the Decision-Record Service. The last line is the verdict; the exit code is 1 "
-        "if a check fails."
+        description="Check receipts of the Decision-Record Service. The last line is the verdict.",
+        epilog="Exit codes: 0 all hold, 1 a check failed, 2 wrong usage or a file that cannot be read.",
     )
-    parser.add_argument("receipt", type=Path, help="as GET /v1/decisions/{decision_id}/receipt answers it")
-    parser.add_argument("--key", type=Path, action="append", required=True, help="a public key that you trust, as PEM")
-    parser.add_argument("--record", type=Path, help="the bytes that ought to be the record")
+    parser.add_argument("receipt", type=Path, nargs="+", help="as GET /v1/decisions/{decision_id}/receipt answers it")
+    keys_help = "a list of public keys that you trust, as GET /v1/custody/keys answers it"
+    parser.add_argument("--keys", type=Path, action="append", default=[], help=keys_help)
+    parser.add_argument("--key", type=Path, action="append", default=[], help="a public key that you trust, as PEM")
+    record_help = "the bytes that ought to be the record: one for each receipt, in the same order"
+    parser.add_argument("--record", type=Path, action="append", default=[], help=record_help)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     given = parser.parse_args(arguments)
+    if not (given.keys or given.key):
+        parser.error("give --keys, --key or both")
     try:
+        lists = [path.read_bytes() for path in given.keys]
         keys = [path.read_bytes() for path in given.key]
-        record = given.record.read_bytes() if given.record else None
-        report = verify(read_receipt(given.receipt), keys, record)
-    except OSError as error:
-        sys.stderr.write(f"Cannot read {error.filename}: {error.strerror}.\n")
-        return 1
-    sys.stdout.write("".join(f"{line}\n" for line in report.lines()))
-    return 1 if report.failed else 0
+        reports = verify_files(given.receipt, keys, given.record, lists=lists)
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"{reading_error(error)}\n")
+        return 2
+    holds, lines = summary(reports, as_json=given.json)
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    return 0 if holds else 1
+
+
+def reading_error(error: OSError | ValueError) -> str:
+    return f"Cannot read {error.filename}: {error.strerror}." if isinstance(error, OSError) else f"{error}"
+
+
+def verify_files(
+    receipts: Sequence[Path], keys: Sequence[bytes], records: Sequence[Path], *, lists: Sequence[bytes] = ()
+) -> dict[str, Report]:
+    """Check several receipts, and return their reports by file.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: the number of records is neither 0 nor that of the receipts, or a file is given twice.
+    """
+    if records and len(records) != len(receipts):
+        raise ValueError("Give as many records as receipts, in the same order, or none.")
+    if len(set(receipts)) != len(receipts):
+        raise ValueError("Give each receipt once.")
+    contents: Sequence[bytes | None] = [path.read_bytes() for path in records] or [None] * len(receipts)
+    return {
+        str(path): verify(read_receipt(path), keys, content, lists=lists)
+        for path, content in zip(receipts, contents, strict=True)
+    }
+
+
+def summary(reports: Mapping[str, Report], *, as_json: bool = False) -> tuple[bool, list[str]]:
+    """Return whether all receipts hold and none contradict each other, and the lines that say so."""
+    contradictions = list(conflicts(reports))
+    failed = sum(report.failed is not None for report in reports.values())
+    holds = not failed and not contradictions
+    if len(reports) == 1:
+        (lines,) = (list(report.lines()) for report in reports.values())
+    else:
+        lines = [line for name, report in reports.items() for line in (f"{name}:", *report.lines())]
+        lines += [f"FAILED  conflict   {sentence}" for sentence in contradictions]
+        verdict = "FAILED: conflict" if contradictions else f"FAILED: {failed} of {len(reports)} receipts"
+        lines.append(f"ALL {len(reports)} RECEIPTS HOLD; {CAVEAT}" if holds else verdict)
+    if not as_json:
+        return holds, lines
+    receipts = [{"file": name, **report.as_json()} for name, report in reports.items()]
+    document = {"ok": holds, "verdict": lines[-1], "receipts": receipts, "conflicts": contradictions}
+    return holds, [json.dumps(document, indent=2)]
 
 
 def read_receipt(path: Path) -> bytes:
-    """No more of a file than shows that it is too large. Raises OSError."""
+    """Return no more of a file than shows that it is too large. Raises OSError."""
     with path.open("rb") as file:
         return file.read(LARGEST_RECEIPT + 1)
 

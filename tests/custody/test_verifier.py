@@ -103,7 +103,8 @@ def disposal(signer: Signer = ED25519, **statement_of: Any) -> dict[str, Any]:
 
 
 def disposed(made: dict[str, Any] | None = None, **changed: Any) -> dict[str, Any]:
-    return {**receipt(), "payload_salt": None, "disposal": made or disposal(), **changed}
+    verdict = f"PROOF VALID, PAYLOAD DESTROYED under policy {ORDER.policy}"
+    return {**receipt(), "payload_salt": None, "verdict": verdict, "disposal": made or disposal(), **changed}
 
 
 def verify(document: Any, *keys: Signer, record: bytes | None = RECORD) -> verifier.Report:
@@ -139,11 +140,11 @@ def test_a_destroyed_payload_is_proved_under_its_policy(later: Signer):
 
 def test_every_check_says_what_it_covers_and_the_last_line_is_the_verdict():
     lines = list(verify(receipt()).lines())
-    assert len(lines) == 6
-    assert all(line.startswith("ok ") and line.endswith(".") for line in lines[:-1])
-    assert lines[-1] == "PAYLOAD VERIFIED"
+    assert len(lines) == 7
+    assert all(line.startswith(("ok ", "- ")) and line.endswith(".") for line in lines[:-1])
+    assert lines[-1] == f"PAYLOAD VERIFIED; {verifier.CAVEAT}"
     *passed, failed, verdict = verify(receipt(), record=RECORD + b" ").lines()
-    assert len(passed) == 3
+    assert len(passed) == 4
     assert failed.startswith("FAILED  payload ")
     assert verdict == "FAILED: payload"
 
@@ -209,6 +210,17 @@ HOSTILE: dict[str, tuple[Any, str]] = {
     "another record": (receipt(record=RECORD + b" "), "payload"),
     "another decision_id": ({**receipt(), "decision_id": "loan-2"}, "identity"),
     "a decision_id that is a list": ({**receipt(), "decision_id": ["loan-1"]}, "identity"),
+    "no decision_id": ({key: value for key, value in receipt().items() if key != "decision_id"}, "identity"),
+    "a signed time that is in no calendar": (
+        resigned(predicate={**PREDICATE, "receivedAt": "2026-02-30T09:30:00.000000Z"}),
+        "time",
+    ),
+    "a verdict that no disposal proves": (
+        {**receipt(), "verdict": "PROOF VALID, PAYLOAD DESTROYED under policy 3"},
+        "disposal",
+    ),
+    "a verdict of another policy": (disposed(verdict="PROOF VALID, PAYLOAD DESTROYED under policy 4"), "disposal"),
+    "a disposal that tells its envelope alone": (disposed({"envelope": disposal()["envelope"]}), "disposal"),
     "a salt and a disposal": (disposed(payload_salt=SALT.hex()), "disposal"),
     "a disposal that is a text": (disposed(disposal="PROOF VALID"), "disposal"),
     "a disposal without its statement": (disposed(disposal={"policy": 3}), "disposal"),
@@ -252,6 +264,13 @@ def test_a_signed_disposal_under_no_policy_proves_nothing(policy: Any):
 @pytest.mark.parametrize("changed", [{"organization": str(OTHER)}, {"ciphertext": None}, {"kind": "notice"}], ids=str)
 def test_a_signed_disposal_that_says_something_else_of_the_record_proves_nothing(changed: Any):
     assert verify(disposed(disposal_saying(**changed)), record=None).verdict == "FAILED: disposal"
+
+
+def test_what_cannot_be_compared_is_named():
+    skipped = dict(verify(receipt(), record=None).skipped)
+    assert set(skipped) == {"time", "identity"}
+    assert "identity not compared: " in "\n".join(verify(receipt(), record=None).lines())
+    assert "identity not compared: " in "\n".join(verify(disposed(), record=None).lines())
 
 
 def pem(secret: Any) -> bytes:
@@ -314,6 +333,31 @@ def test_no_value_that_is_put_anywhere_is_believed_or_ends_in_a_traceback(docume
     assert all(line.isprintable() for line in found.lines())
 
 
+def _essence(raw: bytes, document: Any) -> Any:
+    """Return what its signatures cover of a receipt, which may leave its verdict out."""
+    try:
+        read = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(read, dict):
+        return None
+    names = [name for name in document if (name,) not in LEFT_OPEN]
+    return {name: read.get(name, document["verdict"] if name == "verdict" else None) for name in names}
+
+
+@pytest.mark.parametrize(("document", "record"), [(receipt(), RECORD), (disposed(), None)], ids=["kept", "disposed"])
+@given(data=st.data())
+def test_no_receipt_that_lost_a_part_or_a_byte_is_believed(document: Any, record: Any, data: Any):
+    raw = json.dumps(document).encode()
+    start = data.draw(st.integers(0, len(raw) - 1))
+    stop = data.draw(st.integers(start, min(len(raw), start + 200)))
+    changed = raw[:start] + data.draw(st.binary(max_size=3)) + raw[stop:]
+    assume(_essence(changed, document) != _essence(raw, document))
+    report = verify(changed, record=record)
+    assert report.failed is not None
+    assert all(line.isprintable() for line in report.lines())
+
+
 @given(body=st.binary(max_size=200) | ANYTHING.map(lambda said: json.dumps(said).encode()))
 def test_nothing_that_a_trusted_key_signs_ends_in_a_traceback(body: bytes):
     made = {**receipt(), "envelope": ED25519.envelope(body)}
@@ -335,6 +379,7 @@ def test_no_bytes_in_place_of_receipt_key_or_record_end_in_a_traceback(junk: byt
     assert verify(junk).failed is not None
     assert verify(receipt(), record=junk).failed is not None
     assert verifier.verify(json.dumps(receipt()).encode(), [junk], RECORD).failed is not None
+    assert verifier.verify(json.dumps(receipt()).encode(), [], RECORD, lists=[junk]).failed is not None
 
 
 class Desk:
@@ -363,7 +408,7 @@ def desk(tmp_path: Path) -> Desk:
 def test_the_one_file_verifies_alone_without_the_project(desk: Desk):
     done = desk.run("receipt.json", "--key", "key.pem", "--record", "record.json")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[-1] == "PAYLOAD VERIFIED"
+    assert done.stdout.splitlines()[-1] == f"PAYLOAD VERIFIED; {verifier.CAVEAT}"
 
 
 def test_the_one_file_exits_with_1_where_a_check_fails(desk: Desk):
@@ -377,12 +422,12 @@ def test_the_one_file_takes_several_keys(desk: Desk):
     desk.write("older.pem", P256.pem)
     desk.write("receipt.json", json.dumps(disposed(disposal(P256))).encode())
     done = desk.run("receipt.json", "--key", "older.pem", "--key", "key.pem")
-    assert done.stdout.splitlines()[-1] == "PROOF VALID, PAYLOAD DESTROYED under policy 3"
+    assert done.stdout.splitlines()[-1] == f"PROOF VALID, PAYLOAD DESTROYED under policy 3; {verifier.CAVEAT}"
 
 
 @pytest.mark.parametrize("arguments", [("none.json", "--key", "key.pem"), ("receipt.json", "--key", ".")], ids=str)
 def test_a_file_that_cannot_be_read_is_named(desk: Desk, arguments: tuple[str, ...]):
     done = desk.run(*arguments)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("Cannot read ")
     assert len(done.stderr.splitlines()) == 1

@@ -1,12 +1,14 @@
 """Receipts that the service has made hold before the verifier, which it gives to everybody."""
 
 import hashlib
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import timezone
 
 from custody import verifier
 from custody.models import Key
@@ -49,7 +51,8 @@ def test_a_receipt_from_before_a_rotation_holds_under_all_keys_of_the_organizati
     receipt = api.ingest(RAW).content
     call_command("custody_rotate_key", organization=organization.slug, purpose="signing", stdout=StringIO())
     assert len(keys_of(api)) == 2
-    assert verifier.verify(receipt, keys_of(api), RAW).verdict == "PAYLOAD VERIFIED"
+    report = verifier.verify(receipt, [], RAW, lists=[api.get("/v1/custody/keys").content])
+    assert (report.verdict, report.skipped) == ("PAYLOAD VERIFIED", [])
 
 
 def test_the_verifier_is_served_to_everybody_as_it_is(db: None):
@@ -87,8 +90,15 @@ def shell(api, tmp_path: Path) -> Shell:
 
 def test_the_command_gives_the_verdict_of_the_verifier(shell: Shell):
     named = ("--organization", shell.organization)
-    assert shell.run(*named, "--record", str(shell.record))[-1] == "PAYLOAD VERIFIED"
-    assert shell.run(*named)[-1] == "PROOF VALID"
+    assert shell.run(*named, "--record", str(shell.record))[-1] == f"PAYLOAD VERIFIED; {verifier.CAVEAT}"
+    assert shell.run(*named)[-1] == f"PROOF VALID; {verifier.CAVEAT}"
+
+
+def test_the_command_refuses_a_receipt_from_before_its_key(shell: Shell):
+    Key.objects.unscoped("of the test").update(created_at=timezone.now() + timedelta(hours=1))
+    with pytest.raises(CommandError):
+        shell.run()
+    assert shell.out.getvalue().splitlines()[-1] == "FAILED: time"
 
 
 def test_the_command_exits_with_1_where_a_check_fails(shell: Shell):
@@ -108,10 +118,11 @@ def test_the_command_asks_for_the_keys_of_the_organization_that_is_named(shell: 
 
 def test_the_command_verifies_without_any_secret(shell: Shell):
     Key.objects.unscoped("of the test").update(wrapped=b"")
-    assert shell.run()[-1] == "PROOF VALID"
+    assert shell.run()[-1] == f"PROOF VALID; {verifier.CAVEAT}"
 
 
 def test_the_command_names_a_file_that_it_cannot_read(shell: Shell):
     shell.receipt.unlink()
-    with pytest.raises(CommandError, match=r"Cannot read .*receipt\.json: No such file"):
+    with pytest.raises(CommandError, match=r"Cannot read .*receipt\.json: No such file") as refused:
         shell.run()
+    assert refused.value.returncode == 2

@@ -12,7 +12,7 @@ from accounts import callers
 from accounts.models import AuditEvent
 from accounts.roles import Role
 from config.front.threads import THREADS
-from custody import selectors, services, signers, vaults
+from custody import selectors, services, signers, vaults, verifier
 from custody.keys import Purpose, keyring
 from custody.models import Entry, Key, SealedObject, WaitingObject
 from custody.services import reconcile, reconciler
@@ -201,7 +201,10 @@ def test_rotating_back_to_a_local_key_signs_what_is_queued_with_it_and_queues_no
     assert reconcile() == (1, 0)
     assert states() == ["stored", "stored"]
     customer.status = 200
-    assert verifies(api, api.get(f"{PATH}/receipt").json())
+    receipt = api.get(f"{PATH}/receipt")
+    assert verifies(api, receipt.json())
+    report = verifier.verify(receipt.content, [], RAW, lists=[api.get("/v1/custody/keys").content])
+    assert (report.verdict, report.skipped) == ("PAYLOAD VERIFIED", []), "queued before its key was made"
 
 
 @pytest.mark.parametrize(("content", "conflicts"), [(1, 0), (2, 1)])
