@@ -1,5 +1,5 @@
 /**
- * Checks the file of a letter against the record that was signed when the decision came in.
+ * Checks the file of a letter against a signed record. When that came in, and that no other exists, it cannot check.
  *
  * It runs in the reader's browser and touches neither the network nor the page. The checks of the proof are those of
  * custody/fields.py and custody/merkle.py, and come from
