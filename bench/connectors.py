@@ -21,7 +21,7 @@ from bench.report import Figure, middle, ratio
 from bench.rounds import interleaved, sized
 from bench.subject import PLACEHOLDER, record
 from connectors.models import Connector, PollRun
-from connectors.services import polling
+from connectors.services import claims, polling
 from connectors.services.connectors import create_connector
 from decisions.services import ingest_lines
 
@@ -79,7 +79,7 @@ def _claim_all(ready: Any, found: Any) -> None:
     connection.ensure_connection()
     ready.wait()
     claimed: list[int] = []
-    while page := polling._claim():
+    while page := claims.claim():
         claimed += [connector.pk for connector in page]
     found.put(claimed)
 
@@ -98,7 +98,7 @@ def _poll(organization: Organization, directory: Path, number: int) -> float:
         config={"path": str(folder)},
         schedule_seconds=86_400,
     )
-    (connector,) = polling._claim()
+    (connector,) = claims.claim()
     rate = _rate(lambda: polling.poll(connector, polling.MOST_SECONDS))
     run = PollRun.objects.for_organization(organization).get(connector=connector)
     if (run.outcome, run.new) != ("finished", RECORDS):

@@ -16,7 +16,7 @@ log = structlog.get_logger("health")
 
 _PROBES: dict[str, Callable[[], None]] = {}
 _REPORTED: set[str] = set()
-_FIGURES: dict[str, Callable[[], float]] = {}
+_FIGURES: dict[str, Callable[[], float | list[str]]] = {}
 
 
 def register(name: str, probe: Callable[[], None], *, required: bool = True) -> None:
@@ -34,6 +34,11 @@ def register(name: str, probe: Callable[[], None], *, required: bool = True) -> 
 def register_figure(name: str, figure: Callable[[], float]) -> None:
     """Add a number that operators watch. Whatever it is, the process is ready."""
     _FIGURES[name] = figure
+
+
+def register_list(name: str, ids: Callable[[], list[str]]) -> None:
+    """Add a list of ids that an operator should look at. Anyone may read it: it holds no names and no secrets."""
+    _FIGURES[name] = ids
 
 
 @csrf_exempt
@@ -61,7 +66,7 @@ def _answers(name: str, probe: Callable[[], None]) -> bool:
     return True
 
 
-def _figure(name: str, figure: Callable[[], float]) -> float | None:
+def _figure(name: str, figure: Callable[[], float | list[str]]) -> float | list[str] | None:
     try:
         return figure()
     except Exception as error:  # a part that it needs fails, and is shown as failing

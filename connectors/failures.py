@@ -1,5 +1,6 @@
 """What a failed poll means: who mends it, and when it makes sense to try again."""
 
+import errno
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -23,6 +24,22 @@ class Failure:
 
 OF_STORAGE = Failure("system", "The service could not store records.", "No action needed; it will be retried.")
 OF_OURS = Failure("system", "The service failed while it read this source.", "See the service log for details.")
+
+
+_MACHINE_ERRORS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT, errno.EROFS}
+
+
+def of_machine(sentence: str) -> Failure:
+    """Return a failure of the machine that polls. Another machine may succeed."""
+    detail = f"The machine that polled cannot read this source. {sentence}"
+    return Failure("system", detail, "Ask the operator of this service to look at /readyz and the log of that machine.")
+
+
+def is_of_machine(error: Exception) -> bool:
+    """Whether an unexpected error says that this machine lacks something that other machines may have."""
+    return isinstance(error, ImportError | MemoryError) or (
+        isinstance(error, OSError) and error.errno in _MACHINE_ERRORS
+    )
 
 
 def of_source(fault: SourceFault) -> Failure:

@@ -99,6 +99,7 @@ class Connector(Leased):
         indexes = [
             models.Index(fields=["next_poll_at"], condition=~Q(next_poll_at=None), name="connectors_due"),
             models.Index(fields=["organization", "-created_at", "-id"], name="connectors_newest"),
+            models.Index(fields=["lease_until"], condition=~Q(lease_until=None), name="connectors_leased"),
             models.Index(fields=["silent_at"], condition=~Q(silent_at=None), name="connectors_silent"),
         ]
 
@@ -135,6 +136,18 @@ class Connector(Leased):
 
 class OfConnectorQuerySet(TenantQuerySet[Any]):
     organization_path = "connector__organization"
+
+
+class PollTurn(models.Model):
+    """When a worker last began to poll for an organization: those that waited longest go first."""
+
+    organization = models.OneToOneField(Organization, on_delete=models.CASCADE, related_name="+", primary_key=True)
+    polled_at = models.DateTimeField()
+
+    objects = TenantQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.organization_id} at {self.polled_at}"
 
 
 class PollRun(models.Model):

@@ -14,7 +14,7 @@ from config import secret_references
 from config.api.strict_json import InvalidJSON
 from config.errors import DomainError
 from connectors import kinds, maps
-from connectors.kinds.base import Kind, KindConfig, LedgerEntry, Source, SourceFault
+from connectors.kinds.base import Kind, KindConfig, LedgerEntry, MachineFault, Source
 from connectors.maps import FieldMap, Unmapped, record_of
 from connectors.secret_names import without_secrets
 from custody.record_paths import PathsTooLong
@@ -82,6 +82,7 @@ def open_source(
     seconds: float,
     unread: Callable[[Sequence[LedgerEntry]], Collection[LedgerEntry]] = set,
     batch_items: int = 500,
+    was_read: bool = False,
 ) -> Source[Any]:
     """A source to read for so many seconds."""
     source: Source[Any] = Source(
@@ -91,6 +92,7 @@ def open_source(
         deadline=time.monotonic() + seconds,
         unread=unread,
         batch_items=batch_items,
+        was_read=was_read,
     )
     return source
 
@@ -102,9 +104,9 @@ def _secret(source: Source[Any], reference: str) -> str:
         try:
             return secret_references.resolve(reference, source.organization_id)
         except DomainError as error:
-            raise SourceFault(
+            raise MachineFault(
                 "The secret named by secret_ref was not found or is unreadable.",
-                fix="Ask the operator of this service to add it.",
+                fix="Ask the operator of this service to add it on each machine that polls.",
             ) from error
 
 

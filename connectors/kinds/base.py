@@ -44,6 +44,16 @@ class SourceFault(DomainError):
         self.fix, self.cause = fix, cause
 
 
+class MachineFault(SourceFault):
+    """This machine lacks what reading the source takes, such as a secret or a folder. Another machine may have it.
+
+    A poll that ends so counts no failure of the connector.
+    """
+
+    def __init__(self, sentence: str, *, fix: str, because: str = "") -> None:
+        super().__init__(sentence, fix=fix, cause="system", because=because)
+
+
 class Batch(NamedTuple):
     """What was read up to a place from which reading can go on."""
 
@@ -110,6 +120,8 @@ class Source(Generic[Settings]):
     """Those objects or files of some that the ledger does not have in this version. Ask for a page at a time."""
     batch_items: int = 500
     """Items of a batch at most; a test asks for one."""
+    was_read: bool = False
+    """Whether the source was read to its end before, so that its settings are right."""
     steps: list[Step] = field(default_factory=list)
 
     @property

@@ -1,5 +1,7 @@
 """What went wrong below a kind, as a fault of its source: in a sentence, with its mend and its cause."""
 
+import errno
+import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -12,7 +14,7 @@ from django.utils import timezone
 
 from config import addresses, vetted_http
 from config.errors import DomainError
-from connectors.kinds.base import Source, SourceFault
+from connectors.kinds.base import MachineFault, Source, SourceFault
 from connectors.kinds.limits import LONGEST_RETRY_AFTER
 
 Cause = Literal["config", "transient", "system"]
@@ -51,6 +53,16 @@ _NOT_TLS = {
 _BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError)
 
 
+_NO_NETWORK = {errno.ENETDOWN, errno.ENETUNREACH, errno.ENONET}
+
+
+def _is_offline(error: BaseException | None) -> bool:
+    """Whether this machine, not the source, is to blame for a failed look-up or connection."""
+    if isinstance(error, socket.gaierror):
+        return error.errno == socket.EAI_AGAIN
+    return isinstance(error, OSError) and error.errno in _NO_NETWORK
+
+
 @contextmanager
 def mapped() -> Iterator[None]:
     """Raises SourceFault for what connecting and HTTP raise."""
@@ -59,6 +71,12 @@ def mapped() -> Iterator[None]:
     except SourceFault:
         raise
     except tuple(_MENDS) as error:
+        if _is_offline(error.__context__):
+            raise MachineFault(
+                "No name could be looked up, or no network leads to the host.",
+                fix="Ask the operator of this service to check the network of the machine that polls.",
+                because=str(error),
+            ) from None
         mend = _MENDS[type(error)]
         raise SourceFault(error.sentence, fix=mend.fix, cause=mend.cause, because=str(error)) from None
     except _BROKEN as error:

@@ -2,6 +2,7 @@
 
 from connectors.errors import NoConnector, NotPolled
 from connectors.services.alerts import note_silence, send_alerts
+from connectors.services.claims import due_count
 from connectors.services.clock_skew import repair_times
 from connectors.services.connectors import (
     Changes,
@@ -10,7 +11,7 @@ from connectors.services.connectors import (
     delete_connector,
     request_poll,
 )
-from connectors.services.polling import due_count, poll, poll_due
+from connectors.services.polling import poll, poll_due
 from connectors.services.quarantine import dismiss_quarantined, retry_quarantined
 from connectors.services.trial import Tested, try_source
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from config import leases
 from connectors import failures, schedule
 from connectors.models import Connector
-from connectors.services.polling import LEASE
+from connectors.services.claims import LEASE
 
 _TOLERANCE = timedelta(minutes=5)
 """By how much the clocks of several machines may differ."""

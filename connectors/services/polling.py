@@ -12,33 +12,33 @@ from typing import Any
 
 import structlog
 from django.db import DatabaseError, transaction
-from django.db.models import Case, F, QuerySet, Value, When
+from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
 from config import leases
 from config.errors import DomainError
+from config.wrapped_secrets import MasterKeyWrong
 from connectors import failures, kinds, schedule, sources
-from connectors.kinds.base import Batch, Cursor, SourceFault
+from connectors.kinds.base import Batch, Cursor, MachineFault, SourceFault
 from connectors.models import LONGEST_NAME, LONGEST_POSITION, Alert, Connector, PollRun, Quarantined
-from connectors.services import ledger
+from connectors.services import claims, ledger, unserved
 from connectors.services.alerts import alert
 from connectors.services.intake import Bad, CustodyWaits, Intake, take
 from connectors.texts import identifying, storable
 
 log = structlog.get_logger("connectors")
 
-LEASE = timedelta(minutes=4)
-"""Longer than anything between two renewals: a batch is read, taken and noted in it."""
 MOST_SECONDS = 200
 MOST_QUARANTINED = 1000
 _LONGEST_CURSOR = 8192  # characters; each item in quarantine keeps the one from which it is read again
 _LEAST_SECONDS = 30
 """A worker that has less left begins no poll: what it would cut short would look like a fault of the source."""
-_PAGE = 50
 _PAGE_SECONDS = 10
-_SHARE = 8
-"""A worker claims one of so many that are due, and a page at most: the others are for other workers. So are those of
-its page that it has not begun to poll soon."""
+"""A worker releases the connectors of its page that it has not begun to poll by then."""
+SLICE_SECONDS = 30
+"""A poll ends after this time while another connector waits for a worker."""
+_LOOK_SECONDS = 5
+"""Between two looks for a connector that waits."""
 _ENOUGH_BAD = "1,000 items wait in quarantine, which is as many as are kept."
 _MOST_RUNS = 100
 """Of a connector; older ones are forgotten."""
@@ -53,19 +53,14 @@ class Overtaken(DomainError):
     sentence = "The connector was changed while it was polled."
 
 
-def due_count(most: int) -> int:
-    """How many connectors wait for a worker, counted up to `most`."""
-    return _free().values("pk")[:most].count()
-
-
 def poll_due(seconds: float = MOST_SECONDS) -> int:
     """Poll connectors that are due until none is, or the time is over. Returns how many were polled."""
     ends, polled = time.monotonic() + seconds, 0
-    while time.monotonic() < ends - _LEAST_SECONDS and (page := _claim()):
+    while time.monotonic() < ends - _LEAST_SECONDS and (page := claims.claim()):
         page_ends = min(time.monotonic() + _PAGE_SECONDS, ends - _LEAST_SECONDS)
         for number, connector in enumerate(page):
             if number and time.monotonic() >= page_ends:
-                _release(connector)
+                claims.release(connector)
             else:
                 poll(connector, ends - time.monotonic())
                 polled += 1
@@ -82,12 +77,16 @@ def poll(connector: Connector, seconds: float) -> PollRun | None:
     try:
         run = polling.begin()
     except Overtaken:
-        _release(connector)
+        claims.release(connector)
         return None
     try:
         polling.read(seconds)
     except Overtaken:
         polling.give_up()
+    except MachineFault as fault:
+        polling.leave(failures.of_source(fault))
+    except MasterKeyWrong as error:
+        polling.leave(failures.of_machine(error.sentence))
     except SourceFault as fault:
         polling.fail(failures.of_source(fault))
     except (CustodyWaits, DatabaseError) as error:
@@ -95,7 +94,12 @@ def poll(connector: Connector, seconds: float) -> PollRun | None:
         polling.fail(failures.OF_STORAGE)
     except Exception as error:
         log.error("a poll failed", connector=str(connector.source_id), exc_info=error)
-        polling.fail(failures.OF_OURS)
+        if failures.is_of_machine(error):
+            polling.leave(failures.of_machine("It lacks a library, memory, disk space or file descriptors."))
+        else:
+            polling.fail(failures.OF_OURS)
+    else:
+        unserved.serve(connector)
     return run
 
 
@@ -107,67 +111,87 @@ class _Polling:
         self.run = PollRun(connector=connector, started_at=timezone.now())
         self.has_moved = False
         """Whether anything of the source is behind the cursor that was not there before."""
+        self.ends = self.next_look = 0.0
 
     def begin(self) -> PollRun:
         """Raises Overtaken."""
+        claims.take_turn(self.connector)
         with transaction.atomic():
-            self._change(lease_until=self.run.started_at + LEASE)
+            self._change(lease_until=self.run.started_at + claims.LEASE)
             self.run.save()
         return self.run
 
     def read(self, seconds: float) -> None:
         """Read the source to its end, or until the time is over. Raises SourceFault, CustodyWaits, Overtaken."""
-        ends = time.monotonic() + seconds
+        began = time.monotonic()
+        self.ends, self.next_look = began + seconds, began + SLICE_SECONDS
         try:
-            is_full = self._read(seconds, ends)
+            is_full = self._read(seconds)
         except SourceFault:
             # A request that is cut off because the time is over says nothing of the source, if others went well.
-            if time.monotonic() < ends or not self.has_moved:
+            if time.monotonic() < self.ends or not self.has_moved:
                 raise
             is_full = False
         if is_full:
             self.fail(failures.stopping(_ENOUGH_BAD, _MEND_BAD))
-        elif time.monotonic() >= ends:  # a kind ends by itself, too, when its time is over
+        elif time.monotonic() >= self.ends:  # a kind ends by itself, too, when its time is over
             self._finish(PollRun.Outcome.MORE, next_poll_at=timezone.now())
         else:
             later = schedule.next_slot(self.connector)
             self._finish(PollRun.Outcome.FINISHED, next_poll_at=later, caught_up_at=self.run.started_at)
 
-    def _read(self, seconds: float, ends: float) -> bool:
+    def _read(self, seconds: float) -> bool:
         """Returns whether the quarantine is full."""
         connector = self.connector
         if self._quarantine_is_full():  # as when it was polled again before anybody emptied it
             return True
         checked = sources.check(connector.kind, connector.config, connector.secret_ref)
-        if checked.settings is None:
-            raise SourceFault(" ".join(checked.problems), fix="Correct the connector's settings.")
+        if checked.settings is None:  # a connector with problems is not due: they are those of this machine's settings
+            raise MachineFault(" ".join(checked.problems), fix="Give this machine the settings that the others have.")
         source = sources.open_source(
             checked.settings,
             secret_ref=connector.secret_ref,
             organization_id=connector.organization_id,
             seconds=seconds,
             unread=ledger.reader(connector),
+            was_read=connector.caught_up_at is not None,
         )
         field_map = sources.field_map(checked.settings)
         for batch in kinds.kind(connector.kind).read(source, connector.cursor):
             self._keep(batch, take(connector, batch.items, field_map))
             if self.run.quarantined and self._quarantine_is_full():
                 return True
-            if time.monotonic() >= ends:
+            self._give_way()
+            if time.monotonic() >= self.ends:
                 break
         return False
+
+    def _give_way(self) -> None:
+        """End a poll that has had its slice while another connector waits for a worker."""
+        now = time.monotonic()
+        if now >= self.next_look:
+            self.next_look = now + _LOOK_SECONDS
+            if claims.others_wait(self.connector):
+                self.ends = now
 
     def give_up(self) -> None:
         """Let go of a connector that somebody changed or that another worker took over."""
         with transaction.atomic():
-            _release(self.connector)
+            claims.release(self.connector)
             self._end(PollRun.Outcome.OVERTAKEN)
+
+    def leave(self, failure: failures.Failure) -> None:
+        """Let go of a connector that another machine may be able to read. It stays due, and no failure is counted."""
+        unserved.leave(self.connector)
+        self._describe(failure)
+        with transaction.atomic():
+            claims.release(self.connector)
+            self._end(PollRun.Outcome.FAILED)
 
     def fail(self, failure: failures.Failure) -> None:
         """Let go of the connector: until later, or until somebody mends what made it fail too often."""
         failed = self.connector.failures + 1
-        self.run.cause = failure.cause
-        self.run.detail, self.run.fix = failure.detail[:1000], failure.fix[:1000]
+        self._describe(failure)
         try:
             with transaction.atomic():
                 if failures.stops(failure, failed):
@@ -180,6 +204,10 @@ class _Polling:
             self.give_up()
         except DatabaseError as error:
             log.warning("a poll could not be ended; its lease runs out", exc_info=error)
+
+    def _describe(self, failure: failures.Failure) -> None:
+        self.run.cause = failure.cause
+        self.run.detail, self.run.fix = failure.detail[:1000], failure.fix[:1000]
 
     def _stop(self, because: str, failed: int) -> None:
         stopped = {"stopped_at": timezone.now(), "stopped_because": because[:1000]}
@@ -212,7 +240,7 @@ class _Polling:
             newest = _newest(now, batch.behind_seconds)
             self._change(
                 cursor=cursor,
-                lease_until=now + LEASE,
+                lease_until=now + claims.LEASE,
                 seen=F("seen") + taken.seen,
                 new=F("new") + taken.new,
                 repeated=F("repeated") + taken.repeated,
@@ -244,28 +272,6 @@ class _Polling:
 
     def _quarantine_is_full(self) -> bool:
         return self.connector.quarantine.values("pk")[:MOST_QUARANTINED].count() >= MOST_QUARANTINED
-
-
-def _free() -> QuerySet[Connector]:
-    due = Connector.objects.unscoped("workers serve every organization").due()
-    return due.filter(leases.free())
-
-
-def _claim() -> list[Connector]:
-    """The connectors that have waited longest, as many as are this worker's share."""
-    waiting = list(_free().order_by("next_poll_at").values_list("pk", flat=True)[: _PAGE * _SHARE])
-    if not waiting:
-        return []
-    share = max(1, len(waiting) // _SHARE)
-    # Several workers look at the same rows; of the oldest, each takes those that no other is just taking.
-    due = Connector.objects.unscoped("workers serve every organization").due()
-    return leases.claim(due.filter(pk__in=waiting), lasts=LEASE, most=share, order=("next_poll_at", "pk"))
-
-
-def _release(connector: Connector) -> None:
-    """Let go of a connector as it is. Who has lost it has nothing to let go."""
-    rows = Connector.objects.for_organization(connector.organization_id)
-    rows.filter(pk=connector.pk, lease_token=connector.lease_token).update(**leases.RELEASED)
 
 
 def _newest(now: datetime, behind_seconds: float | None) -> dict[str, datetime]:

@@ -33,8 +33,8 @@ def test_the_roles_asked_for_a_second_factor_are_those_of_the_matrix():
     asking = {row[0] for row in shown if row[-1] == "yes"}
     names = ("APPROVE", "GRANT", "MANAGE", "ROTATE", "DISPOSE", "TEST_CUSTODY")
     assert asking == {permission.value for permission in Permission if permission.name.startswith(names)}
-    assert CONFIRMED == {role for role in MEMBER_ROLES for row in shown if row[0] in asking and allows(role, row[0])}
-    assert CONFIRMED == {Role.OWNER, Role.ADMIN, Role.APPROVER}
+    assert {role for role in MEMBER_ROLES for row in shown if row[0] in asking and allows(role, row[0])} == CONFIRMED
+    assert {Role.OWNER, Role.ADMIN, Role.APPROVER} == CONFIRMED
     for page in ("docs/access.md", "docs/roles.md", "docs/api.md", "THREAT_MODEL.md"):
         assert "owners, admins and approvers" in " ".join(text(page).split()), page
 

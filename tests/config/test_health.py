@@ -21,7 +21,7 @@ from tests import throwaway
 from tests.custody.faulty_disk import faulty_disk, full_disk
 from tests.system.live import server
 
-PARTS = {"database", "broker", "vault", "keys", "journal", "targets"}
+PARTS = {"database", "broker", "vault", "keys", "journal", "targets", "connectors"}
 
 
 def unready(answer) -> set[str]:
@@ -29,6 +29,7 @@ def unready(answer) -> set[str]:
     parts = answer.json()
     assert answer.status_code == (200 if parts.pop("status") == "ok" else 503)
     assert parts.pop("queue_lag_seconds") == 0
+    assert parts.pop("connectors_unserved") == []
     assert set(parts) == PARTS
     assert set(parts.values()) <= {"ok", "failing"}
     return {name for name, state in parts.items() if state == "failing"}

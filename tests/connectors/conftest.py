@@ -7,6 +7,7 @@ from django.core.cache import cache
 from accounts import callers
 from connectors import services
 from connectors.models import Connector
+from connectors.services import unserved
 from tests.connectors import feeds
 from tests.connectors.feeds import Feed
 
@@ -38,3 +39,10 @@ def connector(organization: Any, connector_of: Callable[..., Connector]) -> Conn
 @pytest.fixture(autouse=True)
 def _no_test_is_running() -> None:
     cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def _machine(settings: Any, tmp_path: Any) -> None:
+    """A machine that has failed to read no connector yet."""
+    settings.DATA_DIR = tmp_path
+    unserved._pauses.clear()

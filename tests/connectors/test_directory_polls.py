@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from connectors import services
 from connectors.models import Connector, Quarantined
+from connectors.services import unserved
 from decisions.models import Decision
 from tests.connectors.bombs import bomb
 
@@ -105,3 +106,20 @@ def test_a_test_names_what_is_wrong_with_a_folder(api, folder):
     missing = steps(path=f"{folder}/missing")
     assert (missing["ok"], missing["steps"][-1]["name"]) == (False, "listed")
     assert missing["steps"][-1]["fix"]
+
+
+def test_a_mount_that_one_machine_lacks_is_no_failure_of_the_connector(folder, source_id, settings, tmp_path):
+    """The folder itself counts as the machine's fault only once it was read: before, its path may be mistyped."""
+    put(folder, "a.ndjson", lines("loan-1"))
+    assert poll() == ["loan-1"]
+    folder.rename(tmp_path / "gone")
+    poll()
+    assert Connector.objects.get().failures == 0
+    assert unserved.source_ids() == [source_id]
+    unserved._pauses.clear()
+    Connector.objects.update(caught_up_at=None)
+    poll()
+    assert Connector.objects.get().failures == 1
+    settings.CONNECTOR_DIRECTORIES = []
+    poll()
+    assert Connector.objects.get().failures == 1

@@ -10,7 +10,7 @@ from django.utils import timezone
 from connectors import services
 from connectors.kinds.base import SourceFault
 from connectors.models import Connector, PollRun
-from connectors.services import polling
+from connectors.services import claims, polling
 from tests.connectors.test_polling import fault, ids, last_run, loans, poll_now, stored
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +28,7 @@ def cut_off(number):
 def test_a_request_that_is_cut_off_because_the_time_is_over_is_no_failure(connector, feed, monkeypatch):
     feed.add(*loans(6))
     feed.before = cut_off
-    (claimed,) = polling._claim()
+    (claimed,) = claims.claim()
     services.poll(claimed, 0.05)
     row = stored(connector)
     assert (last_run().outcome, row.failures, row.cursor) == ("more", 0, {"position": 2})
@@ -38,7 +38,7 @@ def test_a_request_that_is_cut_off_because_the_time_is_over_is_no_failure(connec
 def test_a_source_that_gives_nothing_in_all_of_the_time_has_failed(connector, feed):
     feed.add(*loans(6))
     feed.before = lambda number: cut_off(1)
-    (claimed,) = polling._claim()
+    (claimed,) = claims.claim()
     services.poll(claimed, 0.05)
     assert (last_run().outcome, stored(connector).failures) == ("failed", 1)
 
@@ -50,7 +50,7 @@ def test_a_worker_whose_time_is_nearly_over_begins_no_poll(connector, feed):
 
 
 def test_what_waits_behind_a_slow_source_is_left_to_other_workers(organization, connector_of, feed, monkeypatch):
-    for number in range(2 * polling._SHARE):
+    for number in range(2 * claims.SHARE):
         connector_of(organization, name=f"c{number}")
     feed.add(*loans(2))
     others = []
@@ -61,9 +61,9 @@ def test_what_waits_behind_a_slow_source_is_left_to_other_workers(organization, 
     feed.before = look
     monkeypatch.setattr(polling, "_PAGE_SECONDS", 0)
     with time_machine.travel(timezone.now(), tick=False):
-        assert services.poll_due() == 2 * polling._SHARE, "all are polled, one of a page at a time"
-    assert others[0] == 2 * polling._SHARE - 2, "it claimed two"
-    assert PollRun.objects.count() == 2 * polling._SHARE
+        assert services.poll_due() == 2 * claims.SHARE, "all are polled, one of a page at a time"
+    assert others[0] == 2 * claims.SHARE - 2, "it claimed two"
+    assert PollRun.objects.count() == 2 * claims.SHARE
 
 
 def test_a_clock_that_was_a_year_ahead_delays_nothing(connector, feed):
@@ -80,7 +80,7 @@ def test_a_clock_that_was_a_year_ahead_delays_nothing(connector, feed):
 
 def test_a_lease_that_was_taken_while_the_clock_was_ahead_is_free_again(connector, feed):
     with time_machine.travel(timezone.now() + YEAR, tick=False):
-        (held,) = polling._claim()
+        (held,) = claims.claim()
     assert services.poll_due() == 0
     assert services.repair_times() == 1
     assert services.poll_due() == 1
@@ -111,7 +111,7 @@ def test_times_that_are_right_are_left_as_they_are(organization, connector_of, f
     feed.add(*loans(1, start=1))
     feed.before = fault("transient", retry_after=86_400)
     poll_now(daily)
-    polling._claim()
+    claims.claim()
     before = list(Connector.objects.order_by("pk").values())
     assert services.repair_times() == 0
     assert list(Connector.objects.order_by("pk").values()) == before

@@ -11,7 +11,7 @@ from accounts import callers
 from connectors import services
 from connectors.kinds.base import SourceFault
 from connectors.models import Alert, Connector, LedgerRow, PollRun
-from connectors.services import intake, polling
+from connectors.services import claims, intake, polling
 from connectors.services.connectors import Changes
 from custody.services import Status
 from decisions.models import Decision
@@ -142,7 +142,7 @@ def test_a_change_during_a_poll_overtakes_it(connector, feed, act):
             change(connector, **changes[act])
 
     feed.before = during
-    (claimed,) = polling._claim()
+    (claimed,) = claims.claim()
     services.poll(claimed, 60)
     if act == "delete":
         assert not Connector.objects.exists()
@@ -157,12 +157,12 @@ def test_a_change_during_a_poll_overtakes_it(connector, feed, act):
 
 def test_a_worker_that_stopped_past_its_lease_writes_no_cursor(connector, feed):
     feed.add(*loans(6))
-    (slow,) = polling._claim()
+    (slow,) = claims.claim()
 
     def take_over(number):
         if number == 1:
-            with time_machine.travel(timezone.now() + 2 * polling.LEASE, tick=False):
-                (quick,) = polling._claim()
+            with time_machine.travel(timezone.now() + 2 * claims.LEASE, tick=False):
+                (quick,) = claims.claim()
                 feed.before = lambda number: None
                 services.poll(quick, 60)
 
@@ -176,22 +176,22 @@ def test_a_worker_that_stopped_past_its_lease_writes_no_cursor(connector, feed):
 
 
 def test_what_one_worker_polls_no_other_claims(connector):
-    assert len(polling._claim()) == 1
-    assert polling._claim() == []
+    assert len(claims.claim()) == 1
+    assert claims.claim() == []
     assert services.due_count(10) == 0
 
 
 def test_a_killed_worker_costs_one_lease(connector, feed):
     feed.add(*loans(2))
-    polling._claim()
-    with time_machine.travel(timezone.now() + polling.LEASE + timedelta(seconds=1), tick=False):
+    claims.claim()
+    with time_machine.travel(timezone.now() + claims.LEASE + timedelta(seconds=1), tick=False):
         assert services.poll_due() == 1
     assert len(ids()) == 2
 
 
 def test_a_backlog_longer_than_its_time_stops_between_batches_and_is_due_again(connector, feed):
     feed.add(*loans(6))
-    (claimed,) = polling._claim()
+    (claimed,) = claims.claim()
     services.poll(claimed, 0)
     row = stored(connector)
     assert row.cursor == {"position": 2}
@@ -206,7 +206,7 @@ def test_a_poll_that_is_asked_for_during_a_poll_is_not_lost(connector, feed):
     feed.add(*loans(2))
     caller = callers.system(connector.organization_id)
     feed.before = lambda number: services.request_poll(caller=caller, connector=connector)
-    (claimed,) = polling._claim()
+    (claimed,) = claims.claim()
     services.poll(claimed, 60)
     assert services.due_count(10) == 1
 
@@ -298,7 +298,7 @@ def test_the_secret_is_resolved_when_it_is_needed(organization, connector_of, fe
     monkeypatch.delenv("DRS_SECRET_FEED")
     Connector.objects.update(next_poll_at=timezone.now())
     services.poll_due()
-    assert (last_run().cause, "secret" in last_run().detail) == ("config", True)
+    assert (last_run().cause, "secret" in last_run().detail) == ("system", True)
 
 
 @pytest.mark.once
@@ -345,7 +345,7 @@ def test_who_has_waited_longest_is_next_whatever_was_made_first(organization, co
     now = timezone.now()
     Connector.objects.filter(pk=first.pk).update(next_poll_at=now - timedelta(seconds=1))
     Connector.objects.filter(pk=second.pk).update(next_poll_at=now - timedelta(hours=1))
-    assert [row.pk for row in polling._claim()] == [second.pk]
+    assert [row.pk for row in claims.claim()] == [second.pk]
 
 
 def test_a_source_that_knows_no_time_of_its_newest_item_is_read_all_the_same(connector, feed):

@@ -121,7 +121,7 @@ def _poll_with(seconds: float = 200, ahead: float = 0, stop_at: int = 0) -> None
     from django.utils import timezone
 
     from connectors import services
-    from connectors.services import polling
+    from connectors.services import claims, polling
 
     _read_little_at_a_time()
     now, take, batches = timezone.now, polling.take, itertools.count(1)
@@ -130,7 +130,7 @@ def _poll_with(seconds: float = 200, ahead: float = 0, stop_at: int = 0) -> None
         taken = take(*arguments)
         if next(batches) == stop_at:
             os.kill(os.getpid(), signal.SIGSTOP)
-            polling._claim = list
+            claims.claim = list
         return taken
 
     timezone.now = lambda: now() + timedelta(seconds=ahead)

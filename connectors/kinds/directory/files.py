@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 from config.api.strict_json import MAX_BYTES
-from connectors.kinds.base import Source, SourceFault
+from connectors.kinds.base import MachineFault, Source, SourceFault
 from connectors.kinds.faults import step
 from connectors.kinds.store import Page, Stored
 
@@ -54,7 +54,7 @@ class Files:
         self._pattern = source.config.pattern.split("/")
 
     def pages(self, start: str) -> Iterator[Page]:
-        with step(self._source, "listed", "The folder was listed."), _readable(), self._folder() as folder:
+        with step(self._source, "listed", "The folder was listed."), _readable(self._source), self._folder() as folder:
             found = _matches(folder, self._pattern, "")
             things = sorted(thing for thing in found if thing.name > start and self._is_open_to_us(thing.name))
         last = start
@@ -150,12 +150,24 @@ class Files:
                 "Connectors may not read this folder.",
                 fix="Name a folder below one of CONNECTOR_DIRECTORIES, or have it added there.",
             )
-        root = os.open(found.allowed, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        root = _opened_root(found.allowed)
         try:
             with _opened(root, found.below) as folder:
                 yield folder
         finally:
             os.close(root)
+
+
+def _opened_root(allowed: str) -> int:
+    """Open an allowed folder. The operator has named it, so a machine where that fails lacks a mount or a right."""
+    try:
+        return os.open(allowed, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise MachineFault(
+            "The machine that polled cannot open the folder of CONNECTOR_DIRECTORIES.",
+            fix="Ask the operator of this service to mount it there, and to let the service read it.",
+            because=os.strerror(error.errno or 0),
+        ) from None
 
 
 @contextmanager
@@ -173,17 +185,19 @@ def _opened(folder: int, names: Iterable[str]) -> Iterator[int]:
 
 
 @contextmanager
-def _readable() -> Iterator[None]:
+def _readable(source: Source[Any]) -> Iterator[None]:
+    """Raise a fault for a folder that cannot be read: the machine's, if the connector has read its folder before."""
+    fault = MachineFault if source.was_read else SourceFault
     try:
         yield
     except PermissionError:
-        raise SourceFault(
+        raise fault(
             "The service may not read this folder.", fix="Let the user that the service runs as read and enter it."
         ) from None
     except OSError as error:
-        raise SourceFault(
+        raise fault(
             "There is no such folder, or its path contains a link.",
-            fix="Check the path. It must be a real folder on the machine that the worker runs on.",
+            fix="Check the path. It must be a real folder on each machine that polls.",
             because=os.strerror(error.errno or 0),
         ) from None
 
