@@ -1,4 +1,4 @@
-"""The second factor: asked of owners, admins and approvers where their organization says so, each code once, secrets sealed."""
+"""The second factor: asked of roles that approve or manage, each code once, secrets sealed."""
 
 import html
 import re
