@@ -48,10 +48,10 @@ EXPOSE 8000
 HEALTHCHECK --interval=15s --timeout=5s --start-period=20s \
     CMD ["python", "-c", "import http.client as h; c = h.HTTPConnection('127.0.0.1', 8000, timeout=4); c.request('GET', '/healthz'); raise SystemExit(c.getresponse().status != 200)"]
 
-# As `manage.py serve` starts it: a worker that dies is started again, and takes many connections, for one costs next to
+# As `manage.py serve` starts it: a worker that dies or is silent is replaced, and takes many connections, for one costs next to
 # nothing. granian's own lines are no JSON, so it speaks of errors alone; a worker that was told to end while it was still
 # starting would wait for ever without the timeout.
-CMD ["granian", "--interface", "asgi", "config.asgi:application", "--log-level", "error", "--respawn-failed-workers", \
+CMD ["python", "-m", "config.web", "--interface", "asgi", "config.asgi:application", "--log-level", "error", "--respawn-failed-workers", \
      "--http", "1", "--no-ws", "--loop", "uvloop", "--backlog", "4096", "--backpressure", "8192", \
      "--http1-header-read-timeout", "20000", \
      "--workers", "4", "--workers-kill-timeout", "20", "--host", "0.0.0.0", "--port", "8000"]

@@ -1,9 +1,10 @@
+import asyncio
 from collections.abc import Mapping
 
 import structlog
 from django.urls import Resolver404, resolve
 
-from config import db, request_log
+from config import db, heartbeats, request_log
 from config.api.responses import dump
 from config.errors import RETRY_AFTER_SECONDS
 from config.front import answers, lanes, senders
@@ -59,8 +60,10 @@ class Front:
             message = await receive()
             if message["type"] == "lifespan.startup":
                 self.lanes = lanes.make_all()
+                self.heart = asyncio.create_task(heartbeats.beat(lambda: not self.threads.are_stuck()))
             await send({"type": f"{message['type']}.complete"})
             if message["type"] == "lifespan.shutdown":
+                self.heart.cancel()
                 return
 
     async def _answer(self, request: Request, receive: Receive, body: Body) -> Answer:

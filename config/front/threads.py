@@ -6,6 +6,7 @@ slow reader has not taken yet. Here a thread gets a body that is complete, and h
 
 import asyncio
 import sys
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -23,6 +24,9 @@ T = TypeVar("T")
 THREADS = 4
 """In a process: Python computes in one at a time, and the others wait for the database."""
 
+STUCK_SECONDS = 120.0
+"""A thread may wait for a slow vault or database, but when none of them gets free for so long, none will."""
+
 _HOP_BY_HOP = (b"connection", b"transfer-encoding")
 
 
@@ -39,7 +43,8 @@ class Threads:
     """
 
     def __init__(self, application: Application, *, size: int, most: int) -> None:
-        self.application, self.most, self.count = application, most, 0
+        self.application, self.size, self.most, self.count = application, size, most, 0
+        self._freed_at = time.monotonic()
         self.pool = ThreadPoolExecutor(size, "django")
 
     async def answer(self, request: Request, body: Body) -> Answer:
@@ -50,11 +55,18 @@ class Threads:
         """What a function makes of an environ. Raises Busy."""
         if self.count >= self.most:
             raise Busy
+        if self.count < self.size:
+            self._freed_at = time.monotonic()
         self.count += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self.pool, function, environ)
         finally:
             self.count -= 1
+            self._freed_at = time.monotonic()
+
+    def are_stuck(self) -> bool:
+        """Whether every thread is taken, and none has become free for `STUCK_SECONDS`."""
+        return self.count >= self.size and time.monotonic() - self._freed_at > STUCK_SECONDS
 
     def _answer(self, environ: Environ) -> Answer:
         begun: list[Any] = []

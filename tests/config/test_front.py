@@ -2,11 +2,12 @@
 
 import asyncio
 import json
+import threading
 
 import pytest
 from django.db import OperationalError
 
-from config.front import bodies, senders
+from config.front import bodies, senders, threads
 from config.front.application import Front
 from config.front.requests import MOST_OF_STRANGERS, STRANGER
 from tests.support.loops import run
@@ -268,3 +269,20 @@ def test_a_header_with_an_underscore_is_not_taken_for_one_with_a_hyphen(known):
     exchange.scope["headers"] += [(b"x_forwarded_for", b"203.0.113.9"), (b"x-forwarded-for", b"192.0.2.7")]
     ask(exchange, front(look))
     assert seen["HTTP_X_FORWARDED_FOR"] == "192.0.2.7"
+
+
+def test_threads_are_stuck_once_all_are_taken_and_none_becomes_free(monkeypatch):
+    monkeypatch.setattr(threads, "STUCK_SECONDS", 0)
+    ends = threading.Event()
+
+    async def taken(size):
+        pool = threads.Threads(echo, size=size, most=2)
+        waiting = asyncio.create_task(pool.run(lambda _: ends.wait(HANGS_SECONDS), {}))
+        await asyncio.sleep(0)
+        was_stuck = pool.are_stuck()
+        ends.set()
+        await waiting
+        return was_stuck, pool.are_stuck()
+
+    assert run(taken(1)) == (True, False)
+    assert run(taken(2)) == (False, False)

@@ -16,6 +16,7 @@ from tests.system.live import group, lasting_port, wait_until
 from tests.threads import HANGS_SECONDS
 
 pytestmark = pytest.mark.boots
+_LIVES_ON = "import time\nif __name__ == '__main__': time.sleep(1000)"
 
 
 class Said(list):
@@ -101,7 +102,7 @@ def test_what_has_run_once_is_never_given_up(said, tmp_path):
 
 
 def test_serve_gives_up_with_a_sentence_and_a_code_when_a_part_cannot_start(tmp_path):
-    for program, text in {"granian": "raise SystemExit(1)", "celery": "import time; time.sleep(1000)"}.items():
+    for program, text in {"granian": "raise SystemExit(1)", "celery": _LIVES_ON}.items():
         (tmp_path / f"{program}.py").write_text(text)  # found before the installed ones
     environment = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path}/db.sqlite3"}
     done = forks.run(forks.MANAGE, {**environment, "PYTHONPATH": str(tmp_path)}, "serve", "--port", str(lasting_port()))

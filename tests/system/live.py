@@ -23,7 +23,7 @@ from tests.support.forks import CELERY, MANAGE, Fork, Service
 from tests.threads import HANGS_SECONDS
 
 _KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
-_GRANIAN = "from granian.cli import entrypoint; entrypoint()"
+_GRANIAN = "from config.web import main; main()"
 _WSGI = ["granian", "--interface", "wsgi", "config.wsgi:application", "--log-level", "error", "--blocking-threads", "8"]
 
 
@@ -75,6 +75,7 @@ class Server:
 
     def __init__(self, directory: Path, environment: dict[str, str], workers: int, interface: str = "asgi") -> None:
         self.directory, self.workers, self.port, self.interface = directory, workers, lasting_port(), interface
+        self.command = GRANIAN if interface == "asgi" else _WSGI
         self.base_url = f"http://127.0.0.1:{self.port}"
         self.data_dir = Path(environment["DATA_DIR"])
         self.log = directory / "server.log"
@@ -92,8 +93,7 @@ class Server:
     def start(self) -> None:
         """Start granian as `manage.py serve` does, in a process group of its own, and wait until it answers."""
         options = f"--host 127.0.0.1 --port {self.port} --workers {self.workers}"
-        command = GRANIAN if self.interface == "asgi" else _WSGI
-        arguments = [*command[1:], "--workers-kill-timeout", "10", *options.split()]
+        arguments = [*self.command[1:], "--workers-kill-timeout", "10", *options.split()]
         self.process = self.fork(_GRANIAN, arguments, self.log)
         wait_until(lambda: listens(self.port) or self.process.poll() is not None, "the server answers")
         assert self.process.poll() is None, f"the server ended:\n{self.log.read_text()}"
@@ -159,6 +159,7 @@ def server(
     workers: int = 2,
     log: Path | None = None,
     interface: str = "asgi",
+    application: str = "",
     **environment: str,
 ) -> Iterator[Server]:
     """A service that is migrated, has one organization and its owner's key, and answers.
@@ -167,6 +168,7 @@ def server(
         database_url: of an empty database, or a file that SQLite makes; else a new one of the kind the suite runs on.
         log: where its output goes; else to a file in `Server.directory`.
         interface: `wsgi` for Django without the front.
+        application: served in the place of `config.asgi:application`.
         environment: further settings of the service.
     """
     with tempfile.TemporaryDirectory(prefix="drs-live-") as directory:
@@ -177,6 +179,8 @@ def server(
                 Path(directory), {"DATA_DIR": str(data), "DATABASE_URL": url, **environment}, workers, interface
             )
             started.log, started.key = log or started.log, key
+            if application:
+                started.command = [application if "asgi:" in word else word for word in started.command]
             started.start()
             try:
                 yield started

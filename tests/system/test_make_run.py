@@ -155,7 +155,7 @@ def everything_has_ended(run: Run) -> None:
     assert "Traceback" not in run.output(), run.output()
 
 
-@pytest.mark.parametrize("part", ["poller@%h", "granian"])  # a worker and the web server
+@pytest.mark.parametrize("part", ["poller@%h", "config.web"])  # a worker and the web server
 def test_a_part_that_ends_is_started_again_and_the_others_go_on(again: Run, part: str):
     with Client(again.port, again.key) as client:
         wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
@@ -171,9 +171,9 @@ def test_a_part_that_ends_is_started_again_and_the_others_go_on(again: Run, part
 
 
 def test_ctrl_c_while_a_part_is_still_starting_ends_everything_too(again: Run):
-    for pid in parts_of(again, "granian"):
+    for pid in parts_of(again, "config.web"):
         os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: parts_of(again, "granian"), "the web server starts again")
+    wait_until(lambda: parts_of(again, "config.web"), "the web server starts again")
     again.ctrl_c()
     everything_has_ended(again)
 

@@ -12,10 +12,11 @@ from django.db import DatabaseError
 
 from config import supervisor
 
-# A worker that dies is started again. What granian itself says is no JSON, so it speaks of errors alone. A connection
-# costs next to nothing, so a worker takes many, slow ones too; a head that is not there in time ends its own.
+# granian replaces a worker that dies, and `config.web` kills a silent worker. What granian itself says is no JSON,
+# so it speaks of errors alone. A connection costs next to nothing, so a worker takes many, slow ones too; a head that
+# is not there in time ends its own.
 GRANIAN = [
-    "granian", "--interface", "asgi", "config.asgi:application", "--log-level", "error", "--respawn-failed-workers",
+    "config.web", "--interface", "asgi", "config.asgi:application", "--log-level", "error", "--respawn-failed-workers",
     "--http", "1", "--no-ws", "--loop", "uvloop", "--backlog", "4096", "--backpressure", "8192",
     "--http1-header-read-timeout", "20000",
 ]  # fmt: skip

@@ -1,0 +1,52 @@
+"""A web process that answers nothing any more is replaced, and its siblings go on."""
+
+import http.client
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from tests.system.live import Server, group, server, wait_until
+
+pytestmark = pytest.mark.once
+
+
+@pytest.fixture
+def live() -> Iterator[Server]:
+    with server(workers=2, application="tests.support.freezing:application", WEB_SILENT_SECONDS="3") as running:
+        wait_until(lambda: len(workers(running)) == 2, "both workers are there")
+        yield running
+
+
+def workers(live: Server) -> set[int]:
+    return set(group(live.pid)) - {live.pid}
+
+
+def freeze(live: Server) -> None:
+    with closing(http.client.HTTPConnection("127.0.0.1", live.port)) as connection:
+        connection.request("GET", "/freeze")
+        with pytest.raises((ConnectionError, http.client.HTTPException)):
+            connection.getresponse()
+
+
+def stop(live: Server) -> None:
+    os.kill(min(workers(live)), signal.SIGSTOP)
+
+
+@pytest.mark.parametrize("silence", [freeze, stop])
+def test_a_worker_that_answers_nothing_is_replaced_and_its_sibling_goes_on(live, silence):
+    before = workers(live)
+    silence(live)
+    wait_until(lambda: len(workers(live)) == 2 and workers(live) != before, "the silent worker is replaced")
+    assert len(workers(live) & before) == 1
+    wait_until(lambda: '"event": "web process replaced"' in live.log.read_text(), "the log says so")
+    for number in range(8):  # by connections of their own, so that both are asked
+        with live.client() as client:
+            assert client.ingest(b'{"decision_id": "after %d"}' % number).status == 201
+
+
+def test_a_frozen_worker_says_where_it_froze(live):
+    freeze(live)
+    assert "freezing.py" in live.log.read_text()
