@@ -8,10 +8,16 @@ class AccountsConfig(AppConfig):
         from accounts import personal_data
         from accounts.authentication import sender
         from accounts.back_office import register_page
-        from accounts.models import ApiKey, Invite, Member
+        from accounts.models import ApiKey, Invite, Member, Organization, User
+        from config.change_triggers import watch
         from config.front import senders
 
         personal_data.declare_all()
+        steps = {"onboarding_dismissed", "onboarding_opened", "onboarding_verified"}
+        watch(ApiKey, but={"last_used_at"})
+        watch(Member, but=steps)
+        watch(Organization, but=steps)
+        watch(User, but={"totp_counter", "last_login"})
         register_page("invite", Invite)
         register_page("key", ApiKey, "key_id")
         register_page("member", Member)

@@ -1,4 +1,3 @@
-import time
 import uuid
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -11,7 +10,8 @@ from accounts.audit import Actor
 from accounts.callers import Caller
 from accounts.models import ApiKey, Member, Organization, User
 from accounts.roles import CONFIRMED, Permission, Role
-from config import db
+from config import changes, db
+from config.changes import Remembered
 from config.errors import NotFound
 
 SESSION_ORGANIZATION = "organization"
@@ -37,45 +37,48 @@ class StoredKey(NamedTuple):
     revoked_at: datetime | None
 
 
-_RECENT_SECONDS = 1.0
-_MOST_RECENT_KEYS = 10_000
-_recent_keys: dict[str, tuple[float, StoredKey]] = {}
+_MAX_REMEMBERED_KEYS = 10_000
+_keys: Remembered[str, StoredKey] = Remembered(_MAX_REMEMBERED_KEYS)
 
 _KEY_SQL = f"SELECT {', '.join(StoredKey._fields)} FROM accounts_apikey WHERE key_id = %s"  # noqa: S608 - constants
 _KEY_COLUMNS = [next(f for f in ApiKey._meta.concrete_fields if f.column == name) for name in StoredKey._fields]
 
 
 def api_key(key_id: str) -> StoredKey | None:
-    """The key of this public id, as it was within the last second.
+    """Return the key of this public id.
 
-    Runs for every request: a key that is in use is asked for once a second, by a prepared statement. So another
-    process notices a revocation a second later at most; unknown ids are never remembered.
+    Runs for every request, so the row of a key in use stays in memory. Another process still notices a revocation
+    within a second (see `config.changes`). Unknown ids are never remembered.
     """
-    if remembered := remembered_key(key_id):
-        return remembered
-    now = time.monotonic()
-    found = next((StoredKey(*row) for row in db.fetch_all(_KEY_SQL, [key_id], _KEY_COLUMNS)), None)
-    if found:
-        if len(_recent_keys) >= _MOST_RECENT_KEYS:
-            _recent_keys.clear()
-        _recent_keys[key_id] = (now + _RECENT_SECONDS, found)
-    return found
+    mark = changes.mark()
+    return _keys.get(key_id) or _read_key(key_id, mark)
+
+
+def refreshed_key(key_id: str) -> StoredKey | None:
+    """Return the key as the database has it now, also when it was last used."""
+    return _read_key(key_id, changes.mark())
+
+
+def _read_key(key_id: str, mark: str) -> StoredKey | None:
+    key = next((StoredKey(*row) for row in db.fetch_all(_KEY_SQL, [key_id], _KEY_COLUMNS)), None)
+    if key:
+        _keys.add(key_id, key, mark)
+    return key
 
 
 def remembered_key(key_id: str) -> StoredKey | None:
-    """The key, if this process has looked at it within the last second."""
-    until, key = _recent_keys.get(key_id, (0.0, None))
-    return key if until > time.monotonic() else None
+    """Return the key, if this process need not ask the database about it."""
+    return _keys.get(key_id)
 
 
 def was_remembered(key_id: str) -> bool:
-    """Whether this process has ever looked at the key, so that asking again is likely to find it."""
-    return key_id in _recent_keys
+    """Whether this process has read the key before, so that asking again is likely to find it."""
+    return _keys.last(key_id) is not None
 
 
 def forget_key(key_id: str) -> None:
     """Make this process notice at once what changed about a key."""
-    _recent_keys.pop(key_id, None)
+    _keys.pop(key_id)
 
 
 def current_member(request: HttpRequest) -> Member | None:

@@ -7,11 +7,14 @@ class CustodyConfig(AppConfig):
     def ready(self) -> None:
         from accounts import back_office
         from config import health, wrapped_secrets
+        from config.change_triggers import watch
         from custody import checks, partitions, personal_data, selectors, services, vaults  # noqa: F401 - importing checks registers them
         from custody.back_office import needs
-        from custody.models import Entry, SealedObject
+        from custody.models import Entry, Key, SealedObject, StorageTarget
 
         personal_data.declare_all()
+        watch(Key)
+        watch(StorageTarget)
         partitions.register(Entry, SealedObject)
         health.register("vault", vaults.probe)
         health.register("keys", wrapped_secrets.probe)

@@ -8,13 +8,13 @@ index       32 bytes: makes record ids from decision ids, and is never replaced 
 
 import hmac
 import os
-import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from config import db, wrapped_secrets
+from config import changes, wrapped_secrets
+from config.changes import Remembered
 from config.errors import Fault
 from custody.epoch_keys import EpochKeyWrapper
 from custody.key_wrappers import AES_KEY_WRAP, AesKeyWrapper, KeyWrapper, secret_key_id
@@ -24,7 +24,8 @@ from custody.signers import ED25519, HMAC_SHA256, Ed25519Signer, QueueSigner, Si
 
 Purpose = Key.Purpose
 _SECRET_BYTES = 32
-_FRESH_SECONDS = 1.0
+_MAX_REMEMBERED = 4096
+"""Organizations whose keys a process keeps in memory."""
 _LOOKED_AT = ("pk", "retired_at", "configuration")
 
 
@@ -59,34 +60,44 @@ class Keyring:
     index_key: bytes = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """A keyring, the rows it was made from, and until when nobody need look whether they changed."""
+class _Known(NamedTuple):
+    """A keyring, and the rows it was made from."""
 
     keyring: Keyring
     rows: list[tuple[Any, ...]]
-    fresh_until: float
 
 
-_known: dict[uuid.UUID, _Known] = {}
+_known: Remembered[uuid.UUID, _Known] = Remembered(_MAX_REMEMBERED)
 
 
 def keyring(organization_id: uuid.UUID) -> Keyring:
-    """The organization's keys, made if this is their first use. Another process's rotation shows within a second.
+    """Return the organization's keys, made if this is their first use. Another process's rotation shows within a
+    second.
 
     Raises:
         KeyMissing: a row has another key's secret, or one is not there.
         NotImported: a row's secret lies in a file still.
         MasterKeyWrong: the rows are wrapped under another master key.
     """
-    known, now = _known.get(organization_id), time.monotonic()
-    if known and now < known.fresh_until:
-        return known.keyring
+    mark = changes.mark()
+    known = _known.get(organization_id)
+    return known.keyring if known else _read(organization_id, mark)
+
+
+def refreshed(organization_id: uuid.UUID) -> Keyring:
+    """Return the keys as the database has them now: another process may have rotated one within the last second.
+    Raises as `keyring`."""
+    return _read(organization_id, changes.mark())
+
+
+def _read(organization_id: uuid.UUID, mark: str) -> Keyring:
+    """Return the keyring in memory while its rows match those in the database, else a new one."""
     rows = list(Key.objects.for_organization(organization_id).order_by("pk").values_list(*_LOOKED_AT))
-    found = known.keyring if known and known.rows == rows else _load(organization_id)
-    if rows and not db.in_transaction():
-        _known[organization_id] = _Known(found, rows, now + _FRESH_SECONDS)
-    return found
+    last = _known.last(organization_id)
+    keys = last.keyring if last and last.rows == rows else _load(organization_id)
+    if rows:
+        _known.add(organization_id, _Known(keys, rows), mark)
+    return keys
 
 
 def has_keys(organization_id: uuid.UUID) -> bool:
@@ -94,19 +105,9 @@ def has_keys(organization_id: uuid.UUID) -> bool:
     return Key.objects.for_organization(organization_id).exists()
 
 
-def refreshed(organization_id: uuid.UUID) -> Keyring:
-    """The keys as the database has them now: another process may have rotated one within the last second. Raises as
-    `keyring`."""
-    _known.pop(organization_id, None)
-    return keyring(organization_id)
-
-
 def forget() -> None:
-    """Have this process read all keys anew."""
+    """Have this process read all keys again."""
     _known.clear()
-
-
-os.register_at_fork(after_in_child=forget)
 
 
 def new_key(organization_id: uuid.UUID, purpose: Purpose, secret: bytes = b"") -> Key:

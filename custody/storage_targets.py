@@ -1,6 +1,5 @@
 """Which storage target new records go to."""
 
-import time
 import uuid
 from collections.abc import Mapping
 
@@ -9,54 +8,43 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from config import db
+from config import changes, db
+from config.changes import Remembered
 from custody.models import StorageTarget
 
-_FRESH_SECONDS = 1.0
+_MAX_REMEMBERED = 4096
+"""Organizations whose targets a process keeps in memory."""
 
-_current: dict[uuid.UUID | None, tuple[StorageTarget, float]] = {}
-_earlier: dict[uuid.UUID, tuple[list[str], float]] = {}
+_current: Remembered[uuid.UUID | None, StorageTarget] = Remembered(_MAX_REMEMBERED)
+_earlier: Remembered[uuid.UUID, list[str]] = Remembered(_MAX_REMEMBERED)
 
 
 def current(organization_id: uuid.UUID | None = None) -> StorageTarget:
-    """Where new records of an organization go: to its own target, else to the deployment's. What another process has
-    chosen shows within a second.
+    """Return where new records of an organization go: to its own target, else to the deployment's. What another process
+    has chosen shows within a second.
 
     Args:
         organization_id: None for the deployment's, which the setting CUSTODY_VAULT chooses at its first use.
     """
-    known, now = _current.get(organization_id), time.monotonic()
-    if known and now < known[1]:
-        return known[0]
-    target = _chosen(organization_id) or _choose_first()
-    if not db.in_transaction():
-        _current[organization_id] = target, now + _FRESH_SECONDS
+    mark = changes.mark()
+    target = _current.get(organization_id)
+    if target is None:
+        target = _chosen(organization_id) or _choose_first()
+        _current.add(organization_id, target, mark)
     return target
 
 
 def earlier(organization_id: uuid.UUID) -> list[str]:
-    """The ids of targets outside the database where records of an organization may lie although new ones go elsewhere,
-    the last one first. As fresh as `current`."""
-    known, now = _earlier.get(organization_id), time.monotonic()
-    if known and now < known[1]:
-        return known[0]
-    first = current(organization_id)
-    found = [
-        target.pk
-        for target in all_of(organization_id)
-        if target != first and target.provider != StorageTarget.Provider.DATABASE
-    ]
-    if not db.in_transaction():
-        _earlier[organization_id] = found, now + _FRESH_SECONDS
-    return found
-
-
-def refreshed(organization_id: uuid.UUID) -> StorageTarget:
-    """`current`, as the database has it now; `earlier` is then as fresh."""
-    for each in (organization_id, None):
-        _current.pop(each, None)
-    _earlier.pop(organization_id, None)
-    return current(organization_id)
+    """Return the ids of targets outside the database that may hold records of an organization although new ones go
+    elsewhere, the last one first. As fresh as `current`."""
+    mark = changes.mark()
+    ids = _earlier.get(organization_id)
+    if ids is None:
+        first = current(organization_id)
+        targets = [target for target in all_of(organization_id) if target != first]
+        ids = [target.pk for target in targets if target.provider != StorageTarget.Provider.DATABASE]
+        _earlier.add(organization_id, ids, mark)
+    return ids
 
 
 def all_of(organization_id: uuid.UUID) -> list[StorageTarget]:

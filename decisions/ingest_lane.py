@@ -15,6 +15,7 @@ from django.http import HttpRequest
 
 from accounts import authentication, selectors, throttling
 from accounts.callers import Caller
+from config import changes
 from config.api import errors
 from config.api.responses import dump
 from config.errors import DomainError
@@ -68,11 +69,16 @@ class IngestLane:
         return answers.of_document(request, 201, dump(shown), {"Allow": "POST"})  # which DRF puts on every answer
 
     async def _caller(self, header: str) -> Caller | None:
-        """Asks for a key that was known a second ago, and leaves others to the view."""
+        """Return the caller of a key that was used before. Leaves other keys to the view.
+
+        One question a second serves all organizations: whether any key has changed.
+        """
+        if not changes.is_known():
+            await self._look("", changes.ask)
         caller = authentication.remembered_caller(header)
         key_id = authentication.key_id_of(header)
         if caller is None and selectors.was_remembered(key_id):
-            await self._look(key_id, selectors.api_key)
+            await self._look(key_id, selectors.refreshed_key)
             caller = authentication.remembered_caller(header)
         return caller
 

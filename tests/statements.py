@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts import selectors
+from config import changes
 from custody import keys, storage_targets
 
 
@@ -14,7 +14,7 @@ from custody import keys, storage_targets
 def statements() -> Iterator[CaptureQueriesContext]:
     """What is asked of the database meanwhile. What a process remembers for a second is asked for each time, for it is
     chance whether the second ends between two counts."""
-    selectors._recent_keys.clear()
+    changes.forget()
     keys.forget()
     storage_targets.forget()
     with CaptureQueriesContext(connection) as captured:

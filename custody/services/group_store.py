@@ -1,35 +1,35 @@
 """Taking custody of single records in an event loop, where those that come at the same time share their commits."""
 
-import time
 import uuid
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from config import db
+from config import changes, db
+from config.changes import Remembered
 from config.group_commit import GroupCommit
 from config.single_flight import SingleFlight
 from custody import selectors, storage_targets
 from custody.bulk_insert import NewRecord, insert
-from custody.keys import Keyring, refreshed
+from custody.keys import Keyring, keyring
 from custody.models import SealedObject, WaitingObject
 from custody.new_records import Place, Submission, new_record, seal_all
 from custody.selectors import Receipt
 from custody.services.complete import complete
 
-_FRESH_SECONDS = 1.0
+_MAX_REMEMBERED = 4096
+"""Organizations that a process keeps in memory."""
 
 
 class _Custody(NamedTuple):
-    """What sealing and storing a record of an organization takes, as the database had it a moment ago.
+    """Keys and place of an organization's new records.
 
     Attributes:
-        until: when somebody has to look again, by `time.monotonic`.
+        place: None if `store_records` takes them, for a worker signs them or earlier targets are searched for them.
     """
 
     keys: Keyring
-    place: Place
-    until: float
+    place: Place | None
 
 
 class GroupStore:
@@ -37,7 +37,7 @@ class GroupStore:
     `store_records`, which can always be called after it."""
 
     def __init__(self) -> None:
-        self._custodies: dict[uuid.UUID, _Custody] = {}
+        self._custodies: Remembered[uuid.UUID, _Custody] = Remembered(_MAX_REMEMBERED)
         self._look = SingleFlight[uuid.UUID](ThreadPoolExecutor(1, "custody"))
         self._insert = GroupCommit("insert", _insert)
         self._complete = GroupCommit("complete", _complete)
@@ -50,7 +50,7 @@ class GroupStore:
             django.db.Error: the database does not answer.
         """
         custody = await self._custody(organization_id)
-        if custody is None:
+        if custody is None or custody.place is None:
             return None
         (sealed,) = seal_all(custody.keys, [submission])
         record = new_record(sealed, submission, custody.place)
@@ -61,20 +61,16 @@ class GroupStore:
         return selectors.receipt_of(sealed, sealed.payload_salt)
 
     async def _custody(self, organization_id: uuid.UUID) -> _Custody | None:
-        known = self._custodies.get(organization_id)
-        if known is None or known.until < time.monotonic():
+        if self._custodies.get(organization_id) is None:
             await self._look(organization_id, self._look_up)
         return self._custodies.get(organization_id)
 
     def _look_up(self, organization_id: uuid.UUID) -> None:
-        until = time.monotonic() + _FRESH_SECONDS
-        self._custodies.pop(organization_id, None)
-        keys = refreshed(organization_id)
-        storage_targets.refreshed(organization_id)
-        # Queued records are signed elsewhere, and what an earlier vault may hold has to be looked for.
-        if keys.is_queueing or storage_targets.earlier(organization_id):
-            return
-        self._custodies[organization_id] = _Custody(keys, Place.of_new_records(keys), until)
+        mark = changes.mark()
+        keys = keyring(organization_id)
+        is_direct = not keys.is_queueing and not storage_targets.earlier(organization_id)
+        place = Place.of_new_records(keys) if is_direct else None
+        self._custodies.add(organization_id, _Custody(keys, place), mark)
 
 
 def _insert(records: Sequence[NewRecord]) -> list[bool]:

@@ -7,6 +7,7 @@ from django.db import IntegrityError, transaction
 
 from accounts.models import AuditEvent
 from accounts.roles import Role
+from config import changes
 from custody import storage_targets, vaults
 from custody.models import Entry, Installation, Key, StorageTarget
 from custody.vaults import cloud
@@ -209,15 +210,16 @@ def test_every_member_may_look_and_owners_alone_choose(organization, api_for, ac
             assert targets() == []
 
 
-def test_another_processs_choice_is_followed_once_what_is_known_is_old(api, account, monkeypatch):
+def test_another_processs_choice_is_followed_once_the_mark_has_changed(api, account, monkeypatch):
     storage_targets.forget()
-    monkeypatch.setattr(storage_targets, "_FRESH_SECONDS", HANGS_SECONDS)
+    monkeypatch.setattr(changes, "SECONDS", HANGS_SECONDS)
+    changes.forget()
     target_of(api, "loan-1")
-    known = dict(storage_targets._current)
+    known = dict(storage_targets._current._rows)
     put(api, "aws", account.config)
-    storage_targets._current.update(known)
+    storage_targets._current._rows.update(known)
     assert target_of(api, "loan-2").provider == "database"
-    monkeypatch.setattr(storage_targets.time, "monotonic", lambda: max(until for _, until in known.values()))
+    changes.ask()
     assert target_of(api, "loan-3") == targets()[0]
 
 

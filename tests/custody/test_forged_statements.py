@@ -6,7 +6,8 @@ import json
 import pytest
 
 from accounts import callers
-from custody import keys, selectors, statements
+from config import changes
+from custody import selectors, statements
 from custody.models import Entry, Key, SealedObject
 from custody.sealing import Damaged
 from custody.services import rotate_key
@@ -95,7 +96,7 @@ def test_the_statement_of_an_untouched_record_is_named_by_its_digest(entry):
 
 
 def test_a_signing_key_is_asked_for_once(each_vault, entry, django_assert_num_queries, monkeypatch):
-    monkeypatch.setattr(keys, "_FRESH_SECONDS", HANGS_SECONDS)
+    monkeypatch.setattr(changes, "SECONDS", HANGS_SECONDS)
     reads = 1 if SealedObject.objects.exists() else 0  # of the object, from the database vault
     selectors.opened(entry)
     with django_assert_num_queries(reads):

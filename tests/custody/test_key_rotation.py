@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from accounts import callers
 from accounts.models import AuditEvent
 from accounts.roles import Role
+from config import changes
 from config.errors import NotAllowed
 from config.wrapped_secrets import MasterKeyWrong
 from custody import keys, services
@@ -89,22 +90,22 @@ def test_only_an_owner_rotates_keys(organization_without_keys, role):
 
 def test_a_running_process_follows_a_rotation_elsewhere(organization, monkeypatch):
     """It looks at the rows once a second; here, at each use."""
-    monkeypatch.setattr(keys, "_FRESH_SECONDS", 0)
+    monkeypatch.setattr(changes, "SECONDS", 0)
     first = keyring(organization.id)
-    known = dict(keys._known)
+    known = dict(keys._known._rows)
     rotate(organization, "signing")
-    keys._known.update(known)  # as in a process that has not heard of it
+    keys._known._rows.update(known)  # as in a process that has not heard of it
     assert keyring(organization.id).signer.key_id != first.signer.key_id
 
 
 def test_what_another_process_sealed_under_a_newer_key_opens_at_once(api):
     api.ingest({"decision_id": "old"})
-    known = dict(keys._known)
+    known = dict(keys._known._rows)
     rotate(api.organization, "wrapping")
     assert api.ingest({"decision_id": "new"}).status_code == 201
-    keys._known.update(known)  # as in a process that has not heard of it for this second
+    keys._known._rows.update(known)  # as in a process that has not heard of it for this second
     assert api.get("/v1/decisions/new/record").status_code == 200
-    keys._known.update(known)
+    keys._known._rows.update(known)
     assert api.ingest({"decision_id": "new"}).status_code == 200
 
 

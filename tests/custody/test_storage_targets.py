@@ -5,6 +5,7 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from config import changes
 from custody import services, storage_targets, vaults
 from custody.models import Entry, SealedObject, StorageTarget
 from custody.services import VaultNotMade, mark_vault
@@ -125,20 +126,20 @@ def test_new_records_have_one_place_to_go_to(organization, own):
         StorageTarget.objects.create(organization=whose, provider="filesystem")
 
 
-def test_another_processs_choice_is_seen_once_what_is_known_is_old(db, monkeypatch):
+def test_another_processs_choice_is_seen_once_the_mark_has_changed(db, monkeypatch):
     storage_targets.forget()
-    monkeypatch.setattr(storage_targets, "_FRESH_SECONDS", HANGS_SECONDS)
+    monkeypatch.setattr(changes, "SECONDS", HANGS_SECONDS)
     assert storage_targets.current().pk == "database"
-    known = dict(storage_targets._current)
+    known = dict(storage_targets._current._rows)
     services.choose_target(provider="filesystem")
-    storage_targets._current.update(known)
+    storage_targets._current._rows.update(known)
     assert storage_targets.current().pk == "database"
-    monkeypatch.setattr(storage_targets.time, "monotonic", lambda: known[None][1])
+    changes.ask()
     assert storage_targets.current().pk == "filesystem"
 
 
 def test_taking_and_reading_a_record_ask_for_no_target_that_is_known(api, monkeypatch):
-    monkeypatch.setattr(storage_targets, "_FRESH_SECONDS", HANGS_SECONDS)
+    monkeypatch.setattr(changes, "SECONDS", HANGS_SECONDS)
     api.ingest({"decision_id": "loan-1"})
     with CaptureQueriesContext(connection) as queries:
         assert api.ingest({"decision_id": "loan-2"}).status_code == 201

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from accounts import callers
 from accounts.models import AuditEvent
 from accounts.roles import Role
-from config import wrapped_secrets
+from config import changes, wrapped_secrets
 from config.errors import NotAllowed
 from custody import keys, kms, services
 from custody.clouds import ConfigurationRefused
@@ -181,13 +181,13 @@ def test_other_credentials_for_the_same_key_take_effect_in_every_process(
 ):
     config = customer.key(Purpose.SIGNING)
     (key,) = [rotate(organization, Purpose.SIGNING, "gcp", config)]
-    monkeypatch.setattr(keys, "_FRESH_SECONDS", 0)
+    monkeypatch.setattr(changes, "SECONDS", 0)
     known = keyring(organization.id)
     monkeypatch.setenv("DRS_SECRET_OTHER", __import__("os").environ["DRS_SECRET_CUSTOMER"])
-    remembered = dict(keys._known)
+    remembered = dict(keys._known._rows)
     again = rotate(organization, Purpose.SIGNING, "gcp", config | {"secret_ref": "env:DRS_SECRET_OTHER"})
     assert again.pk == key.pk
-    keys._known.update(remembered)  # as in a process that has not heard of it
+    keys._known._rows.update(remembered)  # as in a process that has not heard of it
     assert keyring(organization.id) is not known
     monkeypatch.delenv("DRS_SECRET_CUSTOMER")
     another_process()
@@ -196,15 +196,15 @@ def test_other_credentials_for_the_same_key_take_effect_in_every_process(
 
 
 def test_a_running_process_queues_and_stops_queueing_as_another_one_says(api, organization, customer, monkeypatch):
-    monkeypatch.setattr(keys, "_FRESH_SECONDS", 0)
+    monkeypatch.setattr(changes, "SECONDS", 0)
     api.ingest({"decision_id": "a"})
-    before = dict(keys._known)
+    before = dict(keys._known._rows)
     customer.holds(organization, Purpose.SIGNING)
-    keys._known.update(before)
+    keys._known._rows.update(before)
     assert api.ingest({"decision_id": "b"}).status_code == 202
-    before = dict(keys._known)
+    before = dict(keys._known._rows)
     rotate(organization, Purpose.SIGNING)
-    keys._known.update(before)
+    keys._known._rows.update(before)
     assert api.ingest({"decision_id": "c"}).status_code == 201
 
 

@@ -1,0 +1,14 @@
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+
+
+class FrameConfig(AppConfig):
+    name = "config"
+
+    def ready(self) -> None:
+        from config import change_triggers, personal_data
+        from config.models import ChangeMark
+
+        random = "It is made from random bytes."
+        personal_data.declare(ChangeMark, mark=personal_data.kept("which change of keys or storage came last", random))
+        post_migrate.connect(change_triggers.install, sender=self)

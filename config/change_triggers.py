@@ -1,0 +1,103 @@
+"""Triggers that replace the mark of `config.changes`, so that no writer can forget it: not a bulk update, nor psql.
+
+They are made after each `migrate` and not by a migration, for SQLite drops them with each table that Django remakes.
+
+On PostgreSQL they fire at the end of a transaction. A transaction then holds the mark's row only while it commits, and
+waits for no other lock meanwhile: two transactions that change keys and storage in either order cannot deadlock.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Model
+
+from config.models import ChangeMark
+
+_PREFIX = "changes_"
+_MARK = ChangeMark._meta.db_table
+_watched: dict[type[Model], frozenset[str]] = {}
+
+# A transaction replaces the mark once, however many rows it changes.
+_FUNCTION = f"""
+CREATE OR REPLACE FUNCTION note_change() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    IF current_setting('drs.change_noted', true) IS DISTINCT FROM pg_current_xact_id()::text THEN
+        PERFORM set_config('drs.change_noted', pg_current_xact_id()::text, true);
+        INSERT INTO {_MARK} ("only", mark) VALUES (true, gen_random_uuid()) ON CONFLICT ("only") DO UPDATE
+            SET mark = excluded.mark;
+    END IF;
+    RETURN NULL;
+END $$
+"""  # noqa: S608 - the name of a table
+_POSTGRESQL = """
+CREATE CONSTRAINT TRIGGER {name} AFTER {event} ON {table} DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION note_change()
+"""
+# No upsert: the conflict clause of the statement that fires a trigger, as INSERT OR IGNORE, overrides the trigger's.
+_SQLITE = f"""
+CREATE TRIGGER {{name}} AFTER {{event}} ON {{table}} BEGIN
+    INSERT INTO {_MARK} ("only", mark) SELECT 1, '' WHERE NOT EXISTS (SELECT 1 FROM {_MARK});
+    UPDATE {_MARK} SET mark = lower(hex(randomblob(16)));
+END
+"""  # noqa: S608 - the name of a table
+
+
+def watch(model: type[Model], *, but: Collection[str] = ()) -> None:
+    """Replace the mark whenever a row of this model is added, changed or deleted; apps call this from their `ready()`.
+
+    Args:
+        but: columns whose change matters to no reader of `config.changes`.
+    """
+    _watched[model] = frozenset(but)
+
+
+def watched() -> Collection[type[Model]]:
+    """Return the models whose changes replace the mark."""
+    return _watched.keys()
+
+
+def install(*, using: str, **_: Any) -> None:
+    """Make the triggers that are missing or out of date. Called after each `migrate`, also when it stops half-way."""
+    connection = connections[using]
+    with connection.cursor() as cursor:
+        tables = connection.introspection.table_names(cursor)
+        if _MARK not in tables:
+            return
+        if connection.vendor == "postgresql":
+            cursor.execute(_FUNCTION)
+        present = _present(connection, cursor)
+        wanted = dict(_definitions(connection, cursor, tables))
+        for name, table in present.items():
+            if name not in wanted:
+                on_table = f" ON {table}" if connection.vendor == "postgresql" else ""
+                cursor.execute(f"DROP TRIGGER {name}{on_table}")
+        for name in wanted.keys() - present.keys():
+            cursor.execute(wanted[name])
+
+
+def _definitions(connection: BaseDatabaseWrapper, cursor: Any, tables: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield name and statement of each trigger. The name changes with the statement."""
+    template = _POSTGRESQL if connection.vendor == "postgresql" else _SQLITE
+    for model, unwatched in _watched.items():
+        table = model._meta.db_table
+        if table not in tables:
+            continue
+        present = {column.name for column in connection.introspection.get_table_description(cursor, table)}
+        columns = [str(f.column) for f in model._meta.concrete_fields if f.name not in unwatched]
+        of = ", ".join(column for column in columns if column in present)
+        for event in ("INSERT", "DELETE", f"UPDATE OF {of}"):
+            digest = hashlib.sha256(f"{table} {event} {template}".encode()).hexdigest()[:24]
+            yield f"{_PREFIX}{digest}", template.format(name=f"{_PREFIX}{digest}", event=event, table=table)
+
+
+def _present(connection: BaseDatabaseWrapper, cursor: Any) -> dict[str, str]:
+    """Return the table of each of our triggers, by the trigger's name."""
+    if connection.vendor == "postgresql":
+        sql = "SELECT tgname, tgrelid::regclass::text FROM pg_trigger WHERE tgname LIKE %s"
+    else:
+        sql = "SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger' AND name LIKE %s"
+    cursor.execute(sql, [f"{_PREFIX}%"])
+    return dict(cursor.fetchall())

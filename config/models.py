@@ -1,0 +1,14 @@
+from django.db import models
+
+
+class ChangeMark(models.Model):
+    """Mark that every change of watched rows replaces, see `config.changes`: one row, which triggers write."""
+
+    only = models.BooleanField(primary_key=True, default=True, editable=False)
+    mark = models.CharField(max_length=36, editable=False)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(only=True), name="one_change_mark")]
+
+    def __str__(self) -> str:
+        return self.mark

@@ -1,0 +1,192 @@
+"""A process remembers what it reads for every request until a watched row changes, from whatever client."""
+
+import time
+from threading import Barrier
+
+import pytest
+from django.db import connection, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from accounts import audit, callers, services
+from accounts.models import ApiKey, Member, Organization, User
+from accounts.roles import Role
+from config import change_triggers, changes, db
+from config.changes import Remembered
+from custody import keys, storage_targets
+from custody.models import Key, StorageTarget
+from tests.cases import each_case
+from tests.threads import HANGS_SECONDS, at_once
+
+read_mark = changes._read  # the real one, which tests replace
+
+ADDED = {
+    ApiKey: {"key_id": "f" * 16},
+    Key: {"key_id": "another", "retired_at": timezone.now()},
+    Member: {"user_id": 0},
+    Organization: {"slug": "another"},
+    StorageTarget: {"retired_at": timezone.now()},
+    User: {"email": "another@bank.example"},
+}
+"""What a copy of a row needs to stand beside it."""
+UNWATCHED = [(ApiKey, "last_used_at"), (Member, "onboarding_opened"), (User, "totp_counter")]
+
+
+@pytest.fixture
+def organization(shared_database):
+    """An organization with a row of every watched model."""
+    made = services.create_organization(name="Example Bank", owner_email="owner@bank.example", actor=audit.SYSTEM)
+    services.create_api_key(caller=callers.system(made.pk), name="test", role=Role.OWNER)
+    keys.keyring(made.pk)
+    storage_targets.current()
+    return made
+
+
+def replaces_the_mark(change) -> bool:
+    before = read_mark()
+    change()
+    return read_mark() != before
+
+
+def rows_of(model):
+    return model._base_manager.all()
+
+
+def add_copy(model):
+    row = rows_of(model).first()
+    row.pk = model._meta.pk.get_default()
+    row._state.adding = True
+    for name, value in ADDED[model].items():
+        setattr(row, name, value)
+    if model is Member:
+        row.user = User.objects.create(email="member@bank.example")
+    row.save(force_insert=True)
+    return row
+
+
+def test_every_watched_model_is_tried_here():
+    assert set(ADDED) == set(change_triggers.watched())
+
+
+def test_each_insert_update_and_delete_of_a_watched_row_replaces_the_mark(organization):
+    added = {}
+    for model in ADDED:
+        assert replaces_the_mark(lambda model=model: added.update({model: add_copy(model)})), model
+        column = model._meta.concrete_fields[-1].attname
+        assert replaces_the_mark(lambda model=model, column=column: rows_of(model).update(**{column: F(column)})), model
+    for model, row in added.items():
+        delete = rows_of(model).filter(pk=row.pk)._raw_delete
+        assert replaces_the_mark(lambda delete=delete: delete("default")), model
+
+
+@each_case(("model", "column"), UNWATCHED)
+def test_what_no_reader_remembers_leaves_the_mark(organization, model, column):
+    assert not replaces_the_mark(lambda: rows_of(model).update(**{column: F(column)}))
+
+
+def test_a_statement_that_ignores_conflicts_replaces_the_mark_too(organization):
+    row = rows_of(User).first()
+    row.pk, row.email = None, "ignored@bank.example"
+    assert replaces_the_mark(lambda: User.objects.bulk_create([row], ignore_conflicts=True))
+
+
+def test_a_change_that_is_rolled_back_leaves_the_mark(organization):
+    def roll_back():
+        with transaction.atomic():
+            rows_of(Organization).update(name="Other")
+            transaction.set_rollback(True)
+
+    assert not replaces_the_mark(roll_back)
+
+
+def test_a_savepoint_that_is_rolled_back_hides_no_later_change(organization):
+    def change():
+        with transaction.atomic():
+            with transaction.atomic():
+                rows_of(Organization).update(name="Other")
+                if connection.vendor == "postgresql":
+                    connection.check_constraints()  # fires what is deferred
+                transaction.set_rollback(True)
+            rows_of(Organization).update(name="Third")
+
+    assert replaces_the_mark(change)
+
+
+def test_triggers_that_a_remade_table_has_lost_come_back_with_the_next_migrate(organization):
+    with connection.cursor() as cursor:
+        for name, table in change_triggers._present(connection, cursor).items():
+            cursor.execute(f"DROP TRIGGER {name}" + (f" ON {table}" if connection.vendor == "postgresql" else ""))
+    assert not replaces_the_mark(lambda: rows_of(Key).update(algorithm=F("algorithm")))
+    for _ in range(2):
+        change_triggers.install(using="default")
+    assert replaces_the_mark(lambda: rows_of(Key).update(algorithm=F("algorithm")))
+
+
+@pytest.mark.postgresql
+def test_changes_of_keys_and_of_storage_in_either_order_do_not_deadlock(organization):
+    """A transaction holds the mark only while it commits: it waits for no lock then."""
+    met = Barrier(2, timeout=HANGS_SECONDS)
+
+    def change(number):
+        with transaction.atomic():
+            rows_of((Key, StorageTarget)[number]).update(retired_at=F("retired_at"))
+            met.wait()
+            db.lock("what both wait for")
+
+    at_once(2, change)
+
+
+# ── memory ──
+
+
+@pytest.fixture
+def remembered(organization, monkeypatch):
+    """A memory of organizations' names under the real mark, which is asked for each time."""
+    monkeypatch.setattr(changes, "_read", read_mark)
+    monkeypatch.setattr(changes, "SECONDS", HANGS_SECONDS)
+    changes.forget()
+    return Remembered(2)
+
+
+def test_what_was_read_before_a_change_is_not_served_under_the_newer_mark(organization, remembered):
+    mark = changes.mark()
+    name = Organization.objects.get(pk=organization.pk).name
+    rows_of(Organization).update(name="Other")
+    remembered.add(organization.pk, name, mark)
+    assert remembered.get(organization.pk) == name, "for this second"
+    changes.ask()
+    assert remembered.get(organization.pk) is None
+    assert remembered.last(organization.pk) == name
+
+
+def test_a_value_is_served_without_a_question_until_the_mark_is_old(organization, remembered, monkeypatch):
+    remembered.add(organization.pk, "name", changes.mark())
+    assert remembered.get(organization.pk) == "name"
+    monkeypatch.setattr(changes, "_asked", changes._asked._replace(at=time.monotonic() - changes.SECONDS))
+    assert remembered.get(organization.pk) is None
+    changes.mark()
+    assert remembered.get(organization.pk) == "name"
+
+
+def test_a_value_is_read_again_after_a_while_also_where_no_trigger_fires(organization, remembered, monkeypatch):
+    monkeypatch.setattr(changes, "_MAX_AGE_SECONDS", 0)
+    remembered.add(organization.pk, "name", changes.mark())
+    changes.mark()
+    assert remembered.get(organization.pk) is None
+
+
+def test_the_value_unused_for_longest_goes_first(organization, remembered):
+    mark = changes.mark()
+    remembered.add(1, "a", mark)
+    remembered.add(2, "b", mark)
+    changes.ask()
+    assert remembered.get(1) == "a"
+    remembered.add(3, "c", mark)
+    assert [remembered.last(key) for key in (1, 2, 3)] == ["a", None, "c"]
+
+
+def test_what_a_transaction_reads_is_not_remembered(organization, remembered, monkeypatch):
+    monkeypatch.setattr(db, "in_transaction", lambda: connection.in_atomic_block)
+    with transaction.atomic():
+        remembered.add(organization.pk, "name", changes.mark())
+    assert remembered.last(organization.pk) is None
