@@ -1,6 +1,7 @@
--- Posts one record again and again, each time with a decision id of its own.
+-- Posts one record again and again, each time with a new decision id, under a key drawn at random.
 local count, thread_number = 0, 0
 local run, before, after
+local keys = {}
 
 function setup(thread)
   thread_number = thread_number + 1
@@ -12,12 +13,13 @@ function init(arguments)
   local file = io.open(arguments[3], "rb")
   before, after = file:read("*a"):match("^(.-)DECISION_ID(.*)$")
   file:close()
-  wrk.headers["Authorization"] = "Bearer " .. arguments[1]
+  for key in arguments[1]:gmatch("[^,]+") do table.insert(keys, "Bearer " .. key) end
   wrk.headers["Content-Type"] = "application/json"
 end
 
 function request()
   count = count + 1
+  wrk.headers["Authorization"] = keys[math.random(#keys)]
   return wrk.format("POST", nil, nil, before .. run .. "-" .. number .. "-" .. count .. after)
 end
 

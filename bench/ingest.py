@@ -16,6 +16,9 @@ CLIENTS = (1, 8, 32, 64)
 OF_PGBENCH = {8: 0.35, 32: 0.5}
 OF_PEER = {8: 0.9, 32: 1.0}
 OF_PLAIN = {8: 0.9, 32: 0.9}
+ORGANIZATIONS = 100
+OF_ONE_ORGANIZATION = {8: 0.85, 32: 0.85}
+"""The rate of many organizations beside that of one."""
 MOST_P99_MILLISECONDS = {32: 60}
 MOST_MICROSECONDS = {8: 850, 32: 850}
 
@@ -31,6 +34,7 @@ class Limit:
 def measure(subject: Subject, directory: Path, database: str) -> Iterator[Figure]:
     script = directory / "single.sql"
     script.write_text(peer.script([subject.rows]))
+    many = subject.of_organizations(ORGANIZATIONS)
     with WebServer() as ours, WebServer(FASTAPI) as fastapi:
         for server in (ours, fastapi):
             load.singles(server.port, subject, run=f"warm-{server.port}", clients=16, seconds=2)
@@ -38,6 +42,7 @@ def measure(subject: Subject, directory: Path, database: str) -> Iterator[Figure
         for clients in CLIENTS:
             contenders |= {
                 ("plain", clients): partial(_post, ours, subject, "plain", clients),
+                ("many", clients): partial(_post, ours, many, "many", clients),
                 ("escaped", clients): partial(_post, ours, subject.escaped, "escaped", clients),
                 ("fastapi", clients): partial(_post, fastapi, subject, "fastapi", clients),
                 ("pgbench", clients): partial(_pgbench, database, script, clients),
@@ -70,6 +75,8 @@ def _figures(clients: int, results: dict[str, list]) -> Iterator[Figure]:
     yield ratio(f"{at}: share of pgbench", rates["plain"], rates["pgbench"], at_least=OF_PGBENCH.get(clients))
     yield ratio(f"{at}: share of FastAPI", rates["plain"], rates["fastapi"], at_least=OF_PEER.get(clients))
     yield ratio(f"{at}: escaped, share of plain", rates["escaped"], rates["plain"], at_least=OF_PLAIN.get(clients))
+    at_least = OF_ONE_ORGANIZATION.get(clients)
+    yield ratio(f"{at}: {ORGANIZATIONS} organizations, share of one", rates["many"], rates["plain"], at_least=at_least)
     most = MOST_P99_MILLISECONDS.get(clients)
     yield middle(f"{at}: p99", [run.p99_milliseconds for run in plain], "ms", at_most=most)
     yield middle(f"{at}: p99, FastAPI", [run.p99_milliseconds for run in fastapi], "ms", reference=True)
@@ -79,4 +86,6 @@ def _figures(clients: int, results: dict[str, list]) -> Iterator[Figure]:
     most = MOST_MICROSECONDS.get(clients)
     yield middle(f"{at}: CPU, both", [run.microseconds for run in plain], "µs", at_most=most)
     yield middle(f"{at}: CPU, both, escaped", [run.microseconds for run in results["escaped"]], "µs")
+    costs = {name: [run.microseconds for run in results[name]] for name in ("plain", "many")}
+    yield ratio(f"{at}: {ORGANIZATIONS} organizations, CPU of one", costs["many"], costs["plain"], at_most=1.2)
     yield middle(f"{at}: CPU, both, FastAPI", [run.microseconds for run in fastapi], "µs", reference=True)

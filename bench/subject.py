@@ -73,6 +73,18 @@ class Subject:
         file.write_bytes(ESCAPED)
         return replace(self, record=ESCAPED, file=file)
 
+    def of_organizations(self, count: int) -> "Subject":
+        """Return the same record under the keys of as many new organizations, which each request draws from."""
+        tokens = []
+        for number in range(count):
+            organization = services.create_organization(
+                name=f"Bench {number}", owner_email=f"{number}@bench.example", actor=audit.SYSTEM
+            )
+            caller = callers.system(organization.id)
+            tokens.append(services.create_api_key(caller=caller, name="bench", role=Role.EDITOR)[1])
+            keyring(organization.id)
+        return replace(self, token=",".join(tokens))
+
     def with_storage(self, provider: str, **configuration: str) -> "Subject":
         """The same record, sent by a new organization whose storage is of its own."""
         organization = services.create_organization(
