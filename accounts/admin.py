@@ -24,8 +24,9 @@ from accounts.back_office import (
 from accounts.back_office.forms import InviteForm, KeepKeysForm, KeyForm, MemberForm
 from accounts.models import ApiKey, AuditEvent, Invite, Member
 from accounts.roles import Permission, Role
-from accounts.services import invites, keys, members
+from accounts.services import invites, lineage, members
 from accounts.services.invites import AlreadyMember
+from accounts.services.lineage import Made
 from accounts.services.members import LastOwner, RoleOutOfReach
 
 admin.site.site_header = admin.site.site_title = "Decision-Record Service"
@@ -49,10 +50,14 @@ def _is_owner(request: HttpRequest) -> bool:
     return _role(request) is Role.OWNER
 
 
-def _told(made: list[ApiKey]) -> str:
-    """What became of the keys of a member who lost permissions."""
-    names = ", ".join(f"{key.name[:60]} ({key.key_id})" for key in made)
-    return f"{'Revoked' if made[0].revoked_at else 'Still working'}: {names}." if made else ""
+def _ended(made: Made) -> str:
+    """Say what became of keys and invitations, and who joined through them and stays."""
+    ended = [f"{key.name[:60]} ({key.key_id})" for key in made.keys if key.revoked_at]
+    ended += [f"the invitation to {invite.email}" for invite in made.invites if invite.revoked_at]
+    working = [f"{key.name[:60]} ({key.key_id})" for key in made.keys if not key.revoked_at]
+    joined = [member.user.email for member in made.members]
+    parts = {"Revoked": ended, "Still working": working, "Joined by such an invitation, and still members": joined}
+    return " ".join(f"{label}: {', '.join(names)}." for label, names in parts.items() if names)
 
 
 @admin.register(Member)
@@ -77,8 +82,8 @@ class MemberAdmin(ReadOnlyAdmin):
     def more(self, request: HttpRequest, row: Member) -> dict[str, Any]:
         form = MemberForm(by_owner=_is_owner(request), initial={"role": row.role})
         removal = KeepKeysForm(auto_id="removal-%s")
-        made = keys.working_keys(row)
-        if not made:
+        made = lineage.of_member(row)
+        if not made.keys:
             del form.fields["keep_keys"], removal.fields["keep_keys"]
         return {"form": form, "removal": removal, "made": made, "refusal": self._refusal(request, row)}
 
@@ -95,7 +100,7 @@ class MemberAdmin(ReadOnlyAdmin):
             messages.error(request, refused.sentence)
         else:
             done = f"From their next request on, {member.user} has the role {given}."
-            messages.success(request, f"{done} {_told(made)}".strip())
+            messages.success(request, f"{done} {_ended(made)}".strip())
         return redirect("admin:accounts_member_change", pk)
 
     def remove(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -107,7 +112,7 @@ class MemberAdmin(ReadOnlyAdmin):
         except (LastOwner, RoleOutOfReach) as refused:
             messages.error(request, refused.sentence)
             return redirect("admin:accounts_member_change", pk)
-        messages.success(request, f"The membership of {member.user} has ended. {_told(made)}".strip())
+        messages.success(request, f"The membership of {member.user} has ended. {_ended(made)}".strip())
         return redirect("admin:accounts_member_changelist")
 
     def _refusal(self, request: HttpRequest, member: Member) -> str:
@@ -212,7 +217,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
 
     def more(self, request: HttpRequest, row: ApiKey) -> dict[str, Any]:
         revoked = "This key is revoked already." if row.revoked_at else ""
-        return {"refusal": revoked or refusal(request, Permission.MANAGE_KEYS)}
+        return {"refusal": revoked or refusal(request, Permission.MANAGE_KEYS), "made": lineage.of_key(row)}
 
     def create(self, request: HttpRequest) -> HttpResponse:
         """The key is in this answer to the form, and nowhere else."""
@@ -232,14 +237,14 @@ class ApiKeyAdmin(ReadOnlyAdmin):
             "form": form,
             "label": "Create the key",
             "refusal": refusal(request, Permission.MANAGE_KEYS),
-            "intro": "It keeps its role even if yours changes.",
+            "intro": "The key stops working when you leave, or get a role that may do less.",
         }
         return self.page(request, "admin/form_page.html", "Create a key", status=422 if form.errors else 200, **shown)
 
     def revoke(self, request: HttpRequest, pk: int) -> HttpResponse:
         key, who = self.found(request, pk), caller(request, Permission.MANAGE_KEYS)
-        services.revoke_api_key(caller=who, key=key)
-        messages.success(request, "Revoked: the key stops working within a second.")
+        made = services.revoke_api_key(caller=who, key=key)
+        messages.success(request, f"The key stops working within a second. {_ended(made)}".strip())
         return redirect("admin:accounts_apikey_change", pk)
 
 

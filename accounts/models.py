@@ -111,6 +111,10 @@ class ApiKey(models.Model):
         blank=True,
         help_text="Mail address of the member behind it, also where a key of theirs made it.",
     )
+    making_key = models.ForeignKey(
+        "self", on_delete=models.RESTRICT, null=True, blank=True, editable=False, related_name="made_keys",
+        help_text="The key that made it. A database trigger keeps it from outliving that one.",
+    )  # fmt: skip
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)
@@ -183,6 +187,11 @@ class Invite(Leased):
     role = models.CharField(max_length=16, choices=_MEMBER_ROLES)
     digest = models.CharField(max_length=64, blank=True, db_index=True)
     created_by = models.CharField(max_length=300)
+    maker = models.CharField(max_length=254, blank=True, help_text="Mail address of the member behind it, as of a key.")
+    making_key = models.ForeignKey(
+        ApiKey, on_delete=models.RESTRICT, null=True, blank=True, editable=False, related_name="made_invites",
+        help_text="The key that made it. A database trigger keeps it from outliving that one.",
+    )  # fmt: skip
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     handled_at = models.DateTimeField(null=True)

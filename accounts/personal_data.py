@@ -67,6 +67,7 @@ def declare_all() -> None:
         role=kept("as what", _OURS),
         digest=kept("a digest of the link's secret", _DIGEST),
         created_by=kept("who invited them", _STAFF),
+        maker=kept("the address of the member behind it", "It is a member's, and goes by no policy of retention."),
     )
     declare(
         SignedInSession,

@@ -1,13 +1,16 @@
+from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.utils import timezone
 from pydantic import AfterValidator, Field
 
 from accounts.models import MAX_KEY_NAME
 from accounts.roles import MEMBER_ROLES, Role
 from config.api.pagination import Page
 from config.api.schemas import Answer, QueryString, RequestBody
+from config.api.times import MomentInBody
 
 
 def _mail_address(value: str) -> str:
@@ -18,6 +21,12 @@ def _mail_address(value: str) -> str:
     except ValidationError:
         raise ValueError("not a mail address") from None
     return value
+
+
+def _to_come(moment: datetime) -> datetime:
+    if moment <= timezone.now():
+        raise ValueError("this time has passed")
+    return moment
 
 
 MailAddress = Annotated[
@@ -31,6 +40,9 @@ class KeyIn(RequestBody):
     name: Annotated[str, Field(max_length=MAX_KEY_NAME)]
     role: Literal[KEY_ROLES] | None = Field(  # type: ignore[valid-type]
         None, description="The caller's own if left out; none that allows what theirs does not."
+    )
+    expires_at: Annotated[MomentInBody, AfterValidator(_to_come)] | None = Field(
+        None, description="If left out: never, or with the key that makes it."
     )
 
 
@@ -101,6 +113,7 @@ class KeyOut(Answer):
     name: str
     role: str
     created_by: str
+    made_by_key: str | None
     created_at: str
     last_used_at: str | None
     expires_at: str | None
@@ -156,10 +169,37 @@ class MadeKey(Answer):
     revoked_at: str | None
 
 
-class ChangedMember(MemberOut):
-    """`keys` are those the member had made that worked until now; `revoked_at` is null where they still do."""
+class MadeInvite(Answer):
+    invite_id: str
+    email: str
+    role: str
+    revoked_at: str | None
+
+
+class MadeMember(Answer):
+    member_id: str
+    email: str
+    role: str
+
+
+class WithMade(Answer):
+    """Keys and invitations the key or the member had made, also by keys on the way.
+
+    `keys` worked and `invites` were open until now; `revoked_at` is null where they still are. `members` accepted such
+    an invitation. They sign in by themselves and stay: remove those who should go.
+    """
 
     keys: list[MadeKey]
+    invites: list[MadeInvite]
+    members: list[MadeMember]
+
+
+class RevokedKey(WithMade, KeyOut):
+    """A revoked key, and what ended with it."""
+
+
+class ChangedMember(WithMade, MemberOut):
+    """A member who was changed or removed, and what they had made, if they may do less now."""
 
 
 class MemberList(Answer):

@@ -4,11 +4,12 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts import services
+from accounts.api.made import shown_made
 from accounts.authentication import caller_of
 from accounts.idempotency import idempotent
 from accounts.models import ApiKey
 from accounts.roles import Permission, Role
-from accounts.schemas import KeyIn, KeyList, KeyOut, ListPage, NewKeyOut
+from accounts.schemas import KeyIn, KeyList, ListPage, NewKeyOut, RevokedKey
 from config import db
 from config.api.pagination import paginate
 from config.api.resources import Resource, operation
@@ -31,7 +32,7 @@ class ApiKeys(Resource):
     def create(self, request: Request) -> HttpResponse:
         caller, body = caller_of(request), self.body(KeyIn)
         role = Role(body.role) if body.role else caller.role
-        key, token = services.create_api_key(caller=caller, name=body.name, role=role)
+        key, token = services.create_api_key(caller=caller, name=body.name, role=role, expires_at=body.expires_at)
         return answer({**_shown(key), "api_key": token}, status=201)
 
     @operation(
@@ -42,14 +43,14 @@ class ApiKeys(Resource):
         answers={200: KeyList},
     )
     def list(self, request: Request) -> HttpResponse:
-        keys = ApiKey.objects.for_organization(caller_of(request).organization_id)
+        keys = ApiKey.objects.for_organization(caller_of(request).organization_id).select_related("making_key")
         return answer(paginate(keys, self.query(ListPage), moment="created_at", show=_shown))
 
     @operation(
         "revoke_api_key",
-        "Revoke an API key: it stops working within a second.",
+        "Revoke an API key and all it made: they stop working within a second.",
         permission=Permission.MANAGE_KEYS,
-        answers={200: KeyOut},
+        answers={200: RevokedKey},
         errors=[404],
     )
     def revoke(self, request: Request, key_id: str) -> HttpResponse:
@@ -57,7 +58,8 @@ class ApiKeys(Resource):
         key = db.only(ApiKey.objects.for_organization(caller.organization_id).filter(key_id=key_id))
         if key is None:
             raise NotFound("There is no API key of this id in your organization.")
-        return answer(_shown(services.revoke_api_key(caller=caller, key=key)))
+        made = services.revoke_api_key(caller=caller, key=key)
+        return answer({**_shown(key), **shown_made(made)})
 
 
 def _shown(key: ApiKey) -> dict[str, Any]:
@@ -66,6 +68,7 @@ def _shown(key: ApiKey) -> dict[str, Any]:
         "name": key.name,
         "role": key.role,
         "created_by": key.created_by,
+        "made_by_key": key.making_key.key_id if key.making_key else None,
         "created_at": rfc3339(key.created_at),
         "last_used_at": rfc3339(key.last_used_at),
         "expires_at": rfc3339(key.expires_at),

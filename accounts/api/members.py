@@ -3,8 +3,9 @@ from typing import Any
 from django.http import HttpResponse
 from rest_framework.request import Request
 
+from accounts.api.made import shown_made
 from accounts.authentication import caller_of
-from accounts.models import ApiKey, Member
+from accounts.models import Member
 from accounts.roles import Permission, Role
 from accounts.schemas import ChangedMember, ListPage, MemberList, MemberPatch, Removal
 from accounts.services import members
@@ -30,7 +31,7 @@ class Members(Resource):
 
     @operation(
         "change_member_role",
-        "Give a member another role; if it may do less, the keys they made are revoked.",
+        "Give a member another role; if it may do less, the keys and invitations they made are revoked.",
         permission=Permission.MANAGE_MEMBERS,
         body=MemberPatch,
         answers={200: ChangedMember},
@@ -44,11 +45,11 @@ class Members(Resource):
             role=Role(body.role),
             keep_keys=body.keep_keys,
         )
-        return answer({**_shown(changed), "keys": list(map(_key, made))})
+        return answer({**_shown(changed), **shown_made(made)})
 
     @operation(
         "remove_member",
-        "End a membership and the person's sessions, and revoke the keys they made.",
+        "End a membership and the person's sessions, and revoke the keys and invitations they made.",
         permission=Permission.MANAGE_MEMBERS,
         query=Removal,
         answers={200: ChangedMember},
@@ -59,7 +60,7 @@ class Members(Resource):
         removed, made = members.remove_member(
             caller=caller_of(request), member=_member(request, member_id), keep_keys=keep_keys
         )
-        return answer({**_shown(removed), "keys": list(map(_key, made))})
+        return answer({**_shown(removed), **shown_made(made)})
 
 
 def _member(request: Request, member_id: int) -> Member:
@@ -78,7 +79,3 @@ def _shown(member: Member) -> dict[str, Any]:
         "role": member.role,
         "created_at": rfc3339(member.created_at),
     }
-
-
-def _key(key: ApiKey) -> dict[str, Any]:
-    return {"key_id": key.key_id, "name": key.name, "role": key.role, "revoked_at": rfc3339(key.revoked_at)}

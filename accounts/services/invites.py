@@ -12,7 +12,8 @@ from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.models import Invite, Member, Organization
 from accounts.roles import Permission, Role
-from accounts.services.members import RoleOutOfReach, join
+from accounts.services import lineage
+from accounts.services.members import join, require_reach
 from config import db, leases
 from config.celery import wake
 from config.errors import DomainError, NotFound
@@ -39,29 +40,33 @@ class InviteGone(NotFound):
 def invite(*, caller: Caller, email: str, role: Role) -> Invite:
     """Offer membership to an address; an open offer to the same address is replaced.
 
+    It expires no later than the key that makes it.
+
     Raises:
-        RoleOutOfReach, AlreadyMember
+        RoleOutOfReach, AlreadyMember, MayNoLonger
     """
     email = email.lower()
-    if role is Role.OWNER and caller.role is not Role.OWNER:
-        raise RoleOutOfReach
+    require_reach(caller, role)
     if Member.objects.for_organization(caller.organization_id).filter(user__email=email).exists():
         raise AlreadyMember
     now = timezone.now()
     with transaction.atomic():
-        # One at a time in an organization: there may be no open offer yet whose row could be locked.
-        Organization.objects.select_for_update().get(pk=caller.organization_id)
+        maker = lineage.maker(caller)
+        # One at a time in an organization: there may be no open offer yet whose row could be locked. A weaker lock
+        # than usual: the acceptance of an offer refers to the organization while it holds the offer that this replaces.
+        Organization.objects.select_for_update(no_key=True).get(pk=caller.organization_id)
         offers = Invite.objects.for_organization(caller.organization_id)
         opened = offers.filter(email=email, accepted_at=None, revoked_at=None)
-        if caller.role is not Role.OWNER and opened.filter(role=Role.OWNER).exists():
-            raise RoleOutOfReach
+        require_reach(caller, *opened.values_list("role", flat=True))
         replaced = opened.update(revoked_at=now)
         made = Invite.objects.create(
             organization_id=caller.organization_id,
             email=email,
             role=role,
             created_by=str(caller.actor),
-            expires_at=now + LIFETIME,
+            maker=maker.email,
+            making_key=maker.key,
+            expires_at=min(now + LIFETIME, maker.expires_at or now + LIFETIME),
         )
         audit.record(
             "invite.created",
@@ -83,19 +88,8 @@ def revoke_invite(*, caller: Caller, invite: Invite) -> Invite:
     Raises:
         RoleOutOfReach
     """
-    if invite.role == Role.OWNER and caller.role is not Role.OWNER:
-        raise RoleOutOfReach
-    with transaction.atomic():
-        now = timezone.now()
-        if _if_open(invite).update(revoked_at=now):
-            invite.revoked_at = now
-            audit.record(
-                "invite.revoked",
-                actor=caller.actor,
-                organization_id=invite.organization_id,
-                object_kind="invite",
-                object_id=invite.pk,
-            )
+    require_reach(caller, invite.role)
+    lineage.end(caller=caller, invites=[invite])
     return invite
 
 

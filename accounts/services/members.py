@@ -1,6 +1,7 @@
 """Memberships: how one begins, gets another role, and ends."""
 
 import uuid
+from typing import Any
 
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
@@ -9,15 +10,16 @@ from accounts import audit
 from accounts.audit import Actor
 from accounts.authority import requires
 from accounts.callers import Caller
-from accounts.models import ApiKey, Member, SignedInSession, User
-from accounts.roles import Permission, Role, permissions
-from accounts.services import keys, sessions
+from accounts.models import Invite, Member, SignedInSession, User
+from accounts.roles import Permission, Role, may_give, permissions
+from accounts.services import lineage, sessions
+from accounts.services.lineage import Made
 from config import db
 from config.errors import DomainError, NotAllowed, NotFound
 
 
 class RoleOutOfReach(NotAllowed):
-    """Only an owner makes and unmakes owners, and only an owner replaces or withdraws such an offer."""
+    """The role, or the member's, allows more than the caller's. So only an owner touches owners."""
 
     code = "role_out_of_reach"
     sentence = "Only an owner may make, change, invite or remove an owner."
@@ -37,6 +39,12 @@ class LastOwner(DomainError):
     sentence = "An organization keeps at least one owner. Make somebody else an owner first."
 
 
+def require_reach(caller: Caller, *roles: str) -> None:
+    """Raises RoleOutOfReach if one of the roles may anything that the caller's may not."""
+    if not all(may_give(caller.role, Role(role)) for role in roles):
+        raise RoleOutOfReach
+
+
 @requires(Permission.MANAGE_MEMBERS)
 def add_member(*, caller: Caller, email: str, role: Role) -> Member:
     """Give a person a role; someone who is a member already keeps theirs.
@@ -44,8 +52,7 @@ def add_member(*, caller: Caller, email: str, role: Role) -> Member:
     Raises:
         RoleOutOfReach
     """
-    if role is Role.OWNER and caller.role is not Role.OWNER:
-        raise RoleOutOfReach
+    require_reach(caller, role)
     return join(organization_id=caller.organization_id, email=email, role=role, actor=caller.actor)
 
 
@@ -68,32 +75,33 @@ def join(*, organization_id: uuid.UUID, email: str, role: Role, actor: Actor) ->
 
 
 @requires(Permission.MANAGE_MEMBERS)
-def change_role(*, caller: Caller, member: Member, role: Role, keep_keys: bool = False) -> tuple[Member, list[ApiKey]]:
+def change_role(*, caller: Caller, member: Member, role: Role, keep_keys: bool = False) -> tuple[Member, Made]:
     """Give a member another role. It counts from their next request.
 
     Args:
         keep_keys: whether the keys they made go on working though they lose permissions. They keep the role they have.
 
     Returns:
-        The member, and the keys they had made if they lose permissions.
+        The member, and what they had made if they lose permissions: keys, which end or go on, invitations, which end,
+        and the members who joined through these.
 
     Raises:
         RoleOutOfReach, LastOwner, MemberGone
     """
     with transaction.atomic():
         member = _locked(caller, member, becomes=role)
-        made: list[ApiKey] = []
+        made = Made([], [], [])
         if member.role != role:
             before, member.role = Role(member.role), role
             member.save(update_fields=["role"])
             if permissions(before) - permissions(role):
-                made = _keys(caller, member, keep_keys)
-            _audit("member.role_changed", caller, member, before=before, after=role, **_kept(made))
+                made = _end_made(caller, member, keep_keys)
+            _audit("member.role_changed", caller, member, before=before, after=role, **_detail(made))
     return member, made
 
 
 @requires(Permission.MANAGE_MEMBERS)
-def remove_member(*, caller: Caller, member: Member, keep_keys: bool = False) -> tuple[Member, list[ApiKey]]:
+def remove_member(*, caller: Caller, member: Member, keep_keys: bool = False) -> tuple[Member, Made]:
     """End a membership and the sessions of the person, who may hold others elsewhere and signs in again for those.
 
     Args, returns and raises as `change_role`.
@@ -102,20 +110,29 @@ def remove_member(*, caller: Caller, member: Member, keep_keys: bool = False) ->
         member = _locked(caller, member, becomes=None)
         for session in SignedInSession.objects.filter(user=member.user_id):
             sessions.end(session=session, because="membership ended")
-        made = _keys(caller, member, keep_keys)
-        _audit("member.removed", caller, member, before=member.role, **_kept(made))
+        made = _end_made(caller, member, keep_keys)
+        offers = Invite.objects.for_organization(caller.organization_id).filter(email=member.user.email)
+        # An older offer to the same address would bring a removed member back.
+        lineage.end(caller=caller, invites=offers.filter(accepted_at=None, revoked_at=None), with_member=member.pk)
+        _audit("member.removed", caller, member, before=member.role, **_detail(made))
         Member.objects.for_organization(caller.organization_id).filter(pk=member.pk).delete()
     return member, made
 
 
-def _keys(caller: Caller, member: Member, keep: bool) -> list[ApiKey]:
-    return keys.working_keys(member) if keep else keys.revoke_keys_of(caller=caller, member=member)
+def _end_made(caller: Caller, member: Member, keep_keys: bool) -> Made:
+    """End what a member made. Keys that are kept go on, with the invitations they made."""
+    lineage.lock(member.organization_id, member.user.email)
+    made = lineage.of_member(member)
+    kept_keys = {key.pk for key in made.keys} if keep_keys else set()
+    invites = [invite for invite in made.invites if invite.making_key_id not in kept_keys]
+    lineage.end(caller=caller, keys=[] if keep_keys else made.keys, invites=invites, with_member=member.pk)
+    return made
 
 
-def _kept(made: list[ApiKey]) -> dict[str, list[str]]:
-    """The keys that outlive this, for the audit trail; of the revoked ones it has an event each."""
-    kept = [key.key_id for key in made if not key.revoked_at]
-    return {"kept_keys": kept} if kept else {}
+def _detail(made: Made) -> dict[str, Any]:
+    """Return what the audit trail says of keys that outlive this, and of members who joined through what ended."""
+    kept_keys = [key.key_id for key in made.keys if not key.revoked_at]
+    return {**({"kept_keys": kept_keys} if kept_keys else {}), **lineage.named(made.members)}
 
 
 def _locked(caller: Caller, member: Member, *, becomes: Role | None) -> Member:
@@ -125,14 +142,13 @@ def _locked(caller: Caller, member: Member, *, becomes: Role | None) -> Member:
     found = db.only(members.select_for_update(of=("self",)).select_related("user").filter(pk=member.pk))
     if found is None:
         raise MemberGone
-    if Role.OWNER in (found.role, becomes) and caller.role is not Role.OWNER:
-        raise RoleOutOfReach
+    require_reach(caller, found.role, *([becomes] if becomes else []))
     if owners == [found.pk] and becomes is not Role.OWNER:
         raise LastOwner
     return found
 
 
-def _audit(verb: str, caller: Caller, member: Member, **detail: str | list[str]) -> None:
+def _audit(verb: str, caller: Caller, member: Member, **detail: Any) -> None:
     audit.record(
         verb,
         actor=caller.actor,

@@ -8,10 +8,11 @@ import pytest
 from django.utils import timezone
 
 from accounts import callers, selectors, services
+from accounts.audit import Actor
 from accounts.callers import Caller
 from accounts.models import ApiKey, AuditEvent, Invite, Member, OneTimeCode, SignedInSession, User
 from accounts.roles import Role
-from accounts.services import codes, invites, keys, members, second_factor
+from accounts.services import codes, invites, lineage, members, second_factor
 from tests.people import Browser, add_person, another, ask_for_code, caller, mailed_token
 from tests.threads import at_once
 
@@ -182,11 +183,44 @@ def test_a_member_who_makes_keys_while_they_are_removed_leaves_none(bank, api):
         if number == 3:
             members.remove_member(caller=caller(bank), member=member)
             return
-        with suppress(keys.MayNoLonger):
+        with suppress(lineage.MayNoLonger):
             services.create_api_key(caller=Caller(bank.pk, Role.ADMIN, actor), name=str(number), role=Role.ADMIN)
 
     at_once(8, either)
     assert not ApiKey.objects.filter(maker=member.user.email, revoked_at=None).exists()
+
+
+def test_a_key_that_makes_others_while_it_is_revoked_leaves_none(bank, api):
+    key, _ = services.create_api_key(caller=caller(bank), name="maker", role=Role.ADMIN)
+    maker = Caller(bank.pk, Role.ADMIN, Actor("key", key.key_id, "maker"))
+
+    def either(number: int) -> None:
+        if number == 3:
+            services.revoke_api_key(caller=caller(bank), key=key)
+            return
+        with suppress(lineage.MayNoLonger):
+            services.create_api_key(caller=maker, name=str(number), role=Role.ADMIN)
+            invites.invite(caller=maker, email=f"{number}@else.example", role=Role.EDITOR)
+
+    at_once(8, either)
+    assert not ApiKey.objects.for_organization(bank).filter(making_key=key, revoked_at=None).exists()
+    assert not Invite.objects.for_organization(bank).filter(making_key=key, revoked_at=None).exists()
+
+
+def test_an_invitation_is_replaced_while_it_is_accepted(bank):
+    """Each waits for the other's row only after its own locks allow the other to go on."""
+    invites.invite(caller=caller(bank), email="new@bank.example", role=Role.EDITOR)
+    token = mailed_token("new@bank.example")
+
+    def either(number: int) -> None:
+        with suppress(invites.InviteGone, invites.AlreadyMember):
+            if number % 2:
+                invites.invite(caller=caller(bank), email="new@bank.example", role=Role.EDITOR)
+            else:
+                invites.accept_invite(token=token)
+
+    at_once(8, either)
+    assert Invite.objects.for_organization(bank).filter(accepted_at=None, revoked_at=None).count() <= 1
 
 
 def test_two_owners_who_leave_at_once_leave_one(bank):
