@@ -21,6 +21,7 @@ from accounts.models import ApiKey, SignedInSession
 from accounts.roles import MEMBER_ROLES, Permission, Role
 from accounts.selectors import StoredKey
 from accounts.services.keys import PURPOSE, TOKEN_PREFIX
+from config.front.requests import ORGANIZATION
 
 if TYPE_CHECKING:  # DRF's views import this module through its settings
     from config.api.resources import Resource
@@ -61,6 +62,7 @@ class ApiKeyAuthentication(BaseAuthentication):
             keys = ApiKey.objects.for_organization(key.organization_id)
             keys.filter(key_id=key.key_id).update(last_used_at=now)
             selectors.forget_key(key.key_id)
+        request.META[ORGANIZATION] = str(key.organization_id)
         return AnonymousUser(), _caller(key)
 
     def authenticate_header(self, request: Request) -> str:

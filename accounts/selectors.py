@@ -13,6 +13,7 @@ from accounts.roles import CONFIRMED, Permission, Role
 from config import changes, db
 from config.changes import Remembered
 from config.errors import NotFound
+from config.front.requests import ORGANIZATION
 
 SESSION_ORGANIZATION = "organization"
 SESSION_CONFIRMED = "second_factor"
@@ -92,7 +93,9 @@ def current_member(request: HttpRequest) -> Member | None:
     asked = request.user.pk, request.session.get(SESSION_ORGANIZATION)
     known: dict[Any, Member | None] = request.__dict__.setdefault("_memberships", {})
     if asked not in known:
-        known[asked] = _membership(request.user, asked[1])
+        member = known[asked] = _membership(request.user, asked[1])
+        if member:
+            request.META[ORGANIZATION] = str(member.organization_id)
     return known[asked]
 
 

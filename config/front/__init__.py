@@ -5,6 +5,7 @@ bounded pool of threads; the answer is complete before its first byte is sent. S
 connection and a little memory, and nothing that others need.
 
 `application` puts it together · `requests` what has come in, and what goes out · `bodies` reading, `senders` whose they
-are, `rooms` how many bytes are in flight, `spools` where they lie · `threads` Django · `lanes` requests that an app
+are, `rooms` how many bytes are in flight, `spools` where they lie · `threads` Django,
+`turns` who gets one and `groups` who shares them · `lanes` requests that an app
 answers without Django · `answers` what the front says itself
 """

@@ -11,7 +11,8 @@ from config.front import answers, lanes, senders
 from config.front.bodies import Body, BodyLate, ClientGone, NoRoom, Reader, drain
 from config.front.requests import Answer, Receive, Request, Scope, Send
 from config.front.rooms import Room
-from config.front.threads import Application, Busy, Threads, environ_of
+from config.front.threads import Application, Threads, environ_of
+from config.front.turns import Busy
 
 log = structlog.get_logger("front")
 

@@ -23,6 +23,8 @@ CUT = "drs.cut"
 """In a WSGI environ: the body is more than is read, and what was read of it means nothing."""
 STRANGER = "drs.stranger"
 """In a WSGI environ: that is so because nobody knows who sends it."""
+ORGANIZATION = "drs.organization"
+"""In a WSGI environ, once Django has authenticated the request: the id of the caller's organization."""
 _CHUNK = 2**16
 _SECONDS_A_CHUNK = 60
 

@@ -13,8 +13,10 @@ from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
 from config.front.bodies import Body
+from config.front.groups import Groups
 from config.front.requests import COUNTED, CUT, STRANGER, Answer, Request
 from config.front.spools import Spool
+from config.front.turns import Turns
 
 Environ = dict[str, Any]
 Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
@@ -30,10 +32,6 @@ STUCK_SECONDS = 120.0
 _HOP_BY_HOP = (b"connection", b"transfer-encoding")
 
 
-class Busy(Exception):
-    """As many requests as may wait for a thread are waiting."""
-
-
 class Threads:
     """Answers requests with a WSGI application, or runs something else for them.
 
@@ -43,30 +41,31 @@ class Threads:
     """
 
     def __init__(self, application: Application, *, size: int, most: int) -> None:
-        self.application, self.size, self.most, self.count = application, size, most, 0
+        self.application, self.size = application, size
+        self.turns, self.groups = Turns(size, most), Groups()
         self._freed_at = time.monotonic()
         self.pool = ThreadPoolExecutor(size, "django")
 
     async def answer(self, request: Request, body: Body) -> Answer:
-        """Raises Busy."""
-        return await self.run(self._answer, environ_of(request, body))
+        """Answer a request when its group has a turn. Raises Busy."""
+        environ = environ_of(request, body)
+        answer = await self.run(self._answer, environ, self.groups.of(environ))
+        self.groups.learn(environ, answer.status)
+        return answer
 
-    async def run(self, function: Callable[[Environ], T], environ: Environ) -> T:
-        """What a function makes of an environ. Raises Busy."""
-        if self.count >= self.most:
-            raise Busy
-        if self.count < self.size:
-            self._freed_at = time.monotonic()
-        self.count += 1
+    async def run(self, function: Callable[[Environ], T], environ: Environ, group: str = "") -> T:
+        """Return what a function makes of an environ. Raises Busy."""
+        await self.turns.take(group)
+        self._freed_at = time.monotonic()  # one was free until now
         try:
             return await asyncio.get_running_loop().run_in_executor(self.pool, function, environ)
         finally:
-            self.count -= 1
             self._freed_at = time.monotonic()
+            self.turns.give(group)
 
     def are_stuck(self) -> bool:
         """Whether every thread is taken, and none has become free for `STUCK_SECONDS`."""
-        return self.count >= self.size and time.monotonic() - self._freed_at > STUCK_SECONDS
+        return self.turns.taken.total() >= self.size and time.monotonic() - self._freed_at > STUCK_SECONDS
 
     def _answer(self, environ: Environ) -> Answer:
         begun: list[Any] = []

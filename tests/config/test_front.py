@@ -223,7 +223,7 @@ def test_more_requests_than_may_wait_for_a_thread_are_told_to_come_back(known):
 
     alive, exchanges = run(many())
     assert (alive.status, alive.json()) == (200, {"status": "ok"})
-    assert sorted(each.status for each in exchanges) == [200, 200, 503, 503, 503]
+    assert sorted(asking.status for asking in exchanges) == [200, *[503] * 4]  # a group has half of the room
 
 
 def test_who_goes_away_is_answered_nothing():
@@ -286,3 +286,35 @@ def test_threads_are_stuck_once_all_are_taken_and_none_becomes_free(monkeypatch)
 
     assert run(taken(1)) == (True, False)
     assert run(taken(2)) == (False, False)
+
+
+def test_a_group_that_fills_its_share_of_threads_is_told_to_come_back_and_another_is_answered(monkeypatch):
+    ends, begun = threading.Event(), threading.Event()
+
+    def slow(environ, start_response):
+        if environ["PATH_INFO"] == "/slow":
+            begun.set()
+            ends.wait(HANGS_SECONDS)
+        return echo(environ, start_response)
+
+    async def asked(exchange):
+        await served(exchange.scope, exchange.receive, exchange.send)
+        return exchange
+
+    async def scenario():
+        first = asyncio.create_task(asked(Exchange(path="/slow")))
+        await asyncio.to_thread(begun.wait, HANGS_SECONDS)
+        crowd = [asyncio.create_task(asked(Exchange(path="/slow"))) for _ in range(3)]
+        await asyncio.sleep(0)
+        refused = await asked(Exchange(path="/slow"))
+        other = Exchange()
+        other.scope["client"] = ("198.51.100.7", "5000")
+        answered = await asked(other)
+        ends.set()
+        await asyncio.gather(first, *crowd)
+        return refused, answered
+
+    served = Front(slow, threads=2, waiting=8, strangers=MIB, senders=MIB)
+    refused, answered = run(scenario())
+    assert (refused.status, refused.headers["retry-after"]) == (503, "5")
+    assert answered.status == 200

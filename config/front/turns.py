@@ -1,0 +1,78 @@
+"""Turns at a resource of a few places, such as threads, that groups of users share fairly."""
+
+import asyncio
+from collections import Counter, OrderedDict, deque
+
+
+class Busy(Exception):
+    """The room to wait is full."""
+
+
+class Turns:
+    """Places, and who waits for one.
+
+    A group that is alone has all places but one, so that another group finds one free. While others wait it has half.
+    Of those who wait, the groups are served in turn.
+
+    Args:
+        places: how many there are.
+        waiting: how many may have a place or wait for one; each group may fill half of that. When all of it is filled,
+            the group that waits most makes room for the others.
+    """
+
+    def __init__(self, places: int, waiting: int) -> None:
+        self.places, self.waiting = places, waiting
+        self.taken: Counter[str] = Counter()
+        self._queues: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+
+    @property
+    def count(self) -> int:
+        """How many have a place or wait for one."""
+        return self.taken.total() + sum(map(len, self._queues.values()))
+
+    async def take(self, group: str) -> None:
+        """Wait for a place. Raises Busy."""
+        own = len(self._queues.get(group, ()))
+        if self.taken[group] + own >= max(self.waiting // 2, 1):
+            raise Busy
+        if self.count >= self.waiting:
+            self._refuse_another(own)
+        turn = asyncio.get_running_loop().create_future()
+        self._queues.setdefault(group, deque()).append(turn)
+        self._hand_out()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled() and not turn.exception():
+                self.give(group)
+            raise
+
+    def give(self, group: str) -> None:
+        """Give a place back."""
+        self.taken[group] -= 1
+        if not self.taken[group]:
+            del self.taken[group]
+        self._hand_out()
+
+    def _refuse_another(self, own: int) -> None:
+        """Refuse the last of the longest queue. Raises Busy if none is longer than `own`, with the newcomer in it."""
+        longest = max(self._queues, key=lambda group: len(self._queues[group]), default=None)
+        if longest is None or len(self._queues[longest]) <= own + 1:
+            raise Busy
+        refused = self._queues[longest].pop()
+        if not refused.done():
+            refused.set_exception(Busy())
+
+    def _hand_out(self) -> None:
+        while self.taken.total() < self.places and (group := self._next()) is not None:
+            queue = self._queues.pop(group)
+            turn = queue.popleft()
+            if queue:
+                self._queues[group] = queue  # behind the others
+            if not turn.cancelled():
+                self.taken[group] += 1
+                turn.set_result(None)
+
+    def _next(self) -> str | None:
+        share = self.places // 2 if len(self._queues) > 1 else self.places - 1
+        return next((group for group in self._queues if self.taken[group] < max(share, 1)), None)
