@@ -1,6 +1,7 @@
 """`/v1/openapi.json`, made once a process: making it takes a second of CPU, and anybody may ask for it."""
 
 import hashlib
+import threading
 from functools import cache
 from typing import Any
 
@@ -13,11 +14,14 @@ from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularJSONAPIView
 from rest_framework.request import Request
 
+_ONE_AT_A_TIME = threading.Lock()  # drf-spectacular cannot make two documents at once in one process
+
 
 class OpenApiView(SpectacularJSONAPIView):
     @extend_schema(exclude=True)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        document, etag = _document()
+        with _ONE_AT_A_TIME:
+            document, etag = _document()
         renderer = request.accepted_renderer
         headers = {"ETag": etag, "Content-Disposition": f'inline; filename="openapi.{renderer.format}"'}
         response = HttpResponse(document, content_type=renderer.media_type, headers=headers)

@@ -10,6 +10,7 @@ from drf_spectacular.generators import SchemaGenerator
 
 from config.api import document
 from tests.databases import CHECKOUT
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -50,3 +51,9 @@ def test_who_has_it_already_is_not_sent_it_again(client: Client):
 @pytest.mark.parametrize("kind", ["application/json", "application/vnd.oai.openapi+json"])
 def test_it_comes_as_the_type_that_is_asked_for(client: Client, kind: str):
     assert client.get(PATH, headers={"Accept": kind})["Content-Type"] == kind
+
+
+def test_many_who_ask_at_once_for_the_first_time_all_get_it(client: Client):
+    answers = at_once(8, lambda _: Client().get(PATH))
+    assert {answer.status_code for answer in answers} == {200}
+    assert {answer.content for answer in answers} == {client.get(PATH).content}
