@@ -14,7 +14,7 @@ from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from accounts import audit, roles, selectors, throttling, token_hashing
+from accounts import audit, roles, selectors, session_store, throttling, token_hashing
 from accounts.audit import Actor
 from accounts.callers import SECOND_FACTOR_OWED, Caller
 from accounts.models import ApiKey, SignedInSession
@@ -94,7 +94,9 @@ def sender(environ: Mapping[str, Any]) -> str:
     if key:
         return "" if _has_ended(key, timezone.now()) else str(key.organization_id)
     cookie = parse_cookie(environ.get("HTTP_COOKIE", "")).get(settings.SESSION_COOKIE_NAME, "")
-    return cookie if cookie and SignedInSession.objects.filter(session_key=cookie).exists() else ""
+    return (
+        cookie if session_store.is_key(cookie) and SignedInSession.objects.filter(session_key=cookie).exists() else ""
+    )
 
 
 def _genuine(key: StoredKey | None, secret: str) -> StoredKey | None:

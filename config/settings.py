@@ -64,6 +64,7 @@ MIDDLEWARE = [
     "config.middleware.RequestLog",
     "config.middleware.ApiErrorsAreJSON",
     "django.middleware.security.SecurityMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "config.middleware.ContentSecurityPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -72,7 +73,6 @@ MIDDLEWARE = [
     "accounts.middleware.EndStaleSessions",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "config.middleware.DomainErrorPages",
 ]
 
@@ -229,6 +229,7 @@ CODES_PER_HOUR = env.int("CODES_PER_HOUR", default=5)
 CODES_PER_HOUR_AND_CLIENT = env.int("CODES_PER_HOUR_AND_CLIENT", default=30)
 SESSION_IDLE = timedelta(minutes=env.int("SESSION_IDLE_MINUTES", default=60))
 SESSION_LONGEST = timedelta(hours=env.int("SESSION_HOURS", default=12))
+SESSION_ENGINE = "accounts.session_store"
 SESSION_COOKIE_AGE = int(SESSION_LONGEST.total_seconds())
 
 # Without a mail server, mails are files that a person can open.

@@ -7,9 +7,10 @@ from urllib.parse import unquote, urlencode
 import pytest
 import time_machine
 from django.contrib.sessions.models import Session
+from django.test import Client
 from django.utils import timezone
 
-from accounts import tasks
+from accounts import authentication, tasks
 from accounts.models import SignedInSession
 from accounts.roles import Role
 from tests.people import JSON, Browser, add_person, ask_for_code, events, mailed_code, sign_in
@@ -305,3 +306,12 @@ def test_the_back_offices_own_sign_in_has_no_password_and_leads_to_ours(organiza
 def test_who_only_looks_at_the_sign_in_page_leaves_no_session_behind(db):
     assert Browser().get("/sign-in/", {"next": "/admin/"}).status_code == 200
     assert not Session.objects.exists()
+
+
+@pytest.mark.parametrize("value", ['"\\000"', '"' + "a" * 31 + '\\000"', "x" * 4000, "\xff" * 32, "A" * 32])
+@pytest.mark.parametrize("path", ["/sign-in/", "/admin/", "/v1/auth/me", "/n/aaaaaaaaaaaa"])
+def test_a_session_cookie_that_cannot_be_one_signs_nobody_in(path, value):
+    answer = Client(headers={"Cookie": f"sessionid={value}"}, raise_request_exception=False).get(path)
+    assert answer.status_code in (200, 302, 401, 404)
+    environ = {"HTTP_COOKIE": f"sessionid={value}"}
+    assert authentication.sender(environ) == ""
