@@ -1,13 +1,21 @@
+from typing import NoReturn
+
 from django.contrib import admin
-from django.http import Http404
+from django.http import Http404, HttpRequest
 from django.templatetags.static import static
 from django.urls import include, path
-from django.views.defaults import page_not_found
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from config import health
 from config.api.document import OpenApiView
+
+handler500 = "config.error_pages.failed"
+
+
+def _nothing(request: HttpRequest, **_: str) -> NoReturn:
+    raise Http404
+
 
 urlpatterns = [
     # Patterns are tried in order: first what is asked for most, and before decisions, whose ids may hold anything, what
@@ -26,7 +34,7 @@ urlpatterns = [
     path("", include("accounts.urls.pages")),
     path("", include("notices.public.urls")),
     path("", include("custody.public")),
-    path("admin/r/<path:rest>", page_not_found, {"exception": Http404()}),  # the admin's way to pages of any model
+    path("admin/r/<path:rest>", _nothing),  # the admin redirects here to the page of any object of any model
     path("admin/", admin.site.urls),
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("favicon.ico", RedirectView.as_view(url=static("drs/icon.svg"))),
