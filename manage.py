@@ -7,7 +7,6 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
-    from django.db import OperationalError, ProgrammingError
 
     from config.errors import DomainError
 
@@ -15,14 +14,32 @@ def main() -> None:
         execute_from_command_line(sys.argv)
     except DomainError as error:  # the one place where errors of services become those of commands
         sys.exit(error.sentence or str(error))
-    except (OperationalError, ProgrammingError):
-        from config.db import lacks_migrations
-
-        if not lacks_migrations():
-            raise
-        sys.exit("The database does not have all tables of this version: run `manage.py migrate` first.")
     except ImproperlyConfigured as error:
         sys.exit(str(error))
+    except Exception as error:
+        sys.exit(_status_after(error))
+
+
+def _status_after(error: Exception) -> int | str:
+    """Return what the process ends with: a sentence where one helps, else 1 after a line in the log.
+
+    Without a terminal, what Python prints ends in a log, and the message of an exception may hold a record's values.
+    """
+    import structlog
+    from django.db import OperationalError, ProgrammingError
+
+    from config.db import lacks_migrations
+
+    if isinstance(error, OperationalError | ProgrammingError):
+        try:
+            if lacks_migrations():
+                return "The database does not have all tables of this version: run `manage.py migrate` first."
+        except OperationalError:
+            pass  # the database is away
+    if sys.stderr.isatty() or not structlog.is_configured():
+        raise error
+    structlog.get_logger("manage").error("command failed", command=sys.argv[1], exc_info=error)
+    return 1
 
 
 if __name__ == "__main__":

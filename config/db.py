@@ -32,6 +32,11 @@ def _cursor(raw: psycopg.Connection[Any]) -> psycopg.Cursor[Any]:
     return kept
 
 
+def is_outage(error: BaseException | None) -> bool:
+    """Whether the database did not answer, so that the same request may succeed later."""
+    return isinstance(error, OperationalError | InterfaceError)
+
+
 def in_transaction() -> bool:
     """Whether what is read now may yet vanish with a transaction, so that nobody should remember it."""
     return connection.in_atomic_block

@@ -6,62 +6,109 @@ logged as its types and the places in our code it passed through.
 
 import logging
 import logging.config
+import re
 import sys
+import threading
 import traceback
+from collections import deque
 from contextlib import suppress
+from copy import copy
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import structlog
 from structlog.typing import EventDict, WrappedLogger
 
+_MAX_EXCEPTIONS = 20
+_MAX_FRAMES = 30  # a recursion has a thousand
+_ROOT = re.escape(str(Path(__file__).resolve().parent.parent))
+_OURS = re.compile(rf"{_ROOT}/(?!.*/site-packages/)")
+_BEFORE_NAME = re.compile(rf".*/site-packages/|{_ROOT}/|.*/lib/python[\d.]+/")
+
 
 def without_private_text(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """Replace exception information by the types and frames of the exception and its causes."""
+    """Replace exception information by the types and places of the exception and its causes."""
     info = event.pop("exc_info", None)
-    if info:
-        error = info if isinstance(info, BaseException) else (info[1] if isinstance(info, tuple) else sys.exception())
+    if isinstance(info, tuple):
+        info = info[1]
+    error = info if isinstance(info, BaseException) else sys.exception() if info is True else None
+    if error is not None:
         event["exception"] = _describe(error)
     event.pop("stack_info", None)
     return event
 
 
-def _describe(error: BaseException | None) -> list[dict[str, Any]]:
-    chain = []
-    while error is not None:
-        frames = traceback.extract_tb(error.__traceback__)
-        chain.append(
-            {
-                "type": type(error).__qualname__,
-                "frames": [f"{f.filename}:{f.lineno} {f.name}" for f in frames],
-            }
-        )
-        error = error.__cause__ or error.__context__
-    return chain
+def _describe(error: BaseException) -> list[dict[str, Any]]:
+    """Return types and places: of the exception, of its causes, and of the members of groups among them."""
+    described: list[dict[str, Any]] = []
+    waiting, seen = deque([error]), {id(error)}
+    while waiting and len(described) < _MAX_EXCEPTIONS:
+        error = waiting.popleft()
+        described.append({"type": type(error).__qualname__, "frames": _places(error.__traceback__)})
+        members = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+        for related in (error.__cause__ or error.__context__, *members):
+            if related is not None and id(related) not in seen:  # causes can form a ring
+                seen.add(id(related))
+                waiting.append(related)
+    return described
+
+
+def _places(passed: TracebackType | None) -> list[str]:
+    """Return the frames of our own code and the innermost frame; of very many, the last."""
+    places = [(frame.f_code, line) for frame, line in traceback.walk_tb(passed)]
+    ours = [(code, line) for code, line in places[:-1] if _OURS.match(code.co_filename)]
+    return [
+        f"{_BEFORE_NAME.sub('', code.co_filename)}:{line} {code.co_qualname}"
+        for code, line in [*ours, *places[-1:]][-_MAX_FRAMES:]
+    ]
 
 
 def _exception_as_text(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     """For people: the renderer for consoles takes an exception as text alone."""
     if "exception" in event:
-        event["exception"] = "\n".join("\n  ".join([each["type"], *each["frames"]]) for each in event["exception"])
-    return event
-
-
-def _foreign_message(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """Keep a library's message template and drop its arguments, which are where the values are."""
-    record: logging.LogRecord = event["_record"]
-    event["event"] = str(record.msg)
+        event["exception"] = "\n".join(
+            "\n  ".join([described["type"], *described["frames"]]) for described in event["exception"]
+        )
     return event
 
 
 class _Lines:
-    """Writes lines to standard error. A log that cannot be written, for a full disk or a dead collector, must not fail
-    the request it tells of."""
+    """Standard error, line by line. A log that cannot be written, for a full disk or a dead collector, must not fail
+    the request that it describes."""
 
     def msg(self, message: str) -> None:
         with suppress(OSError, ValueError):  # ValueError: the stream is closed
             sys.stderr.write(f"{message}\n")
 
     debug = info = warning = error = critical = msg
+
+
+class LibraryLines(logging.Handler):
+    """Lines of libraries: the template of each message without its arguments, which are where the values are."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        line = copy(record)
+        line.args = None
+        if isinstance(record.msg, BaseException):
+            line.exc_info = line.exc_info or (type(record.msg), record.msg, record.msg.__traceback__)
+        if not isinstance(record.msg, str):
+            line.msg = type(record.msg).__qualname__
+        elif record.name == "asyncio":  # fills in its messages itself, with the repr of what failed
+            line.msg = "event loop"
+        _Lines().msg(self.format(line))
+
+
+def report_failed_threads() -> None:
+    """Log what ends a thread or fails in a finalizer, which Python prints with its message and values."""
+    log = structlog.get_logger("threads")
+
+    def in_thread(failed: threading.ExceptHookArgs) -> None:
+        if failed.exc_type is not SystemExit:
+            log.error("thread failed", exc_info=failed.exc_value)
+
+    threading.excepthook = in_thread
+    sys.unraisablehook = lambda failed: log.error("finalizer failed", exc_info=failed.exc_value)
 
 
 def configure(*, level: str, as_json: bool) -> None:
@@ -88,11 +135,11 @@ def configure(*, level: str, as_json: bool) -> None:
             "formatters": {
                 "structured": {
                     "()": structlog.stdlib.ProcessorFormatter,
-                    "foreign_pre_chain": [_foreign_message, structlog.stdlib.add_logger_name, *shared],
+                    "foreign_pre_chain": [structlog.stdlib.add_logger_name, *shared],
                     "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
                 }
             },
-            "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "structured"}},
+            "handlers": {"stderr": {"()": LibraryLines, "formatter": "structured"}},
             "root": {"handlers": ["stderr"], "level": level},
             "loggers": {
                 # Statements with their parameters, and 4xx answers that the request log already tells of.
@@ -108,3 +155,4 @@ def configure(*, level: str, as_json: bool) -> None:
             },
         }
     )
+    report_failed_threads()

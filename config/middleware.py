@@ -1,7 +1,11 @@
+import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 import structlog
+from django.core.signals import got_request_exception
+from django.dispatch import receiver
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -14,8 +18,16 @@ log = structlog.get_logger("request")
 Handler = Callable[[HttpRequest], HttpResponseBase]
 
 
+@receiver(got_request_exception, dispatch_uid="config.middleware")
+def _remember_fault(request: HttpRequest, **_: Any) -> None:
+    """Keep the exception for `RequestLog`. If the page that reports it fails too, the second has the first as its
+    context, so the line describes both."""
+    request.fault = sys.exception()  # type: ignore[attr-defined]
+
+
 class RequestLog:
-    """Gives every request an id, echoes it, and writes one line when it is answered."""
+    """Middleware that gives every request an id, echoes it, and writes one line when it is answered. An unexpected
+    exception, wherever in Django it was raised, leaves one more."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -26,6 +38,8 @@ class RequestLog:
         begun = time.perf_counter()
         try:
             response = self.get_response(request)
+            if (fault := getattr(request, "fault", None)) is not None:
+                log.error("request failed", exc_info=fault, **_code_of(fault))
             match = request.resolver_match
             request_log.write(
                 request_id=request_id,
@@ -40,8 +54,13 @@ class RequestLog:
         return response
 
 
+def _code_of(fault: BaseException) -> dict[str, str]:
+    return {"code": fault.code} if isinstance(fault, DomainError) else {}
+
+
 class ApiErrorsAreJSON:
-    """Whatever goes wrong under /v1, the answer is JSON: also where Django answers before or instead of a view."""
+    """Middleware that answers every failure under /v1 in JSON, also where Django answers before or instead of a
+    view."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -52,10 +71,13 @@ class ApiErrorsAreJSON:
             return response
         if response.headers.get("Content-Type", "").startswith("application/json"):
             return response
-        return JsonResponse(
+        answer = JsonResponse(
             {"detail": _SENTENCES.get(response.status_code, "The request failed.")},
             status=response.status_code,
         )
+        if "Retry-After" in response:
+            answer["Retry-After"] = response["Retry-After"]
+        return answer
 
 
 _SENTENCES = {
@@ -63,6 +85,7 @@ _SENTENCES = {
     403: "This session may not do that: send the CSRF token with it, or use an API key.",
     404: "There is nothing at this path. The paths are listed in /v1/openapi.json.",
     500: "The service failed. Retrying is safe: a record is never kept twice.",
+    503: "The database does not answer. Repeat the same request.",
 }
 
 
@@ -79,7 +102,7 @@ class DomainErrorPages:
         if not isinstance(error, DomainError):
             return None
         if error.status >= 500:
-            log.error("page failed", code=error.code, exc_info=error)
+            request.fault = error  # type: ignore[attr-defined]
         page = "403.html" if error.status == 403 else "error.html"
         response = render(request, page, {"exception": error.sentence}, status=error.status)
         if error.retry_after is not None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import structlog
 from django.core.exceptions import PermissionDenied
-from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpResponse
 from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
+from config import db
 from config.api.responses import answer
 from config.errors import RETRY_AFTER_SECONDS, DomainError, Invalid, NotAllowed, NotFound
 
@@ -31,7 +31,7 @@ def handle(error: Exception, context: Mapping[str, Any]) -> HttpResponse:
     if isinstance(error, exceptions.APIException):
         return _drf(error)
     log.error("request failed", exc_info=error)
-    if isinstance(error, OperationalError | InterfaceError):
+    if db.is_outage(error):
         return _sentence(503, "The database does not answer. Repeat the same request.", RETRY_AFTER_SECONDS)
     return _sentence(500, "The service failed. Retrying is safe: a record is never kept twice.")
 

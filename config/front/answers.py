@@ -16,11 +16,20 @@ from config.middleware import ContentSecurityPolicy
 def of_document(
     request: Request, status: int, document: bytes, more: Mapping[str, str] = MappingProxyType({})
 ) -> Answer:
-    """A JSON answer."""
-    own = [(b"content-type", JSON.encode()), (b"content-length", str(len(document)).encode())]
+    """Return an answer in JSON."""
+    return _of(request, status, JSON, document, more)
+
+
+def of_page(request: Request, status: int, html: str, more: Mapping[str, str] = MappingProxyType({})) -> Answer:
+    """Return a page as an answer."""
+    return _of(request, status, "text/html; charset=utf-8", html.encode(), more)
+
+
+def _of(request: Request, status: int, content_type: str, content: bytes, more: Mapping[str, str]) -> Answer:
+    own = [(b"content-type", content_type.encode()), (b"content-length", str(len(content)).encode())]
     own += [(name.lower().encode(), value.encode()) for name, value in more.items()]
     headers = [*own, *_common(request.is_secure), (b"x-request-id", request.id.encode())]
-    return Answer(status, headers, b"" if request.method == "HEAD" else document)
+    return Answer(status, headers, b"" if request.method == "HEAD" else content)
 
 
 def of_response(request: Request, response: HttpResponse) -> Answer:

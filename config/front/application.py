@@ -2,13 +2,14 @@ import asyncio
 from collections.abc import Mapping
 
 import structlog
+from django.template.loader import render_to_string
 from django.urls import Resolver404, resolve
 
 from config import db, heartbeats, request_log
 from config.api.responses import dump
 from config.errors import RETRY_AFTER_SECONDS
 from config.front import answers, lanes, senders
-from config.front.bodies import Body, BodyLate, ClientGone, NoRoom, Reader, drain
+from config.front.bodies import Body, BodyBroken, BodyLate, NoRoom, Reader, drain
 from config.front.requests import Answer, Receive, Request, Scope, Send
 from config.front.rooms import Room
 from config.front.threads import Application, Threads, environ_of
@@ -19,6 +20,7 @@ log = structlog.get_logger("front")
 _FULL = "The service has all it can do at once. Repeat the same request: a record is never kept twice."
 _FAILED = "The service cannot take this right now. Repeat the same request: a record is never kept twice."
 _LATER = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+_BROKEN = "The body ended early, or its chunks are malformed. Nothing was stored. Send it again."
 _LATE = "The body did not arrive in time. Nothing was stored. Send it again."
 
 
@@ -44,28 +46,37 @@ class Front:
         if scope["type"] != "http":
             return
         request = Request(scope)
-        body = Body()
         try:
-            answer = await self._answer(request, receive, body)
-        except ClientGone:
+            answer = await self._exchange(request, receive)
+            await answer.send(send)
+        except TimeoutError:  # the client reads too slowly
             _log(request, 499, _route(request))
-            return
-        finally:
-            body.close()
-        if not body.is_complete and b"expect" not in request.headers:  # who expects an answer has sent nothing yet
-            await drain(receive)
-        await answer.send(send)
+        except Exception as error:  # the server would print it with its message
+            log.error("front failed", request_id=request.id, exc_info=error)
 
     async def _live(self, receive: Receive, send: Send) -> None:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
-                self.lanes = lanes.make_all()
+                try:
+                    self.lanes = lanes.make_all()
+                except Exception as error:  # Django answers without lanes too
+                    log.error("no lanes", exc_info=error)
                 self.heart = asyncio.create_task(heartbeats.beat(lambda: not self.threads.are_stuck()))
             await send({"type": f"{message['type']}.complete"})
             if message["type"] == "lifespan.shutdown":
                 self.heart.cancel()
                 return
+
+    async def _exchange(self, request: Request, receive: Receive) -> Answer:
+        body = Body()
+        try:
+            answer = await self._answer(request, receive, body)
+        finally:
+            body.close()
+        if not body.is_complete and b"expect" not in request.headers:  # who expects an answer has sent nothing yet
+            await drain(receive)
+        return answer
 
     async def _answer(self, request: Request, receive: Receive, body: Body) -> Answer:
         if request.path == "/healthz" and request.method in ("GET", "HEAD"):
@@ -75,13 +86,18 @@ class Front:
             await self.reader.read(request, receive, body)
             return await self._by_lane(request, body) or await self.threads.answer(request, body)
         except BodyLate:
-            body.is_complete = True  # nobody waits for the rest
+            body.is_complete = True  # the client does not wait for the rest
             return _refusal(request, 408, _LATE, {"Connection": "close"})
+        except BodyBroken:
+            body.is_complete = True  # the server has read what there is
+            return _refusal(request, 400, _BROKEN, {"Connection": "close"})
         except (NoRoom, Busy):
             return _refusal(request, 503, _FULL, _LATER)
-        except ClientGone:
+        except asyncio.CancelledError:
             raise
-        except Exception as error:  # a full disk for a large body, a database that cannot tell whose key it is
+        # A full disk for a large body, a database that cannot say whose key it is. Panics of libraries in Rust and
+        # SystemExit derive from BaseException alone: in the event loop, the latter would end this process.
+        except BaseException as error:
             log.error("front failed", request_id=request.id, exc_info=error)
             return _refusal(request, 503, _FAILED, _LATER)
 
@@ -104,7 +120,9 @@ class Front:
 
 def _refusal(request: Request, status: int, sentence: str, headers: Mapping[str, str]) -> Answer:
     _log(request, status, _route(request))
-    return answers.of_document(request, status, dump({"detail": sentence}), headers)
+    if request.path.startswith(("/v1/", "/readyz")):
+        return answers.of_document(request, status, dump({"detail": sentence}), headers)
+    return answers.of_page(request, status, render_to_string("error.html", {"exception": sentence}), headers)
 
 
 def _log(request: Request, status: int, route: str | None, **more: str) -> None:

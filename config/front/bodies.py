@@ -25,8 +25,9 @@ class NoRoom(Exception):
     """As many bytes as this process holds at once are on their way already."""
 
 
-class ClientGone(Exception):
-    """The client went away while it was sending."""
+class BodyBroken(Exception):
+    """The client went away while it was sending, closed its sending side too early, or sent malformed chunks: the
+    server does not say which."""
 
 
 class Body(Spool):
@@ -71,7 +72,7 @@ class Reader:
         """Read a request's body into `body`, as far as is read of its sender.
 
         Raises:
-            BodyLate, NoRoom, ClientGone
+            BodyLate, NoRoom, BodyBroken
         """
         if not request.has_body:
             body.is_complete = True
@@ -110,7 +111,7 @@ async def drain(receive: Receive) -> None:
     """Discard the rest of a body, but not for ever. Without this the server resets the connection, and a client that is
     still sending sees a broken pipe in place of its 401, 413 or 415."""
     left = _DRAINED
-    with suppress(TimeoutError, ClientGone):
+    with suppress(TimeoutError, BodyBroken):
         async with asyncio.timeout(_DRAIN_SECONDS):
             while left > 0 and (chunk := await _next(receive)):
                 left -= len(chunk)
@@ -122,11 +123,11 @@ def _most(request: Request) -> int:
 
 
 async def _next(receive: Receive) -> bytes:
-    """The next bytes; none at the end. Raises ClientGone."""
+    """The next bytes; none at the end. Raises BodyBroken."""
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise ClientGone
+            raise BodyBroken
         chunk: bytes = message.get("body", b"")
         if chunk or not message.get("more_body"):
             return chunk

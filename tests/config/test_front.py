@@ -226,12 +226,20 @@ def test_more_requests_than_may_wait_for_a_thread_are_told_to_come_back(known):
     assert sorted(asking.status for asking in exchanges) == [200, *[503] * 4]  # a group has half of the room
 
 
-def test_who_goes_away_is_answered_nothing():
-    class Gone(Exchange):
+@pytest.mark.parametrize("path", ["/v1/anything", "/sign-in/"])
+def test_a_body_that_breaks_off_is_a_400_and_reaches_no_view(path):
+    """The server reports malformed chunks, a client that went away and a client that closed its sending side alike."""
+
+    class Broken(Exchange):
         async def receive(self):
             return {"type": "http.disconnect"}
 
-    assert ask(Gone(content_length="5")).sent == []
+    def unreached(environ, start_response):
+        raise AssertionError
+
+    exchange = ask(Broken(path=path, content_length="5"), front(unreached))
+    assert (exchange.status, exchange.headers["connection"]) == (400, "close")
+    assert exchange.headers["content-type"].startswith("application/json" if path[1] == "v" else "text/html")
 
 
 def test_an_answer_is_complete_before_its_first_byte_is_sent_however_large(known):

@@ -1,6 +1,7 @@
 """HTTP as clients really speak it: chunks, kept connections, bodies that never end, wrong methods and hosts."""
 
 import json
+import secrets
 import socket
 from collections.abc import Iterator
 
@@ -96,9 +97,9 @@ def test_after_an_error_the_connection_either_goes_on_or_is_announced_to_close(
     assert client.get("/v1/decisions").status == 200  # http.client connects anew only after an announcement
 
 
-def head(client: Client, method: str, path: str, *headers: str) -> bytes:
+def head(client: Client, method: str, path: str, *headers: str, charset: str = "ascii") -> bytes:
     lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", f"Authorization: Bearer {client.key}", *headers, "", ""]
-    return "\r\n".join(lines).encode()
+    return "\r\n".join(lines).encode(charset)
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/plain", ""])
@@ -131,6 +132,85 @@ def test_a_client_that_goes_away_in_the_middle_of_a_record_leaves_nothing_behind
     wait_until(lambda: live.log.read_text().count(f'"{path[1:]}"') == answered + 2, "the server gave both up")
     assert client.get("/v1/decisions").json()["items"] == before
     assert client.ingest(b'{"decision_id": "after-%d"}' % len(path)).status == 201
+
+
+BROKEN = {
+    "no size": b"zz\r\nabc\r\n0\r\n\r\n",
+    "a negative size": b"-5\r\nabc\r\n0\r\n\r\n",
+    "a size beyond 64 bits": b"ffffffffffffffffff\r\nabc",
+    "more than its size": b"5\r\nabcdefgh\r\n0\r\n\r\n",
+    "no size after a record": b'21\r\n{"decision_id": "in-broken-chunks"}\r\nzz\r\n',
+    "an end on the way": b"50\r\n{",
+}
+
+
+@pytest.mark.parametrize("path", ["/v1/ingest/srf", "/v1/ingest/srf/batch", "/v1/auth/api-keys", "/sign-in/"])
+@pytest.mark.parametrize("chunks", BROKEN)
+def test_broken_chunks_are_a_400_that_closes_the_connection_and_leaves_one_line(live: Server, client, chunks, path):
+    asked = f"broken-{secrets.token_hex(8)}"
+    kind = NDJSON if path.endswith("batch") else "application/json"
+    headers = ["Transfer-Encoding: chunked", f"Content-Type: {kind}", f"X-Request-ID: {asked}"]
+    with socket.create_connection(("127.0.0.1", live.port)) as connection, connection.makefile("rb") as answer:
+        connection.sendall(head(client, "POST", path, *headers) + BROKEN[chunks])
+        connection.shutdown(socket.SHUT_WR)
+        assert answer.readline() == b"HTTP/1.1 400 Bad Request\r\n"
+        assert b"\r\nconnection: close\r\n" in answer.read()
+    lines = [line for line in live.log.read_text().splitlines() if asked in line]
+    assert [json.loads(line)["status"] for line in lines] == [400]
+    assert client.get("/v1/decisions/in-broken-chunks").status == 404
+
+
+HEADS = [
+    ("GET http://127.0.0.1/v1/decisions HTTP/1.1", ()),
+    ("GET http://evil.example/v1/decisions HTTP/1.1", ()),
+    ("GET http://127.0.0.1 HTTP/1.1", ()),
+    ("OPTIONS * HTTP/1.1", ()),
+    ("CONNECT evil.example:443 HTTP/1.1", ()),
+    ("TRACE /admin/ HTTP/1.1", ()),
+    ("GeT /v1/decisions HTTP/1.1", ()),
+    (f"{'X' * 300} /sign-in/ HTTP/1.1", ()),
+    (f"GET /v1/decisions?action={'a' * 60_000} HTTP/1.1", ()),
+    ("GET /v1/decisions HTTP/1.1", [f"X-{number}: a" for number in range(130)]),
+    ("GET /v1/decisions HTTP/1.1", [f"X-A: {'a' * 600_000}"]),
+    *(
+        (f"GET {path} HTTP/1.1", [f"{name}: \xff\xc3\x28\x80"])
+        for path in ("/sign-in/", "/v1/decisions", "/v1/openapi.json", "/readyz")
+        for name in ("Cookie", "Host", "Accept", "Accept-Language", "Origin", "Referer", "If-None-Match", "User-Agent",
+                     "Content-Type", "Idempotency-Key", "X-Forwarded-For", "X-Forwarded-Proto", "Range", "Expect")
+    ),
+    *(
+        ("POST /v1/ingest/srf HTTP/1.1", headers)
+        for headers in (
+            ["Content-Length: 2", "Transfer-Encoding: chunked"],
+            ["Transfer-Encoding: gzip, chunked"],
+            ["Transfer-Encoding: identity"],
+            ["Content-Length: -5"],
+            ["Content-Length: 2", "Content-Length: 5"],
+            ["Content-Length: 99999999999999999999999"],
+            ["Content-Length: \xb2"],
+            ["Content-Length: 0", "Expect: 100-continue"],
+            ["Content-Length: 0", "Expect: 200-tea"],
+        )
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "headers"), HEADS, ids=range(len(HEADS)))
+def test_no_head_of_a_request_makes_the_service_fail(live: Server, client, line, headers):
+    asked = f"head-{secrets.token_hex(8)}"
+    sent = head(
+        client,
+        *line.split(" ")[:2],
+        *headers,
+        f"X-Request-ID: {asked}",
+        "Connection: close",
+        charset="latin-1",
+    )
+    with socket.create_connection(("127.0.0.1", live.port)) as connection, connection.makefile("rb") as answer:
+        connection.sendall(sent + b"0\r\n\r\n" * (b"chunked" in sent))
+        status = int(answer.readline().split()[1])
+    assert status < 500
+    assert not [line for line in live.log.read_text().splitlines() if asked in line and "exception" in line]
 
 
 @pytest.fixture(scope="module", params=["0", "1"], ids=["DEBUG=0", "DEBUG=1"])

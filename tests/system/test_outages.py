@@ -66,6 +66,17 @@ def kept(client: Client, receipts: dict[int, dict]) -> None:
         assert client.get(f"/v1/decisions/loan-{number}/receipt").json() == receipt
 
 
+COOKIES = {"Cookie": f"sessionid={'a' * 32}; csrftoken={'b' * 32}"}
+SIGN_IN = {**COOKIES, "X_CSRFToken": "b" * 32, "Content_Type": "application/x-www-form-urlencoded"}
+PAGES = [
+    ("GET", "/n/aaaaaaaaaaaa", {}),
+    ("GET", "/sign-in/", COOKIES),
+    ("GET", "/admin/", COOKIES),
+    ("GET", "/admin/decisions/decision/", COOKIES),
+    ("POST", "/sign-in/", SIGN_IN),
+]
+
+
 @pytest.mark.once
 @pytest.mark.parametrize("vault", ["database", "filesystem"])
 def test_a_crashed_database_means_503_until_it_is_back_and_loses_nothing(database, vault):
@@ -78,6 +89,12 @@ def test_a_crashed_database_means_503_until_it_is_back_and_loses_nothing(databas
         for number in range(10, 50):
             answer = client.ingest(record(number))
             assert refused_for_now(answer), answer
+        for method, path, headers in PAGES:
+            answer = client.request(method, path, b"", **headers)
+            assert (answer.status, answer.headers["Retry-After"]) == (503, "5"), path
+            assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+            assert answer.headers["X-Frame-Options"] == "DENY"
+            assert "cannot reach its database" in answer.body.decode()
         assert client.get("/readyz").json()["database"] == "failing"
         assert client.get("/healthz").status == 200
         database.come_back()
