@@ -108,9 +108,10 @@ def store_records(
     rest = {position: one.record_id for position, one in enumerate(sealed) if position not in outcomes}
     if rest:
         existing = _existing(organization_id, set(rest.values()), created)
+        read = selectors.read_ahead(existing.values())
         for pk in set(rest.values()):  # each is read once, however many submissions are of its id
             of_one = {position: submissions[position] for position, of in rest.items() if of == pk}
-            outcomes |= _judge(of_one, existing[pk])
+            outcomes |= _judge(of_one, existing[pk], read)
     return [outcomes[position] for position in range(len(sealed))]
 
 
@@ -164,18 +165,20 @@ def _existing(organization_id: uuid.UUID, ids: set[uuid.UUID], tried: set[uuid.U
     return entries
 
 
-def _judge(submissions: Mapping[int, Submission], entry: Entry) -> dict[int, StoreResult]:
+def _judge(
+    submissions: Mapping[int, Submission], entry: Entry, read: Callable[[Entry], bytes] | None = None
+) -> dict[int, StoreResult]:
     """Compare with what is in custody. Content decides, not spelling, and it is read back to decide: a digest kept for
     this would be one more thing to keep secret and to destroy."""
     try:
-        found = selectors.opened(entry)
+        stored = selectors.opened(entry, read)
     except Disposed as error:
         gone = DisposedConflict(error.disposal)
         return dict.fromkeys(submissions, StoreResult(Status.DISPOSED, entry.pk, fault=gone))
     except Fault as error:
         log.error("record in custody cannot be read", record_id=str(entry.pk), exc_info=error)
         return dict.fromkeys(submissions, StoreResult(Status.UNAVAILABLE, entry.pk, fault=error))
-    same = StoreResult(Status.REPLAYED, entry.pk, selectors.receipt_of(entry, found.secrets.payload_salt))
+    same = StoreResult(Status.REPLAYED, entry.pk, selectors.receipt_of(entry, stored.secrets.payload_salt))
     if entry.state == Entry.State.RESERVED:
         same = StoreResult(Status.UNAVAILABLE, entry.pk, fault=VaultUnavailable())
     if entry.state == Entry.State.QUEUED:
@@ -183,6 +186,6 @@ def _judge(submissions: Mapping[int, Submission], entry: Entry) -> dict[int, Sto
     other = StoreResult(Status.CONFLICT, entry.pk)
     content = cache(strict_json.content)
     return {
-        position: same if each.payload == found.payload or content(each.payload) == content(found.payload) else other
+        position: same if each.payload == stored.payload or content(each.payload) == content(stored.payload) else other
         for position, each in submissions.items()
     }
