@@ -10,6 +10,7 @@ from connectors.texts import identifying
 from custody import sealing
 from custody.keys import keyring
 
+_CONTENT = "\0connector content:"
 PREFIX = "hmac-sha256:"
 
 
@@ -18,3 +19,8 @@ def kept(organization_id: uuid.UUID, name: str) -> str:
     that key."""
     identity = f"\0connector object:{identifying(name, LONGEST_NAME)}"
     return PREFIX + sealing.reference(keyring(organization_id), identity).hex()
+
+
+def digest(organization_id: uuid.UUID, content: bytes) -> str:
+    """Return a digest of content under the organization's index key: without the key, it confirms no guess."""
+    return sealing.reference(keyring(organization_id), f"{_CONTENT}{content.hex()}").hex()

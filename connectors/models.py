@@ -243,6 +243,7 @@ class LedgerRow(models.Model):
     connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="ledger", db_index=False)
     name = models.CharField(max_length=LONGEST_NAME)
     version = models.CharField(max_length=256)
+    note = models.CharField(max_length=2048, default="", blank=True, help_text="How to ask for a page again.")
     read_at = models.DateTimeField()
 
     objects = OfConnectorQuerySet.as_manager()

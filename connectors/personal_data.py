@@ -50,6 +50,14 @@ def declare_all() -> None:
             "No guess can be confirmed without the key. Names that earlier versions kept become digests with the "
             "first run of retention.",
         ),
-        version=kept("the version of the file, as its storage counts", "It says nothing of what the file holds."),
+        version=kept(
+            "the version of the file, as its storage counts, or a digest of a page under a key of the organization",
+            "It says nothing of what the file holds, and confirms no guess of what the page holds.",
+        ),
+        note=kept(
+            "of a page, its ETag, its date and the place of the next page",
+            "The source chooses them to be repeated to it. At most 10,000 pages are kept, and none longer than 90 days "
+            "after it was last read.",
+        ),
     )
     declare(Alert, event=kept("what a member was told of", _OURS))

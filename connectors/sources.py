@@ -81,16 +81,20 @@ def open_source(
     organization_id: uuid.UUID,
     seconds: float,
     unread: Callable[[Sequence[LedgerEntry]], Collection[LedgerEntry]] = set,
+    known: Callable[[str], LedgerEntry | None] = lambda name: None,
+    digest: Callable[[bytes], str] = bytes.hex,
     batch_items: int = 500,
     was_read: bool = False,
 ) -> Source[Any]:
-    """A source to read for so many seconds."""
+    """Return a source to read for so many seconds."""
     source: Source[Any] = Source(
         config=settings,
         secret=lambda: _secret(source, secret_ref),
         organization_id=organization_id,
         deadline=time.monotonic() + seconds,
         unread=unread,
+        known=known,
+        digest=digest,
         batch_items=batch_items,
         was_read=was_read,
     )

@@ -71,7 +71,9 @@ class LedgerEntry(NamedTuple):
 
     name: str
     version: str
-    """An object's version or ETag; of a file its size and time."""
+    """An object's version or ETag; of a file its size and time; of a page a keyed digest of its list."""
+    note: str = ""
+    """What the kind needs when it comes to this name again, such as the ETag of a page."""
 
 
 class Step(NamedTuple):
@@ -118,6 +120,10 @@ class Source(Generic[Settings]):
     """By `time.monotonic()`: reading ends at a batch's boundary before it, and no single call may last longer."""
     unread: Callable[[Sequence[LedgerEntry]], Collection[LedgerEntry]] = set
     """Those objects or files of some that the ledger does not have in this version. Ask for a page at a time."""
+    known: Callable[[str], LedgerEntry | None] = lambda name: None
+    """The ledger's entry of a name."""
+    digest: Callable[[bytes], str] = bytes.hex
+    """A digest under a key of the organization; a test, which keeps nothing, needs no key."""
     batch_items: int = 500
     """Items of a batch at most; a test asks for one."""
     was_read: bool = False

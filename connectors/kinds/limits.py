@@ -4,6 +4,8 @@ BATCH_BYTES = 4 * 2**20
 BATCH_SECONDS = 20.0
 """A batch that fills slowly ends all the same, so that its reader shows that it is alive."""
 BATCH_LEDGER = 500
+MAX_NOTE = 2048
+"""Characters that a kind can note beside a ledger entry."""
 LONGEST_RETRY_AFTER = 24 * 3600
 PAGE_BYTES = 32 * 2**20
 """A page of an API, decompressed."""

@@ -7,13 +7,16 @@ from itertools import chain
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from config import db
 from connectors import ledger_names
 from connectors.kinds.base import LedgerEntry
-from connectors.models import LONGEST_NAME, Connector, LedgerRow
+from connectors.models import LONGEST_NAME, Connector, Kind, LedgerRow
 from connectors.texts import identifying
 
 _PAGE = 1000
 _NOTED_AGAIN_AFTER = timedelta(days=30)
+MAX_PAGES = 10_000
+"""Pages of an API that a connector remembers."""
 _FORGOTTEN_AFTER = timedelta(days=90)
 """What no listing has shown for so long is gone from the source. Should it come back, it is read again."""
 
@@ -36,21 +39,37 @@ def reader(connector: Connector) -> Callable[[Sequence[LedgerEntry]], set[Ledger
     return unread
 
 
+def finder(connector: Connector) -> Callable[[str], LedgerEntry | None]:
+    """Return a function that finds the entry of a name."""
+
+    def known(name: str) -> LedgerEntry | None:
+        row = db.only(_rows(connector).filter(name=ledger_names.kept(connector.organization_id, name)))
+        return LedgerEntry(name, row.version, row.note) if row else None
+
+    return known
+
+
 def write(connector: Connector, entries: Iterable[LedgerEntry]) -> None:
     """Note objects that were read to their ends. Call it in the transaction that stores the cursor."""
     now = timezone.now()
-    newest = {ledger_names.kept(connector.organization_id, entry.name): entry.version for entry in entries}
+    newest = {ledger_names.kept(connector.organization_id, entry.name): entry for entry in entries}
     LedgerRow.objects.bulk_create(
-        [LedgerRow(connector=connector, name=name, version=version, read_at=now) for name, version in newest.items()],
+        [
+            LedgerRow(connector=connector, name=name, version=entry.version, note=entry.note, read_at=now)
+            for name, entry in newest.items()
+        ],
         update_conflicts=True,
         unique_fields=["connector", "name"],
-        update_fields=["version", "read_at"],
+        update_fields=["version", "note", "read_at"],
     )
 
 
 def forget(connector: Connector, names: Iterable[str]) -> None:
-    """Have objects read again."""
-    _rows(connector).filter(name__in=[each for name in names for each in names_of(connector, name)]).delete()
+    """Have objects read again, or all pages of an API: which page an item is on, its position does not tell."""
+    rows = _rows(connector)
+    if connector.kind != Kind.HTTP_JSON:
+        rows = rows.filter(name__in=[known for name in names for known in names_of(connector, name)])
+    rows.delete()
 
 
 def names_of(connector: Connector, name: str) -> tuple[str, str]:
@@ -60,7 +79,11 @@ def names_of(connector: Connector, name: str) -> tuple[str, str]:
 
 def forget_gone(connector: Connector) -> None:
     """Drop what the source has not shown for long. Call it after a source was read to its end."""
-    _rows(connector).filter(read_at__lt=timezone.now() - _FORGOTTEN_AFTER).delete()
+    rows = _rows(connector)
+    rows.filter(read_at__lt=timezone.now() - _FORGOTTEN_AFTER).delete()
+    if connector.kind == Kind.HTTP_JSON:  # the addresses of an endless feed never come again
+        for read_at in rows.order_by("-read_at").values_list("read_at", flat=True)[MAX_PAGES : MAX_PAGES + 1]:
+            rows.filter(read_at__lte=read_at).delete()
 
 
 def _rows(connector: Connector) -> QuerySet[LedgerRow]:

@@ -8,6 +8,7 @@ changes nothing.
 import json
 import time
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import structlog
@@ -18,7 +19,7 @@ from django.utils import timezone
 from config import leases
 from config.errors import DomainError
 from config.wrapped_secrets import MasterKeyWrong
-from connectors import failures, kinds, schedule, sources
+from connectors import failures, kinds, ledger_names, schedule, sources
 from connectors.kinds.base import Batch, Cursor, MachineFault, SourceFault
 from connectors.models import LONGEST_NAME, LONGEST_POSITION, Alert, Connector, PollRun, Quarantined
 from connectors.services import claims, ledger, unserved
@@ -154,6 +155,8 @@ class _Polling:
             organization_id=connector.organization_id,
             seconds=seconds,
             unread=ledger.reader(connector),
+            known=ledger.finder(connector),
+            digest=partial(ledger_names.digest, connector.organization_id),
             was_read=connector.caught_up_at is not None,
         )
         field_map = sources.field_map(checked.settings)

@@ -1,5 +1,6 @@
 """Reading a source in tests as polling does: the cursor and the ledger are kept from one poll to the next."""
 
+import hmac
 import time
 import uuid
 from typing import Any
@@ -19,6 +20,10 @@ class Reader:
         self.ledger: set[LedgerEntry] = set()
         self.steps: list[Step] = []
 
+    def forget(self) -> None:
+        """Begin again, as after `reset_cursor`."""
+        self.cursor, self.ledger = {}, set()
+
     def source(self, seconds: float = HANGS_SECONDS, batch_items: int = 500) -> Source[Any]:
         source = Source(
             config=self.config,
@@ -26,6 +31,8 @@ class Reader:
             organization_id=self.organization_id,
             deadline=time.monotonic() + seconds,
             unread=lambda entries: set(entries) - self.ledger,
+            known=lambda name: next((entry for entry in self.ledger if entry.name == name), None),
+            digest=lambda content: hmac.digest(self.organization_id.bytes, content, "sha256").hex(),
             batch_items=batch_items,
         )
         self.steps = source.steps
@@ -42,11 +49,16 @@ class Reader:
         batches = []
         for batch in self.kind.read(self.source(**limits), self.cursor):
             batches.append(batch)
-            self.cursor = batch.cursor
-            self.ledger.update(batch.ledger)
+            self.keep(batch)
             if len(batches) == most_batches:
                 break
         return batches
+
+    def keep(self, batch: Batch) -> None:
+        """Note that a batch is in custody."""
+        self.cursor = batch.cursor
+        names = {entry.name for entry in batch.ledger}
+        self.ledger = {entry for entry in self.ledger if entry.name not in names} | set(batch.ledger)
 
     def fault(self, **limits: Any) -> SourceFault:
         """The fault that a poll ends with."""

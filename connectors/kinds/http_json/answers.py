@@ -51,6 +51,12 @@ class Response:
         found = formats.values_at(self.body, [pointer]).get(pointer)
         return None if found is None else _scalar(found)
 
+    def listed(self, config: Any) -> bytes:
+        """Return the bytes of the list, or of the whole answer where it is the list or has none."""
+        if not config.items or config.format == "ndjson":
+            return self.body
+        return formats.values_at(self.body, [config.items]).get(config.items, self.body)
+
     def items(self, config: Any, name: str) -> Iterator[Item]:
         """What it lists, cut out one by one. Raises SourceFault, before the first.
 
@@ -103,16 +109,25 @@ class Client:
         self._has_secret = bool(secret)
         self._headers = {"User-Agent": _USER_AGENT, "Accept": "application/json", **_with_secret(source, secret)}
 
-    def get(self, url: str) -> Response:
-        """Raises SourceFault; Gone among them."""
-        with step(self._source, "answered", "The source answers."), self._asked(url) as response:
+    def get(self, url: str, validators: Mapping[str, str]) -> Response | None:
+        """Return the page, or None if it has not changed.
+
+        Args:
+            validators: headers that ask for the page only if it has changed.
+
+        Raises:
+            SourceFault; Gone among them.
+        """
+        with step(self._source, "answered", "The source answers."), self._asked(url, validators) as response:
             status, headers = response.status_code, response.headers
             body = _body(response) if _is_success(status) else b""  # nobody reads what comes with a refusal
-        self._require_success(status, headers)
+        is_unchanged = status == 304 and bool(validators)
+        if not is_unchanged:
+            self._require_success(status, headers)
         if self._has_secret:
             with self._source.step("signed in", "The source accepts the credentials."):
                 pass
-        return Response(url, headers, body, self._source.deadline)
+        return None if is_unchanged else Response(url, headers, body, self._source.deadline)
 
     def _require_success(self, status: int, headers: Mapping[str, str]) -> None:
         """Only a list that was read makes the step `listed` done, and that is not for here to say."""
@@ -124,8 +139,8 @@ class Client:
                 raise fault
 
     @contextmanager
-    def _asked(self, url: str) -> Iterator[requests.Response]:
-        headers = {**self._headers, "Accept-Encoding": "gzip"}
+    def _asked(self, url: str, validators: Mapping[str, str]) -> Iterator[requests.Response]:
+        headers = {**self._headers, **validators, "Accept-Encoding": "gzip"}
         with self._session.get(url, headers=headers, stream=True, allow_redirects=False) as response:
             yield response
 

@@ -1,8 +1,9 @@
-"""Going through all pages of an API, and beginning anew where new items can be.
+"""A pass over all pages of an API, and where the next pass begins.
 
 The cursor:
 
     place      the page to go on with, while a pass is not finished
+    page       number and digest of the items of that page that are in custody already
     since      what the source was told to leave out, in this pass
     highest    the highest value seen of what `since` compares
     all        when everything was last read, without `since`
@@ -13,13 +14,13 @@ import time
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 from typing import Any
 
 from connectors import formats
 from connectors.formats import Item
-from connectors.kinds.base import Batch, Cursor, Source, SourceFault
+from connectors.kinds.base import Batch, Cursor, LedgerEntry, Source, SourceFault
 from connectors.kinds.http_json.answers import Client, Gone, Response
+from connectors.kinds.http_json.memory import Memory
 from connectors.kinds.http_json.pagination import Place, pages, with_parameter
 from connectors.kinds.limits import BATCH_BYTES
 
@@ -41,6 +42,8 @@ class Pass:
         self._since: str | int | None = cursor.get("since")
         self._highest: _Value | None = _value(cursor.get("highest"))
         self._newest: _Value | None = None
+        self._partly: dict[str, Any] = cursor.get("page") or {}
+        self._memory = Memory(source)
         self._all: int = cursor.get("all", 0)
         if self._place is None and not 0 <= time.time() - self._all < _EVERYTHING_SECONDS:
             self._since = self._highest = None
@@ -48,35 +51,47 @@ class Pass:
     def batches(self) -> Iterator[Batch]:
         client = Client(self._source)
         read = empty = 0
-        before = b""
+        before: str | None = None
         while empty < _MOST_EMPTY and not (read and self._is_over()):
             response = self._response(client, is_first=not read)
-            digest, place = sha256(response.body).digest(), self._place
-            repeats = digest == before  # then the source ignores the parameter
-            items = iter(()) if repeats else self._items(response, read + 1)
-            count = yield from self._page(response, items)
-            if self._place in (None, place):
+            place = self._place
+            if response is None:
+                count = yield from self._unchanged_page()
+            else:
+                digest = self._memory.digest(response)
+                repeats = digest == before  # then the source ignores the parameter
+                items = iter(()) if repeats else self._items(response, read + 1)
+                count = yield from self._page(response, items, digest)
+                before = digest
+            if self._place in (None, place) or self._partly:
                 return
-            read, before, empty = read + 1, digest, 0 if count else empty + 1
+            read, empty = read + 1, 0 if count else empty + 1
 
     def _is_over(self) -> bool:
         return time.monotonic() >= self._source.deadline
 
-    def _response(self, client: Client, *, is_first: bool) -> Response:
-        """The page at the place. A place of an earlier poll may be good no more: then a new pass begins."""
+    def _response(self, client: Client, *, is_first: bool) -> Response | None:
+        """Return the page at the place, or None if it has not changed since it was read.
+
+        A place of an earlier poll may be good no more: then a new pass begins.
+        """
         try:
-            return client.get(self._url())
+            return self._asked(client)
         except Gone as fault:
             if self._place is None:
                 raise
             if is_first:
                 self._place = None
                 self._forget_failed_steps()
-                return client.get(self._url())
+                return self._asked(client)
             if self._pages.ends_with_not_found:
                 self._forget_failed_steps()
                 return Response(self._url(), {}, b"", self._source.deadline)
             raise fault
+
+    def _asked(self, client: Client) -> Response | None:
+        known = self._memory.known(self._url())
+        return client.get(self._url(), known.validators if known else {})
 
     def _forget_failed_steps(self) -> None:
         self._source.steps[:] = [step for step in self._source.steps if step.ok]
@@ -92,31 +107,48 @@ class Pass:
             items = response.items(self._config, self._pages.name(self._place, number))
         return (item._replace(origin="") for item in items)
 
-    def _page(self, response: Response, items: Iterator[Item]) -> Generator[Batch, None, int]:
-        """The page in batches; returns the number of its items. Only the last batch leads to the next page.
+    def _unchanged_page(self) -> Generator[Batch, None, int]:
+        """Pass over a page that has not changed, as the source says. Returns the number of its items."""
+        with self._source.step("listed", "The answer has not changed."):
+            known = self._memory.known(self._url())
+        items, named = (known.items, known.named) if known else (0, None)
+        self._move(named, items)
+        yield self._batch([])
+        return items
 
-        If the time is over before, the page is read from its beginning again.
-        """
+    def _page(self, response: Response, items: Iterator[Item], digest: str) -> Generator[Batch, None, int]:
+        """Read the page in batches. Returns the number of its items. Only the last batch leads to the next page."""
         named, fault = self._named(response)
+        known = self._memory.known(response.url)
+        is_known = known is not None and known.digest == digest
+        done = self._partly["items"] if self._partly.get("digest") == digest else 0
         pending: list[Item] = []
         count = size = 0
         for item in items:
             if len(pending) >= self._source.batch_items or size >= BATCH_BYTES:
+                self._partly = {"items": count, "digest": digest}
                 yield self._batch(pending)
                 if self._is_over():
                     return count
                 pending, size = [], 0
-            pending.append(item)
-            count, size = count + 1, size + len(item.raw)
+            count += 1
             self._look_at(item)
+            if count > done and not is_known:
+                pending.append(item)
+                size += len(item.raw)
         if fault:
             yield self._batch(pending)
             raise fault
+        self._move(named, count)
+        yield self._batch(pending, (self._memory.entry(response, digest, named, count),))
+        return count
+
+    def _move(self, named: Place, count: int) -> None:
+        """Go to the next page."""
+        self._partly = {}
         self._place = self._pages.next(self._place, named, count)
         if self._place is None:
             self._end()
-        yield self._batch(pending)
-        return count
 
     def _named(self, response: Response) -> tuple[Place, SourceFault | None]:
         """The next place that the answer names. A fault is shown at once, and raised after the items."""
@@ -143,16 +175,16 @@ class Pass:
             self._highest = _higher(self._highest, value)
             self._newest = _higher(self._newest, value)
 
-    def _batch(self, items: list[Item]) -> Batch:
+    def _batch(self, items: list[Item], ledger: tuple[LedgerEntry, ...] = ()) -> Batch:
         behind = None
         if isinstance(self._newest, datetime):
             behind = max((datetime.now(UTC) - self._newest).total_seconds(), 0.0)
         self._newest = None
         highest = None if self._highest is None else _parameter(self._highest)
-        cursor = {"place": self._place, "since": self._since, "highest": highest, "all": self._all or None}
-        if not self._config.since:
-            cursor = {"place": self._place}
-        return Batch(items, {key: value for key, value in cursor.items() if value is not None}, behind)
+        cursor = {"place": self._place, "page": self._partly or None}
+        if self._config.since:
+            cursor |= {"since": self._since, "highest": highest, "all": self._all or None}
+        return Batch(items, {key: value for key, value in cursor.items() if value is not None}, behind, ledger)
 
 
 def _text(raw: bytes) -> Any:

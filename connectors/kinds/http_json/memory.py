@@ -1,0 +1,71 @@
+"""Pages that were read before: by address, with a keyed digest of their list and what asks for changes alone.
+
+The ledger keeps them, like the objects of other kinds. A change of settings makes every page a new one, for the same
+items may become other records.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from connectors.kinds.base import LedgerEntry, Source
+from connectors.kinds.http_json.answers import Response
+from connectors.kinds.http_json.pagination import Place
+from connectors.kinds.limits import MAX_NOTE
+
+TRUSTED_SECONDS = 24 * 3600
+"""After this time a page is asked for without conditions, in case the source says 304 wrongly."""
+_MAX_VALIDATOR = 256  # characters of an ETag or a date that are sent back
+
+
+class Known(NamedTuple):
+    """A page as it was read to its end."""
+
+    digest: str
+    validators: dict[str, str]
+    """Headers that ask for the page only if it has changed; empty where it is to be asked for in any case."""
+    named: Place
+    items: int
+
+
+class Memory:
+    """The pages that a source has read."""
+
+    def __init__(self, source: Source[Any]) -> None:
+        self._source = source
+        self._settings = source.config.model_dump_json().encode()
+
+    def known(self, url: str) -> Known | None:
+        """Return a page as it was last read to its end."""
+        entry = self._source.known(self._name(url))
+        if entry is None:
+            return None
+        note = json.loads(entry.note) if entry.note else {}
+        is_trusted = 0 <= time.time() - note.get("at", 0) < TRUSTED_SECONDS
+        validators = note.get("validators", {}) if is_trusted else {}
+        return Known(entry.version, validators, note.get("named"), note.get("items", 0))
+
+    def digest(self, response: Response) -> str:
+        """Return a digest of the page's list, under a key, so that no guess of its content can be confirmed.
+
+        The rest of the answer, such as its time, is not part of it.
+        """
+        return self._source.digest(sha256(self._settings + response.listed(self._source.config)).digest())
+
+    def entry(self, response: Response, digest: str, named: Place, items: int) -> LedgerEntry:
+        """Return what the ledger keeps of a page that was read to its end."""
+        validators = dict(_validators(response.headers))
+        note = json.dumps({"at": int(time.time()), "validators": validators, "named": named, "items": items})
+        return LedgerEntry(self._name(response.url), digest, note if len(note) <= MAX_NOTE else "")
+
+    def _name(self, url: str) -> str:
+        return sha256(self._settings + url.encode()).hexdigest()
+
+
+def _validators(headers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for asked, answered in (("If-None-Match", "ETag"), ("If-Modified-Since", "Last-Modified")):
+        value = headers.get(answered, "").strip()
+        if value and value.isascii() and value.isprintable() and len(value) <= _MAX_VALIDATOR:
+            yield asked, value
