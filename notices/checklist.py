@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from config.visible_text import is_visible
 from notices import deadlines, drafting, outcomes, unit_conflicts, untold
@@ -113,6 +113,8 @@ class Case:
     delivered_at: datetime | None
     """When the notice reached the person, if it did."""
     requested_review: RequestedReview | None
+    earlier_version: str = ""
+    """The version of the pack a draft was written under, where the pack has changed since."""
 
     @property
     def decided_on(self) -> date:
@@ -154,6 +156,21 @@ class Citation:
     def as_json(self) -> dict[str, Any]:
         value = self.value if isinstance(self.value, str | bool | int | None) else str(self.value)
         return {"source": self.source, "resolves": self.resolves, "value": value, "changed": self.changed}
+
+
+class Problem(NamedTuple):
+    """A fault of a notice.
+
+    Under an advisory pack a problem with a `kind` is a warning of that kind. Without one it blocks there too.
+    """
+
+    sentence: str
+    where: str = ""
+    """The path in the content, as in `main_factors.0`."""
+    kind: str = ""
+
+    def blocks(self, pack: Pack) -> bool:
+        return not (pack.advisory and self.kind)
 
 
 def sources(content: Mapping[str, Any]) -> list[str]:
@@ -208,26 +225,38 @@ def problems(
     items: Sequence[ElementResult] | None = None,
     left_out: Sequence[Untold] | None = None,
 ) -> list[str]:
-    """What stands in the way of approving a revision, a sentence each.
+    """Return what blocks approval of a revision, a sentence each.
 
     Args:
-        items, left_out: as `check` and `untold_fields` give them; None if nobody has asked yet.
+        items, left_out: as `check` and `untold_fields` give them; None computes them.
     """
-    missing = [
-        f"{item.label}: missing ({item.citation}).{_why_missing(case, item, revision.content)}"
-        for item in (check(case, revision) if items is None else items)
-        if item.result == MISSING and item.blocks
-    ]
-    left_out = untold_fields(case, revision.content) if left_out is None else left_out
-    return [
-        *missing,
-        *_decision_problem(case, revision.content),
-        *_content_problems(case, revision.content),
-        *_source_problems(case, revision),
-        *_flag_problems(case),
-        *_untold_problems(left_out),
-        *_unit_problems(case),
-    ]
+    listed = all_problems(case, revision, items, left_out)
+    return [problem.sentence for problem in listed if problem.blocks(case.pack)]
+
+
+def all_problems(
+    case: Case,
+    revision: Revision,
+    items: Sequence[ElementResult] | None = None,
+    left_out: Sequence[Untold] | None = None,
+) -> Iterator[Problem]:
+    """Find the problems of a revision, also those an advisory pack lets pass. Arguments as for `problems`."""
+    for item in check(case, revision) if items is None else items:
+        if item.result == MISSING and item.blocks:
+            sentence = f"{item.label}: missing ({item.citation}).{_why_missing(case, item, revision.content)}"
+            yield Problem(sentence, item.where, kind="missing_element")
+    yield from _decision_problem(case, revision.content)
+    yield from _content_problems(case, revision.content)
+    yield from _source_problems(case, revision)
+    yield from _flag_problems(case)
+    yield from _untold_problems(untold_fields(case, revision.content) if left_out is None else left_out)
+    yield from _unit_problems(case)
+    if case.earlier_version:
+        sentence = (
+            f"The pack {case.pack.id} has changed since this was written: from {case.earlier_version} to "
+            f"{case.pack.version}. Edit the notice, so that it is checked under the new one."
+        )
+        yield Problem(sentence, kind="pack_changed")
 
 
 def _why_missing(case: Case, item: ElementResult, content: Mapping[str, Any]) -> str:
@@ -243,73 +272,85 @@ def untold_fields(case: Case, content: Mapping[str, Any]) -> list[Untold]:
     return list(untold.find(case.facts, case.pack, case.redaction, content))
 
 
-def _untold_problems(left_out: Sequence[Untold]) -> Iterator[str]:
-    blocking = [each for each in left_out if each.blocks]
-    for each in blocking[:_MOST_UNTOLD]:
-        yield (
-            f"The record's {_short(each.path)} is {_UNTOLD[each.kind]}, and no statement tells it: add one that cites "
+def _untold_problems(left_out: Sequence[Untold]) -> Iterator[Problem]:
+    parts = [field for field in left_out if field.blocks]
+    for part in parts[:_MOST_UNTOLD]:
+        sentence = (
+            f"The record's {_short(part.path)} is {_UNTOLD[part.kind]}, and no statement tells it: add one citing "
             "it, or withhold it in the phrasebook."
         )
-    if len(blocking) > _MOST_UNTOLD:
-        yield f"No statement tells {len(blocking) - _MOST_UNTOLD} more reasons, conditions and terms of the record."
+        yield Problem(sentence, kind="untold_part")
+    if len(parts) > _MOST_UNTOLD:
+        sentence = f"No statement tells {len(parts) - _MOST_UNTOLD} more reasons, conditions and terms of the record."
+        yield Problem(sentence, kind="untold_part")
 
 
-def _unit_problems(case: Case) -> Iterator[str]:
+def _unit_problems(case: Case) -> Iterator[Problem]:
     for each in islice(unit_conflicts.find(case.facts, case.redaction), _MOST_UNTOLD):
-        yield (
+        sentence = (
             f"The record's {_short(each.factor)} is in {each.named} by its name or text, and {_short(each.source)} in "
             f"{each.measured}: send the record again under another decision_id with the unit that is right, or "
             "withhold it in the phrasebook."
         )
+        yield Problem(sentence, kind="unit_conflict")
 
 
 def _short(path: str) -> str:
     return path if len(path) <= _LONGEST_PATH else f"{path[:_LONGEST_PATH]}…"
 
 
-def _decision_problem(case: Case, content: Mapping[str, Any]) -> Iterator[str]:
-    """Whatever the law: a letter about a decision has to say what the decision is."""
-    said = (item["source"] for item in content["decision_summary"] if has_words(item["statement"]))
-    if all(source in _AROUND_THE_DECISION or says_nothing(case.facts.get(source)) for source in said):
-        yield (
+def _decision_problem(case: Case, content: Mapping[str, Any]) -> Iterator[Problem]:
+    """Find a summary that does not say what was decided. Under every pack it says something."""
+    summary = content["decision_summary"]
+    cited = (item["source"] for item in summary if has_words(item["statement"]))
+    if all(source in _AROUND_THE_DECISION or says_nothing(case.facts.get(source)) for source in cited):
+        sentence = (
             "The letter does not say what was decided: say it in decision_summary, in a sentence about the field of "
             "the record that has it, such as outcome.action."
         )
+        is_empty = not any(is_visible(item["statement"]) for item in summary)
+        yield Problem(sentence, "decision_summary", kind="" if is_empty else "no_decision")
 
 
-def _flag_problems(case: Case) -> Iterator[str]:
+def _flag_problems(case: Case) -> Iterator[Problem]:
     for path in flags.unreadable(case.facts.get, case.pack.record_paths):
-        yield (
+        sentence = (
             f"The record's {path} is neither true nor false, so nobody can tell what this letter has to say: "
             'send the record again under another decision_id, with a JSON boolean there and no text such as "no".'
         )
+        yield Problem(sentence, kind="unreadable_flag")
 
 
-def _content_problems(case: Case, content: Mapping[str, Any]) -> Iterator[str]:
+def _content_problems(case: Case, content: Mapping[str, Any]) -> Iterator[Problem]:
     text = case.pack.text(str(content["language"]))
     if not is_visible(content["title"]):
-        yield "The notice has no title."
+        yield Problem("The notice has no title.", "title", kind="no_title")
     framework = case.framework(str(content["language"]))
     if content["framework"] != framework:
-        yield f"The framework is not the one of the pack, which is printed as it stands: {framework}"
+        sentence = f"The framework is not the one of the pack, which is printed unchanged: {framework}"
+        yield Problem(sentence, "framework", kind="other_framework")
     for name in STATEMENT_FIELDS:
         for number, item in enumerate(content[name], start=1):
             if not is_visible(item["statement"]):
-                yield f"Statement {number} of {name} says nothing: write it or remove it."
+                sentence = f"Statement {number} of {name} says nothing: write it or remove it."
+                yield Problem(sentence, f"{name}.{number - 1}", kind="blank_statement")
     for name in _unfilled(case, content):
-        yield f"The notice still says {{{name}}}: fill that in, in the notice or in the notice settings."
+        yield Problem(f"The notice still says {{{name}}}: fill that in, in the notice or in the notice settings.")
     if case.redaction.leaves_out and not any(is_text(right, text.withheld) for right in content["rights"]):
-        yield f"Your phrasebook, your settings or the law withholds a part of this record. Say so: {text.withheld}"
+        sentence = f"Your phrasebook, your settings or the law withholds a part of this record. Say so: {text.withheld}"
+        yield Problem(sentence, "rights", kind="unsaid_withholding")
 
 
-def _source_problems(case: Case, revision: Revision) -> Iterator[str]:
+def _source_problems(case: Case, revision: Revision) -> Iterator[Problem]:
     for citation in citations(case.facts, revision.content, revision.cited):
         if not citation.resolves:
-            yield f"The source {citation.source} leads nowhere in the record."
+            yield Problem(f"The source {citation.source} leads nowhere in the record.")
         elif citation.changed:
-            yield f"The source {citation.source} has another value than when this was written."
+            yield Problem(f"The source {citation.source} has another value than when this was written.")
         elif why := case.redaction.why(case.facts.find(citation.source)):
-            yield f"The source {citation.source} is withheld {_because(case.pack, why)}: remove the statement."
+            because = _because(case.pack, why)
+            sentence = f"The source {_short(citation.source)} is withheld {because}: remove the statement."
+            yield Problem(sentence, kind="withheld_source")
 
 
 def _because(pack: Pack, why: Withholding) -> str:

@@ -23,8 +23,9 @@ def lacking(organization_id: uuid.UUID, payload: bytes) -> Iterator[RecordWarnin
     except DomainError as error:
         yield RecordWarning(_KIND, "", error.sentence)
         return
-    for problem in checklist.problems(found.case, found):
-        yield RecordWarning(_KIND, "", f"A notice under {pack.id} could not be approved. {problem}")
+    for problem in checklist.all_problems(found.case, found):
+        verdict = "could not be approved" if problem.blocks(pack) else "could be approved with this warning open"
+        yield RecordWarning(_KIND, "", f"A notice under {pack.id} {verdict}. {problem.sentence}")
 
 
 def record_names() -> Iterator[str]:

@@ -251,15 +251,17 @@ class SettingsForm(forms.ModelForm):
 
     class Meta:
         model = NoticeSettings
-        fields = ["default_pack", "at_risk_days", "require_grants", "require_other_key"]
+        fields = ["default_pack", "at_risk_days", "require_grants", "require_other_key", "require_acknowledged"]
         labels = {
             "at_risk_days": "Due soon",
             "require_grants": "Only holders of an authority grant may approve",
             "require_other_key": "No API key may approve a notice that it, or another key of the same maker, wrote",
+            "require_acknowledged": "Approval confirms every warning under an advisory pack, too",
         }
         help_texts = {
             "at_risk_days": "A notice is due soon when this many days or fewer are left.",
             "require_grants": "API keys and members without a grant cannot approve then.",
+            "require_acknowledged": "Advisory packs, such as general, list warnings and let them stay open otherwise.",
         }
 
     def __init__(self, *args: Any, locked: bool = False, **kwargs: Any) -> None:

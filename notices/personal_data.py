@@ -66,6 +66,7 @@ def declare_all() -> None:
         sender=emptied("the contact in the letter's head"),
         signatory=emptied("who signs the letter, with function and telephone"),
         acknowledged=emptied("the warnings that the approver acknowledged, in sentences that quote the letter"),
+        open_warnings=emptied("the warnings that were open at the approval, in sentences that quote the letter"),
         actor_id=emptied("the member or key that approved it"),
         actor_kind=kept("whether that was a member or a key", _OURS),
         basis=kept("'signed in', or 'asserted by' the id of a key", _COUNTED),

@@ -82,21 +82,25 @@ def _checks(case: Case, revision: Revision, due: list[Deadline], *, can_change: 
     warnings that were acknowledged."""
     shown = [deadline(each) for each in due]
     items, left_out = checklist.check(case, revision), checklist.untold_fields(case, revision.content)
-    found = warnings.find(case, revision.content, revision.not_applicable, items) if can_change else []
+    listed = warnings.find(case, revision.content, revision.not_applicable, items, left_out) if can_change else []
     return {
         "elements": [item.as_json() for item in items],
         "citations": [c.as_json() for c in checklist.citations(case.facts, revision.content, revision.cited)],
-        "problems": [*checklist.problems(case, revision, items, left_out), *warnings.problems(found)],
-        "warnings": [each.as_json() for each in found],
-        "untold": [each.as_json() for each in left_out[: untold.MOST]],
+        "problems": [*checklist.problems(case, revision, items, left_out), *warnings.problems(case.pack, listed)],
+        "warnings": [warning.as_json() for warning in listed],
+        "untold": [_untold(case.pack, field) for field in left_out[: untold.MOST]],
         "deadline": shown[0] if shown else None,
         "deadlines": shown,
         "fault": None,
     }
 
 
+def _untold(pack: Pack, field: untold.Untold) -> dict[str, Any]:
+    return {**field.as_json(), "blocks": field.blocks and not pack.advisory}
+
+
 def checked(notice: Notice) -> dict[str, Any]:
-    """A notice's checklist alone, and what stands in the way of its approval."""
+    """Return a notice's checklist alone, with its problems and warnings."""
     revision = selectors.current_revision(notice)
     return {
         "notice_id": str(notice.pk),
@@ -223,6 +227,7 @@ def settings(row: NoticeSettings) -> dict[str, Any]:
         "placeholders": row.placeholders,
         "require_grants": row.require_grants,
         "require_other_key": row.require_other_key,
+        "require_acknowledged": row.require_acknowledged,
         "at_risk_days": row.at_risk_days,
         "sensitive_fields": row.sensitive_fields,
         "printable_fields": row.printable_fields,
@@ -237,6 +242,7 @@ def pack(row: Pack) -> dict[str, Any]:
         "digest": row.digest,
         "framework": row.framework,
         "legal_status": row.legal_status,
+        "advisory": row.advisory,
         "effective_from": row.effective_from.isoformat(),
         "effective_to": row.effective_to.isoformat() if row.effective_to else None,
         "languages": list(row.languages),
@@ -259,6 +265,7 @@ def _approval(notice: Notice) -> dict[str, Any] | None:
         "words_named": approval.words_named,
         "remark": _WORDS_NOT_NAMED if approval.words_named is False else "",
         "acknowledged": approval.acknowledged,
+        "open_warnings": approval.open_warnings,
         "approved_at": rfc3339(approval.created_at),
         "revision": approval.revision.number,
     }

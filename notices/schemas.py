@@ -113,7 +113,8 @@ class NotApplicableIn(RequestBody):
 
 class NoticeApproveIn(RequestBody):
     """`revision` is the one that was read. Without it the current one is approved, marked as *words not named*.
-    `acknowledge` holds the ids of all `warnings` of the notice."""
+    `acknowledge` holds the ids of all `warnings` of the notice. An advisory pack such as `general` needs none of them,
+    unless the organization requires it."""
 
     private: ClassVar = frozenset({"comment"})
 
@@ -209,6 +210,7 @@ class NoticeSettingsIn(RequestBody):
     placeholders: dict[str, str] = {}
     require_grants: bool = False
     require_other_key: bool = False
+    require_acknowledged: bool = False
     at_risk_days: Annotated[int, Field(ge=0, le=365), WHOLE] = 7
     sensitive_fields: Annotated[list[FieldName], Field(max_length=MOST_FIELD_NAMES)] | None = None
     printable_fields: Annotated[list[FieldName], Field(max_length=MOST_FIELD_NAMES)] | None = None
@@ -220,6 +222,7 @@ class NoticeSettingsOut(Answer):
     placeholders: dict[str, str]
     require_grants: bool
     require_other_key: bool
+    require_acknowledged: bool
     at_risk_days: int
     sensitive_fields: list[str]
     printable_fields: list[str]
@@ -272,7 +275,7 @@ class WarningOut(Answer):
 
 
 class UntoldOut(Answer):
-    """A field below `outcome` that no statement tells. `blocks`: as a reason, a condition or a term it has to be."""
+    """A field below `outcome` that no statement tells. `blocks`: a reason, condition or term that has to be told."""
 
     path: str
     kind: str
@@ -292,6 +295,8 @@ class DeadlineOut(Answer):
 
 
 class ApprovalOut(Answer):
+    """`open_warnings` were open at the approval and not acknowledged: only an advisory pack lets them be."""
+
     approver: str
     authority: str
     basis: str
@@ -300,6 +305,7 @@ class ApprovalOut(Answer):
     words_named: bool | None
     remark: str
     acknowledged: list[WarningOut] | None
+    open_warnings: list[WarningOut] | None
     approved_at: str
     revision: int
 
@@ -466,6 +472,7 @@ class PackOut(Answer):
     digest: str
     framework: str
     legal_status: str
+    advisory: bool
     effective_from: str
     effective_to: str | None
     languages: list[str]

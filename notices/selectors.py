@@ -127,7 +127,13 @@ def case_of(
         redaction=redaction,
         delivered_at=delivered_at(notice),
         requested_review=_requested_review(notice) if _has_elements_on_request(pack) else None,
+        earlier_version=notice.pack_version if _is_outdated(notice, pack) else "",
     )
+
+
+def _is_outdated(notice: Notice, pack: Pack) -> bool:
+    """Whether a draft was written under another edition of its pack."""
+    return notice.state in Notice.EDITABLE and notice.pack_digest != pack.digest
 
 
 def _has_elements_on_request(pack: Pack) -> bool:

@@ -84,8 +84,9 @@ class Notices(Resource):
     def edit(self, request: Request, notice_id: str) -> HttpResponse:
         notice = notice_of(request, notice_id)
         changes = self.body(NoticeEditIn).content.model_dump(exclude_unset=True)
-        if changes.get("language", notice.language) != notice.language:
-            raise not_one_of(["body", "content", "language"], [notice.language])
+        pack = selectors.pack_of(notice)
+        if not pack.has_language(changes.get("language", notice.language)):
+            raise not_one_of(["body", "content", "language"], pack.languages)
         services.edit(caller=caller_of(request), notice=notice, changes=changes)
         return answer(presenters.detail(notice))
 

@@ -146,6 +146,8 @@ class Editor:
             entered = {name: [_entered(form) for form in forms] for name, forms in self._sections.items()}
             case = selectors.case_of(self.notice, self._facts)
             for warning in warnings.find(case, {**self.revision.content, **entered}, self.revision.not_applicable):
+                if warning.id.startswith("blank_statement-"):  # an empty row of the form is not saved
+                    continue
                 found[warning.where].append(STATEMENT.sub("this sentence", warning.sentence, count=1))
         return found
 

@@ -70,9 +70,10 @@ def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]
     except DomainError as error:
         sections = _sections(revision, {})
         against_record = {"fault": error.sentence, "against": error.sentence, "warnings": [], "sections": sections}
-    warned, against = against_record.pop("warnings"), against_record["against"]
-    warned = [replace(each, sentence=with_number(each.sentence, revision.content)) for each in warned]
-    offered = offers(request, notice, revision.number, against, warned, entered)
+    listed, against = against_record.pop("warnings"), against_record["against"]
+    listed = [replace(warning, sentence=with_number(warning.sentence, revision.content)) for warning in listed]
+    to_tick = listed if against_record.get("asks_to_acknowledge") else []
+    offered = offers(request, notice, revision.number, against, to_tick, entered)
     return {
         "notice": notice,
         "revision": revision,
@@ -91,8 +92,8 @@ def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]
         **_due(notice),
         "reason_against_editing": reason_against_editing(request, notice),
         "offers": offered,
-        "acknowledged": [with_number(each["sentence"], revision.content) for each in _acknowledged(notice)],
-        "unticked_warnings": [] if offered.include("approve") else warned,
+        **_at_approval(notice, revision.content),
+        "unticked_warnings": [] if to_tick and offered.include("approve") else listed,
         **against_record,
     }
 
@@ -103,10 +104,11 @@ def _readabilities(content: Mapping[str, Any], pack: Pack, language: str) -> lis
     return [(label, readability.measure(text, language)) for label, text in texts.items()]
 
 
-def _acknowledged(notice: Notice) -> list[dict[str, str]]:
-    """The warnings that were acknowledged with the approval, if it was approved."""
+def _at_approval(notice: Notice, content: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the warnings that were acknowledged or left open with the approval, if the notice was approved."""
     is_approved = notice.state not in Notice.EDITABLE and hasattr(notice, "approval")
-    return (notice.approval.acknowledged or []) if is_approved else []
+    kinds = {name: getattr(notice.approval, name) or [] for name in ("acknowledged", "open_warnings") if is_approved}
+    return {name: [with_number(row["sentence"], content) for row in rows] for name, rows in kinds.items()}
 
 
 def with_number(sentence: str, content: Mapping[str, Any]) -> str:
@@ -144,16 +146,20 @@ def _due(notice: Notice) -> dict[str, Any]:
 def _against_the_record(request: HttpRequest, notice: Notice, revision: NoticeRevision) -> dict[str, Any]:
     """What the page shows of the record. Raises Fault if it cannot be read."""
     facts = selectors.facts_of(notice.decision)
-    case = selectors.case_of(notice, facts)
+    own = selectors.settings_of(notice.organization_id)
+    case = selectors.case_of(notice, facts, settings=own)
     is_open = notice.state in Notice.EDITABLE
     items, left_out = checklist.check(case, revision), checklist.untold_fields(case, revision.content)
-    found = warnings.find(case, revision.content, revision.not_applicable, items) if is_open else []
-    problems = [*checklist.problems(case, revision, items, left_out), *warnings.problems(found)] if is_open else []
+    listed = warnings.find(case, revision.content, revision.not_applicable, items, left_out) if is_open else []
+    problems = checklist.problems(case, revision, items, left_out) if is_open else []
+    problems += warnings.problems(case.pack, listed)
     return {
         "sections": _sections(revision, _citations(facts, revision)),
         **_elements(items),
         "problems": problems,
-        "warnings": found,
+        "warnings": listed,
+        "asks_to_acknowledge": own.asks_to_acknowledge(case.pack),
+        "advisory": case.pack.advisory,
         "untold": left_out[: untold.MOST],
         "deadlines": follow_up.deadlines_of(notice, case),
         "against": _against_approval(request, notice, case, problems),

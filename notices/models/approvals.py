@@ -63,6 +63,10 @@ class Approval(Leased):
     acknowledged = models.JSONField(
         null=True, help_text="The warnings that the approver acknowledged. None: from before there were warnings."
     )
+    open_warnings = models.JSONField(
+        null=True,
+        help_text="Warnings open at approval under an advisory pack, not acknowledged. None: from before it was kept.",
+    )
     actor_kind = models.CharField(max_length=16)
     actor_id = models.CharField(max_length=64)
     created_at = models.DateTimeField(auto_now_add=True)

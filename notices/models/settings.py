@@ -5,7 +5,7 @@ from django.db import models
 
 from accounts.models import Organization
 from config.tenancy import TenantQuerySet
-from notices.packs import packs
+from notices.packs import Pack, packs
 from notices.phrasebook import LONGEST_KEY
 
 _LONGEST_PHRASE = 2000  # characters
@@ -30,6 +30,9 @@ class NoticeSettings(models.Model):
     require_other_key = models.BooleanField(
         default=False, help_text="An API key does not approve what it, or another key of its maker, wrote."
     )
+    require_acknowledged = models.BooleanField(
+        default=False, help_text="Approval under an advisory pack, too, acknowledges every open warning."
+    )
     at_risk_days = models.PositiveSmallIntegerField(
         default=7, help_text="A notice is at risk when this many days or fewer are left."
     )
@@ -53,6 +56,10 @@ class NoticeSettings(models.Model):
     def contact(self) -> str:
         """What the head of a letter says of its sender: address and contact."""
         return str(self.placeholders.get("contact", ""))
+
+    def asks_to_acknowledge(self, pack: Pack) -> bool:
+        """Whether an approval under a pack has to acknowledge each warning."""
+        return self.require_acknowledged or not pack.advisory
 
 
 class Phrase(models.Model):

@@ -88,6 +88,8 @@ def _requests(pack: Pack) -> Iterator[Defect]:
 def _authority(pack: Pack) -> Iterator[Defect]:
     """What was not read in a text of law, or is only a draft or a policy, may not be passed off as law."""
     reading = {source.id: source.reading for source in pack.sources}
+    if pack.advisory and pack.legal_status != "policy":
+        yield Defect(PACK_FILE, ("advisory",), "only a pack with legal_status 'policy' may be advisory: a law binds")
     for table in ("elements", "clocks"):
         for position, part in enumerate(getattr(pack, table)):
             location = (table, position, "authority")

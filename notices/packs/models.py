@@ -269,6 +269,8 @@ class Pack(Part):
     retention_days: Annotated[int, Field(ge=0)]
     retention_source: Id | None = None
     human_review: HumanReview
+    advisory: bool = False
+    """Whether findings advise and do not forbid: only for a policy. See `checklist.Problem`."""
     scope: Scope = Scope()
     frameworks: Annotated[tuple[Framework, ...], List] = ()
     sources: Annotated[tuple[Source, ...], List]

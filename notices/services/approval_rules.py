@@ -55,36 +55,35 @@ def require_approvable(
     return claim
 
 
-def require_acknowledged(case: Case, revision: NoticeRevision, acknowledge: Collection[str]) -> list[ApprovalWarning]:
-    """The warnings about a revision, once each is acknowledged.
+def require_acknowledged(
+    case: Case, revision: NoticeRevision, settings: NoticeSettings, acknowledge: Collection[str]
+) -> tuple[list[ApprovalWarning], list[ApprovalWarning]]:
+    """Return the warnings about a revision: those that are acknowledged, and those an advisory pack leaves open.
 
     Args:
         acknowledge: ids of warnings.
 
     Raises:
         NotApprovable: there are too many.
-        Unacknowledged: with where each of them is, and not with what it says, which may be private.
+        Unacknowledged: names where each warning is, and not what it says, which may be private.
     """
-    found = warnings.find(case, revision.content, revision.not_applicable)
-    if problems := warnings.problems(found):
+    listed = warnings.find(case, revision.content, revision.not_applicable)
+    if problems := warnings.problems(case.pack, listed):
         raise NotApprovable(f"The notice cannot be approved yet. {' '.join(problems)}")
     known = frozenset(acknowledge)
-    unseen = [f"{each.id} ({each.where})" if each.where else each.id for each in found if each.id not in known]
-    if unseen:
+    acknowledged = [warning for warning in listed if warning.id in known]
+    still_open = [warning for warning in listed if warning.id not in known]
+    if still_open and settings.asks_to_acknowledge(case.pack):
+        unseen = [f"{warning.id} ({warning.where})" if warning.where else warning.id for warning in still_open]
         more = f" and {len(unseen) - _MOST_LISTED} more" if len(unseen) > _MOST_LISTED else ""
         raise Unacknowledged(
-            "Acknowledge each warning before you approve, or mend what it is about. Not acknowledged yet: "
+            "Acknowledge each warning before you approve, or fix what it is about. Not acknowledged yet: "
             f"{', '.join(unseen[:_MOST_LISTED])}{more}."
         )
-    return found
+    return acknowledged, still_open
 
 
 def _require_complete(notice: Notice, revision: NoticeRevision, case: Case) -> None:
-    if notice.pack_digest != case.pack.digest:
-        raise NotApprovable(
-            f"The pack {notice.pack} has changed since this was written: from {notice.pack_version} to "
-            f"{case.pack.version}. Edit the notice, so that it is checked under the new one."
-        )
     problems = checklist.problems(case, revision)
     if problem := recipients.length_problem(notice.recipient):
         problems.append(problem)

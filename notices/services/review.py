@@ -105,7 +105,8 @@ def approve(
         revision: the one that was looked at. Without it the current one is approved, marked as words not named.
         approver, authority: who approves and by what authority. From a key they are claims, recorded as such; a
             member's default to their own.
-        acknowledge: ids of the warnings that the approver has looked at.
+        acknowledge: ids of the warnings that the approver has looked at. An advisory pack needs none, unless the
+            organization requires them: the approval records those that stay open.
 
     Raises:
         WrongState, StaleRevision
@@ -120,13 +121,14 @@ def approve(
         settings = selectors.settings_of(locked.organization_id)
         case = selectors.case_of(locked, facts, settings=settings)
         claim = require_approvable(locked, current, case, settings, caller, approver, authority)
-        acknowledged = require_acknowledged(case, current, acknowledge)
+        acknowledged, still_open = require_acknowledged(case, current, settings, acknowledge)
         approval = Approval.objects.create(
             notice=locked,
             revision=current,
             comment=comment,
             words_named=revision is not None,
-            acknowledged=[each.as_json() for each in acknowledged],
+            acknowledged=[warning.as_json() for warning in acknowledged],
+            open_warnings=[warning.as_json() for warning in still_open],
             sender=settings.contact,
             signatory=settings.signatory,
             actor_kind=caller.actor.kind,
@@ -143,6 +145,7 @@ def approve(
             basis=claim.basis,
             words_named=approval.words_named,
             warnings_acknowledged=len(acknowledged),
+            warnings_open=len(still_open),
         )
         _withdraw_replaced(locked, caller.actor)
     seal_approved(notice_id=locked.pk)  # what this cannot seal, beat does: the approval stands

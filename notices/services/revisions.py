@@ -102,7 +102,8 @@ def edit(
     nothing to adopt either, the current revision stays the current one.
 
     Args:
-        changes: content properties of the right types; they need not be complete, nor their sources resolve.
+        changes: content properties of the right types; they need not be complete, nor their sources resolve. A
+            language becomes the pack's that fits it, as `en` for `en-US`, or else its first.
         not_applicable: ids of elements that do not apply, each with the reason; None leaves them as they are.
         revision: the one that was edited; the current one if not given.
 
@@ -122,7 +123,9 @@ def edit(
             raise WrongState(f"{locked.standing} It stays as it is: make a new version of it.")
         last = selectors.current_revision(locked)
         require_seen(last, revision)
-        content = {**last.content, **_framework(locked, facts), **changes}
+        if "language" in changes:
+            locked.language = selectors.pack_of(locked).language_for(changes["language"])
+        content = {**last.content, **_framework(locked, facts), **changes, "language": locked.language}
         exemptions = last.not_applicable if not_applicable is None else dict(not_applicable)
         if (content, exemptions) == (last.content, last.not_applicable) and _is_current(locked, last, facts):
             return last
@@ -130,7 +133,7 @@ def edit(
         if _waives(selectors.pack_of(locked), last.not_applicable, exemptions):
             contributors.add(locked, Contributor.Part.WAIVER, caller.actor)
         audit_trail.record("notice.edited", locked, caller.actor, revision=current.number)
-    for name in ("state", "pack_version", "pack_digest", "problems", "holder_id", "case"):
+    for name in ("state", "language", "pack_version", "pack_digest", "problems", "holder_id", "case"):
         setattr(notice, name, getattr(locked, name))
     return current
 
@@ -232,7 +235,7 @@ def _revise(
     notice.pack_version, notice.pack_digest = pack.version, pack.digest
     notice.case = selectors.case_of(notice, facts, redaction=redaction)
     notice.problems = len(checklist.problems(notice.case, revision))
-    changed = ["state", "holder", "pack_version", "pack_digest", "problems"]
+    changed = ["state", "holder", "language", "pack_version", "pack_digest", "problems"]
     notice.save(update_fields=changed if number > 1 else None)
     revision.save(force_insert=True)
     contributors.add(notice, Contributor.Part.WORDS, caller.actor)

@@ -120,6 +120,7 @@ def _record(notice: Notice, approval: Approval) -> dict[str, Any]:
             "approved_at": rfc3339(approval.created_at),
             **({} if approval.words_named is None else {"words_named": approval.words_named}),
             **({} if approval.acknowledged is None else {"acknowledged": approval.acknowledged}),
+            **({} if approval.open_warnings is None else {"open_warnings": approval.open_warnings}),
         },
         "review_code": _review_code(notice),
         "letter": letter,

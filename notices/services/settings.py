@@ -24,6 +24,7 @@ def change_settings(
     require_grants: bool,
     at_risk_days: int,
     require_other_key: bool = False,
+    require_acknowledged: bool = False,
     sensitive_fields: Iterable[str] | None = None,
     printable_fields: Iterable[str] | None = None,
     signatory: Mapping[str, str] | None = None,
@@ -50,6 +51,7 @@ def change_settings(
                 "placeholders": dict(placeholders),
                 "require_grants": require_grants,
                 "require_other_key": require_other_key,
+                "require_acknowledged": require_acknowledged,
                 "at_risk_days": at_risk_days,
                 **given,
             },
@@ -66,6 +68,7 @@ def change_settings(
             default_pack=default_pack,
             require_grants=require_grants,
             require_other_key=require_other_key,
+            require_acknowledged=require_acknowledged,
             sensitive_fields=settings.sensitive_fields,
             printable_fields=settings.printable_fields,
         )

@@ -1,4 +1,4 @@
-"""What does not stand in the way of an approval, but needs a person's eye. Whoever approves acknowledges each."""
+"""Warnings do not block approval, but need a person's eye. Under a law an approver acknowledges each."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,10 @@ from typing import Any
 
 from notices.checklist import MISSING, Case, ElementResult
 from notices.localization.sentences import one_line
+from notices.packs import Pack
+from notices.untold import Untold
 from notices.warnings import (
+    advice,
     amounts,
     consumer_report,
     contradictions,
@@ -85,29 +88,32 @@ def find(
     content: Mapping[str, Any],
     not_applicable: Mapping[str, str] = MappingProxyType({}),
     items: Sequence[ElementResult] | None = None,
+    left_out: Sequence[Untold] | None = None,
 ) -> list[ApprovalWarning]:
-    """The warnings about a content: for the same record, pack, words and day always the same.
+    """Return the warnings about a content: for the same record, pack, words and day always the same.
 
     Args:
-        not_applicable: ids of elements that do not apply, each with the reason: whoever approves sees
-            those that would block.
-        items: as `checklist.check` gives them; None if nobody has asked yet.
+        not_applicable: ids of elements that do not apply, each with the reason. Those that would block are warnings.
+        items, left_out: as `checklist.check` and `checklist.untold_fields` give them; None computes them.
     """
     checked = elements.checked(case, content, not_applicable) if items is None else items
-    found = list(islice(_findings(case, content, checked), MOST + 1))
-    return list(map(_warning, found if len(found) <= MOST else [*found[:MOST], _MORE]))
+    findings = list(islice(_findings(case, content, checked, left_out), MOST + 1))
+    return list(map(_warning, findings if len(findings) <= MOST else [*findings[:MOST], _MORE]))
 
 
-def problems(found: Sequence[ApprovalWarning]) -> list[str]:
-    """What of the warnings stands in the way of an approval: that there are more than are told.
+def problems(pack: Pack, warnings: Sequence[ApprovalWarning]) -> list[str]:
+    """Return what of the warnings blocks approval: that there are more than are listed. An advisory pack lets it pass.
 
     Args:
-        found: as `find` gives them.
+        warnings: as `find` gives them.
     """
-    return [each.sentence for each in found[MOST:]]
+    return [] if pack.advisory else [warning.sentence for warning in warnings[MOST:]]
 
 
-def _findings(case: Case, content: Mapping[str, Any], checked: Sequence[ElementResult]) -> Iterator[Finding]:
+def _findings(
+    case: Case, content: Mapping[str, Any], checked: Sequence[ElementResult], left_out: Sequence[Untold] | None
+) -> Iterator[Finding]:
+    yield from advice.findings(case, content, checked, left_out)
     for rule in _RULES:
         yield from rule(case, content)
     missing = [item for item in checked if item.result == MISSING]

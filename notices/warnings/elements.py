@@ -16,7 +16,7 @@ _LONGEST_REASON = 300
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class Words:
     """A content as a revision that was not saved."""
 
     content: Mapping[str, Any]
@@ -25,7 +25,7 @@ class _Words:
 
 
 def checked(case: Case, content: Mapping[str, Any], not_applicable: Mapping[str, str]) -> list[ElementResult]:
-    return check(case, _Words(content, not_applicable))
+    return check(case, Words(content, not_applicable))
 
 
 def findings(case: Case, items: Iterable[ElementResult]) -> Iterator[Finding]:

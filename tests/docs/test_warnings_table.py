@@ -7,6 +7,7 @@ from tests.docs.documents import CHECKOUT, section
 
 _RULES = "".join(path.read_text() for path in sorted(CHECKOUT.glob("notices/warnings/*.py")))
 _OF_CODE = set(re.findall(r'[fF]inding\(\s*"(\w+)"', _RULES))
+_OF_CODE |= set(re.findall(r'kind=[^)]*?"(\w+)"', (CHECKOUT / "notices/checklist.py").read_text()))
 _OF_PACKS = {weak.id for pack in packs().values() for weak in pack.weak_reasons}
 
 

@@ -8,12 +8,13 @@ from types import ModuleType
 
 from decisions import samples
 from notices import demo
-from notices.checklist import Case
+from notices.checklist import Case, all_problems
 from notices.drafting import Draft, draft, redaction_of
 from notices.packs import Pack, packs
 from notices.phrasebook import Phrase, Phrasebook
 from notices.record_paths import Facts
 from notices.warnings import ApprovalWarning, find
+from notices.warnings.elements import Words
 from notices.warnings.findings import Finding
 
 STATEMENTS = ("decision_summary", "role_of_automated_system", "main_factors", "inputs_used")
@@ -117,6 +118,11 @@ def found_by(
     """What one rule of the warnings alone says about the draft of a record, or about other words in its place."""
     checked, own = checked_draft(record, pack, language)
     return list(rule.findings(checked, {**own, **content}))
+
+
+def listed_problems(checked: Case, content: dict) -> list[str]:
+    """Return the problems of a content, also those an advisory pack lists and lets pass."""
+    return [problem.sentence for problem in all_problems(checked, Words(content, {}))]
 
 
 def warned(kind: str, found: list[ApprovalWarning]) -> list[ApprovalWarning]:

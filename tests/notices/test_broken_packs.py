@@ -237,6 +237,13 @@ def test_a_policy_claims_no_law(tmp_path: Path):
         load(policy)
 
 
+def test_a_law_does_not_only_advise(tmp_path: Path):
+    law = Path(shutil.copytree(SHIPPED / "gdpr_22", tmp_path / "gdpr_22"))
+    line = change(law / "pack.toml", 'human_review = "required"', 'human_review = "required"\nadvisory = true') + 1
+    with pytest.raises(BrokenPack, match=rf"pack\.toml:{line}: .*a law binds"):
+        load(law)
+
+
 def test_a_pack_that_prints_what_it_forbids_is_refused(tmp_path: Path):
     act = Path(shutil.copytree(SHIPPED / "eu_ai_act_86", tmp_path / "eu_ai_act_86"))
     line = change(act / "text.de.toml", 'deadline_note = ""', 'deadline_note = "Artikel 86 gibt Ihnen einen Monat."')

@@ -16,7 +16,7 @@ from notices.packs.flags import FLAGS
 from notices.record_paths import Facts
 from tests.cases import each_case
 from tests.notices.conftest import approve, done, drafted, refused
-from tests.notices.drafts import EVERY, LANGUAGES, case, checked_draft, told, warnings_of
+from tests.notices.drafts import EVERY, LANGUAGES, case, checked_draft, listed_problems, told, warnings_of
 from tests.notices.drafts import drafted as content_of
 from tests.notices.test_reasons import Words
 
@@ -173,8 +173,7 @@ def with_flag(path: str, value: object) -> dict:
 def flag_problems(record: dict, pack: str) -> list[str]:
     language = packs()[pack].languages[0]
     checked, content = checked_draft(record, pack, language)
-    found = checklist.problems(checked, Words(content))
-    return [each for each in found if "neither true nor false" in each]
+    return [problem for problem in listed_problems(checked, content) if "neither true nor false" in problem]
 
 
 @each_case("path", sorted(FLAGS))
@@ -240,7 +239,7 @@ def test_every_field_that_a_pack_or_a_letter_reads_as_true_or_false_is_a_flag():
 @pytest.mark.django_db
 def test_a_record_with_a_flag_in_words_is_not_approved_and_the_answer_says_how_to_mend_it(api):
     api.ingest({"decision_id": "flag", "outcome": {"action": "denied", "solely_automated": "no"}})
-    problem = refused(approve(api, drafted(api, "flag")))
+    problem = refused(approve(api, drafted(api, "flag", pack="gdpr_22")))
     assert "outcome.solely_automated is neither true nor false" in problem
     assert "another decision_id" in problem
     outcome = {"action": "denied", "solely_automated": False, "reasons": ["Your income is too low."]}

@@ -384,7 +384,8 @@ def test_a_sensitive_field_is_not_cited_by_hand_nor_offered_to_editors(api, sign
     done(api.ingest(RECORD))
     notice = drafted(api)
     own = [{"statement": "A number.", "source": "events.application.ssn"}]
-    problems = done(edit(api, notice, inputs_used=own))["problems"]
+    answered = done(edit(api, notice, inputs_used=own))
+    problems = [warning["sentence"] for warning in answered["warnings"]]
     assert [
         each for each in problems if "events.application.ssn is withheld as sensitive (national identifiers" in each
     ]

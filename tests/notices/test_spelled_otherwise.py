@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from notices import checklist, outcomes, untold
+from notices import outcomes, untold
 from notices.packs import flags, packs
 from notices.record_paths import Facts, NoSuchField
 from tests.cases import each_case
-from tests.notices.drafts import case, drafted, statements
-from tests.notices.law_us import CREDIT, HEALTH, Words, asked, blocking, due, elements, record, rights
+from tests.notices.drafts import case, drafted, listed_problems, statements
+from tests.notices.law_us import CREDIT, HEALTH, asked, blocking, due, elements, record, rights
 
 COMPLETED = ["completedAt", "completed-at", "Completed At", "completed_on", "completionDate", "completedDate"]
 SCORE = {
@@ -102,7 +102,7 @@ def test_flags_are_read_in_any_spelling_and_texts_in_them_are_not(name: str):
     assert facts(record(**{name: True})).get("outcome.solely_automated") is True
     assert [*flags.unreadable(facts(record(**{name: "no"})).get, ())] == ["outcome.solely_automated"]
     given = record(**{name: "no"})
-    assert any("neither true nor false" in each for each in checklist.problems(case(given), Words(drafted(given))))
+    assert any("neither true nor false" in problem for problem in listed_problems(case(given), drafted(given)))
 
 
 def test_a_flag_in_another_spelling_is_not_asked_for_in_the_letter():

@@ -10,14 +10,13 @@ from notices.packs import packs
 from notices.phrasebook import Phrase, Phrasebook
 from notices.record_paths import Facts
 from tests.cases import each_case
-from tests.notices.drafts import case, drafted, factors, inputs, told, warnings_of
-from tests.notices.test_reasons import Words
+from tests.notices.drafts import case, drafted, factors, inputs, listed_problems, told, warnings_of
 
 
 def conflicts(record: dict, *phrases: Phrase) -> list[str]:
     content = drafted(record, "general", "en", *phrases)
-    found = checklist.problems(case(record, "general", *phrases), Words(content))
-    return [each for each in found if "by its name" in each]
+    problems = listed_problems(case(record, "general", *phrases), content)
+    return [problem for problem in problems if "by its name" in problem]
 
 
 def about(factor: dict, **fields: object) -> dict:

@@ -18,10 +18,9 @@ from notices.phrasebook import Phrase, Phrasebook
 from notices.record_paths import Facts
 from tests.cases import each_case
 from tests.notices.conftest import approve, done, drafted, edit, refused
-from tests.notices.drafts import EVERY, LANGUAGES, case, checked_draft, factors, told, warnings_of
+from tests.notices.drafts import EVERY, LANGUAGES, case, checked_draft, factors, listed_problems, told, warnings_of
 from tests.notices.drafts import drafted as content_of
 from tests.notices.test_drafting_any_record import RECORDS
-from tests.notices.test_reasons import Words
 
 TABLE = tomllib.loads(Path(outcome_parts.__file__).with_suffix(".toml").read_text("utf-8"))
 SPELLINGS = [str.upper, str.title, lambda name: name.replace(" ", "_"), lambda name: name.replace(" ", "-"),
@@ -40,8 +39,8 @@ def untold_in(outcome: dict, content: dict | None = None, *phrases: Phrase, pack
 def problems_of(outcome: dict, content: dict | None = None, *phrases: Phrase) -> list[str]:
     record = {"decision_id": "d", "outcome": outcome}
     checked, made = checked_draft(record, "general", "en", *phrases)
-    found = checklist.problems(checked, Words(made if content is None else content))
-    return [each for each in found if "no statement tells it" in each]
+    problems = listed_problems(checked, made if content is None else content)
+    return [problem for problem in problems if "no statement tells it" in problem]
 
 
 # ── reasons in any shape ──
@@ -333,7 +332,7 @@ def test_no_draft_of_any_record_is_blocked_by_what_it_leaves_out_itself(record: 
 @pytest.mark.django_db
 def test_the_answer_lists_what_is_untold_and_approval_is_refused_until_it_is_told(api):
     api.ingest({"decision_id": "lost", "outcome": {"action": "denied", "reasons": [WORDS], "model": "m"}})
-    notice = drafted(api, "lost")
+    notice = drafted(api, "lost", pack="gdpr_22")
     assert notice["untold"] == [{"path": "outcome.model", "kind": "detail", "blocks": False}]
     other = [{"statement": "It was denied.", "source": "outcome.action"}]
     edited = done(edit(api, notice, main_factors=other))
@@ -344,7 +343,7 @@ def test_the_answer_lists_what_is_untold_and_approval_is_refused_until_it_is_tol
 @pytest.mark.django_db
 def test_the_review_page_shows_what_is_not_told(api, signed_in):
     api.ingest({"decision_id": "lost", "outcome": {"action": "denied", "reasons": [WORDS], "model": "m"}})
-    notice = drafted(api, "lost")
+    notice = drafted(api, "lost", pack="gdpr_22")
     done(edit(api, notice, main_factors=[]))
     page = signed_in(Role.APPROVER).get(f"/admin/notices/notice/{notice['notice_id']}/change/").content.decode()
     assert "Not told in this letter" in page

@@ -20,6 +20,11 @@ SOME = [BLANK[0], BLANK[2], BLANK[9]]
 """One that takes no room, one that shows nothing, and a sign: for doors that all ask the same of a text."""
 
 
+def findings(notice: dict) -> list[str]:
+    """Return what an answer says against a notice, whether or not it blocks."""
+    return [*notice["problems"], *(warning["sentence"] for warning in notice["warnings"])]
+
+
 @each_case("text", [*BLANK, "", " \n", "👍", "\u200d\u200c"])
 def test_what_shows_no_letter_and_no_digit_is_not_visible(text):
     assert not is_visible(text)
@@ -94,13 +99,13 @@ def test_a_title_or_a_sentence_of_it_is_a_problem(api, notice, text):
         ({"decision_summary": [item]}, "does not say what was decided"),
     ):
         edited = done(edit(api, notice, **changes))
-        assert any(problem in each for each in edited["problems"]), (changes, edited["problems"])
+        assert any(problem in sentence for sentence in findings(edited)), (changes, findings(edited))
 
 
 @each_case("text", ["x", "7", "n/a", "A1"])
 def test_what_was_decided_is_said_in_a_word(api, notice, text):
     edited = done(edit(api, notice, decision_summary=[{"statement": text, "source": "outcome.action"}]))
-    assert any("does not say what was decided" in each for each in edited["problems"])
+    assert any("does not say what was decided" in sentence for sentence in findings(edited))
 
 
 @each_case("text", SOME)
