@@ -112,8 +112,10 @@ def _database() -> dict[str, Any]:
     database["CONN_MAX_AGE"] = None
     if database["ENGINE"].endswith("sqlite3"):
         # FULL: an answered record survives a power cut, not only a crash of the process. And what is deleted is
-        # overwritten, else the file would hold it until something else takes its place.
+        # overwritten, else the file would hold it until something else takes its place. REPLACE deletes rows, and only
+        # with recursive triggers do the guards of signed rows see it.
         pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON;"
+        pragmas += "PRAGMA recursive_triggers=ON;"
         database["OPTIONS"] = {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": pragmas}
     else:
         # Django switches preparing off, and then psycopg ignores what config.db asks for. Django's own cursors bind on

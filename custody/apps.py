@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate, pre_migrate
 
 
 class CustodyConfig(AppConfig):
@@ -8,13 +9,25 @@ class CustodyConfig(AppConfig):
         from accounts import back_office
         from config import health, wrapped_secrets
         from config.change_triggers import watch
-        from custody import checks, partitions, personal_data, selectors, services, vaults  # noqa: F401 - importing checks registers them
+        from custody import (  # noqa: F401 - importing checks registers them
+            checks,
+            guards,
+            partitions,
+            personal_data,
+            selectors,
+            services,
+            signed_rows,
+            vaults,
+        )
         from custody.back_office import needs
         from custody.models import Entry, Key, SealedObject, StorageTarget
 
         personal_data.declare_all()
         watch(Key)
         watch(StorageTarget)
+        guards.register(*signed_rows.CUSTODY)
+        pre_migrate.connect(guards.before_migrate, sender=self)
+        post_migrate.connect(guards.install, sender=self)
         partitions.register(Entry, SealedObject)
         health.register("vault", vaults.probe)
         health.register("keys", wrapped_secrets.probe)

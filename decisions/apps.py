@@ -8,7 +8,7 @@ class DecisionsConfig(AppConfig):
         from accounts import back_office
         from accounts.demo import register_step
         from config.front import lanes
-        from custody import partitions, record_types
+        from custody import guards, partitions, record_types, signed_rows
         from decisions import personal_data
         from decisions.back_office import charts
         from decisions.demo import take_samples
@@ -18,6 +18,7 @@ class DecisionsConfig(AppConfig):
 
         personal_data.declare_all()
         partitions.register(Decision)
+        guards.register(signed_rows.index_guard(Decision))
         record_types.register(DECISION, RECONSIDERATION)
         register_step(take_samples)
         back_office.register_charts(charts)

@@ -7,17 +7,18 @@ class NoticesConfig(AppConfig):
     def ready(self) -> None:
         from accounts.back_office import register_charts, register_needs, register_page
         from accounts.demo import register_step
-        from custody import record_types
+        from custody import guards, record_types, signed_rows
         from decisions import askers, misspellings, record_warnings
         from decisions.back_office import register_decision_panel, register_occasion
         from notices import checks, dry_runs, follow_up, personal_data  # noqa: F401 - importing checks registers them
         from notices.back_office import dashboard, requests
         from notices.demo import draft_notices
-        from notices.models import AuthorityGrant, Notice
+        from notices.models import AuthorityGrant, Notice, SealedNotice
         from notices.record_types import NOTICE
 
         personal_data.declare_all()
         record_types.register(NOTICE)
+        guards.register(signed_rows.index_guard(SealedNotice))
         register_step(draft_notices)
         misspellings.register_names(dry_runs.record_names)
         record_warnings.register_record_check(dry_runs.lacking)

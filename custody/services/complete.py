@@ -179,8 +179,8 @@ def adopt(found: StoredObject, *, waiting: WaitingObject | None = None) -> bool:
     with transaction.atomic():
         if not (_still_belongs(waiting, found) if waiting else _is_unknown(found)):
             return False
+        index.save()  # first, for it may change only until the entry is stored
         Entry(record_id=found.record_id, **identity, **sealed, **stored).save(force_insert=waiting is None)
-        index.save()
         _admit(found.organization_id, opened.header.key_id, claims.received_at)
         if waiting:
             WaitingObject.objects.for_organization(found.organization_id).filter(pk=waiting.pk).delete()

@@ -72,7 +72,6 @@ def _put_back(entry: Entry, stray: Path | None) -> bool:
             log.error("a copy is not the record", record_id=str(entry.pk), reason=str(error))
         else:
             if put(vault, entry.organization_id, entry.pk, body, retain_until=until) is Put.STORED:
-                SealedObject.objects.filter(key=key).delete()
                 reopen_disposals([entry.pk])
                 return outside_the_database().filter(pk=entry.pk).exists()
     return False

@@ -11,6 +11,7 @@ from custody.models import Entry, Key
 from tests.custody.faulty_disk import full_disk
 from tests.notices.conftest import RECORD, approve, done, drafted
 from tests.reconsiderations.conftest import reconsider
+from tests.support.unguarded import unguarded
 
 pytestmark = pytest.mark.django_db
 ENTRIES = "/admin/custody/entry/"
@@ -22,7 +23,8 @@ def test_the_list_says_which_vault_and_what_waits_for_it_since_when(api, other_a
     with full_disk(filesystem_vault):
         api.ingest({"decision_id": "waiting"})
         other_api.ingest({"decision_id": "of others"})
-    Entry.objects.filter(state=Entry.State.RESERVED).update(received_at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
+    with unguarded():
+        Entry.objects.filter(state=Entry.State.RESERVED).update(received_at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
     answer = browser.get(ENTRIES)
     state = answer.context["custody"]
     assert (answer.context["vault"], state.stored, state.waiting) == ("filesystem", 1, 1)

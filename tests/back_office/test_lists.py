@@ -14,6 +14,7 @@ from decisions.models import Decision
 from tests.people import add_person
 from tests.reconsiderations.conftest import REVIEW, reconsider
 from tests.statements import statements
+from tests.support.unguarded import unguarded
 
 pytestmark = pytest.mark.django_db
 DECISIONS = "/admin/decisions/decision/"
@@ -202,9 +203,9 @@ def aged(api):
     for days in (0, 6, 7, 29, 30):
         decide(api, f"d{days:02}")
         moment = today - timedelta(days=days)
-        Decision.objects.filter(decision_id=f"d{days:02}").update(
-            received_at=moment, decided_at=moment - timedelta(days=10)
-        )
+        rows = Decision.objects.filter(decision_id=f"d{days:02}")
+        with unguarded():
+            rows.update(received_at=moment, decided_at=moment - timedelta(days=10))
     return today.date()
 
 
@@ -314,8 +315,9 @@ def test_reconsiderations_have_a_list_of_their_own_with_the_time_they_took(api, 
     decide(api, "loan-2")
     recorded = reconsider(api, "loan-1").json()["decision_id"]
     reconsider(api, recorded, outcome="upheld", reviewer="B. Reader")
-    Decision.objects.filter(decision_id="loan-1").update(received_at=datetime(2026, 1, 3, tzinfo=UTC))
-    Decision.objects.filter(decision_id=recorded).update(received_at=datetime(2026, 1, 7, 3, 4, 5, tzinfo=UTC))
+    with unguarded():
+        Decision.objects.filter(decision_id="loan-1").update(received_at=datetime(2026, 1, 3, tzinfo=UTC))
+        Decision.objects.filter(decision_id=recorded).update(received_at=datetime(2026, 1, 7, 3, 4, 5, tzinfo=UTC))
     browser = signed_in(Role.AUDITOR)
     path = "/admin/decisions/reconsideration/"
     assert found(browser, path, review_outcome="overturned") == [recorded]

@@ -74,7 +74,8 @@ def test_each_insert_update_and_delete_of_a_watched_row_replaces_the_mark(organi
         assert replaces_the_mark(lambda model=model: added.update({model: add_copy(model)})), model
         column = model._meta.concrete_fields[-1].attname
         assert replaces_the_mark(lambda model=model, column=column: rows_of(model).update(**{column: F(column)})), model
-    for model, row in added.items():
+    for model in added.keys() - {Key, StorageTarget}:  # whose rows the database refuses to remove
+        row = added[model]
         delete = rows_of(model).filter(pk=row.pk)._raw_delete
         assert replaces_the_mark(lambda delete=delete: delete("default")), model
 

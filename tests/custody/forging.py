@@ -12,6 +12,7 @@ from django.utils import timezone
 from accounts import audit, services
 from custody import envelope, keys, sealing, signers, vaults
 from custody.models import Entry, object_key
+from tests.support.unguarded import unguarded
 
 Forgery = Callable[[Entry], None]
 
@@ -22,9 +23,11 @@ def _replace(entry: Entry, statement: bytes, signature: bytes, key_id: str) -> N
     body = vault.get(key)
     header, ciphertext = sealing.unpack(body)
     encoded = sealing._encode_header(replace(header, statement=statement, signature=signature, key_id=key_id))
-    vault.delete(key)
+    with unguarded():
+        vault.delete(key)
     assert vault.put_new(key, body[:4] + len(encoded).to_bytes(4, "big") + encoded + ciphertext)
-    Entry.objects.filter(pk=entry.pk).update(statement=statement, signature=signature, key_id=key_id)
+    with unguarded():
+        Entry.objects.filter(pk=entry.pk).update(statement=statement, signature=signature, key_id=key_id)
 
 
 def _saying(entry: Entry, **predicate: Any) -> bytes:
@@ -67,11 +70,13 @@ def signed_by_another_organization(entry: Entry) -> None:
 
 def another_kind_in_the_row(entry: Entry) -> None:
     other = "reconsideration" if entry.kind == "decision" else "decision"
-    Entry.objects.filter(pk=entry.pk).update(kind=other)
+    with unguarded():
+        Entry.objects.filter(pk=entry.pk).update(kind=other)
 
 
 def another_time_in_the_row(entry: Entry) -> None:
-    Entry.objects.filter(pk=entry.pk).update(received_at=timezone.now() - timedelta(days=400))
+    with unguarded():
+        Entry.objects.filter(pk=entry.pk).update(received_at=timezone.now() - timedelta(days=400))
 
 
 FORGERIES: dict[str, Forgery] = {

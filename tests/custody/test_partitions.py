@@ -129,7 +129,8 @@ _SHAPE = {
     "indexes": """SELECT indrelid::regclass::text, indexrelid::regclass::text, indisunique, indisvalid,
         replace(pg_get_indexdef(indexrelid), 'ON ONLY', 'ON') FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
         WHERE NOT relispartition AND relnamespace = 'public'::regnamespace""",
-    "triggers": "SELECT tgrelid::regclass::text, tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal",
+    "triggers": """SELECT tgrelid::regclass::text, tgname, pg_get_triggerdef(pg_trigger.oid) FROM pg_trigger
+        JOIN pg_class ON pg_class.oid = tgrelid WHERE NOT tgisinternal AND NOT relispartition AND tgparentid = 0""",
 }
 
 

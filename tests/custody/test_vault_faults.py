@@ -14,6 +14,7 @@ from custody.services import mark_vault
 from decisions.models import Decision
 from tests.custody.faulty_disk import faulty_disk, full_disk
 from tests.reconsiderations.conftest import forget_all_records
+from tests.support.unguarded import unguarded
 
 pytestmark = pytest.mark.django_db
 
@@ -49,7 +50,8 @@ def forget():
     """Forgets the record, so that the next fault meets it for the first time."""
 
     def empty():
-        WaitingObject.objects.all().delete()
+        with unguarded():
+            WaitingObject.objects.all().delete()
         forget_all_records()
 
     return empty

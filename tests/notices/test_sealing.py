@@ -25,6 +25,7 @@ from notices.services import seal_approved
 from tests.custody.faulty_disk import faulty_disk, full_disk
 from tests.notices.conftest import RECORD, acting, approve, done, drafted, edit, shown, step, stored
 from tests.people import caller
+from tests.support.unguarded import unguarded
 
 pytestmark = pytest.mark.django_db
 
@@ -105,9 +106,11 @@ def test_sealing_again_after_a_crash_makes_the_same_record(api, notice, monkeypa
     first = shown(api, notice)
     before = sealed_content(first)
     record = Entry.objects.filter(kind="notice")
-    vaults.current().delete(object_key(api.organization.pk, record.get().pk))
+    with unguarded():
+        vaults.current().delete(object_key(api.organization.pk, record.get().pk))
     for rows in (SealedNotice.objects.all(), record):  # as if the crash came before they were written
-        rows._raw_delete(rows.db)
+        with unguarded():
+            rows._raw_delete(rows.db)
     seal_approved()
     again = shown(api, notice)
     assert sealed_content(again) == before
@@ -135,7 +138,8 @@ def test_one_that_cannot_be_sealed_holds_up_no_other(api, notice, monkeypatch):
     api.ingest(RECORD | {"decision_id": "loan-2"})
     other = crashed_approval(api, drafted(api, "loan-2"), monkeypatch)
     record = Decision.objects.get(decision_id="loan-1").record
-    vaults.current().delete(object_key(record.organization_id, record.pk))
+    with unguarded():
+        vaults.current().delete(object_key(record.organization_id, record.pk))
     assert seal_approved() == 1
     assert shown(api, other)["custody_record_id"]
 
@@ -211,7 +215,8 @@ def test_after_the_restore_of_an_older_database_no_other_words_go_out_than_were_
 ):
     """The vault keeps the letter of an approval that the database has forgotten."""
     for rows in (SealedNotice.objects.all(), Approval.objects.all(), Entry.objects.filter(kind="notice")):
-        rows._raw_delete(rows.db)
+        with unguarded():
+            rows._raw_delete(rows.db)
     Notice.objects.update(state="draft")
     done(edit(api, approved, title="Other words"))
     done(approve(api, approved))

@@ -11,6 +11,7 @@ from custody.models import Entry
 from decisions.models import Decision
 from tests.conftest import Api
 from tests.support.kept_rows import kept
+from tests.support.unguarded import unguarded
 
 RAW = (
     b'{"decision_id": "loan-1",  "decided_at": "2026-01-02T03:04:05Z", "subject": {"reference": "application 7"}, '
@@ -57,7 +58,8 @@ def forget_all_records() -> None:
     """As after the restore of a dump from before them; the objects of the vault remain."""
     for model in (Decision, Entry):
         rows = model.objects.all()
-        rows._raw_delete(rows.db)
+        with unguarded():
+            rows._raw_delete(rows.db)
 
 
 @pytest.fixture

@@ -1,0 +1,192 @@
+"""Triggers that keep signed rows as they are: the database refuses to remove them, or to change what was signed.
+
+A guard stops the service's own statements and any other that runs under its role. It does not stop an administrator
+of the database, who can drop it; `missing` then names it. Guards are made after each `migrate`. On SQLite `migrate`
+drops them first, for SQLite alters no table that a trigger mentions.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django.db import connection, transaction
+from django.db.models import Model
+
+_PREFIX = "guard_"
+_REFUSAL = "{table}: signed rows are neither removed nor changed"
+
+_INSTALLED = {
+    "sqlite": "SELECT tbl_name, name FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'guard\\_%%' ESCAPE '\\'",
+    "postgresql": r"""
+        SELECT tgrelid::regclass::text, tgname FROM pg_trigger WHERE tgname LIKE 'guard\_%%' AND tgparentid = 0
+    """,  # partitions have copies of their table's row triggers
+}
+_COLUMNS = {
+    "sqlite": "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'",
+    "postgresql": """
+        SELECT attrelid::regclass::text, attname FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+        WHERE relkind IN ('r', 'p') AND attnum > 0 AND pg_table_is_visible(attrelid)
+    """,
+}
+_PARTITIONS = "SELECT inhparent::regclass::text, inhrelid::regclass::text FROM pg_inherits"
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Rule for one table.
+
+    Attributes:
+        model: whose rows are guarded.
+        rows: SQL that is true of a row, OLD, which must not be removed; by database where they spell it differently.
+        changes: SQL that is true of a change from OLD to NEW which must not be made. `{a, b}` means "one of the
+            columns a and b changes".
+        uses: tables and columns beside the model's own that the SQL names, as "table.column".
+    """
+
+    model: type[Model]
+    rows: str | Mapping[str, str] = "true"
+    changes: str = ""
+    uses: Sequence[str] = ()
+
+    def conditions(self, differs: str) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Return what is refused, by verb; `differs` is how the database compares what may be NULL."""
+        rows = self.rows if isinstance(self.rows, str) else self.rows[connection.vendor]
+        return ("DELETE", rows), ("UPDATE", _spelled(self.changes, differs))
+
+
+class _Trigger(NamedTuple):
+    """Trigger of one table, by a name that changes with its definition."""
+
+    table: str
+    name: str
+    statements: Sequence[str]
+
+
+_GUARDS: list[Guard] = []
+
+
+def register(*guards: Guard) -> None:
+    """Add guards; apps call this from their `ready()`."""
+    _GUARDS.extend(guards)
+
+
+def install(**signal: Any) -> None:
+    """Make the guards that are not there, and drop those of earlier versions. Used after each `migrate`."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        expected = {(trigger.table, trigger.name): trigger for trigger in _expected(cursor)}
+        installed = _installed(cursor)
+        for _, name in sorted(installed - expected.keys()):
+            _drop(cursor, name)
+        for place in sorted(expected.keys() - installed):
+            for statement in expected[place].statements:
+                cursor.execute(statement)
+
+
+def drop(**signal: Any) -> None:
+    """Drop all guards, for what follows alters tables; `install` makes them again."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        for _, name in sorted(_installed(cursor)):
+            _drop(cursor, name)
+
+
+def before_migrate(*, plan: Sequence[Any] = (), **signal: Any) -> None:
+    """Drop the guards where migrations would meet them."""
+    if plan and connection.vendor == "sqlite":
+        drop()
+
+
+def missing() -> list[str]:
+    """Return the tables that lack a guard, by name."""
+    with connection.cursor() as cursor:
+        expected = {(trigger.table, trigger.name) for trigger in _expected(cursor)}
+        return sorted({table for table, _ in expected - _installed(cursor)})
+
+
+def _installed(cursor: Any) -> set[tuple[str, str]]:
+    cursor.execute(_INSTALLED[connection.vendor], [])
+    return set(cursor.fetchall())
+
+
+def _drop(cursor: Any, name: str) -> None:
+    statement = "DROP TRIGGER IF EXISTS {}" if connection.vendor == "sqlite" else "DROP FUNCTION IF EXISTS {}() CASCADE"
+    cursor.execute(statement.format(name))
+
+
+def _expected(cursor: Any) -> Iterator[_Trigger]:
+    """Yield the triggers of all guards whose tables and columns are there: `migrate` may stop at an earlier state."""
+    cursor.execute(_COLUMNS[connection.vendor])
+    columns = {f"{table}.{column}" for table, column in cursor.fetchall()}
+    partitions: list[tuple[str, str]] = []
+    if connection.vendor == "postgresql":
+        cursor.execute(_PARTITIONS)
+        partitions = cursor.fetchall()
+    for guard in _GUARDS:
+        table = guard.model._meta.db_table
+        own = {f"{table}.{column}" for column in _columns_in(guard.changes)} | {
+            f"{table}.{guard.model._meta.pk.column}"
+        }
+        if not own | set(guard.uses) <= columns:
+            continue
+        if connection.vendor == "sqlite":
+            yield from _sqlite(guard, table)
+        else:
+            children = [child for parent, child in partitions if parent == table]
+            yield from _postgresql(guard, table, children)
+
+
+def _sqlite(guard: Guard, table: str) -> Iterator[_Trigger]:
+    for verb, condition in guard.conditions("IS NOT"):
+        if condition:
+            refusal = f"SELECT RAISE(ABORT, '{_REFUSAL.format(table=table)}')"
+            body = f"BEFORE {verb} ON {table} WHEN {condition} BEGIN {refusal}; END"
+            name = _name(table, verb, body)
+            yield _Trigger(table, name, [f"CREATE TRIGGER {name} {body}"])
+
+
+def _postgresql(guard: Guard, table: str, children: Sequence[str]) -> Iterator[_Trigger]:
+    """Yield row triggers, which partitions inherit, and triggers of statements, which they do not."""
+    for verb, condition in guard.conditions("IS DISTINCT FROM"):
+        if condition:
+            row = "OLD" if verb == "DELETE" else "NEW"
+            body = f"BEGIN IF {condition} THEN {_raise(table)} END IF; RETURN {row}; END"
+            name = _name(table, verb, body)
+            trigger = f"CREATE TRIGGER {name} BEFORE {verb} ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()"
+            yield _Trigger(table, name, [_function(name, body), trigger])
+    body = f"BEGIN {_raise(table)} END"
+    name = _name(table, "TRUNCATE", body)
+    for place in (table, *children):
+        trigger = f"CREATE TRIGGER {name} BEFORE TRUNCATE ON {place} FOR EACH STATEMENT EXECUTE FUNCTION {name}()"
+        yield _Trigger(place, name, [_function(name, body), trigger])
+
+
+def _raise(table: str) -> str:
+    return f"RAISE EXCEPTION '{_REFUSAL.format(table=table)}' USING ERRCODE = 'integrity_constraint_violation';"
+
+
+def _function(name: str, body: str) -> str:
+    return f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$"
+
+
+def _name(table: str, verb: str, body: str) -> str:
+    return f"{_PREFIX}{table}_{verb.lower()}_{hashlib.sha256(body.encode()).hexdigest()[:8]}"
+
+
+def _spelled(changes: str, differs: str) -> str:
+    """Return the SQL with each `{a, b}` written out."""
+    for group in _groups(changes):
+        compared = " OR ".join(f"OLD.{column} {differs} NEW.{column}" for column in _names(group))
+        changes = changes.replace("{" + group + "}", f"({compared})")
+    return changes
+
+
+def _columns_in(changes: str) -> list[str]:
+    return [column for group in _groups(changes) for column in _names(group)]
+
+
+def _groups(changes: str) -> list[str]:
+    return [part.split("}")[0] for part in changes.split("{")[1:]]
+
+
+def _names(group: str) -> list[str]:
+    return [name.strip() for name in group.split(",")]

@@ -1,0 +1,140 @@
+"""The database refuses to remove signed rows, and to change what was signed."""
+
+import pytest
+from django.core.management import call_command
+from django.db import IntegrityError, connection, transaction
+
+from custody import guards
+from custody.models import Disposal, Entry, SealedObject, WaitingObject
+from custody.services import reconcile
+from decisions.models import Decision
+from notices.models import SealedNotice
+from tests.disposals import dispose_of
+from tests.notices.conftest import approve_as_is, done, drafted, step
+from tests.support.unguarded import unguarded
+
+pytestmark = pytest.mark.django_db
+
+RECORD = {"decision_id": "loan-1", "outcome": {"action": "denied", "reasons": ["Too much debt."]}}
+OTHER_KEY = "UPDATE custody_key SET key_id = 'f' WHERE purpose = 'signing'"
+REFUSED = [
+    "DELETE FROM custody_entry",
+    "DELETE FROM custody_sealedobject",
+    "DELETE FROM decisions_decision",
+    "DELETE FROM notices_sealednotice",
+    "DELETE FROM custody_key",
+    "DELETE FROM custody_storagetarget",
+    "UPDATE custody_entry SET received_at = '2020-01-01T00:00:00+00:00'",
+    "UPDATE custody_entry SET statement = signature",
+    "UPDATE custody_entry SET signature = statement",
+    "UPDATE custody_entry SET key_id = 'other'",
+    "UPDATE custody_entry SET kind = 'notice' WHERE kind = 'decision'",
+    "UPDATE custody_entry SET state = 'disposed'",
+    "UPDATE custody_entry SET state = 'reserved'",
+    "UPDATE custody_sealedobject SET body = key_of.body FROM (SELECT body FROM custody_sealedobject LIMIT 1) key_of"
+    " WHERE custody_sealedobject.body <> key_of.body",
+    "UPDATE custody_sealedobject SET key = 'elsewhere' || key",
+    "UPDATE decisions_decision SET decision_id = 'loan-2'",
+    "UPDATE decisions_decision SET action = 'granted'",
+    "UPDATE decisions_decision SET received_at = '2020-01-01T00:00:00+00:00'",
+    "UPDATE notices_sealednotice SET letter_digest = ''",
+    OTHER_KEY,
+    "UPDATE custody_key SET public_pem = ''  WHERE purpose = 'signing'",
+    "UPDATE custody_key SET created_at = '2020-01-01T00:00:00+00:00'",
+]
+REFUSED_AFTER_A_DISPOSAL = [
+    "DELETE FROM custody_disposal",
+    "UPDATE custody_disposal SET policy = 9",
+    "UPDATE custody_disposal SET statement = signature",
+    "UPDATE custody_disposal SET disposed_at = '2020-01-01T00:00:00+00:00'",
+    "UPDATE custody_entry SET state = 'stored'",
+    "DELETE FROM custody_entry",
+    "DELETE FROM decisions_decision",
+]
+
+
+def assert_refused(statement: str) -> None:
+    with pytest.raises(IntegrityError, match="signed rows"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+@pytest.fixture
+def family(api):
+    """A decision and the notice about it."""
+    done(api.ingest(RECORD))
+    notice = drafted(api)
+    done(approve_as_is(api, notice))
+    return notice
+
+
+def test_no_statement_of_the_service_removes_or_changes_what_was_signed(family):
+    assert SealedNotice.objects.count() == 1
+    for statement in REFUSED:
+        assert_refused(statement)
+
+
+def test_a_disposal_erases_what_it_must_and_its_own_row_stays(api, family):
+    done(step(api, family, "deliveries", {"channel": "hand"}))
+    dispose_of(api.organization)
+    assert SealedObject.objects.count() == 0
+    assert set(Entry.objects.values_list("state", flat=True)) == {"disposed"}
+    assert Disposal.objects.count() == 2
+    for statement in REFUSED_AFTER_A_DISPOSAL:
+        assert_refused(statement)
+
+
+def test_what_waits_for_its_vault_stays_until_it_is_there(api, filesystem_vault, monkeypatch):
+    (filesystem_vault / "MARKER").rename(filesystem_vault / "gone")
+    assert api.ingest(RECORD).status_code == 503
+    assert_refused("DELETE FROM custody_waitingobject")
+    assert_refused("UPDATE custody_entry SET received_at = '2020-01-01T00:00:00+00:00'")
+    assert_refused("UPDATE custody_entry SET state = 'queued'")
+    (filesystem_vault / "gone").rename(filesystem_vault / "MARKER")
+    WaitingObject.objects.update(lease_until=None)
+    assert reconcile(retry_now=True) == (1, 0)
+    assert (WaitingObject.objects.count(), Entry.objects.get().state) == (0, "stored")
+
+
+@pytest.mark.sqlite
+def test_replacing_a_row_is_refused_too(api):
+    done(api.ingest(RECORD))
+    assert_refused("REPLACE INTO custody_entry SELECT * FROM custody_entry")
+
+
+@pytest.mark.postgresql
+def test_no_table_is_truncated_nor_any_partition_of_it(api):
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT inhrelid::regclass::text FROM pg_inherits JOIN pg_class ON oid = inhrelid AND relkind = 'r'"
+        )
+        partitions = [name for (name,) in cursor.fetchall()]
+    for table in ("custody_entry", "custody_sealedobject", "custody_disposal", "decisions_decision", *partitions):
+        assert_refused(f"TRUNCATE {table} CASCADE")
+
+
+def test_a_guard_that_was_dropped_is_named_and_made_again(db):
+    assert guards.missing() == []
+    guards.drop()
+    tables = {"custody_entry", "custody_key", "decisions_decision", "notices_sealednotice"}
+    assert tables <= set(guards.missing())
+    call_command("migrate", verbosity=0)
+    assert guards.missing() == []
+
+
+@pytest.mark.sqlite
+def test_migrations_meet_no_guard_where_they_make_a_table_again(db):
+    """SQLite refuses to rename a table that a trigger mentions."""
+    guards.before_migrate(plan=[])
+    assert guards.missing() == []
+    guards.before_migrate(plan=["a migration"])
+    assert "custody_entry" in guards.missing()
+    guards.install()
+    assert guards.missing() == []
+
+
+def test_an_administrator_of_the_database_can_still_do_so(api):
+    done(api.ingest(RECORD))
+    with unguarded():
+        Decision.objects.all().delete()
+        Entry.objects.all().delete()
+    assert Entry.objects.count() == 0
