@@ -5,10 +5,7 @@ from django.db.models import Min
 def keep_signed_times(apps, schema_editor):
     """A key that was made while records were queued has signed records that are older than it is."""
     keys, entries = (apps.get_model("custody", name).objects for name in ("Key", "Entry"))
-    many = keys.filter(purpose="signing").values("organization").annotate(first=Min("pk"))
-    first = {row["organization"]: row["first"] for row in many}
-    later = [key for key in keys.filter(purpose="signing") if key.pk != first[key.organization_id]]
-    for key in later:
+    for key in keys.filter(purpose="signing"):
         signed = entries.filter(organization=key.organization_id, key_id=key.key_id)
         oldest = signed.aggregate(oldest=Min("received_at"))["oldest"]
         if oldest:
