@@ -1,6 +1,7 @@
 """The few statements that run for every record, prepared once a connection."""
 
 import fcntl
+import select
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,10 +10,12 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import psycopg
+from django.core.signals import request_started
 from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Field, QuerySet
 from django.db.models.sql import Query
+from django.dispatch import receiver
 
 from config.pg_arrays import Array, ArrayDumper
 
@@ -35,6 +38,23 @@ def _cursor(raw: psycopg.Connection[Any]) -> psycopg.Cursor[Any]:
 def is_outage(error: BaseException | None) -> bool:
     """Whether the database did not answer, so that the same request may succeed later."""
     return isinstance(error, OperationalError | InterfaceError)
+
+
+@receiver(request_started, dispatch_uid="config.db")
+def drop_ended(**_: Any) -> None:
+    """Close this thread's connection if the server has ended it, as by a restart: the request then begins with a new
+    one. An idle connection has nothing to read but its end, so that asking costs no round trip."""
+    raw = connection.connection
+    if connection.vendor == "postgresql" and raw is not None and not connection.in_atomic_block and _has_ended(raw):
+        connection.close()
+
+
+def _has_ended(raw: psycopg.Connection[Any]) -> bool:
+    if raw.closed:
+        return True
+    poll = select.poll()
+    poll.register(raw.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
 
 
 def in_transaction() -> bool:

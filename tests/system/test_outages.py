@@ -3,6 +3,7 @@
 import os
 import resource
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from tests import throwaway
 from tests.system.live import Answer, Client, Server, group, server, wait_until
+from tests.threads import at_once
 
 
 class Database:
@@ -34,6 +36,9 @@ class Database:
 
     def come_back(self) -> None:
         self._control("-w", "-l", f"{self.directory}/../log", "restart")  # with the options it had
+
+    def restart(self, mode: str) -> None:
+        self._control("-m", mode, "-w", "-l", f"{self.directory}/../log", "restart")
 
     def _control(self, *arguments: str) -> None:
         command = [throwaway.postgresql_program("pg_ctl"), "-D", self.directory, *arguments]
@@ -101,6 +106,27 @@ def test_a_crashed_database_means_503_until_it_is_back_and_loses_nothing(databas
         wait_until(lambda: client.get("/readyz").status == 200, "the service finds its database again")
         receipts |= {number: accept(client, number) for number in range(10, 20)}
         kept(client, receipts)
+
+
+AT_ONCE = 24  # three times as many as there are threads
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("mode", ["immediate", "fast"])
+def test_after_a_restart_of_the_database_no_request_meets_a_connection_that_has_ended(database, mode):
+    with server(database_url=database.new(f"restarted_{mode}")) as live:
+
+        def ask(number: int) -> list[int]:
+            with live.client() as client:
+                answers = [client.get("/v1/decisions?limit=200"), client.ingest(record(number))]
+                answers += [client.ingest(record(number)), client.request("GET", "/n/aaaaaaaaaaaa", Authorization="")]
+                return [answer.status for answer in answers]
+
+        lasting = "SELECT count(*) > 8 FROM pg_stat_activity WHERE datname = current_database()"
+        wait_until(lambda: at_once(AT_ONCE, ask) and live.sql(lasting)[0][0], "every thread keeps a connection")
+        database.restart(mode)
+        statuses = Counter(status for asked in at_once(AT_ONCE, ask) for status in asked)
+    assert statuses == {200: 3 * AT_ONCE, 404: AT_ONCE}
 
 
 @contextmanager
