@@ -9,6 +9,7 @@ import base64
 import hashlib
 import hmac
 import json
+import uuid
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from decimal import Decimal
@@ -17,6 +18,7 @@ from typing import Annotated, Any
 
 from cryptography.fernet import Fernet
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
 from pydantic import Field, TypeAdapter
@@ -42,6 +44,15 @@ Key = Annotated[str, Field(min_length=1, max_length=255, pattern="^[!-~]*$")]
 _KEY: TypeAdapter[str] = TypeAdapter(Key)
 
 Handler = Callable[..., HttpResponse]
+InForce = Callable[[uuid.UUID, Mapping[str, Any]], QuerySet[Any]]
+Check = Callable[[ApiView, Mapping[str, Any], Mapping[str, Any]], object]
+
+
+class Ended(DomainError):
+    """The thing that the first request made is revoked, lifted, deleted or expired."""
+
+    code = "ended"
+    sentence = "What this Idempotency-Key made has ended since. Nothing was done. Use another key to make another."
 
 
 class OtherRequest(DomainError):
@@ -58,14 +69,36 @@ def key_of(request: Request) -> str | None:
 
 
 def idempotent_about(find: Callable[..., object]) -> Callable[[Handler], Handler]:
-    """For the operation whose whole effect is in the database.
-
-    Only a success is kept: a request that was refused, or has failed and so done nothing, may come again, mended too.
-    Of requests that come at the same time one does the work, and the others wait for its answer.
+    """Answer a repeated request for something that its path names.
 
     Args:
-        find: is asked, with the request and the values of its path, before a kept answer is given again, and raises if
-            what the answer is about is there no more.
+        find: called with the request and the values of its path before an answer is repeated. It raises if the
+            decision or notice is gone.
+    """
+    return _idempotent(lambda view, made, path: find(view.request, **path))
+
+
+def idempotent_while(in_force: InForce) -> Callable[[Handler], Handler]:
+    """Answer a repeated request while what it made is in force. The answer may hold a credential.
+
+    Args:
+        in_force: returns the rows in force of what an answer describes, given the organization's id and the answer.
+    """
+
+    def check(view: ApiView, made: Mapping[str, Any], path: Mapping[str, Any]) -> None:
+        if not in_force(caller_of(view.request).organization_id, made).exists():
+            raise Ended
+
+    return _idempotent(check)
+
+
+def _idempotent(check: Check) -> Callable[[Handler], Handler]:
+    """Decorate an operation whose whole effect is in the database.
+
+    Only a success is kept. A request that was refused, or failed and so did nothing, may come again, also corrected.
+    Of requests that come at the same time one does the work, and the others wait for its answer. A stored answer
+    belongs to one key or member: another key of the same organization does the work itself. The caller was
+    authenticated and allowed the operation before, as for any request.
     """
 
     def decorate(handler: Handler) -> Handler:
@@ -78,7 +111,7 @@ def idempotent_about(find: Callable[..., object]) -> Callable[[Handler], Handler
             with transaction.atomic():
                 db.lock(*ciphers)
                 if replayed := _replayed(view, ciphers, content):
-                    find(request, **path)
+                    check(view, json.loads(replayed.content), path)
                     return replayed
                 try:
                     response = handler(view, request, **path)
@@ -94,10 +127,6 @@ def idempotent_about(find: Callable[..., object]) -> Callable[[Handler], Handler
         return once
 
     return decorate
-
-
-idempotent = idempotent_about(lambda request, **path: None)
-"""For an operation whose answer tells of nothing that could be there no more."""
 
 
 def forget_old() -> None:

@@ -1,8 +1,13 @@
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
-from accounts.idempotency import idempotent
+from accounts.idempotency import idempotent_while
 from accounts.roles import Permission
 from config.api import openapi
 from config.api.pagination import paginate
@@ -27,6 +32,10 @@ from retention.schemas import (
     RetentionOut,
     RetentionSet,
 )
+
+
+def _not_lifted(organization_id: uuid.UUID, made: Mapping[str, Any]) -> QuerySet[Hold]:
+    return Hold.objects.for_organization(organization_id).filter(number=made["number"], lifted_at=None)
 
 
 class Retention(Resource):
@@ -91,7 +100,7 @@ class Holds(Resource):
         answers={201: HoldOut},
         errors=[404, 409, GONE],
     )
-    @idempotent
+    @idempotent_while(_not_lifted)
     def create(self, request: Request) -> HttpResponse:
         body, caller = self.body(HoldIn), caller_of(request)
         hold = services.place_hold(

@@ -1,10 +1,13 @@
+import uuid
+from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
-from accounts.idempotency import idempotent
+from accounts.idempotency import idempotent_while
 from accounts.models import Invite
 from accounts.roles import Permission, Role
 from accounts.schemas import AcceptInviteIn, InviteIn, InviteList, InviteOut, ListPage, SignedIn
@@ -17,6 +20,10 @@ from config.api.times import rfc3339
 from config.errors import NotFound
 
 
+def _not_withdrawn(organization_id: uuid.UUID, made: Mapping[str, Any]) -> QuerySet[Invite]:
+    return Invite.objects.for_organization(organization_id).filter(pk=made["invite_id"], revoked_at=None)
+
+
 class Invites(Resource):
     @operation(
         "create_invite",
@@ -27,7 +34,7 @@ class Invites(Resource):
         answers={201: InviteOut},
         errors=[409, 503],
     )
-    @idempotent
+    @idempotent_while(_not_withdrawn)
     def create(self, request: Request) -> HttpResponse:
         body = self.body(InviteIn)
         made = invites.invite(caller=caller_of(request), email=body.email, role=Role(body.role))

@@ -1,12 +1,16 @@
+import uuid
+from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import Q, QuerySet
 from django.http import HttpResponse
+from django.utils import timezone
 from rest_framework.request import Request
 
 from accounts import services
 from accounts.api.made import shown_made
 from accounts.authentication import caller_of
-from accounts.idempotency import idempotent
+from accounts.idempotency import idempotent_while
 from accounts.models import ApiKey
 from accounts.roles import Permission, Role
 from accounts.schemas import KeyIn, KeyList, ListPage, NewKeyOut, RevokedKey
@@ -16,6 +20,11 @@ from config.api.resources import Resource, operation
 from config.api.responses import answer
 from config.api.times import rfc3339
 from config.errors import NotFound
+
+
+def _working(organization_id: uuid.UUID, made: Mapping[str, Any]) -> QuerySet[ApiKey]:
+    keys = ApiKey.objects.for_organization(organization_id).filter(key_id=made["key_id"], revoked_at=None)
+    return keys.filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
 
 
 class ApiKeys(Resource):
@@ -28,7 +37,7 @@ class ApiKeys(Resource):
         answers={201: NewKeyOut},
         errors=[409],
     )
-    @idempotent
+    @idempotent_while(_working)
     def create(self, request: Request) -> HttpResponse:
         caller, body = caller_of(request), self.body(KeyIn)
         role = Role(body.role) if body.role else caller.role

@@ -1,8 +1,13 @@
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
-from accounts.idempotency import idempotent
+from accounts.idempotency import idempotent_while
 from accounts.roles import Permission
 from config.api.pagination import paginate
 from config.api.resources import Resource, operation
@@ -24,6 +29,10 @@ from connectors.schemas import (
 )
 
 
+def _not_deleted(organization_id: uuid.UUID, made: Mapping[str, Any]) -> QuerySet[Connector]:
+    return Connector.objects.for_organization(organization_id).filter(source_id=made["source_id"])
+
+
 class Connectors(Resource):
     @operation(
         "create_connector",
@@ -34,7 +43,7 @@ class Connectors(Resource):
         answers={201: ConnectorDetail},
         errors=[409],
     )
-    @idempotent
+    @idempotent_while(_not_deleted)
     def create(self, request: Request) -> HttpResponse:
         body = self.body(ConnectorIn)
         connector = services.create_connector(

@@ -1,9 +1,14 @@
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
-from accounts.idempotency import idempotent
+from accounts.idempotency import idempotent_while
 from accounts.models import Member
 from accounts.roles import Permission
 from config import db
@@ -15,6 +20,10 @@ from notices import presenters, selectors, services
 from notices.api.parameters import pack_named
 from notices.models import AuthorityGrant
 from notices.schemas import GrantIn, GrantList, GrantOut
+
+
+def _not_revoked(organization_id: uuid.UUID, made: Mapping[str, Any]) -> QuerySet[AuthorityGrant]:
+    return AuthorityGrant.objects.for_organization(organization_id).filter(pk=made["grant_id"], revoked_at=None)
 
 
 class AuthorityGrants(Resource):
@@ -37,7 +46,7 @@ class AuthorityGrants(Resource):
         answers={201: GrantOut},
         errors=[409],
     )
-    @idempotent
+    @idempotent_while(_not_revoked)
     def create(self, request: Request) -> HttpResponse:
         caller, body = caller_of(request), self.body(GrantIn)
         for position, name in enumerate(body.packs):

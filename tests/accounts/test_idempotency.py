@@ -13,7 +13,7 @@ from django.test import RequestFactory
 from django.utils import timezone
 
 from accounts import audit, callers, services, tasks
-from accounts.idempotency import idempotent
+from accounts.idempotency import idempotent_about
 from accounts.models import ApiKey, AuditEvent, Invite, KeptAnswer
 from accounts.roles import Role
 from config.api.resources import Resource, operation
@@ -229,6 +229,48 @@ def test_a_body_of_another_type_is_a_415_under_a_key_too(api):
     assert answer.status_code == 415
 
 
+ENDINGS = {
+    "POST auth/api-keys": ("DELETE", "auth/api-keys/{key_id}"),
+    "POST auth/invites": ("DELETE", "auth/invites/{invite_id}"),
+    "POST authority-grants": ("DELETE", "authority-grants/{grant_id}"),
+    "POST connectors": ("DELETE", "connectors/{source_id}"),
+    "POST retention/holds": ("POST", "retention/holds/{number}/lift"),
+}
+"""What ends something that a request creates, by its answer. Notices, reviews and deliveries are never undone."""
+
+
+@pytest.mark.once
+def test_what_has_ended_since_is_not_answered_as_if_it_had_not(api, subtests):
+    """Else a client would take a revoked credential for a working one."""
+    belongings = Belongings(api)
+    assert {name for name in OTHER if not name.startswith("POST decisions/") and "<" not in name} == set(ENDINGS)
+    for name, (method, ending) in ENDINGS.items():
+        path, body = "/v1/" + belongings.shared(ENDPOINTS[name].path), ENDPOINTS[name].body
+        with subtests.test(name), undone():
+            made = send(api, path, body).json()
+            ended = api.client.generic(
+                method, f"/v1/{ending.format(**made)}", b'{"reason": "over"}', content_type="application/json"
+            )
+            assert ended.status_code == 200, ended.content
+            before = rows()
+            again = send(api, path, body)
+            assert (again.status_code, list(again.json())) == (409, ["detail"])
+            assert again.json()["detail"].startswith("What this Idempotency-Key made has ended since.")
+            assert rows() == before
+            assert send(api, path, body, "another").status_code == 201
+
+
+def test_a_revoked_key_is_not_answered_from_memory_and_another_key_makes_its_own(api, api_for, organization):
+    maker = api_for(organization, Role.OWNER)
+    first = send(maker, KEYS, with_name("n"))
+    revoked = ApiKey.objects.get(key_id=maker.token.split("_")[1])
+    services.revoke_api_key(caller=callers.system(organization.pk), key=revoked)
+    assert send(maker, KEYS, with_name("n")).status_code == 401
+    other = send(api, KEYS, with_name("n"))
+    assert "Idempotent-Replayed" not in other
+    assert other.json()["key_id"] != first.json()["key_id"]
+
+
 def test_who_may_not_ask_any_more_is_not_answered_from_memory(api, organization):
     send(api, KEYS, with_name("n"))
     ApiKey.objects.filter(name="test").update(role=Role.AUDITOR)
@@ -247,7 +289,7 @@ class Creating(Resource):
     failure: ClassVar[Exception | None] = None
 
     @operation("create", "Create.", permission=None, answers={})
-    @idempotent
+    @idempotent_about(lambda request: None)
     def create(self, request):
         organization_id = request.auth.organization_id
         audit.record("tried", actor=audit.SYSTEM, organization_id=organization_id, object_kind="key", object_id="none")
