@@ -41,6 +41,7 @@ static: install
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy .
 	.venv/bin/lint-imports
+	$(PYTHON) -m tests.patterns
 	$(PYTHON) -m tests.english
 
 lint: static

@@ -115,4 +115,4 @@ def _into(model: type[Model]) -> str:
 @lru_cache
 def _types(models: tuple[type[Model], ...]) -> Sequence[str]:
     """Of all columns, without their lengths: a cast to varchar(n) would cut a value where the column refuses it."""
-    return [re.sub(r"\(.*\)", "", str(field.db_type(connection))) for model in models for field in _fields(model)]
+    return [re.sub(r"\([^()]*\)", "", str(field.db_type(connection))) for model in models for field in _fields(model)]

@@ -394,6 +394,7 @@ def _require(condition: bool, check: str, sentence: str) -> None:
 
 def _text(node: Mapping[str, Any], name: str, pattern: str, check: str, otherwise: str) -> str:
     value = node.get(name)
+    # linear: callers pass patterns of bounded length
     if not isinstance(value, str) or not re.fullmatch(pattern, value):
         raise Failed(check, otherwise)
     return value

@@ -106,6 +106,7 @@ def _spellings() -> dict[str, str]:
 @cache
 def _patterns() -> dict[str, re.Pattern[str]]:
     return {
+        # linear: alternatives without repeats
         field: re.compile("|".join(_pattern(word.casefold()) for word in words))
         for field, words in _table()["fields"].items()
     }

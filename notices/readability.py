@@ -13,6 +13,7 @@ from notices.packs import STATEMENT_FIELDS, Pack, is_text
 
 _TEXTS = ("how_to_request_inputs", "how_to_request_review", "deadline_note")
 # A word begins with a letter or digit; apostrophes, hyphens, points and at signs inside belong to it.
+# linear: a match ends at the last letter of its run, and the next word begins behind the run
 _WORD = re.compile(r"[^\W_](?:[\w'\u2019.,@/\-]*\w)?")
 
 _LONGEST_WORD = (

@@ -20,6 +20,7 @@ _MAX_EXPONENT_DIGITS = 9
 _MAX_DIGITS = 300  # a double reaches 308 before the point, so a shorter number without an exponent is in range
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SUSPECT_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")  # of NUL or half a surrogate pair
+# linear: the parser has read every text before the bracket that ends the search
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"|([\[{])|([\]}])', re.DOTALL)
 
 

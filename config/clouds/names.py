@@ -15,6 +15,7 @@ _CALLED = {"region": "region", "role_arn": "role ARN"}
 
 
 def name_problems(setting: str, name: str, pattern: str) -> Iterator[str]:
+    # linear: callers pass the patterns above
     if not re.fullmatch(pattern, name, re.ASCII):
         yield f"{setting}: Not a valid {_CALLED.get(setting, f'{setting} name')}."
 

@@ -10,7 +10,9 @@ from typing import NamedTuple
 _STRING = rb'"(?:[^"\\]++|\\.)*+"'
 # `(?!)` matches nowhere: without it, Python before 3.11.5 does not step back from a turn of a possessive repetition
 # that fails in its middle (github.com/python/cpython/issues/106052).
+# linear: `match` begins at one place, and these give nothing back
 _WITHIN = re.compile(rb'(?:[^"\[\]{}]++|%s|(?!))*+' % _STRING, re.DOTALL)
+# linear: the same
 _BETWEEN = re.compile(rb'(?:[^"\[\]{},]++|%s|(?!))*+' % _STRING, re.DOTALL)
 _REST_OF_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
 _QUOTE, _COMMA = ord('"'), ord(",")

@@ -72,6 +72,7 @@ def like(pattern: str, sentence: str) -> Any:
     """For `Annotated`: the text must match all of the pattern."""
 
     def check(value: str) -> str:
+        # linear: providers pass the patterns of `config/clouds/names.py` and their own
         if not re.fullmatch(pattern, value, re.ASCII):
             raise ValueError(sentence)
         return value

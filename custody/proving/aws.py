@@ -348,7 +348,7 @@ def _permissions(cloud: Amazon) -> Finding:
 
 
 def _missing(cloud: Amazon, actions: tuple[str, ...], resource: str) -> list[str]:
-    source = re.sub(r":sts:(.*):assumed-role/([^/]+)/.*", r":iam:\1:role/\2", cloud.arn)
+    source = re.sub(r":sts:([^:]*):assumed-role/([^/]+)/.*", r":iam:\1:role/\2", cloud.arn)
     found = cloud.client("iam").simulate_principal_policy(
         PolicySourceArn=cloud.configuration.role_arn or source, ActionNames=[*actions], ResourceArns=[resource]
     )

@@ -15,7 +15,7 @@ from notices.localization.sentences import END_MARKS, clean, finish_sentence, is
 from notices.outcome_parts import names_item
 from notices.record_paths import Fact, Facts
 
-_CODED = re.compile(r"\s*[A-Z0-9._\-]{1,16}\s*\|\s*([^|]*\S)\s*")
+_CODED = re.compile(r"[A-Z0-9._\-]{1,16}\s*\|([^|]*)")
 _NAMED = ("prose", "phrase", "code", "condition", "missing")
 """Forms that say nothing of what is around their field: they need the name of their line item."""
 
@@ -105,8 +105,9 @@ class StatementWriter:
 
 def _without_codes(text: str) -> list[str]:
     """The reasons of a list in one text, `R1|Length of employment;R2|…`, or nothing if a text is no such list."""
-    found = [_CODED.fullmatch(each) for each in text.rstrip(";").split(";")]
-    return [each[1] for each in found if each] if all(found) else []
+    items = [_CODED.fullmatch(item.strip()) for item in text.rstrip(";").split(";")]
+    reasons = [item[1].strip() for item in items if item]
+    return reasons if all(items) and all(reasons) else []
 
 
 def _statement(text: str, fact: Fact) -> Statement:

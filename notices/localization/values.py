@@ -24,9 +24,12 @@ _UNCLEAR_AMOUNT = re.compile(r"-?[1-9]\d{0,2}[.,]\d{3}", re.ASCII)
 """Thousands or three decimals: who wrote it knows."""
 _SPACE = r"[ \u00a0\u202f'\u2019]"
 _GROUPED_AMOUNTS = [  # what is between thousands and before decimals: one of them must be there to tell the other
+    # linear: `parse_amount` reads at most _LONGEST_AMOUNT characters
     (re.compile(r"-?\d{1,3}(?:,\d{3})+\.\d{1,2}|-?\d{1,3}(?:,\d{3}){2,}", re.ASCII), ",", "."),
+    # linear: the same
     (re.compile(r"-?\d{1,3}(?:\.\d{3})+,\d{1,2}|-?\d{1,3}(?:\.\d{3}){2,}|-?\d{1,15},\d{1,2}", re.ASCII), r"\.", ","),
     (re.compile(rf"-?\d{{1,3}}(?:{_SPACE}\d{{3}})+(?:\.\d{{1,2}})?", re.ASCII), _SPACE, "."),
+    # linear: the same
     (re.compile(rf"-?\d{{1,3}}(?:{_SPACE}\d{{3}})+,\d{{1,2}}", re.ASCII), _SPACE, ","),
 ]
 _FIGURES = r"\d(?:[\d.,'\u2019 \u00a0\u202f]*\d)?"
@@ -112,6 +115,7 @@ def parse_amount(text: str) -> Decimal | None:
         return Decimal(text)
     for grouped, thousands, decimal in _GROUPED_AMOUNTS:
         if grouped.fullmatch(text):
+            # linear: `thousands` is one character
             return Decimal(re.sub(thousands, "", text).replace(decimal, "."))
     return None
 

@@ -8,7 +8,7 @@ from notices.checklist import Case
 from notices.warnings.findings import Finding
 
 _PATH = "subject.jurisdiction"
-_COUNTRY = re.compile(r"\s*([A-Za-z]{2})(?:[-_ ].*)?\s*", re.DOTALL)
+_COUNTRY = re.compile(r"([A-Za-z]{2})(?:[-_ ].*)?", re.DOTALL)
 _SPELLINGS = {"EL": "GR", "UK": "GB"}
 
 
@@ -32,6 +32,7 @@ def findings(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
 
 def country_of(jurisdiction: Any) -> str:
     """The country's code (ISO 3166-1) in `DE`, `de-BY` or `FR_75`; "" where there is none."""
-    found = _COUNTRY.fullmatch(jurisdiction) if isinstance(jurisdiction, str) and len(jurisdiction) < 64 else None
-    code = found[1].upper() if found else ""
+    is_short = isinstance(jurisdiction, str) and len(jurisdiction) < 64
+    match = _COUNTRY.fullmatch(jurisdiction.strip()) if is_short else None
+    code = match[1].upper() if match else ""
     return _SPELLINGS.get(code, code)

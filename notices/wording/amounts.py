@@ -219,6 +219,7 @@ def _any_of(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     words = vocabulary(language)
     numbers = [*words.numbers, *(word for word in words.powers if len(word) > _SHORT)]
     shares, spelled = ("|".join(map(re.escape, each)) for each in ([*words.shares, *words.parts], numbers))
+    # linear: alternatives without repeats
     return re.compile(shares), re.compile(spelled)
 
 
@@ -347,4 +348,5 @@ def _compounds(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     words = vocabulary(language)
     part = "|".join(sorted(words.counting, key=len, reverse=True))
     joining = "|".join(words.joining)
+    # linear: atomic groups give nothing back
     return re.compile(part), re.compile(f"(?>{part})(?>(?:(?>{joining})?(?>{part}))*)")

@@ -14,8 +14,9 @@ _FIRST_IDEOGRAPH = "\u2e80"
 _TOKEN = re.compile(rf"(?:(?![{_FIRST_IDEOGRAPH}-\U0003ffff])[^\W_])+|(?:(?=[{_FIRST_IDEOGRAPH}-\U0003ffff])[^\W_])+")
 _PLAIN_SPACES = {0xA0: " ", 0x202F: " "}
 _CODE = re.compile(r"[A-Za-z0-9_.#/-]+")
-# What a program writes where it has nothing to say.
-_NOTHING = re.compile(r"(?i)\s*(?:null|nil|nan|n\s?[./]?\s?a\.?|undefined|tbd|todo|[-\u2013\u2014?.*#x]*)\s*")
+# What a program writes where it has nothing to say, without the blanks around it: `\s*` before and after would try each
+# division of a long run of blanks.
+_NOTHING = re.compile(r"(?i)(?:null|nil|nan|n\s?[./]?\s?a\.?|undefined|tbd|todo|[-\u2013\u2014?.*#x]*)")
 
 
 def telling_words(text: str) -> list[str]:
@@ -44,8 +45,8 @@ def has_words(text: str) -> bool:
 
 
 def says_nothing(value: object) -> bool:
-    """Whether a value of a record is only in the place of one: `NULL`, `n/a`, a dash."""
-    return isinstance(value, str) and _NOTHING.fullmatch(value) is not None
+    """Whether a value of a record only fills a place: `NULL`, `n/a`, a dash."""
+    return isinstance(value, str) and _NOTHING.fullmatch(value.strip()) is not None
 
 
 def _said(text: str) -> str:
