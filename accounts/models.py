@@ -154,6 +154,9 @@ class OneTimeCode(Leased):
     tries_noted = models.PositiveSmallIntegerField(default=0, help_text="How many of them the audit trail tells of.")
     used_at = models.DateTimeField(null=True)
     app_tries = models.PositiveSmallIntegerField(default=0, help_text="At the second factor, after this code.")
+    invite = models.ForeignKey(
+        "Invite", on_delete=models.CASCADE, null=True, related_name="codes", help_text="The invitation it accepts."
+    )
     new_secret = models.TextField(blank=True, help_text="Of the app to enrol at the second factor. Encrypted.")
     confirmed_at = models.DateTimeField(null=True, help_text="When the second factor followed.")
 

@@ -139,7 +139,7 @@ class Requested(Answer):
 
 
 class SignedIn(Answer):
-    """`status` is `signed_in`, or `second_factor_required` until the app's code has been sent too."""
+    """The step reached: `code_required`, `second_factor_required`, `signed_in` or `signed_out`."""
 
     status: str
 

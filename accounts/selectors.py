@@ -16,6 +16,8 @@ from config.errors import NotFound
 from config.front.requests import ORGANIZATION
 
 SESSION_ORGANIZATION = "organization"
+SESSION_ONLY = "only_organization"
+"""The organization to which a session is bound, whatever others its person belongs to."""
 SESSION_CONFIRMED = "second_factor"
 
 
@@ -90,23 +92,25 @@ def current_member(request: HttpRequest) -> Member | None:
     """
     if not isinstance(request.user, User):
         return None
-    asked = request.user.pk, request.session.get(SESSION_ORGANIZATION)
+    only = request.session.get(SESSION_ONLY)
+    asked = request.user.pk, only or request.session.get(SESSION_ORGANIZATION), only
     known: dict[Any, Member | None] = request.__dict__.setdefault("_memberships", {})
     if asked not in known:
-        member = known[asked] = _membership(request.user, asked[1])
+        member = known[asked] = _membership(request.user, *asked[1:])
         if member:
             request.META[ORGANIZATION] = str(member.organization_id)
     return known[asked]
 
 
-def _membership(user: User, chosen: str | None) -> Member | None:
-    memberships = sorted(user.memberships.select_related("organization"), key=lambda each: each.pk)
-    default = None if chosen and user.is_superuser else next(iter(memberships), None)
-    return next((each for each in memberships if str(each.organization_id) == chosen), default)
+def _membership(user: User, chosen: str | None, only: str | None) -> Member | None:
+    memberships = sorted(user.memberships.select_related("organization"), key=lambda member: member.pk)
+    default = None if only or (chosen and user.is_superuser) else next(iter(memberships), None)
+    return next((member for member in memberships if str(member.organization_id) == chosen), default)
 
 
 def runs_the_platform(request: HttpRequest) -> bool:
-    return isinstance(request.user, User) and request.user.is_superuser
+    bound = request.session.get(SESSION_ONLY)
+    return isinstance(request.user, User) and request.user.is_superuser and not bound
 
 
 def current_organization(request: HttpRequest) -> Organization | None:
@@ -125,7 +129,9 @@ def organizations(request: HttpRequest) -> list[Organization]:
     known: list[Organization] | None = request.__dict__.get("_organizations")
     if known is None:
         rows = Organization.objects.order_by("name", "pk")
-        known = list(rows if request.user.is_superuser else rows.filter(members__user=request.user))
+        if only := request.session.get(SESSION_ONLY):
+            rows = rows.filter(pk=only)
+        known = list(rows if runs_the_platform(request) else rows.filter(members__user=request.user))
         request.__dict__["_organizations"] = known
     return known
 

@@ -11,11 +11,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from accounts import selectors, services
 from accounts.browsers import browser_of, remember
 from accounts.forms import CodeForm, MailForm
-from accounts.models import SignedInSession
 from accounts.services import codes, invites, second_factor, sessions, sign_in
 from config import client_ip
 
-_EMAIL, _NEXT, _CONFIRM = "sign_in_email", "sign_in_next", "sign_in_confirm"
+_EMAIL, _NEXT, _CONFIRM, _JOINS = "sign_in_email", "sign_in_next", "sign_in_confirm", "sign_in_joins"
 _WRONG_CODE = "This code is not right, or not valid any more. Try again, or ask for a new one."
 
 
@@ -38,6 +37,7 @@ def ask_for_code(request: HttpRequest) -> HttpResponse:
     # Not before: whoever only looks at the page leaves no session behind in the database.
     request.session[_EMAIL], request.session[_NEXT] = email, request.GET.get("next", "")
     request.session[_CONFIRM] = "confirm" in request.GET
+    request.session.pop(_JOINS, None)
     asked = redirect("enter-code")
     remember(asked, browser)
     return asked
@@ -65,10 +65,13 @@ def enter_code(request: HttpRequest) -> HttpResponse:
             )
         except codes.CodeRefused:
             form.add_error("code", _WRONG_CODE)
+        except invites.InviteGone:
+            return _invite_gone(request)
         else:
             return _arrive(request) if signed_in else redirect("second-factor")
     status = 422 if form.errors else 200
-    return render(request, "accounts/code.html", {"form": form, "email": email}, status=status)
+    shown = {"form": form, "email": email, "joins": request.session.get(_JOINS)}
+    return render(request, "accounts/code.html", shown, status=status)
 
 
 @never_cache
@@ -84,6 +87,8 @@ def enter_app_code(request: HttpRequest) -> HttpResponse:
             sign_in.by_app(request=request, code=form.cleaned_data["code"], may_enrol=True)
         except second_factor.SecondFactorRefused as refused:
             form.add_error("code", refused.sentence)
+        except invites.InviteGone:
+            return _invite_gone(request)
         except codes.NobodyWaiting:
             return redirect("sign-in")
         else:
@@ -96,6 +101,7 @@ def _arrive(request: HttpRequest) -> HttpResponse:
     """Where the person wanted to go, if that is here."""
     request.session.pop(_EMAIL, None)
     request.session.pop(_CONFIRM, None)
+    request.session.pop(_JOINS, None)
     wanted = request.session.pop(_NEXT, "")
     here = url_has_allowed_host_and_scheme(
         wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
@@ -116,20 +122,31 @@ def accept_invite(request: HttpRequest, token: str) -> HttpResponse:
         invite = invites.open_invite(token)
         if request.method == "GET":
             return render(request, "accounts/invite.html", {"invite": invite})
-        member = invites.accept_invite(token=token)
+        browser = browser_of(request)
+        invites.request_code(token=token, client=client_ip.network(request), browser=browser)
     except invites.InviteGone:
-        return render(request, "accounts/invite_gone.html", status=410)
-    if second_factor.is_needed(member.user):
-        return redirect("sign-in")
-    sessions.begin(request=request, user=member.user, organization_id=member.organization_id)
-    return redirect("admin:index")
+        return _invite_gone(request)
+    except codes.TooManyRequests as refusal:
+        shown = {"invite": invite, "wait": _in_words(refusal.retry_after or 0)}
+        answer = render(request, "accounts/invite.html", shown, status=429)
+        answer["Retry-After"] = str(refusal.retry_after)
+        return answer
+    request.session[_EMAIL], request.session[_NEXT], request.session[_CONFIRM] = invite.email, "", False
+    request.session[_JOINS] = invite.organization.name
+    asked = redirect("enter-code")
+    remember(asked, browser)
+    return asked
+
+
+def _invite_gone(request: HttpRequest) -> HttpResponse:
+    return render(request, "accounts/invite_gone.html", status=410)
 
 
 @never_cache
 @login_required
 @require_GET
 def my_sessions(request: HttpRequest) -> HttpResponse:
-    mine = SignedInSession.objects.filter(user=request.user.pk).order_by("-last_seen_at")
+    mine = sessions.of_person(request).order_by("-last_seen_at")
     shown = {
         "sessions": mine,
         "current": request.session.session_key,
@@ -152,7 +169,7 @@ def pick_organization(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def end_session(request: HttpRequest, pk: int) -> HttpResponse:
-    session = get_object_or_404(SignedInSession, pk=pk, user=request.user.pk)
+    session = get_object_or_404(sessions.of_person(request), pk=pk)
     sessions.end(session=session, because="revoked")
     return redirect("my-sessions")
 

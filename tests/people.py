@@ -94,6 +94,22 @@ def ask_for_code(browser: Browser, email: str) -> str:
     return mailed_code(email)
 
 
+def accept(browser: Browser, token: str, email: str) -> Any:
+    """Accept an invitation on its page, with the code that it mails. Return the answer to the last step."""
+    asked = browser.submit(f"/invites/{token}/")
+    if asked.status_code != 302:
+        return asked
+    return browser.submit("/sign-in/code/", code=mailed_code(email))
+
+
+def accept_by_api(browser: Browser, token: str, email: str) -> Any:
+    """Accept an invitation as a program does. Return the answer to the last step."""
+    asked = browser.call("POST", "/v1/auth/invites/accept", {"token": token})
+    if asked.status_code != 200:
+        return asked
+    return browser.call("POST", "/v1/auth/otp/verify", {"email": email, "code": mailed_code(email)})
+
+
 def sign_in(email: str, **defaults: Any) -> Browser:
     """The browser of a person who has signed in by a mailed code."""
     browser = Browser(**defaults)

@@ -58,7 +58,7 @@ class SignIn(Resource):
         permission=ANYBODY,
         body=OtpVerifyIn,
         answers={200: SignedIn},
-        errors=[401, 503],
+        errors=[401, 404, 503],
     )
     def verify_code(self, request: Request) -> HttpResponse:
         body = self.body(OtpVerifyIn)
@@ -71,7 +71,7 @@ class SignIn(Resource):
         permission=ANYBODY,
         body=SecondFactorIn,
         answers={200: SignedIn},
-        errors=[401, 409, 503],
+        errors=[401, 404, 409, 503],
     )
     def confirm(self, request: Request) -> HttpResponse:
         sign_in.by_app(request=request._request, code=self.body(SecondFactorIn).code, may_enrol=False)
@@ -122,7 +122,8 @@ class Sessions(Resource):
         answers={200: SessionList},
     )
     def list(self, request: Request) -> HttpResponse:
-        mine = SignedInSession.objects.filter(user=_person(request))
+        _require_person(request)
+        mine = sessions.of_person(request._request)
         current = request._request.session.session_key
         page = self.query(ListPage)
         return answer(paginate(mine, page, moment="created_at", show=lambda row: _shown(row, current)))
@@ -135,19 +136,18 @@ class Sessions(Resource):
         errors=[404],
     )
     def end(self, request: Request, session_id: int) -> HttpResponse:
-        found = db.only(SignedInSession.objects.filter(user=_person(request), pk=session_id))
-        if found is None:
+        _require_person(request)
+        session = db.only(sessions.of_person(request._request).filter(pk=session_id))
+        if session is None:
             raise NotFound("You have no session of this id.")
-        shown = _shown(found, request._request.session.session_key)
-        sessions.end(session=found, because="revoked")
+        shown = _shown(session, request._request.session.session_key)
+        sessions.end(session=session, because="revoked")
         return answer(shown)
 
 
-def _person(request: Request) -> User:
-    user = request.user
-    if not isinstance(user, User):
+def _require_person(request: Request) -> None:
+    if not isinstance(request.user, User):
         raise NotAuthenticated("Only a person who signed in has sessions; an API key has none. Sign in at /sign-in/.")
-    return user
 
 
 def _shown(row: SignedInSession, current: str | None) -> dict[str, Any]:

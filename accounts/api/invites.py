@@ -7,12 +7,13 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
+from accounts.browsers import browser_of, remember
 from accounts.idempotency import idempotent_while
 from accounts.models import Invite
 from accounts.roles import Permission, Role
 from accounts.schemas import AcceptInviteIn, InviteIn, InviteList, InviteOut, ListPage, SignedIn
-from accounts.services import invites, second_factor, sessions
-from config import db
+from accounts.services import invites
+from config import client_ip, db
 from config.api.pagination import paginate
 from config.api.resources import ANYBODY, Resource, operation
 from config.api.responses import answer
@@ -67,18 +68,18 @@ class Invites(Resource):
 
     @operation(
         "accept_invite",
-        "Accept an invitation and sign in; the answer sets the session cookie.",
+        "Mail a code to the invited address: `verify_one_time_code` accepts with it, and the cookie of this answer.",
         permission=ANYBODY,
         body=AcceptInviteIn,
         answers={200: SignedIn},
-        errors=[404, 503],
+        errors=[404, 429, 503],
     )
     def accept(self, request: Request) -> HttpResponse:
-        member = invites.accept_invite(token=self.body(AcceptInviteIn).token)
-        if second_factor.is_needed(member.user):
-            return answer({"status": "second_factor_required"})
-        sessions.begin(request=request._request, user=member.user, organization_id=member.organization_id)
-        return answer({"status": "signed_in"})
+        client, browser = client_ip.network(request._request), browser_of(request._request)
+        invites.request_code(token=self.body(AcceptInviteIn).token, client=client, browser=browser)
+        sent = answer({"status": "code_required"})
+        remember(sent, browser)
+        return sent
 
 
 def _shown(invite: Invite) -> dict[str, Any]:

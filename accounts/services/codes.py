@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from accounts import audit, mail, token_hashing
 from accounts.audit import Actor
-from accounts.models import OneTimeCode, User
+from accounts.models import Invite, OneTimeCode, User
 from config import db, leases
 from config.celery import wake
 from config.errors import DomainError
@@ -69,12 +69,13 @@ class NobodyWaiting(DomainError):
     sentence = "Nobody is waiting to confirm here. Begin with a mailed code."
 
 
-def request_code(*, email: str, intent: str, client: str, browser: str) -> None:
+def request_code(*, email: str, intent: str, client: str, browser: str, invite: Invite | None = None) -> None:
     """Ask for a code to be mailed; a new one voids those that this browser asked for before.
 
     Args:
         client: network address of whoever asks.
         browser: the secret in that browser's cookie.
+        invite: the invitation that the code accepts. It is mailed then whether or not the address has an account.
 
     Raises:
         TooManyRequests
@@ -89,6 +90,7 @@ def request_code(*, email: str, intent: str, client: str, browser: str) -> None:
             browser=token_hashing.digest(_BROWSER, browser),
             known=_is_known(email, browser),
             expires_at=timezone.now() + LIFETIME,
+            invite=invite,
         )
         if not asked.known:
             most, strangers = settings.CODES_PER_HOUR_AND_CLIENT, OneTimeCode.objects.filter(client=client, known=False)
@@ -206,12 +208,22 @@ def _limit(times: Sequence[datetime], most: int, window: timedelta) -> None:
 
 
 def _send(row: OneTimeCode) -> mail.Outcome:
-    if not User.objects.filter(email=row.email, is_active=True).exists():
+    if not _is_awaited(row):
         return mail.NOT_SENT
     code = f"{secrets.randbelow(10**DIGITS):0{DIGITS}}"
     leases.renew(row, lasts=mail.LEASE, digest=token_hashing.digest(PURPOSE, f"{row.pk}:{code}"))
-    mail.send("one_time_code", to=row.email, subject="Your sign-in code", context={"code": code})
+    joins = " ".join(row.invite.organization.name.split()) if row.invite else ""  # a name may have line breaks
+    subject = f"Your code to join {joins}" if joins else "Your sign-in code"
+    mail.send("one_time_code", to=row.email, subject=subject, context={"code": code, "joins": joins})
     return mail.Outcome(sent=True, record=lambda: _audit("sign_in.code_sent", row))
+
+
+def _is_awaited(row: OneTimeCode) -> bool:
+    """Whether the address has an account that may sign in, or none yet and the invitation is open."""
+    user = db.only(User.objects.filter(email=row.email))
+    if user:
+        return user.is_active
+    return row.invite is not None and row.invite.status == "open"
 
 
 def _audit(verb: str, row: OneTimeCode, **detail: int) -> None:

@@ -12,7 +12,7 @@ from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.models import Invite, Member, Organization
 from accounts.roles import Permission, Role
-from accounts.services import lineage
+from accounts.services import codes, lineage
 from accounts.services.members import join, require_reach
 from config import db, leases
 from config.celery import wake
@@ -33,7 +33,7 @@ class InviteGone(NotFound):
     """The invitation was used, revoked, replaced or is too old, or there never was one."""
 
     code = "invite_gone"
-    sentence = "This invitation is not open. Ask whoever invited you for a new one."
+    sentence = "This invitation is not open. Ask the person who invited you for a new one."
 
 
 @requires(Permission.MANAGE_MEMBERS)
@@ -106,15 +106,27 @@ def open_invite(token: str) -> Invite:
     return found
 
 
-def accept_invite(*, token: str) -> Member:
-    """Make the invited address a member. Whoever has the link has the mail, so they may be signed in.
+def request_code(*, token: str, client: str, browser: str) -> Invite:
+    """Mail a code to the invited address. Given in this browser, it signs in and accepts: see `sign_in`.
+
+    The link alone is worth nothing: mails are forwarded, and programs open the links in them.
+
+    Raises:
+        InviteGone, TooManyRequests
+    """
+    invite = open_invite(token)
+    codes.request_code(email=invite.email, intent="invite", client=client, browser=browser, invite=invite)
+    return invite
+
+
+def accept_invite(*, invite: Invite) -> Member:
+    """Make the invited address a member, once its code was given.
 
     Raises:
         InviteGone
     """
-    invite = open_invite(token)
     with transaction.atomic():
-        if not _if_open(invite).update(accepted_at=timezone.now()):
+        if not _if_open(invite).filter(expires_at__gt=timezone.now()).update(accepted_at=timezone.now()):
             raise InviteGone
         actor = audit.Actor("member", "", invite.email)
         member = join(organization_id=invite.organization_id, email=invite.email, role=Role(invite.role), actor=actor)

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib.auth import SESSION_KEY, login, logout
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -19,12 +19,18 @@ _SEEN_STEP = timedelta(minutes=1)
 
 
 def begin(
-    *, request: HttpRequest, user: User, organization_id: uuid.UUID | None = None, confirmed: bool = False
+    *,
+    request: HttpRequest,
+    user: User,
+    organization_id: uuid.UUID | None = None,
+    only: bool = False,
+    confirmed: bool = False,
 ) -> None:
     """Sign a person in: a new session id, so that one fixed beforehand by somebody else is worth nothing.
 
     Args:
         organization_id: the one to act in; else the person's first.
+        only: whether the session reaches no other organization of the person.
         confirmed: whether they proved their second factor.
     """
     now = timezone.now()
@@ -35,6 +41,7 @@ def begin(
         login(request, user, backend="accounts.backends.MemberBackend")
         request.session.cycle_key()
         request.session[selectors.SESSION_ORGANIZATION] = organization_id and str(organization_id)
+        request.session[selectors.SESSION_ONLY] = str(organization_id) if only else None
         request.session[selectors.SESSION_CONFIRMED] = confirmed
         SignedInSession.objects.create(
             user=user,
@@ -47,10 +54,17 @@ def begin(
         _audit("sign_in.succeeded", user)
 
 
-def confirm(*, request: HttpRequest) -> None:
-    """Note that the person of this session proved their second factor. Forms that they have open stay good."""
+def confirm(*, request: HttpRequest, organization_id: uuid.UUID | None = None) -> None:
+    """Note that the person of this session signed in again, with their second factor. Forms they have open stay good.
+
+    Args:
+        organization_id: the one to act in; else as before.
+    """
     renew(request=request)
     request.session[selectors.SESSION_CONFIRMED] = True
+    request.session[selectors.SESSION_ONLY] = None
+    if organization_id:
+        request.session[selectors.SESSION_ORGANIZATION] = str(organization_id)
     _audit("session.confirmed", SignedInSession.objects.get(session_key=request.session.session_key).user)
 
 
@@ -103,6 +117,14 @@ def end_stale() -> None:
     for session in SignedInSession.objects.filter(idle | too_old).select_related("user"):
         end(session=session, because="expired")
     SessionStore.clear_expired()
+
+
+def of_person(request: HttpRequest) -> QuerySet[SignedInSession]:
+    """Return the sessions that the signed-in person may see and end: a session bound to one organization sees itself."""
+    mine = SignedInSession.objects.filter(user=request.user.pk)
+    if request.session.get(selectors.SESSION_ONLY):
+        return mine.filter(session_key=request.session.session_key)
+    return mine
 
 
 def is_signed_in(request: HttpRequest) -> bool:

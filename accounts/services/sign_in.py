@@ -1,5 +1,7 @@
 """The steps of signing in: the mailed code, then, where it is asked for, the second factor."""
 
+import uuid
+
 from django.db import transaction
 from django.db.models import F
 from django.http import HttpRequest
@@ -7,11 +9,12 @@ from django.utils import timezone
 
 from accounts.browsers import browser_of
 from accounts.models import OneTimeCode, User
-from accounts.services import codes, second_factor, sessions
+from accounts.services import codes, invites, second_factor, sessions
 from accounts.services.codes import CodeRefused, NobodyWaiting
 from accounts.services.second_factor import NotEnrolled, SecondFactorRefused
 
 _PENDING = "sign_in_code"
+_NEW = "sign_in_of_new_account"
 
 
 def by_code(*, request: HttpRequest, email: str, code: str, confirm: bool = False) -> bool:
@@ -22,16 +25,21 @@ def by_code(*, request: HttpRequest, email: str, code: str, confirm: bool = Fals
 
     Raises:
         CodeRefused
+        InviteGone: the code was to accept an invitation, which ended meanwhile.
     """
     verified = codes.verify_code(email=email, code=code, browser=browser_of(request))
-    user = codes.owner(verified)
+    user, is_new = codes.owner(verified), False
+    if verified.invite and not (user and second_factor.is_needed(user)):
+        if user is None and User.objects.filter(email=verified.email).exists():
+            raise CodeRefused  # the account is closed
+        is_new, user = user is None, invites.accept_invite(invite=verified.invite).user
     if user is None:
         raise CodeRefused
     if not (confirm or second_factor.is_needed(user)):
-        sessions.begin(request=request, user=user)
+        sessions.begin(request=request, user=user, organization_id=_joined(verified), only=is_new)
         return True
     sessions.renew(request=request)
-    request.session[_PENDING] = verified.pk
+    request.session[_PENDING], request.session[_NEW] = verified.pk, is_new
     return False
 
 
@@ -71,6 +79,7 @@ def by_app(*, request: HttpRequest, code: str, may_enrol: bool) -> None:
         SecondFactorRefused: it is wrong. After five of them the mailed code is worth nothing any more.
         NobodyWaiting: nobody in this session owes one.
         NotEnrolled
+        InviteGone: the mailed code was to accept an invitation, which ended meanwhile.
     """
     pending, user = _waiting(request)
     secret = secret_to_enrol(request)
@@ -84,14 +93,21 @@ def by_app(*, request: HttpRequest, code: str, may_enrol: bool) -> None:
                 second_factor.enrol(user=user, secret=secret, code=code)
             else:
                 second_factor.confirm(user=user, code=code)
+            if pending.invite and not user.memberships.filter(organization=pending.invite.organization).exists():
+                invites.accept_invite(invite=pending.invite)
     except SecondFactorRefused:
         second_factor.note_refusal(user)
         raise
     del request.session[_PENDING]
+    is_new, organization_id = request.session.pop(_NEW, False), _joined(pending)
     if sessions.is_of(request, user):
-        sessions.confirm(request=request)
+        sessions.confirm(request=request, organization_id=organization_id)
     else:
-        sessions.begin(request=request, user=user, confirmed=True)
+        sessions.begin(request=request, user=user, organization_id=organization_id, only=is_new, confirmed=True)
+
+
+def _joined(code: OneTimeCode) -> uuid.UUID | None:
+    return code.invite.organization_id if code.invite else None
 
 
 def _complete(pending: OneTimeCode) -> None:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts import audit, tasks
 from accounts.models import AuditEvent
 from accounts.roles import Role
-from tests.people import Browser, add_person, another, ask_for_code, mailed_token, sign_in
+from tests.people import Browser, accept, add_person, another, ask_for_code, mailed_token, sign_in
 
 pytestmark = pytest.mark.django_db
 
@@ -160,7 +160,7 @@ def invites_and_revokes(browser: Browser, api) -> None:
 
 def accepts_an_invitation(browser: Browser, api) -> None:
     api.post("/v1/auth/invites", b'{"email": "new@bank.example", "role": "editor"}')
-    browser.submit(f"/invites/{mailed_token('new@bank.example')}/")
+    accept(browser, mailed_token("new@bank.example"), "new@bank.example")
 
 
 def makes_revokes_and_uses_a_key(browser: Browser, api) -> None:

@@ -13,7 +13,7 @@ from accounts.callers import Caller
 from accounts.models import ApiKey, AuditEvent, Invite, Member, OneTimeCode, SignedInSession, User
 from accounts.roles import Role
 from accounts.services import codes, invites, lineage, members, second_factor
-from tests.people import Browser, add_person, another, ask_for_code, caller, mailed_token
+from tests.people import Browser, add_person, another, ask_for_code, caller, mailed_code, mailed_token
 from tests.threads import at_once
 
 OWNER = "owner@bank.example"
@@ -81,28 +81,40 @@ def test_of_equal_invitations_one_stays_open(bank):
     assert Invite.objects.filter(revoked_at=None).count() == 1
 
 
+def invited(bank) -> tuple[Invite, list[tuple[Browser, str]]]:
+    """An invitation, and browsers that were each mailed a code for it."""
+    made = invites.invite(caller=caller(bank), email="new@bank.example", role=Role.EDITOR)
+    token, waiting = mailed_token("new@bank.example"), []
+    for number in range(4):
+        browser = Browser(REMOTE_ADDR=f"192.0.2.{number}")
+        assert browser.call("POST", "/v1/auth/invites/accept", {"token": token}).status_code == 200
+        waiting.append((browser, mailed_code("new@bank.example")))
+    return made, waiting
+
+
+def give(browser: Browser, code: str) -> int:
+    sent = {"email": "new@bank.example", "code": code}
+    return with_cookies_of(browser).call("POST", "/v1/auth/otp/verify", sent).status_code
+
+
 def test_an_invitation_is_accepted_once(bank):
-    invites.invite(caller=caller(bank), email="new@bank.example", role=Role.EDITOR)
-    token = mailed_token("new@bank.example")
-
-    def accept(_: int) -> int:
-        return Browser().call("POST", "/v1/auth/invites/accept", {"token": token}).status_code
-
-    assert sorted(at_once(SENDERS, accept)) == [200] + [404] * (SENDERS - 1)
+    """By four browsers, and twice by each."""
+    _, waiting = invited(bank)
+    answers = at_once(SENDERS, lambda number: give(*waiting[number % 4]))
+    assert sorted(answers) == [200] + [401] * 4 + [404] * 3
     assert AuditEvent.objects.filter(verb="invite.accepted").count() == 1
     assert Member.objects.filter(user__email="new@bank.example").count() == 1
     assert SignedInSession.objects.count() == 1
 
 
 def test_an_invitation_is_either_accepted_or_revoked(bank):
-    made = invites.invite(caller=caller(bank), email="new@bank.example", role=Role.EDITOR)
-    token = mailed_token("new@bank.example")
+    made, waiting = invited(bank)
 
     def either(number: int) -> None:
         if number % 2:
             invites.revoke_invite(invite=Invite.objects.get(pk=made.pk), caller=caller(bank))
         else:
-            Browser().call("POST", "/v1/auth/invites/accept", {"token": token})
+            give(*waiting[number // 2])
 
     at_once(SENDERS, either)
     made.refresh_from_db()
@@ -209,15 +221,14 @@ def test_a_key_that_makes_others_while_it_is_revoked_leaves_none(bank, api):
 
 def test_an_invitation_is_replaced_while_it_is_accepted(bank):
     """Each waits for the other's row only after its own locks allow the other to go on."""
-    invites.invite(caller=caller(bank), email="new@bank.example", role=Role.EDITOR)
-    token = mailed_token("new@bank.example")
+    made = invites.invite(caller=caller(bank), email="new@bank.example", role=Role.EDITOR)
 
     def either(number: int) -> None:
         with suppress(invites.InviteGone, invites.AlreadyMember):
             if number % 2:
                 invites.invite(caller=caller(bank), email="new@bank.example", role=Role.EDITOR)
             else:
-                invites.accept_invite(token=token)
+                invites.accept_invite(invite=made)
 
     at_once(8, either)
     assert Invite.objects.for_organization(bank).filter(accepted_at=None, revoked_at=None).count() <= 1

@@ -15,7 +15,7 @@ from accounts.services import invites, members, second_factor
 from tests.access.test_second_factor import shown_secret
 from tests.accounts.belongings import Belongings
 from tests.accounts.endpoints import ENDPOINTS, NOBODYS
-from tests.people import Browser, add_person, ask_for_code, caller, events, mailed_code, mailed_token, sign_in
+from tests.people import Browser, accept, add_person, ask_for_code, caller, events, mailed_code, mailed_token, sign_in
 
 pytestmark = pytest.mark.django_db
 
@@ -56,7 +56,7 @@ def joined(organization) -> Browser:
     services.create_organization(name="Other Bank", owner_email="both@bank.example", actor=SYSTEM)
     browser = sign_in("both@bank.example")
     invites.invite(caller=caller(organization), email="both@bank.example", role=Role.OWNER)
-    assert browser.submit(f"/invites/{mailed_token('both@bank.example')}/")["Location"] == "/sign-in/"
+    assert accept(browser, mailed_token("both@bank.example"), "both@bank.example")["Location"] == "/sign-in/app/"
     browser.submit("/admin/", "/account/organization/", organization=str(organization.pk))
     return browser
 

@@ -32,8 +32,9 @@ UNGUARDED = {
         "accounts.services.sessions.begin",
         "accounts.services.sessions.renew",
     },
-    "Whoever has the link of an invitation has the mail that it was sent to.": {
+    "An invited person shows the link, and then a code that was mailed to the invited address.": {
         "accounts.services.invites.open_invite",
+        "accounts.services.invites.request_code",
         "accounts.services.invites.accept_invite",
     },
     "People look after their own app, sessions and first steps, whatever their role.": {
@@ -144,6 +145,7 @@ UNGUARDED = {
         "accounts.services.second_factor.unseal",
         "accounts.services.sessions.is_signed_in",
         "accounts.services.sessions.is_of",
+        "accounts.services.sessions.of_person",
         "custody.services.dispose.prepare",
         "custody.services.dispose.signed_disposals",
         "custody.services.repair.outside_the_database",

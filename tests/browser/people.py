@@ -23,6 +23,12 @@ def enter(page: Page, code: str, button: str = "Sign in") -> None:
     page.get_by_role("button", name=button).click()
 
 
+def accept(site: Service, page: Page, address: str) -> None:
+    """On the page of an invitation: ask for its code and enter it."""
+    code = site.code(address, page.get_by_role("button", name="Email me a code").click)
+    enter(page, code, "Accept and sign in")
+
+
 def sign_in(site: Service, page: Page, address: str = OWNER) -> None:
     enter(page, ask_for_code(site, page, address))
     expect(page.get_by_role("heading", name="Back office")).to_be_visible()

@@ -51,24 +51,32 @@ class Service:
     def member(self, address: str, role: str) -> str:
         """Make somebody a member, without a browser. Returns the address."""
         token = self.invitation(address, role).rstrip("/").rpartition("/")[2]
-        self.call("POST", "/v1/auth/invites/accept", f'{{"token": "{token}"}}'.encode())
+        with self._program() as (_, post):
+            code = self.code(address, lambda: post("invites/accept", token=token))
+            post("otp/verify", email=address, code=code)
         return address
 
     def signed_in(self, address: str) -> StorageState:
-        """What the browser of a person keeps once they have signed in, without a browser."""
-        kept = SimpleCookie()
+        """Return what the browser of a person keeps once they have signed in, without a browser."""
+        with self._program() as (cookies, post):
+            code = self.code(address, lambda: post("otp/request", email=address))
+            post("otp/verify", email=address, code=code)
+        return {"cookies": [{"name": name, "value": cookie.value, "url": self.url} for name, cookie in cookies.items()]}
+
+    @contextmanager
+    def _program(self) -> Iterator[tuple[SimpleCookie, Callable[..., None]]]:
+        """Yield the cookies of a program without a key, and its way to post to paths below /v1/auth."""
+        cookies = SimpleCookie()
         with self.live.client() as client:
 
-            def post(step: str, **body: str) -> None:
-                cookies = "; ".join(f"{name}={each.value}" for name, each in kept.items())
-                answer = client.request("POST", f"/v1/auth/otp/{step}", json.dumps(body).encode(), Cookie=cookies)
+            def post(path: str, **body: str) -> None:
+                sent = "; ".join(f"{name}={cookie.value}" for name, cookie in cookies.items())
+                answer = client.request("POST", f"/v1/auth/{path}", json.dumps(body).encode(), Cookie=sent)
                 assert answer.status == 200, answer.body
                 for cookie in answer.headers.get_all("Set-Cookie", []):
-                    kept.load(cookie)
+                    cookies.load(cookie)
 
-            code = self.code(address, lambda: post("request", email=address))
-            post("verify", email=address, code=code)
-        return {"cookies": [{"name": name, "value": each.value, "url": self.url} for name, each in kept.items()]}
+            yield cookies, post
 
     def require_second_factor(self, required: bool) -> None:
         body = b'{"second_factor_required": true}' if required else b'{"second_factor_required": false}'

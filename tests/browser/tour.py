@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pyotp
 from playwright.sync_api import Page, expect
 
-from tests.browser.people import another, ask_for_code, enter
+from tests.browser.people import accept, another, ask_for_code, enter
 from tests.browser.service import Service
 
 
@@ -26,8 +26,8 @@ def _pages(site: Service, page: Page, newcomer: str) -> Iterator[str]:
     link = site.invitation(newcomer, "approver")
     page.goto(link)
     yield "invitation"
-    page.get_by_role("button", name="Accept and sign in").click()
-    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    accept(site, page, newcomer)
+    expect(page.get_by_role("heading", name="Confirm with your app")).to_be_visible()
     page.goto(link)
     yield "invitation gone"
     page.goto("/sign-in/")

@@ -26,7 +26,7 @@ from accounts.roles import Role  # noqa: E402
 from custody.models import Key  # noqa: E402
 from notices.phrasebook_csv import COLUMNS, read_table  # noqa: E402
 from notices.services import put_phrases  # noqa: E402
-from tests.people import Browser, ask_for_code, mailed_token, sign_in  # noqa: E402
+from tests.people import Browser, accept_by_api, ask_for_code, mailed_token, sign_in  # noqa: E402
 
 OWNER, APPROVER, EDITOR = (f"{name}@bank.example" for name in ("owner", "approver", "editor"))
 ODD = "odd/\"id\"/../with \\ %2F?a=b&c#; 'quotes', tab\t, \u2028 and ünïcødé 🙂/"
@@ -168,8 +168,8 @@ def people(made: Installation) -> None:
     made.call("DELETE", f"auth/api-keys/{revoked['key_id']}")
     made.call("POST", "auth/invites", {"email": "open@bank.example", "role": "auditor"})
     made.call("POST", "auth/invites", {"email": "auditor@bank.example", "role": "auditor"})
-    joined = {"token": mailed_token("auditor@bank.example")}
-    assert Client().post("/v1/auth/invites/accept", joined, content_type="application/json").status_code == 200
+    auditor = "auditor@bank.example"
+    assert accept_by_api(Browser(), mailed_token(auditor), auditor).status_code == 200
     made.call("PATCH", "auth/organization", {"second_factor_required": True})
     browser = Browser()
     assert browser.submit("/sign-in/code/", code=ask_for_code(browser, APPROVER))["Location"] == "/sign-in/app/"
