@@ -19,7 +19,13 @@ from custody.models import Entry, SealedObject
 from decisions.models import Decision
 from tests.throwaway import free_port, wait_for_port
 
-_NAMES = {"config.web": "web", "--hostname worker@": "worker", "--hostname poller@": "poller", " beat": "clock"}
+_NAMES = {
+    "config.web": "web",
+    "--hostname worker@": "worker",
+    "--hostname custody@": "custody",
+    "--hostname poller@": "poller",
+    " beat": "clock",
+}
 """The parts of `manage.py serve` by what their command lines hold."""
 _SIZE = """
     SELECT sum(pg_total_relation_size(relation)), sum(pg_indexes_size(relation))

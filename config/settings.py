@@ -37,6 +37,9 @@ SECRET_KEY_FALLBACKS = [
 # Where sealed records are kept: "database" commits custody and index together, "filesystem" puts them below DATA_DIR.
 CUSTODY_VAULT = env.str("CUSTODY_VAULT", default="database")
 
+# Connectors of an organization pause while so many of its records wait for a signature or their vault.
+MAX_QUEUED_RECORDS = max(1, env.int("MAX_QUEUED_RECORDS", default=5000))
+
 # Where disposals are written down outside of the database, so that a restored backup revives none: a folder, or
 # "storage" for each organization's own. Nothing: a restore revives them.
 RETENTION_JOURNAL = env.str("RETENTION_JOURNAL", default=f"folder:{DATA_DIR / 'journal'}")
@@ -140,9 +143,10 @@ else:
         "data_folder_out": str(BROKER_DIR),
         "control_folder": str(BROKER_DIR / "control"),
     }
-# A worker that is not told otherwise (`-Q`) takes from all of them.
-POLL_QUEUE, OTHER_QUEUES = "poll", ("dispatch", "custody", "mail", "default")  # a poll may take minutes
-CELERY_TASK_QUEUES = [Queue(name) for name in (*OTHER_QUEUES, POLL_QUEUE)]
+# A worker without `-Q` takes from all of them. Polls take minutes and a backlog of records hours, so that each has
+# workers apart from those that send sign-in codes.
+WORKER_QUEUES = {"worker": ("dispatch", "mail", "default"), "custody": ("custody",), "poller": ("poll",)}
+CELERY_TASK_QUEUES = [Queue(name) for queues in WORKER_QUEUES.values() for name in queues]
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_ROUTES = ["config.periodic.route"]
 CELERY_TASK_ACKS_LATE = True

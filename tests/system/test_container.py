@@ -27,7 +27,7 @@ pytestmark = pytest.mark.once
 
 COMPOSE = yaml.safe_load((CHECKOUT / "compose.yaml").read_text())
 CHOSEN = {"CUSTODY_VAULT": "filesystem"}  # the variables that an administrator sets beside compose.yaml
-OURS = ("migrate", "web", "worker", "poller", "beat")
+OURS = ("migrate", "web", "worker", "custody", "poller", "beat")
 
 
 @pytest.fixture(scope="module")
@@ -120,16 +120,16 @@ def services(built: Build) -> Iterator[Running]:
 def test_the_services_start_in_order_work_together_and_end_when_told(services: Running):
     migrated = services.start("migrate").wait(HANGS_SECONDS)
     assert migrated == 0, services.log("migrate").read_text()
-    for service in ("web", "worker", "poller", "beat"):
+    for service in ("web", "worker", "custody", "poller", "beat"):
         services.start(service)
     wait_until(lambda: listens(services.port), "the web server listens")
     with Client(services.port, services.key) as client:
         wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
-        for service in ("web", "worker", "poller", "beat"):
+        for service in ("web", "worker", "custody", "poller", "beat"):
             wait_until(lambda service=service: services.healthy(service), f"{service} is healthy")
         take_a_record(services, client)
         the_worker_finishes_what_was_reserved(services, client)
-    for service in ("beat", "poller", "worker", "web"):
+    for service in ("beat", "poller", "custody", "worker", "web"):
         services.processes[service].terminate()
         assert services.processes[service].wait(HANGS_SECONDS) == 0, services.log(service).read_text()
         assert "Traceback" not in services.log(service).read_text()
@@ -231,13 +231,10 @@ def test_no_secret_stands_in_the_file_or_in_an_environment():
     assert set(COMPOSE["secrets"]) == {s for each in COMPOSE["services"].values() for s in each.get("secrets", [])}
 
 
-def test_the_workers_of_the_image_take_from_every_queue_between_them_and_polls_hold_up_no_other():
-    queues = {}
-    for name in ("worker", "poller"):
+def test_the_workers_of_the_image_take_from_the_queues_that_those_of_serve_take_from():
+    for name, queues in settings.WORKER_QUEUES.items():
         command = COMPOSE["services"][name]["command"]
-        queues[name] = command[command.index("--queues") + 1].split(",")
-    assert queues == {"worker": list(settings.OTHER_QUEUES), "poller": [settings.POLL_QUEUE]}
-    assert {each.name for each in settings.CELERY_TASK_QUEUES} == {*queues["worker"], *queues["poller"]}
+        assert command[command.index("--queues") + 1].split(",") == list(queues)
 
 
 def test_the_web_server_of_the_image_runs_as_serve_runs_it(built: Build):

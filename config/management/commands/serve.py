@@ -28,8 +28,8 @@ WEB_SERVER = [*GRANIAN, "--workers", str(_PROCESSES), "--workers-kill-timeout", 
 
 class Command(BaseCommand):
     help = (
-        "Run the web server, a worker, another one for polls, and the clock together. One that ends is started again; "
-        "one that cannot start ends all of them, and so does Ctrl-C."
+        "Run the web server, a worker, one for custody, one for polls, and the clock together. A process that ends is "
+        "started again; a process that cannot start ends all of them, and so does Ctrl-C."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -51,8 +51,10 @@ class Command(BaseCommand):
         schedule = ["--schedule", settings.CELERY_BEAT_SCHEDULE_FILENAME]
         parts = [
             part("web server", [sys.executable, "-m", *WEB_SERVER, *address]),
-            part("worker", [*worker, "--hostname", "worker@%h", "--queues", ",".join(settings.OTHER_QUEUES)]),
-            part("poller", [*worker, "--hostname", "poller@%h", "--queues", settings.POLL_QUEUE]),
+            *(
+                part(name, [*worker, "--hostname", f"{name}@%h", "--queues", ",".join(queues)])
+                for name, queues in settings.WORKER_QUEUES.items()
+            ),
             part("clock", [*celery, "beat", *schedule, "--loglevel", "WARNING"]),
         ]
         try:
