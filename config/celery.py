@@ -31,17 +31,20 @@ def forget_task(**_: Any) -> None:
     structlog.contextvars.unbind_contextvars("task")
 
 
-def wake(task: str) -> None:
+def wake(task: str, *, expires: float = 60) -> None:
     """Start a task of this path as soon as the current transaction is committed.
+
+    Args:
+        expires: seconds after which a message that no worker took is dropped.
 
     Only a hint: the committed row is the queue, beat starts the same task anyway, and a broker that is down must not
     fail a request whose work is done.
     """
-    transaction.on_commit(lambda: _send(task), robust=True)
+    transaction.on_commit(lambda: _send(task, expires), robust=True)
 
 
-def _send(task: str) -> None:
+def _send(task: str, expires: float) -> None:
     try:
-        import_string(task).apply_async(expires=60, retry=False)
+        import_string(task).apply_async(expires=expires, retry=False)
     except (OperationalError, OSError) as error:
         structlog.get_logger("celery").warning("broker does not take wake-ups", task=task, exc_info=error)

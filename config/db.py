@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import psycopg
 from django.core.signals import request_started
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Field, QuerySet
 from django.db.models.sql import Query
@@ -83,6 +83,19 @@ def lock(*names: str) -> None:
         with connection.cursor() as cursor:
             for name in sorted(names):  # in one order, so that no two wait for each other
                 cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+
+
+@contextmanager
+def index_order() -> Iterator[None]:
+    """Begin a transaction in which PostgreSQL reads an index in its order up to a query's limit.
+
+    Without recent statistics it takes the rows of a backlog for few, and sorts all of them for each claim.
+    """
+    with transaction.atomic():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL enable_bitmapscan = off")
+        yield
 
 
 @contextmanager

@@ -12,10 +12,12 @@ from functools import reduce
 from operator import or_
 from typing import Any, TypeVar
 
-from django.db import models, transaction
+from django.db import models
 from django.db.models import F, Q, QuerySet
+from django.db.models.expressions import Combinable
 from django.utils import timezone
 
+from config import db
 from config.errors import DomainError
 
 _FIRST_PAUSE = timedelta(minutes=1)
@@ -58,7 +60,9 @@ def pause(failures: int, longest: timedelta = _LONGEST_PAUSE, *, first: timedelt
     return backoff
 
 
-def claim(waiting: QuerySet[Row], *, lasts: timedelta, most: int = 1, order: Sequence[str] = ("pk",)) -> list[Row]:
+def claim(
+    waiting: QuerySet[Row], *, lasts: timedelta, most: int = 1, order: Sequence[str | Combinable] = ("pk",)
+) -> list[Row]:
     """Take over rows that nobody holds and whose next try is due.
 
     Args:
@@ -69,7 +73,7 @@ def claim(waiting: QuerySet[Row], *, lasts: timedelta, most: int = 1, order: Seq
     """
     now, token = timezone.now(), uuid.uuid4()
     ready = waiting.filter(free(), Q(next_try_at=None) | Q(next_try_at__lte=now)).order_by(*order)
-    with transaction.atomic():
+    with db.index_order():
         rows = list(ready.select_for_update(skip_locked=True, of=("self",))[:most])
         held = {"lease_token": token, "lease_until": now + lasts}
         waiting.model._base_manager.filter(pk__in=[row.pk for row in rows]).update(**held, attempts=F("attempts") + 1)

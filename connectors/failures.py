@@ -23,6 +23,11 @@ class Failure:
 
 
 OF_STORAGE = Failure("system", "The service could not store records.", "No action needed; it will be retried.")
+OF_BACKLOG = Failure(
+    "",
+    "Polls pause: too many records of this organization wait for their signature or storage.",
+    "No action needed; polls go on once fewer wait. If that takes long, check the organization's key and storage.",
+)
 OF_OURS = Failure("system", "The service failed while it read this source.", "See the service log for details.")
 
 

@@ -157,6 +157,7 @@ class PollRun(models.Model):
         RUNNING = "running", "under way, or ended by a crash"
         FINISHED = "finished", "read to the end"
         MORE = "more", "its time was over; goes on at once"
+        WAITING = "waiting", "pauses until fewer records wait for custody"
         FAILED = "failed", "failed"
         OVERTAKEN = "overtaken", "the connector was changed, or another worker took over"
 
@@ -177,7 +178,7 @@ class PollRun(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(outcome__in=["running", "finished", "more", "failed", "overtaken"]),
+                condition=Q(outcome__in=["running", "finished", "more", "waiting", "failed", "overtaken"]),
                 name="poll_runs_of_known_outcomes",
             ),
             models.CheckConstraint(

@@ -273,18 +273,26 @@ class Entry(models.Model):
         return str(self.record_id)
 
 
-class WaitingObjectQuerySet(TenantQuerySet["WaitingObject"]):
-    organization_path = "record__organization"
-
-
 class WaitingObject(Leased):
     """The sealed object of a queued or reserved entry, which waits here until it is in its vault. Who puts it there
     holds the lease: the request that brought it, or the reconciler, which signs it first if it is queued."""
 
+    DUE = Coalesce("lease_until", "next_try_at", "queued_at")
+    """Since when a worker may claim the row; of a later time, when it may. A lease outlasts the pause before it."""
+
     record = models.OneToOneField(Entry, on_delete=models.PROTECT, primary_key=True, related_name="+")
+    organization = models.ForeignKey(
+        Organization, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False
+    )  # its entry's, whose constraint holds for both
+    queued_at = models.DateTimeField()
     body = models.BinaryField()
 
-    objects = WaitingObjectQuerySet.as_manager()
+    objects = TenantQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index("organization", Coalesce("lease_until", "next_try_at", "queued_at"), name="waiting_by_turn")
+        ]
 
     def __str__(self) -> str:
         return str(self.pk)

@@ -86,11 +86,12 @@ def new_record(sealed: Sealed, submission: Submission, place: Place) -> NewRecor
     stored: SealedObject | WaitingObject
     if place.state == Entry.State.STORED:
         stored = SealedObject(key=object_key(sealed.organization_id, sealed.record_id), body=body)
-    elif place.state == Entry.State.RESERVED:
-        lease = {"lease_token": place.lease_token, "lease_until": sealed.received_at + LEASE}
-        stored = WaitingObject(record=entry, body=body, **lease)
     else:
-        stored = WaitingObject(record=entry, body=body)
+        owner = {"organization_id": sealed.organization_id, "queued_at": sealed.received_at}
+        lease: dict[str, Any] = {}
+        if place.state == Entry.State.RESERVED:
+            lease = {"lease_token": place.lease_token, "lease_until": sealed.received_at + LEASE}
+        stored = WaitingObject(record=entry, body=body, **owner, **lease)
     return NewRecord(
         entry,
         stored,

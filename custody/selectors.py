@@ -10,6 +10,7 @@ from datetime import datetime
 from threading import BoundedSemaphore
 from typing import Any
 
+from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -268,6 +269,12 @@ def queue_lag_seconds() -> int:
     queued = Entry.objects.unscoped("operators watch one queue").filter(state=Entry.State.QUEUED)
     oldest = queued.order_by("received_at").values_list("received_at", flat=True).first()
     return max(0, round((timezone.now() - oldest).total_seconds())) if oldest else 0
+
+
+def queue_is_full(organization_id: uuid.UUID) -> bool:
+    """Whether as many records of an organization wait for a signature or their vault as connectors may queue."""
+    waiting = WaitingObject.objects.for_organization(organization_id).order_by(WaitingObject.DUE)
+    return waiting[settings.MAX_QUEUED_RECORDS - 1 : settings.MAX_QUEUED_RECORDS].exists()
 
 
 def record_id(organization_id: uuid.UUID, identity: str) -> uuid.UUID:

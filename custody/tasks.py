@@ -1,19 +1,22 @@
 import time
 
+from config.celery import wake
 from config.periodic import periodic
 from custody import services
 
-_SECONDS = 25
-"""The clock asks again after thirty."""
+_SECONDS = 5
+"""After so long a slice ends, so that other tasks of the queue have their turn."""
 
 
 @periodic(30, queue="custody")
 def reconcile() -> None:
-    """Finish queued and reserved records until none is due or the time is over. Woken by what was queued, and by the
-    clock."""
+    """Finish queued and reserved records until none is due or the slice is over; then ask for the next slice. Woken by
+    requests that queue a record, and by the clock."""
     ends = time.monotonic() + _SECONDS
-    while services.reconcile()[0] and time.monotonic() < ends:
-        pass
+    while services.reconcile(seconds=ends - time.monotonic())[0]:
+        if time.monotonic() >= ends:
+            wake(reconcile.name)
+            return
 
 
 @periodic(60, queue="custody")

@@ -24,6 +24,13 @@ class CustodyWaits(Fault):
     sentence = "Custody does not take records right now."
 
 
+class CustodyFull(Fault):
+    """A queue of the organization's records that polls may not lengthen."""
+
+    code, status = "custody_full", 503
+    sentence = "Too many records of this organization wait for their signature or storage."
+
+
 @dataclass(frozen=True, slots=True)
 class Bad:
     """An item for the quarantine."""

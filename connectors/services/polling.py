@@ -24,8 +24,9 @@ from connectors.kinds.base import Batch, Cursor, MachineFault, SourceFault
 from connectors.models import LONGEST_NAME, LONGEST_POSITION, Alert, Connector, PollRun, Quarantined
 from connectors.services import claims, ledger, unserved
 from connectors.services.alerts import alert
-from connectors.services.intake import Bad, CustodyWaits, Intake, take
+from connectors.services.intake import Bad, CustodyFull, CustodyWaits, Intake, take
 from connectors.texts import identifying, storable
+from custody.selectors import queue_is_full
 
 log = structlog.get_logger("connectors")
 
@@ -40,6 +41,7 @@ SLICE_SECONDS = 30
 """A poll ends after this time while another connector waits for a worker."""
 _LOOK_SECONDS = 5
 """Between two looks for a connector that waits."""
+_BACKLOG_PAUSE = timedelta(seconds=30)
 _ENOUGH_BAD = "1,000 items wait in quarantine, which is as many as are kept."
 _MOST_RUNS = 100
 """Of a connector; older ones are forgotten."""
@@ -128,6 +130,10 @@ class _Polling:
         self.ends, self.next_look = began + seconds, began + SLICE_SECONDS
         try:
             is_full = self._read(seconds)
+        except CustodyFull:
+            self._describe(failures.OF_BACKLOG)
+            self._finish(PollRun.Outcome.WAITING, next_poll_at=timezone.now() + _BACKLOG_PAUSE)
+            return
         except SourceFault:
             # A request that is cut off because the time is over says nothing of the source, if others went well.
             if time.monotonic() < self.ends or not self.has_moved:
@@ -144,6 +150,7 @@ class _Polling:
     def _read(self, seconds: float) -> bool:
         """Returns whether the quarantine is full."""
         connector = self.connector
+        self._require_room()
         if self._quarantine_is_full():  # as when it was polled again before anybody emptied it
             return True
         checked = sources.check(connector.kind, connector.config, connector.secret_ref)
@@ -164,10 +171,16 @@ class _Polling:
             self._keep(batch, take(connector, batch.items, field_map))
             if self.run.quarantined and self._quarantine_is_full():
                 return True
+            self._require_room()
             self._give_way()
             if time.monotonic() >= self.ends:
                 break
         return False
+
+    def _require_room(self) -> None:
+        """Raises CustodyFull."""
+        if queue_is_full(self.connector.organization_id):
+            raise CustodyFull
 
     def _give_way(self) -> None:
         """End a poll that has had its slice while another connector waits for a worker."""

@@ -1,5 +1,6 @@
 """Finishing what a crash or an outage left unfinished, and bringing back what the database has forgotten."""
 
+import math
 import time
 import uuid
 from collections.abc import Iterable, Iterator
@@ -8,7 +9,6 @@ from datetime import timedelta
 
 import structlog
 from django.db import IntegrityError
-from django.db.models import QuerySet
 
 from accounts.models import Organization
 from config import db, leases
@@ -19,20 +19,20 @@ from custody.new_records import LEASE
 from custody.services.complete import StoredObject, adopt, complete
 from custody.services.reopening import reopen_disposals
 from custody.services.sign import sign_queued
+from custody.services.turns import Turns
 
 log = structlog.get_logger("custody")
 
 _CHUNK = 50  # so many puts end within a lease, also where each waits for a slow vault
-_SLOW_SECONDS = 5
-"""Whoever was in a batch that took longer lets the others go first."""
 _LONGEST_PAUSE = timedelta(minutes=10)  # an outage is over for all records at once
 
 
-def reconcile(limit: int = 500, *, retry_now: bool = False) -> tuple[int, int]:
+def reconcile(limit: int = 500, *, seconds: float = math.inf, retry_now: bool = False) -> tuple[int, int]:
     """Finish queued and reserved records that nobody is at work on. Several may run at once. What cannot be finished is
     tried again later, after a pause that grows to ten minutes, or once its signing key can be used.
 
     Args:
+        seconds: after which no batch begins.
         retry_now: do not wait for these pauses to end, as when an administrator has just mended the vault or the key.
 
     Returns:
@@ -43,39 +43,20 @@ def reconcile(limit: int = 500, *, retry_now: bool = False) -> tuple[int, int]:
         waiting.exclude(next_try_at=None).update(next_try_at=None)
         key_outages.retry_now()
     finished = remaining = 0
-    slow: set[uuid.UUID] = set()
-    while claimed := _claim(_of_usable_keys(waiting), slow, most=min(_CHUNK, limit - finished - remaining)):
+    ends, turns = time.monotonic() + seconds, Turns()
+    while time.monotonic() < ends and (claimed := turns.claim(min(_CHUNK, limit - finished - remaining))):
         began = time.monotonic()
         if ready := sign_queued(claimed, lease=LEASE):
             complete(ready)
         left = set(waiting.filter(pk__in=[each.pk for each in claimed]).values_list("pk", flat=True))
-        for each in (each for each in claimed if each.pk in left):
+        for row in (row for row in claimed if row.pk in left):
             with suppress(LeaseLost):
-                leases.fail(each, longest=_LONGEST_PAUSE)
+                leases.fail(row, longest=_LONGEST_PAUSE)
         finished, remaining = finished + len(claimed) - len(left), remaining + len(left)
-        if time.monotonic() - began > _SLOW_SECONDS:
-            slow |= {each.record.organization_id for each in claimed}
+        turns.note_seconds(claimed, time.monotonic() - began)
     if finished or remaining:
         log.info("reconciled", finished=finished, remaining=remaining)
     return finished, remaining
-
-
-def _claim(waiting: QuerySet[WaitingObject], slow: set[uuid.UUID], *, most: int) -> list[WaitingObject]:
-    """Some that are due: of organizations that held up nobody lately, as long as any of those is waiting."""
-    rows = waiting.select_related("record")
-    claimed = leases.claim(rows.exclude(record__organization__in=slow), lasts=LEASE, most=most)
-    if claimed or not slow:
-        return claimed
-    slow.clear()
-    return leases.claim(rows, lasts=LEASE, most=most)
-
-
-def _of_usable_keys(waiting: QuerySet[WaitingObject]) -> QuerySet[WaitingObject]:
-    """All but what is queued for a key that is left alone for now."""
-    left_alone = list(key_outages.paused_signing().values_list("key__organization", flat=True))
-    if not left_alone:
-        return waiting
-    return waiting.exclude(record__state=Entry.State.QUEUED, record__organization__in=left_alone)
 
 
 def adopt_orphans(organization: Organization) -> int:

@@ -27,6 +27,8 @@ from custody.vaults import VaultUnavailable
 log = structlog.get_logger("custody")
 
 _TASK = "custody.tasks.reconcile"
+_WAKE_SECONDS = 5
+"""After so long a wake-up that no worker took expires, so that other tasks of the queue wait behind few."""
 
 
 class Status(StrEnum):
@@ -98,7 +100,7 @@ def store_records(
     objects = [each.sealed for pk, each in first.items() if pk in created]
     waiting = [each for each in objects if isinstance(each, WaitingObject)]
     if keys.is_queueing:
-        wake(_TASK)
+        wake(_TASK, expires=_WAKE_SECONDS)
     stored = complete(waiting) if waiting and not keys.is_queueing else set(created)
     outcomes: dict[int, StoreResult] = {}
     for position, one in enumerate(sealed):

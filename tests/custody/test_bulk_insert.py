@@ -22,7 +22,8 @@ def new_record(organization, *, sealed=SealedObject, **fields):
     )  # fmt: skip
     body = b"\xff\x00" * 2000
     if sealed is WaitingObject:
-        stored = WaitingObject(record=entry, body=body, lease_token=uuid.uuid4(), lease_until=now)
+        held = {"lease_token": uuid.uuid4(), "lease_until": now}
+        stored = WaitingObject(record=entry, organization=organization, queued_at=now, body=body, **held)
     else:
         stored = SealedObject(key=object_key(organization.pk, record_id), body=body)
     row = {"decision_id": str(record_id), "kind": "decision", "source": "tests", "received_at": now, **fields}

@@ -118,7 +118,7 @@ def test_a_damaged_waiting_object_keeps_no_other_waiting(waiting_ones, organizat
 
 
 def test_who_was_slow_lets_others_go_first(waiting_ones, organization, other_organization, monkeypatch):
-    first, then = Entry.objects.order_by("pk")
+    first, then = Entry.objects.order_by("received_at")
     done = []
 
     def slowly(ready):

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from django.utils import timezone
 
 from accounts import callers
 from connectors import services as connectors
@@ -45,3 +46,25 @@ def test_while_no_epoch_key_can_be_had_a_poll_takes_nothing_and_comes_again(
     assert (polled.seen, polled.new, polled.failures) == (0, 0, 1)
     assert polled.stopped_at is None
     assert not Entry.objects.exists()
+
+
+def test_polls_pause_while_too_many_records_wait_and_go_on_once_they_are_signed(
+    queueing, connector, settings, tmp_path, api
+):
+    settings.MAX_QUEUED_RECORDS = 2
+    connectors.poll_due()
+    path = tmp_path / "b.ndjson"
+    path.write_text('{"decision_id": "c"}\n')
+    os.utime(path, (0, 0))
+    Connector.objects.update(next_poll_at="2000-01-01T00:00:00Z")
+    connectors.poll_due()
+    shown = api.get(f"/v1/connectors/{connector.source_id}").json()
+    assert (shown["last_run"]["outcome"], shown["last_run"]["records"]["seen"]) == ("waiting", 0)
+    assert "Polls pause" in shown["last_run"]["detail"]
+    assert shown["state"] == "running"
+    assert Connector.objects.get().next_poll_at > timezone.now(), "it comes again later"
+    reconcile()
+    Connector.objects.update(next_poll_at="2000-01-01T00:00:00Z")
+    connectors.poll_due()
+    assert Connector.objects.get().new == 3
+    assert Connector.objects.get().runs.last().outcome == "finished"

@@ -189,7 +189,7 @@ def test_what_is_queued_wakes_a_worker_with_nothing_but_the_name_of_the_task(api
     sent = []
     monkeypatch.setattr("custody.tasks.reconcile.apply_async", lambda *args, **options: sent.append((args, options)))
     api.ingest(RAW)
-    assert sent == [((), {"expires": 60, "retry": False})]
+    assert sent == [((), {"expires": 5, "retry": False})]
 
 
 @pytest.mark.once
