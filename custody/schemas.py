@@ -80,11 +80,13 @@ class CustodyCheck(Answer):
 
 
 class CustodyTestOut(Answer):
-    """`changed` is always false."""
+    """`changed` is always false. `ok` is true if no check failed and `proven` is true."""
 
     provider: str
     ok: bool
     changed: bool
+    proven: bool
+    not_proven: list[str]
     checks: list[CustodyCheck]
 
 

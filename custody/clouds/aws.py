@@ -25,12 +25,7 @@ Key = Annotated[
     ),
 ]
 
-STORAGE_PERMISSIONS = (
-    "s3:PutObject",
-    "s3:GetObject",
-    "s3:DeleteObject",
-    "s3:DeleteObjectVersion",
-)
+STORAGE_PERMISSIONS = ("s3:PutObject", "s3:GetObject", "s3:DeleteObjectVersion")
 """What a vault needs on its objects."""
 LOCKED_STORAGE_PERMISSIONS = ("s3:PutObjectRetention", "s3:GetObjectRetention", "s3:GetObjectVersion")
 """And where they are locked."""

@@ -8,18 +8,25 @@ below the clients: a call that is not on the list raises before it is sent.
 import uuid
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from custody import clouds
 from custody.clouds import CloudConfiguration, ConfigurationRefused
-from custody.proving.base import Check, Cloud, Finding, Question, ask_all, not_asked
+from custody.proving.base import Check, Cloud, Finding, Question, ask_all, not_asked, not_proven
 
-__all__ = ["CONFIGURATION", "Check", "Question", "prove", "questions"]
+__all__ = ["CONFIGURATION", "Check", "Proof", "Question", "prove", "questions"]
 
 CONFIGURATION = "configuration"
 """The first check, which asks nobody."""
 _MOST_NAMES = 20
 _LONGEST_NAME = 64
+
+
+class Proof(NamedTuple):
+    """The checks of a cloud, and what storing or disposing of records needs and none of them has shown."""
+
+    checks: list[Check]
+    not_proven: list[str]
 
 
 def questions(provider: str) -> list[Question]:
@@ -34,7 +41,7 @@ def prove(
     *,
     organization_id: uuid.UUID,
     done: Callable[[int], object] = lambda _: None,
-) -> list[Check]:
+) -> Proof:
     """Ask everything of a cloud that its configuration names.
 
     Args:
@@ -44,9 +51,11 @@ def prove(
     done(1)
     if configuration is None:
         done(len(questions(provider)))
-        return [first, *(not_asked(each, first.title) for each in questions(provider))]
+        skipped = [not_asked(question, first.title) for question in questions(provider)]
+        return Proof([first, *skipped], [CONFIGURATION])
     cloud: Cloud = _module(provider).CLOUD(configuration, organization_id)
-    return [first, *ask_all(cloud, questions(provider), done=done)]
+    asked = ask_all(cloud, questions(provider), done=done)
+    return Proof([first, *asked], not_proven(cloud, questions(provider), asked))
 
 
 def _module(provider: str) -> Any:

@@ -12,6 +12,7 @@ from botocore.parsers import ResponseParserError
 from config.clouds.aws import Credentials, RoleIsOpen
 from custody.clouds import aws
 from custody.clouds.aws import Configuration
+from custody.proving import aws_keys, aws_objects
 from custody.proving.base import (
     CallRefused,
     Cloud,
@@ -34,14 +35,20 @@ ALLOWED = frozenset(
         "s3:GetObjectLockConfiguration",
         "s3:GetBucketEncryption",
         "s3:GetPublicAccessBlock",
+        "s3:ListObjectVersions",
+        "s3:PutObject",
+        "s3:GetObject",
+        "s3:GetObjectRetention",
+        "s3:DeleteObject",
         "kms:DescribeKey",
+        "kms:GetPublicKey",
         "kms:GenerateDataKey",
         "kms:Decrypt",
         "kms:Sign",
         "iam:SimulatePrincipalPolicy",
     }
 )
-"""Whatever a test may send. These change nothing, with two provisos that `guard` holds."""
+"""Whatever a test may send. These change nothing, as far as `guard` lets them through."""
 DRY = frozenset({"kms:GenerateDataKey", "kms:Decrypt", "kms:Sign"})
 """Sent with DryRun only: then KMS says whether it would do it."""
 
@@ -63,18 +70,6 @@ _ELSEWHERE = {
     "IllegalLocationConstraintException",
     "PermanentRedirect",
 }
-_USAGE = {"wrapping_key": "ENCRYPT_DECRYPT", "signing_key": "SIGN_VERIFY"}
-_SPECS = {
-    "wrapping_key": {"SYMMETRIC_DEFAULT": ""},
-    "signing_key": {"ECC_NIST_P256": "ECDSA_SHA_256", "ECC_NIST_EDWARDS25519": "ED25519_SHA_512"},
-}
-"""Of which kinds a key may be, and how the algorithm to sign with is called."""
-_UNUSABLE = {
-    "Disabled": "Enable the key again: kms:EnableKey.",
-    "PendingDeletion": "Cancel its deletion and enable it: kms:CancelKeyDeletion, kms:EnableKey.",
-    "PendingImport": "Import its key material: kms:ImportKeyMaterial.",
-    "Unavailable": "Bring its custom key store back.",
-}
 _BLOCKS = ("BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets")
 
 
@@ -83,6 +78,8 @@ def guard(model: Any, params: dict[str, Any], **_: Any) -> None:
     call = f"{model.service_model.service_name}:{model.name}"
     if call not in ALLOWED:
         raise CallRefused(call)
+    if call in aws_objects.OF_OBJECTS:
+        aws_objects.require_without_effect(call, params)
     if call.startswith("kms:"):
         sent = json.loads(params["body"])
         if call in DRY and sent.get("DryRun") is not True:
@@ -98,8 +95,10 @@ class Amazon(Cloud):
     credentials: Credentials | None = None
     arn: str = ""
     """Who the credentials are; "" where nobody was asked."""
-    is_locked: bool = False
-    """Whether the bucket has Object Lock."""
+    is_locked: bool | None = None
+    """Whether the bucket has Object Lock; None while that is not known."""
+    bucket_key: str | None = None
+    """The key of the customer's that the bucket encrypts with; "" for none, None while that is not known."""
     algorithm: str = ""
     """To sign with."""
     _clients: dict[str, Any] = field(default_factory=dict)
@@ -117,6 +116,16 @@ class Amazon(Cloud):
     @property
     def bucket_arn(self) -> str:
         return f"arn:{_partition(self.configuration.region)}:s3:::{self.configuration.bucket}"
+
+    def required(self) -> tuple[str, ...]:
+        return (
+            *aws.BUCKET_PERMISSIONS,
+            *aws.STORAGE_PERMISSIONS,
+            *(() if self.is_locked is False else aws.LOCKED_STORAGE_PERMISSIONS),
+            *(aws.WRAPPING_PERMISSIONS if self.configuration.kms_key else ()),
+            *(aws.SIGNING_PERMISSIONS if self.configuration.signing_key else ()),
+            *(() if self.bucket_key == "" else ("bucket_key_wrap", "bucket_key_unwrap")),
+        )
 
     def refusal(self, error: Exception, question: Question) -> Finding:
         if isinstance(error, RoleIsOpen):
@@ -136,6 +145,8 @@ class Amazon(Cloud):
         if question.id == "permissions" and code in ("InvalidInput", "NoSuchEntity"):  # a federated user, or a path
             return skipped("The policies of this identity cannot be simulated.", "Set role_arn, or use a user's key.")
         if code == "MethodNotAllowed" or status == 501:
+            if question.id == "encryption":
+                self.bucket_key = ""
             return skipped("This S3-compatible service does not know the setting.")
         where = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("x-amz-bucket-region")
         is_elsewhere = code in _ELSEWHERE or (where and where != self.configuration.region)
@@ -144,10 +155,18 @@ class Amazon(Cloud):
         if status == 403 or code.startswith("AccessDenied"):
             if question.id == "credentials":
                 return failed("The role cannot be assumed.", _trust(self))
-            return denied(
-                question, self.bucket_arn if question.call.startswith("s3:") else "this key, in its key policy too"
-            )
+            return denied(question, _where(self, question))
         return _known(code) or (busy(code or str(status)) if status == 429 or status >= 500 else _unknown(code, status))
+
+
+def _where(cloud: Amazon, question: Question) -> str:
+    """Return what a missing permission has to be granted on."""
+    if question.call.startswith("iam:"):
+        return f"{cloud.arn}, the identity that asks"
+    if question.call in aws_objects.OF_OBJECTS:
+        objects = f"{cloud.bucket_arn}/{cloud.configuration.prefix}*"
+        return f"{objects}, and let no bucket policy deny it"
+    return cloud.bucket_arn if question.call.startswith("s3:") else "this key, in its key policy too"
 
 
 def _known(code: str) -> Finding | None:
@@ -156,8 +175,10 @@ def _known(code: str) -> Finding | None:
         "404": failed("There is no bucket of this name.", "Check bucket and endpoint."),
         "NotFoundException": failed("There is no such key in this region and account.", "Check the key, and region."),
         "InvalidArnException": failed("The key's ARN is not one of this region.", "Check the key, and region."),
-        "DisabledException": failed("The key is disabled.", _UNUSABLE["Disabled"]),
-        "KMSInvalidStateException": failed("The key's state forbids this.", _UNUSABLE["PendingDeletion"]),
+        "DisabledException": failed("The key is disabled.", aws_keys.UNUSABLE["Disabled"]),
+        "KMSInvalidStateException": failed(
+            "The key's state forbids this.", "Look at the state of the key, and bring it back to Enabled."
+        ),
         "KeyUnavailableException": failed("The key cannot be used at the moment.", "Try again later."),
         "InvalidKeyUsageException": failed("The key is made for something else.", "Name a key of the right usage."),
         "ThrottlingException": busy(code),
@@ -228,9 +249,11 @@ def _object_lock(cloud: Amazon) -> Finding:
         ]
     except ClientError as error:
         if error.response["Error"]["Code"] == "ObjectLockConfigurationNotFoundError":
+            cloud.is_locked = False
             return off
         raise
     if found.get("ObjectLockEnabled") != "Enabled":
+        cloud.is_locked = False
         return off
     cloud.is_locked = True
     rule = found.get("Rule", {}).get("DefaultRetention", {})
@@ -249,9 +272,13 @@ def _encryption(cloud: Amazon) -> Finding:
         ]
     except ClientError as error:
         if error.response["Error"]["Code"] == "ServerSideEncryptionConfigurationNotFoundError":
+            cloud.bucket_key = ""
             return warned("The bucket does not encrypt by itself. Records are sealed all the same.", fix)
         raise
-    kinds = {rule.get("ApplyServerSideEncryptionByDefault", {}).get("SSEAlgorithm", "") for rule in found["Rules"]}
+    defaults = [rule.get("ApplyServerSideEncryptionByDefault", {}) for rule in found["Rules"]]
+    keys = [default.get("KMSMasterKeyID", "") for default in defaults]
+    cloud.bucket_key = next((key for key in keys if key and "alias/aws/" not in key), "")
+    kinds = {default.get("SSEAlgorithm", "") for default in defaults}
     return passed(f"The bucket encrypts with {', '.join(sorted(kinds))}. Records are sealed besides.")
 
 
@@ -271,94 +298,10 @@ def _public_access(cloud: Amazon) -> Finding:
     return passed("Public access is blocked.")
 
 
-def _described(cloud: Amazon, which: str, key: str) -> Finding:
-    named = re.match(r"arn:[^:]+:kms:([^:]+):", key)
-    if named and named[1] != cloud.configuration.region:
-        return failed(
-            f"The key is in {named[1]}, the bucket in {cloud.configuration.region}.", "Name a key of this region."
-        )
-    found = cloud.client("kms").describe_key(KeyId=key)["KeyMetadata"]
-    state, usage, spec = found["KeyState"], found["KeyUsage"], found.get("KeySpec", "SYMMETRIC_DEFAULT")
-    if state != "Enabled":
-        return failed(f"The key is not enabled: its state is {state}.", _UNUSABLE.get(state, "Enable the key."))
-    if usage != _USAGE[which] or spec not in _SPECS[which]:
-        fix = f"Name a key with the usage {_USAGE[which]} and one of the specs {', '.join(_SPECS[which])}."
-        return failed(f"The key cannot be used for this: it is {usage}, {spec}.", fix)
-    if found.get("KeyManager") == "AWS":
-        return failed("Amazon manages this key.", "Name a customer managed key.")
-    cloud.algorithm = _SPECS[which][spec] or cloud.algorithm
-    return passed(f"The key is enabled: {usage}, {spec}.")
-
-
-def _wrapping_key(cloud: Amazon) -> Finding:
-    key = cloud.configuration.kms_key
-    return _described(cloud, "wrapping_key", key) if key else skipped("No kms_key is named.")
-
-
-def _signing_key(cloud: Amazon) -> Finding:
-    key = cloud.configuration.signing_key
-    return _described(cloud, "signing_key", key) if key else skipped("No signing_key is named.")
-
-
-def _dry(cloud: Amazon, key: str, operation: str, does: str, **sent: Any) -> Finding:
-    """Success of a dry run is an error of its own."""
-    if not key:
-        return skipped("No key for this is named.")
-    try:
-        getattr(cloud.client("kms"), operation)(KeyId=key, DryRun=True, **sent)
-    except ClientError as error:
-        if error.response["Error"]["Code"] == "DryRunOperationException":
-            return passed(f"The key would {does}. Nothing was done with it.")
-        raise
-    return failed("The service ignored DryRun.", "Check kms_endpoint: this is not Amazon's KMS.")
-
-
-def _wrap(cloud: Amazon) -> Finding:
-    return _dry(cloud, cloud.configuration.kms_key, "generate_data_key", "wrap", KeySpec="AES_256")
-
-
-def _unwrap(cloud: Amazon) -> Finding:
-    return _dry(cloud, cloud.configuration.kms_key, "decrypt", "unwrap", DryRunModifiers=["IGNORE_CIPHERTEXT"])
-
-
-def _sign(cloud: Amazon) -> Finding:
-    key, message = cloud.configuration.signing_key, b"decision-record-service custody test"
-    return _dry(cloud, key, "sign", "sign", Message=message, MessageType="RAW", SigningAlgorithm=cloud.algorithm or "-")
-
-
-def _permissions(cloud: Amazon) -> Finding:
-    if not cloud.arn:
-        return skipped("It is not known whose credentials these are.")
-    if cloud.arn.endswith(":root"):
-        return warned(
-            "These are credentials of the account's root user.", "Use a role or a user with fewer permissions."
-        )
-    of_objects = aws.STORAGE_PERMISSIONS + (aws.LOCKED_STORAGE_PERMISSIONS if cloud.is_locked else ())
-    wanted = {
-        f"{cloud.bucket_arn}/{cloud.configuration.prefix}*": of_objects,
-        cloud.bucket_arn: aws.BUCKET_PERMISSIONS,
-    }
-    missing = [action for resource, actions in wanted.items() for action in _missing(cloud, actions, resource)]
-    if missing:
-        return failed(
-            f"The identity's policies do not allow {', '.join(missing)}.",
-            f"Allow {', '.join(missing)} on {cloud.bucket_arn} and its objects.",
-        )
-    return passed("The identity's policies allow everything that is needed of the bucket.")
-
-
-def _missing(cloud: Amazon, actions: tuple[str, ...], resource: str) -> list[str]:
-    source = re.sub(r":sts:([^:]*):assumed-role/([^/]+)/.*", r":iam:\1:role/\2", cloud.arn)
-    found = cloud.client("iam").simulate_principal_policy(
-        PolicySourceArn=cloud.configuration.role_arn or source, ActionNames=[*actions], ResourceArns=[resource]
-    )
-    return [each["EvalActionName"] for each in found["EvaluationResults"] if each["EvalDecision"] != "allowed"]
-
-
 CLOUD = Amazon
 QUESTIONS = [
     Question("credentials", "sts:GetCallerIdentity", "", _credentials, needs=""),
-    Question("bucket", "s3:HeadBucket", "s3:ListBucket", _bucket),
+    Question("bucket", "s3:HeadBucket", "s3:ListBucket", _bucket, covers=("s3:ListBucket",)),
     Question("versioning", "s3:GetBucketVersioning", "s3:GetBucketVersioning", _versioning, if_denied="warn"),
     Question(
         "object_lock",
@@ -371,16 +314,63 @@ QUESTIONS = [
     Question(
         "public_access", "s3:GetPublicAccessBlock", "s3:GetBucketPublicAccessBlock", _public_access, if_denied="warn"
     ),
-    Question("wrapping_key", "kms:DescribeKey", "kms:DescribeKey", _wrapping_key),
-    Question("wrap", "kms:GenerateDataKey", "kms:GenerateDataKey", _wrap),
-    Question("unwrap", "kms:Decrypt", "kms:Decrypt", _unwrap),
-    Question("signing_key", "kms:DescribeKey", "kms:DescribeKey", _signing_key),
-    Question("sign", "kms:Sign", "kms:Sign", _sign, needs="signing_key", covers=aws.SIGNING_PERMISSIONS),
+    Question(
+        "put",
+        "s3:PutObject",
+        "s3:PutObject",
+        aws_objects.put,
+        "object_lock",
+        covers=("s3:PutObject", "s3:PutObjectRetention"),
+    ),
+    Question("get", "s3:GetObject", "s3:GetObject", aws_objects.get, "bucket", covers=("s3:GetObject",)),
+    Question(
+        "get_version",
+        "s3:GetObject",
+        "s3:GetObjectVersion",
+        aws_objects.get_version,
+        "object_lock",
+        covers=("s3:GetObjectVersion",),
+    ),
+    Question(
+        "retention",
+        "s3:GetObjectRetention",
+        "s3:GetObjectRetention",
+        aws_objects.retention,
+        "object_lock",
+        covers=("s3:GetObjectRetention",),
+    ),
+    Question(
+        "delete",
+        "s3:DeleteObject",
+        "s3:DeleteObjectVersion",
+        aws_objects.delete,
+        "bucket",
+        covers=("s3:DeleteObjectVersion",),
+    ),
+    Question(
+        "list_versions",
+        "s3:ListObjectVersions",
+        "s3:ListBucketVersions",
+        aws_objects.list_versions,
+        "bucket",
+        covers=("s3:ListBucketVersions",),
+    ),
+    Question(
+        "bucket_key", "kms:DescribeKey", "kms:DescribeKey", aws_keys.bucket_key, "encryption", if_denied="skipped"
+    ),
+    Question("bucket_key_wrap", "kms:GenerateDataKey", "kms:GenerateDataKey", aws_keys.bucket_key_wrap, "encryption"),
+    Question("bucket_key_unwrap", "kms:Decrypt", "kms:Decrypt", aws_keys.bucket_key_unwrap, "encryption"),
+    Question("wrapping_key", "kms:DescribeKey", "kms:DescribeKey", aws_keys.wrapping_key),
+    Question("wrap", "kms:GenerateDataKey", "kms:GenerateDataKey", aws_keys.wrap, covers=("kms:GenerateDataKey",)),
+    Question("unwrap", "kms:Decrypt", "kms:Decrypt", aws_keys.unwrap, covers=("kms:Decrypt",)),
+    Question("signing_key", "kms:DescribeKey", "kms:DescribeKey", aws_keys.signing_key),
+    Question("sign", "kms:Sign", "kms:Sign", aws_keys.sign, needs="signing_key", covers=("kms:Sign",)),
+    Question("public_key", "kms:GetPublicKey", "kms:GetPublicKey", aws_keys.public_key, covers=("kms:GetPublicKey",)),
     Question(
         "permissions",
         "iam:SimulatePrincipalPolicy",
         "iam:SimulatePrincipalPolicy",
-        _permissions,
+        aws_objects.permissions,
         needs="object_lock",
         if_denied="skipped",
         covers=aws.STORAGE_PERMISSIONS + aws.LOCKED_STORAGE_PERMISSIONS + aws.BUCKET_PERMISSIONS,

@@ -14,7 +14,10 @@ from azure.storage.blob import ContainerProperties
 from config.clouds.azure import STORAGE, Application, error_code
 from custody.clouds import azure
 from custody.clouds.azure import Configuration
+from custody.proving import azure_calls
+from custody.proving.azure_calls import Refused
 from custody.proving.base import (
+    ABSENT,
     CallRefused,
     Cloud,
     Finding,
@@ -30,6 +33,7 @@ from custody.proving.base import (
 
 _ACCOUNT = r"/subscriptions/[^/?]+/resourceGroups/[^/?]+/providers/Microsoft\.Storage/storageAccounts/[^/?]+"
 _VERSION = r"\?api-version=[\w.-]+"
+_ABSENT = rf"/[^?]*{ABSENT}"
 ALLOWED = [
     ("POST", r"/[^/?]+/oauth2/v2\.0/token"),
     ("GET", r"(/[^/?]+){1,2}\?(?!(.*&)?comp=)(.*&)?restype=container(&.*)?"),
@@ -40,11 +44,17 @@ ALLOWED = [
         _ACCOUNT + r"/blobServices/default/containers/[^/?]+/providers/Microsoft\.Authorization/permissions" + _VERSION,
     ),
     ("GET", r"/keys/[0-9a-zA-Z-]+(/[0-9a-f]+)?" + _VERSION),
+    ("GET", _ABSENT),
+    ("PUT", _ABSENT + r"\?comp=metadata"),
+    ("DELETE", _ABSENT + r"(\?versionid=[\w%.:-]+)?"),
+    ("POST", r"/keys/[0-9a-zA-Z-]+(/[0-9a-f]+)?/(wrapkey|unwrapkey|sign)" + _VERSION),
 ]
-"""Whatever a test may send. A user delegation key, which outlives the test, is not among them."""
+"""Whatever a test may send. Metadata can only be set on a blob that exists, and no blob of this name does. A user
+delegation key, which outlives the test, is not among them."""
 _SOON = 30 * 86400
 _OPERATIONS = {"wrapping_key": {"wrapKey", "unwrapKey"}, "signing_key": {"sign"}}
 _KINDS = {"wrapping_key": ("RSA", "RSA-HSM", "oct-HSM"), "signing_key": ("EC", "EC-HSM")}
+_OF_KEYS = {"Get Key", "Wrap Key", "Unwrap Key", "Sign"}
 _NOT_PERMITTED = {
     "AuthorizationPermissionMismatch",
     "AuthorizationResourceTypeMismatch",
@@ -53,22 +63,23 @@ _NOT_PERMITTED = {
 }
 
 
-class _Refused(Exception):
-    """Azure answers with an error to what is asked in JSON."""
-
-    def __init__(self, answer: requests.Response) -> None:
-        super().__init__(f"HTTP {answer.status_code}")
-        self.status = answer.status_code
-
-
 @dataclass
 class Azure(Cloud):
     configuration: Configuration
-    errors: ClassVar = (_Refused, AzureError, ValueError)
+    errors: ClassVar = (Refused, AzureError, ValueError)
     application: Application | None = None
     container: ContainerProperties | None = None
     blob_service: dict[str, Any] | None = None
     """The settings of the account, where they could be asked for."""
+
+    def required(self) -> tuple[str, ...]:
+        return (
+            *azure.CONTAINER_PERMISSIONS,
+            *azure.STORAGE_PERMISSIONS,
+            *(azure.LOCKED_STORAGE_PERMISSIONS if self.container is None or _is_locked(self) else ()),
+            *(azure.WRAPPING_PERMISSIONS if self.configuration.kms_key else ()),
+            *(azure.SIGNING_PERMISSIONS if self.configuration.signing_key else ()),
+        )
 
     def guard(self, method: str, host: str, target: str) -> None:
         # linear: the patterns are those of ALLOWED
@@ -76,10 +87,10 @@ class Azure(Cloud):
             raise CallRefused(f"{method} {target.partition('?')[0]}")
 
     def read(self, session: requests.Session, url: str) -> Any:
-        """An answer as JSON. Raises _Refused."""
+        """An answer as JSON. Raises Refused."""
         answer = session.get(url)
         if answer.status_code != 200:
-            raise _Refused(answer)
+            raise Refused(answer)
         return json_object(answer)
 
     def refusal(self, error: Exception, question: Question) -> Finding:
@@ -95,7 +106,7 @@ class Azure(Cloud):
         code, status = error_code(error), _status(error)
         if status == 404:
             return _absent(question)
-        if status == 403 and question.call == "Get Key":
+        if status == 403 and question.call in _OF_KEYS:
             return denied(question, "the key, with the role Key Vault Crypto User or an access policy")
         if code in _NOT_PERMITTED or (status == 403 and not code):
             return denied(question, "the container" if question.id == "container" else "the storage account")
@@ -115,7 +126,7 @@ def _status(error: Exception) -> int:
 
 
 def _absent(question: Question) -> Finding:
-    if question.call == "Get Key":
+    if question.call in _OF_KEYS:
         fix = "Check the key. If it was deleted, recover it: az keyvault key recover."
         return failed("There is no such key in the vault, or it was deleted.", fix)
     if question.id == "container":
@@ -307,10 +318,19 @@ def _signing_key(cloud: Azure) -> Finding:
 _READ_KEY = "Microsoft.KeyVault/vaults/keys/read"
 _READ_ACCOUNT = "Microsoft.Storage/storageAccounts/read"
 _READ_SETTINGS = "Microsoft.Storage/storageAccounts/blobServices/read"
+_BLOB_READ, _BLOB_WRITE, _BLOB_DELETE, _VERSION_DELETE = azure.STORAGE_PERMISSIONS
+_WRAP, _UNWRAP = azure.WRAPPING_PERMISSIONS
+(_SIGN,) = azure.SIGNING_PERMISSIONS
 CLOUD = Azure
 QUESTIONS = [
     Question("credentials", "token", "", _credentials, needs=""),
-    Question("container", "Get Container Properties", azure.CONTAINER_PERMISSIONS[0], _container),
+    Question(
+        "container",
+        "Get Container Properties",
+        azure.CONTAINER_PERMISSIONS[0],
+        _container,
+        covers=azure.CONTAINER_PERMISSIONS,
+    ),
     Question("object_lock", "", azure.CONTAINER_PERMISSIONS[0], _object_lock, needs="container"),
     Question("encryption", "", azure.CONTAINER_PERMISSIONS[0], _encryption, needs="container"),
     Question("public_access", "", azure.CONTAINER_PERMISSIONS[0], _public_access, needs="container"),
@@ -326,6 +346,20 @@ QUESTIONS = [
         if_denied="skipped",
         covers=azure.CONTAINER_PERMISSIONS + azure.STORAGE_PERMISSIONS + azure.LOCKED_STORAGE_PERMISSIONS,
     ),
-    Question("wrapping_key", "Get Key", _READ_KEY, _wrapping_key, covers=azure.WRAPPING_PERMISSIONS),
-    Question("signing_key", "Get Key", _READ_KEY, _signing_key, covers=azure.SIGNING_PERMISSIONS),
+    Question("read", "Get Blob", _BLOB_READ, azure_calls.read, "container", covers=(_BLOB_READ,)),
+    Question("write", "Set Blob Metadata", _BLOB_WRITE, azure_calls.write, "container", covers=(_BLOB_WRITE,)),
+    Question("delete", "Delete Blob", _BLOB_DELETE, azure_calls.delete, "container", covers=(_BLOB_DELETE,)),
+    Question(
+        "delete_version",
+        "Delete Blob",
+        _VERSION_DELETE,
+        azure_calls.delete_version,
+        "container",
+        covers=(_VERSION_DELETE,),
+    ),
+    Question("wrapping_key", "Get Key", _READ_KEY, _wrapping_key),
+    Question("wrap", "Wrap Key", _WRAP, azure_calls.wrap, "wrapping_key", covers=(_WRAP,)),
+    Question("unwrap", "Unwrap Key", _UNWRAP, azure_calls.unwrap, "wrapping_key", covers=(_UNWRAP,)),
+    Question("signing_key", "Get Key", _READ_KEY, _signing_key),
+    Question("sign", "Sign", _SIGN, azure_calls.sign, "signing_key", covers=(_SIGN,)),
 ]

@@ -1,10 +1,12 @@
 """Asking the questions of a provider: in parallel, each for three seconds and once."""
 
+import secrets
 import time
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import requests
@@ -21,6 +23,8 @@ from custody.clouds import CloudRefusal
 log = structlog.get_logger("custody")
 
 CALL_SECONDS = 3.0
+ABSENT = r"custody-test-[0-9a-f]{32}"
+"""Pattern of the one name that calls about objects may carry. It is random, so that there is no such object."""
 Status = Literal["pass", "warn", "fail", "skipped"]
 _LATER = "Try again later. If it persists, ask the provider."
 _MENDS: dict[type[DomainError], str] = {
@@ -104,7 +108,7 @@ class Question:
         ask: given the cloud; what it raises is for `Cloud.refusal`.
         needs: the question that must have been answered well before.
         if_denied: what it means that the permission is missing, where this is no failure.
-        covers: the permissions of vaults and keys that the answer speaks for.
+        covers: the permissions of vaults and keys that the answer shows, where the check passes.
     """
 
     id: str
@@ -134,6 +138,15 @@ class Cloud:
             guard=self.guard,
         )
 
+    @cached_property
+    def absent(self) -> str:
+        """The name of an object that does not exist, below the prefix."""
+        return f"{self.configuration.prefix}custody-test-{secrets.token_hex(16)}"
+
+    def required(self) -> tuple[str, ...]:
+        """Return the permissions and checks without which records cannot be stored or disposed of."""
+        raise NotImplementedError
+
     def guard(self, method: str, host: str, target: str) -> None:
         """Below every client. Raises CallRefused."""
 
@@ -159,6 +172,13 @@ def ask_all(cloud: Cloud, questions: Sequence[Question], *, done: Callable[[int]
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
     return [checks[each.id] for each in questions]
+
+
+def not_proven(cloud: Cloud, questions: Sequence[Question], checks: Sequence[Check]) -> list[str]:
+    """Return what storing or disposing of records needs and no check has shown."""
+    passed_ids = {check.id for check in checks if check.status == "pass"}
+    shown = passed_ids.union(*(question.covers for question in questions if question.id in passed_ids))
+    return [name for name in cloud.required() if name not in shown]
 
 
 def not_asked(question: Question, because: str) -> Check:

@@ -48,6 +48,9 @@ _UNUSABLE = {
 }
 
 
+_SETTINGS = {"bucket": "bucket", "signing_key": "signing_key", "bucket_key": "the bucket's default key"}
+
+
 class _Refused(Exception):
     """Google answers with an error."""
 
@@ -64,6 +67,17 @@ class Google(Cloud):
     bucket: dict[str, Any] = field(default_factory=dict)
     _sign_in: tuple[str, str] = ("", "")
     """The host and path at which the service account signs in."""
+
+    def required(self) -> tuple[str, ...]:
+        is_locked = not self.bucket or self.bucket.get("objectRetention", {}).get("mode") == "Enabled"
+        is_under_key = not self.bucket or bool(_bucket_key_name(self))
+        return (
+            *gcp.STORAGE_PERMISSIONS,
+            *(gcp.LOCKED_STORAGE_PERMISSIONS if is_locked else ()),
+            *(gcp.WRAPPING_PERMISSIONS if self.configuration.kms_key else ()),
+            *(gcp.SIGNING_PERMISSIONS if self.configuration.signing_key else ()),
+            *(("bucket_key", "storage_agent") if is_under_key else ()),
+        )
 
     def guard(self, method: str, host: str, target: str) -> None:
         if method == "POST" and (host, target) == self._sign_in:
@@ -103,7 +117,7 @@ class Google(Cloud):
         if status == 403:
             return denied(question, f"the {what}")
         if status == 404:
-            setting = {"bucket": "bucket", "signing_key": "signing_key"}.get(question.id, "kms_key")
+            setting = _SETTINGS.get(question.id, "kms_key")
             return failed(f"There is no {what} of this name.", f"Check {setting}.")
         if status == 429 or status >= 500:
             return busy(str(status))
@@ -235,8 +249,22 @@ def _sign(cloud: Google) -> Finding:
     return _key_permissions(cloud, cloud.configuration.signing_key, gcp.SIGNING_PERMISSIONS)
 
 
+def _bucket_key_name(cloud: Google) -> str:
+    """Return the name of the key that the bucket encrypts with; "" if that is Google's own."""
+    name: str = cloud.bucket.get("encryption", {}).get("defaultKmsKeyName", "")
+    return name.partition("/cryptoKeyVersions/")[0]
+
+
+def _bucket_key(cloud: Google) -> Finding:
+    key = _bucket_key_name(cloud)
+    if not key:
+        return passed("The bucket encrypts with no key of yours, so none is needed.")
+    primary = cloud.read(gcp.kms_url(cloud.configuration, key)).get("primary", {})
+    return _enabled(primary.get("state", "DISABLED"), "The primary version of the bucket's key")
+
+
 def _storage_agent(cloud: Google) -> Finding:
-    key = cloud.bucket.get("encryption", {}).get("defaultKmsKeyName", "").partition("/cryptoKeyVersions/")[0]
+    key = _bucket_key_name(cloud)
     if not key:
         return skipped("The bucket has no key of its own that the storage service agent would need.")
     agent = _AGENT.format(cloud.bucket.get("projectNumber", ""))
@@ -274,6 +302,14 @@ QUESTIONS = [
     Question("wrap", "cryptoKeys.testIamPermissions", "", _wrap, covers=gcp.WRAPPING_PERMISSIONS),
     Question("signing_key", "cryptoKeyVersions.get", "cloudkms.cryptoKeyVersions.get", _signing_key),
     Question("sign", "cryptoKeys.testIamPermissions", "", _sign, covers=gcp.SIGNING_PERMISSIONS),
+    Question(
+        "bucket_key",
+        "cryptoKeys.get",
+        "cloudkms.cryptoKeys.get",
+        _bucket_key,
+        needs="bucket",
+        if_denied="skipped",
+    ),
     Question(
         "storage_agent",
         "cryptoKeys.getIamPolicy",

@@ -10,25 +10,31 @@ from accounts.callers import Caller
 from accounts.roles import Permission
 from config.trials import SECONDS, Trials
 from custody import proving
-from custody.proving import Check
+from custody.proving import Check, Proof
 
 _trials = Trials("custody-test")
 
 
 @dataclass(frozen=True, slots=True)
 class CustodyTest:
-    """What a test found."""
+    """The result of a test.
+
+    Attributes:
+        not_proven: permissions and checks that storing or disposing of records needs, and that no check has shown.
+    """
 
     provider: str
     checks: list[Check]
+    not_proven: list[str]
 
     @property
     def ok(self) -> bool:
-        return all(check.status != "fail" for check in self.checks)
+        return not self.not_proven and all(check.status != "fail" for check in self.checks)
 
     def as_json(self) -> dict[str, Any]:
         checks = [check.as_json() for check in self.checks]
-        return {"provider": self.provider, "ok": self.ok, "changed": False, "checks": checks}
+        proven = {"proven": not self.not_proven, "not_proven": self.not_proven}
+        return {"provider": self.provider, "ok": self.ok, "changed": False, **proven, "checks": checks}
 
 
 @requires(Permission.TEST_CUSTODY)
@@ -49,11 +55,13 @@ def run_custody_test(
         TestsBusy: two tests run in this process, or one of this organization.
     """
 
-    def prove() -> list[Check]:
+    def prove() -> Proof:
         return proving.prove(provider, config, organization_id=caller.organization_id, done=done)
 
     try:
-        return CustodyTest(provider, _trials.run(caller.organization_id, prove, seconds=SECONDS))
+        proof = _trials.run(caller.organization_id, prove, seconds=SECONDS)
+        return CustodyTest(provider, proof.checks, proof.not_proven)
     except TooLate:
         detail = f"The test took longer than {SECONDS} seconds."
-        return CustodyTest(provider, [Check("time", "fail", "", "", detail, "Try again later.", SECONDS * 1000)])
+        late = Check("time", "fail", "", "", detail, "Try again later.", SECONDS * 1000)
+        return CustodyTest(provider, [late], ["time"])

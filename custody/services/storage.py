@@ -25,8 +25,12 @@ _NOT_OF_STORAGE = {"kms_key", "signing_key", "kms_endpoint"}
 _MARKING = {
     "aws": ("PutObject", "s3:PutObject"),
     "gcp": ("objects.insert", "storage.objects.create"),
-    "azure": ("Put Blob", "Storage Blob Data Contributor"),
+    "azure": ("Put Blob", "Microsoft.Storage/storageAccounts/blobServices/containers/blobs/write"),
 }
+_UNMARKED = (
+    "If the detail says that access is denied, allow the service to put and to read objects below the prefix, also in "
+    "the bucket's policy and with the key that the bucket encrypts with. Otherwise try again later."
+)
 
 
 class StorageRefused(Invalid):
@@ -50,6 +54,14 @@ class StorageRefused(Invalid):
                 }
                 for check in test.checks
                 if check.status == "fail"
+            ]
+            or [
+                {
+                    "type": "custody_not_proven",
+                    "loc": ["body", "config"],
+                    "msg": f"Not proven: {', '.join(test.not_proven)}. See the checks that were skipped.",
+                    "ctx": {"not_proven": test.not_proven},
+                }
             ]
         )
 
@@ -122,9 +134,7 @@ def _mark(target: StorageTarget, test: CustodyTest) -> CustodyTest:
     try:
         cast(CloudVault, vaults.made_from(target)).mark(installation.uid)
     except VaultUnavailable as error:
-        fix = f"Allow {permission}."
-        if isinstance(error, VaultOfAnother):
-            fix = "Choose another bucket or another prefix."
+        fix = "Choose another bucket or another prefix." if isinstance(error, VaultOfAnother) else _UNMARKED
         check = Check("marker", "fail", call, permission, f"The marker cannot be put: {error}.", fix, 0)
         raise StorageRefused(replace(test, checks=[*test.checks, check])) from error
     check = Check("marker", "pass", call, permission, "The marker is there, and cannot be replaced.", "", 0)

@@ -122,8 +122,18 @@ def test_a_key_that_cannot_be_used_changes_nothing(api, account_of):
     target_of(api, "loan-1")
     before = keys_of(api)
     answer = put(api, "azure", {**account.config, "client_id": identity})
-    assert (answer.status_code, "Nothing was changed" in answer.json()["detail"]) == (422, True)
+    assert [problem["ctx"]["id"] for problem in answer.json()["detail"]] == ["wrap", "unwrap", "sign"]
     assert (keys_of(api), targets()) == (before, [])
+
+
+def test_storage_that_is_not_proven_is_not_used(api, account):
+    """Nothing failed, and it is not known whether the bucket's own key can be used."""
+    account.answer_with(lambda request: "encryption" in request.target, b"", 403)
+    answer = put(api, "aws", account.config)
+    (problem,) = answer.json()["detail"]
+    assert (answer.status_code, problem["type"]) == (422, "custody_not_proven")
+    assert problem["ctx"] == {"not_proven": ["bucket_key_wrap", "bucket_key_unwrap"]}
+    assert targets() == []
 
 
 FAILING = [
@@ -156,11 +166,12 @@ def test_a_failed_test_names_each_check_and_changes_nothing(api, account, subtes
 
 
 def test_a_marker_that_cannot_be_put_is_one_more_failed_check(api, account):
-    account.server.front.faults.add(403, method="PUT")
+    account.answer_with(lambda request: request.path.endswith("/MARKER"), b"", 403)
     answer = put(api, "aws", account.config)
     assert answer.status_code == 422
     (problem,) = answer.json()["detail"]
     assert (problem["ctx"]["id"], problem["ctx"]["permission"]) == ("marker", "s3:PutObject")
+    assert "to read objects" in problem["ctx"]["fix"]
     assert targets() == []
 
 

@@ -15,7 +15,7 @@ from accounts import callers
 from accounts.models import ApiKey
 from accounts.roles import Role
 from custody import services
-from custody.proving import base
+from custody.proving import Proof, base
 from custody.proving.base import Cloud, Question, ask_all, passed
 from custody.services import custody_test
 from tests.support.web_server import Reply, web_server
@@ -88,10 +88,10 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Tests that begin and do not end: an event that lets them, and a count of those that have begun."""
     let_go, begun = threading.Event(), threading.Semaphore(0)
 
-    def prove(*_: Any, **__: Any) -> list[Any]:
+    def prove(*_: Any, **__: Any) -> Proof:
         begun.release()
         let_go.wait(HANGS_SECONDS)
-        return []
+        return Proof([], [])
 
     monkeypatch.setattr(custody_test.proving, "prove", prove)
     yield let_go, begun
@@ -188,7 +188,7 @@ def test_the_command_shows_progress_and_a_checklist(
     assert shown.startswith("pass    configuration: ")
     assert "fail    credentials (sts:GetCallerIdentity" in shown
     assert "-> Check host and port" in shown
-    assert "Checks: 13 of 13, done" in capsys.readouterr().err
+    assert "Checks: 23 of 23, done" in capsys.readouterr().err
     assert CANARY not in shown
     with pytest.raises(CommandError, match="NAME=VALUE"):
         call_command("custody_test", provider="aws", config=["bucket"])

@@ -34,6 +34,8 @@ class AzureCloud:
         self.versions = BlobVersions(lambda request: forward(request, blobs.port, encrypted=True))  # type: ignore[union-attr]
         self.blob_headers: dict[str, str] = {}
         """What Azure would say of the container beside azurite's own words, such as a legal hold."""
+        self.refused_methods: set[str] = set()
+        """Of requests about blobs: their callers lack the permission."""
         self.account: dict[str, Any] = {}
         self.blob_service: dict[str, Any] = {}
         self.roles: dict[str, list[str]] = {}
@@ -58,6 +60,7 @@ class AzureCloud:
 
     def _tidy(self) -> None:
         self.blob_headers = {}
+        self.refused_methods = set()
         self.versions.forget()
         self.account = {
             "allowBlobPublicAccess": False,
@@ -106,7 +109,8 @@ class AzureCloud:
         """azurite looks at tokens, and knows no permissions."""
         token = (request.headers.get("Authorization") or "").removeprefix("Bearer ")
         identity, _ = self._tokens.get(token, ("", ""))
-        if identity and "blobs" not in self.permissions[identity]:
+        is_refused = request.method in self.refused_methods and "restype" not in request.query
+        if is_refused or (identity and "blobs" not in self.permissions[identity]):
             return Reply(b"", 403, {"x-ms-error-code": "AuthorizationPermissionMismatch"})
         reply = self.versions.answer(request)
         is_container = request.query.get("restype") == "container" and "comp" not in request.query

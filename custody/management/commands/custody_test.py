@@ -30,6 +30,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{check.status:8}{check.id}{call}: {check.detail}")
             if check.fix:
                 self.stdout.write(f"{'':8}-> {check.fix}")
+        if tested.not_proven:
+            self.stdout.write(f"Not proven: {', '.join(tested.not_proven)}.")
         if not tested.ok:
             raise CommandError("The test failed. Nothing was changed.")
         self.stdout.write("The test succeeded. Nothing was changed.")

@@ -32,6 +32,8 @@ class Account:
     config: dict[str, str]
     environment: pytest.MonkeyPatch
     organization_id: uuid.UUID = field(default_factory=uuid.uuid4)
+    not_proven: list[str] = field(default_factory=list)
+    """Of the last test."""
 
     def use_secret(self, secret: str) -> None:
         self.environment.setenv("DRS_SECRET_CLOUD", secret)
@@ -45,7 +47,7 @@ class Account:
     def prove(self, **changes: str) -> dict[str, Check]:
         """What a test says, check by check; an empty value takes a name out of the configuration."""
         config = {name: value for name, value in {**self.config, **changes}.items() if value}
-        checks = proving.prove(self.provider, config, organization_id=self.organization_id)
+        checks, self.not_proven = proving.prove(self.provider, config, organization_id=self.organization_id)
         assert [check.id for check in checks] == ["configuration", *(q.id for q in proving.questions(self.provider))]
         return {check.id: check for check in checks}
 

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from custody import proving
 from custody.clouds import azure as azure_clients
 from custody.clouds import checked, gcp
-from custody.proving import aws, azure
+from custody.proving import aws, aws_objects, azure
 from custody.proving import gcp as google
 from custody.proving.base import CallRefused
 from tests.custody.clouds.accounts import Account
@@ -112,9 +112,14 @@ def _named(request: Any) -> str:
     return f"{request.method} {request.target} {signed or ''} {body}"
 
 
+ABSENT = "custody-test-" + "0" * 32
 # What changes something, and more of what only reads: each of these is refused before it is sent.
 AMAZON: list[tuple[str, str, dict[str, Any]]] = [
-    ("s3", "put_object", {"Bucket": "records", "Key": "a"}),
+    ("s3", "put_object", {"Bucket": "records", "Key": "a", "IfMatch": aws_objects.IMPOSSIBLE}),
+    ("s3", "put_object", {"Bucket": "records", "Key": ABSENT}),
+    ("s3", "put_object", {"Bucket": "records", "Key": ABSENT, "IfNoneMatch": "*"}),
+    ("s3", "delete_object", {"Bucket": "records", "Key": ABSENT}),
+    ("s3", "delete_object", {"Bucket": "records", "Key": "a", "VersionId": "null"}),
     ("s3", "delete_object", {"Bucket": "records", "Key": "a"}),
     ("s3", "get_object", {"Bucket": "records", "Key": "a"}),
     ("s3", "list_objects_v2", {"Bucket": "records"}),
@@ -201,7 +206,9 @@ def _calls_of_azure(cloud: azure.Azure) -> Iterator[Callable[[], Any]]:
     yield container.delete_container
     yield container.get_container_access_policy
     yield blobs.get_service_properties
-    yield lambda: keys.post(azure_clients.key_url(vault, "wrapkey"), json={})
+    yield lambda: keys.post(azure_clients.key_url(vault, "decrypt"), json={})
+    yield lambda: container.upload_blob(ABSENT, b"x")
+    yield lambda: container.get_blob_client(ABSENT).set_blob_tags({})
     yield lambda: keys.patch(azure_clients.key_url(vault), json={})
     yield lambda: keys.delete(azure_clients.key_url(vault))
     url = azure_clients.account_url(cloud.configuration, "", "2023-05-01")
@@ -221,6 +228,8 @@ def test_any_other_call_to_azure_raises_before_it_is_sent(of_microsoft: Account)
 
 def test_what_may_be_sent_is_what_is_asked_and_signing_in() -> None:
     assert {each.call for each in proving.questions("aws")} | {"sts:AssumeRole"} == aws.ALLOWED
-    assert {method for method, _ in [*google.ALLOWED, *azure.ALLOWED]} == {"GET", "POST"}
+    assert {method for method, _ in google.ALLOWED} == {"GET", "POST"}
+    assert [method for method, _ in azure.ALLOWED if method in ("PUT", "DELETE")] == ["PUT", "DELETE"]
     assert [pattern for method, pattern in google.ALLOWED if method == "POST"] == [f"{google._KEY}:testIamPermissions"]
-    assert [pattern for method, pattern in azure.ALLOWED if method == "POST"] == [r"/[^/?]+/oauth2/v2\.0/token"]
+    posts = [pattern for method, pattern in azure.ALLOWED if method == "POST"]
+    assert (posts[0], "wrapkey|unwrapkey|sign)" in posts[1]) == (r"/[^/?]+/oauth2/v2\.0/token", True)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from azure.storage.blob import generate_container_sas
 
-from tests.custody.clouds.accounts import OF_BUCKET, OF_KEYS, Account
+from custody.clouds import azure
+from tests.custody.clouds.accounts import OF_BUCKET, OF_KEYS, OF_OBJECTS, Account
 from tests.support.azurite import ACCOUNT as STORAGE_ACCOUNT
 
 pytestmark = [pytest.mark.once, pytest.mark.boots]
@@ -44,11 +45,33 @@ def _without(*actions: str) -> Spoil:
     def spoil(account: Account) -> None:
         kept = [
             ([each for each in OF_BUCKET if each not in actions], "arn:aws:s3:::records"),
-            (["s3:GetObject", "s3:DeleteObject", "s3:DeleteObjectVersion"], "arn:aws:s3:::records/*"),
+            ([action for action in OF_OBJECTS if action not in actions], "arn:aws:s3:::records/*"),
             ([each for each in OF_KEYS if each not in actions], "*"),
             ("iam:SimulatePrincipalPolicy" if "iam" not in actions else "iam:GetUser", "*"),
         ]
         account.server.allow("custody", *kept)
+
+    return spoil
+
+
+def _denied_by_policy(account: Account) -> None:
+    statement = {"Effect": "Deny", "Principal": "*", "Action": "s3:PutObject", "Resource": "arn:aws:s3:::records/*"}
+    policy = {"Version": "2012-10-17", "Statement": [statement]}
+    s3(account).put_bucket_policy(Bucket="records", Policy=json.dumps(policy))
+
+
+def _bucket_key(state: str) -> Spoil:
+    """Has the bucket encrypt with another key of the customer's, in this state."""
+
+    def spoil(account: Account) -> None:
+        key = account.server.key()
+        default = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": key}
+        rules = {"Rules": [{"ApplyServerSideEncryptionByDefault": default}]}
+        s3(account).put_bucket_encryption(Bucket="records", ServerSideEncryptionConfiguration=rules)
+        if state != "enabled":
+            kms(account).disable_key(KeyId=key)
+        if state == "pending":
+            kms(account).schedule_key_deletion(KeyId=key, PendingWindowInDays=7)
 
     return spoil
 
@@ -104,8 +127,19 @@ AMAZON: list[Case] = [
     ("wrong region", _elsewhere, "bucket", "fail", "Set region to eu-west-1."),
     ("no permission", _without("s3:ListBucket"), "bucket", "fail", "Allow s3:ListBucket on arn:aws:s3:::records."),
     ("no permission to read", _without("s3:GetBucketVersioning"), "versioning", "warn", "Allow s3:GetBucketVersioning"),
-    ("no permission for objects", _without(), "permissions", "fail", "Allow s3:PutObject"),
-    ("no permission to look", _without("iam"), "permissions", "skipped", "Allow iam:SimulatePrincipalPolicy"),
+    ("no permission for objects", _without("s3:PutObject"), "permissions", "fail", "Allow s3:PutObject"),
+    ("no permission to look", _without("iam"), "permissions", "skipped", "Allow iam:SimulatePrincipalPolicy on arn:"),
+    ("no put", _without("iam", "s3:PutObject"), "put", "fail", "Allow s3:PutObject on arn:aws:s3:::records/*"),
+    ("no get", _without("iam", "s3:GetObject"), "get", "fail", "Allow s3:GetObject on arn:aws:s3:::records/*"),
+    ("no get of versions", _without("iam", "s3:GetObjectVersion"), "get_version", "fail", "Allow s3:GetObjectVersion"),
+    ("no look at locks", _without("iam", "s3:GetObjectRetention"), "retention", "fail", "Allow s3:GetObjectRetention"),
+    ("no delete", _without("iam", "s3:DeleteObjectVersion"), "delete", "fail", "Allow s3:DeleteObjectVersion"),
+    ("no list of versions", _without("s3:ListBucketVersions"), "list_versions", "fail", "Allow s3:ListBucketVersions"),
+    ("no public key", _without("kms:GetPublicKey"), "public_key", "fail", "Allow kms:GetPublicKey"),
+    ("bucket policy that denies", _denied_by_policy, "put", "fail", "let no bucket policy deny it"),
+    ("disabled key of the bucket", _bucket_key("disabled"), "bucket_key", "fail", "kms:EnableKey"),
+    ("disabled key of the bucket, tried", _bucket_key("disabled"), "bucket_key_wrap", "fail", "kms:EnableKey"),
+    ("bucket's key pending deletion", _bucket_key("pending"), "bucket_key", "fail", "kms:CancelKeyDeletion"),
     ("no permission of the key", _without("kms:DescribeKey"), "wrapping_key", "fail", "Allow kms:DescribeKey"),
     ("no permission to wrap", _without("kms:GenerateDataKey"), "wrap", "fail", "Allow kms:GenerateDataKey"),
     ("no permission to unwrap", _without("kms:Decrypt"), "unwrap", "fail", "Allow kms:Decrypt"),
@@ -217,6 +251,7 @@ GOOGLE: list[Case] = [
         "skipped",
         "cloudkms.cryptoKeys.getIamPolicy",
     ),
+    ("disabled key of the bucket", _google_key("of-bucket", "DISABLED"), "bucket_key", "fail", "keys versions enable"),
     ("agent without the key", _no_agent, "storage_agent", "fail", "roles/cloudkms.cryptoKeyEncrypterDecrypter"),
     ("disabled key", _google_key("wrapping", "DISABLED"), "wrapping_key", "fail", "keys versions enable"),
     ("pending deletion", _google_key("wrapping", "DESTROY_SCHEDULED"), "wrapping_key", "fail", "keys versions restore"),
@@ -334,6 +369,19 @@ MICROSOFT: list[Case] = [
     ),
     ("key that may not unwrap", _operations, "wrapping_key", "fail", "--ops unwrapKey wrapKey"),
     ("key for something else", lambda a: {"kms_key": a.config["signing_key"]}, "wrapping_key", "fail", "RSA"),
+    ("no wrap", _application("arm", "blobs", "get", "unwrapKey", "sign"), "wrap", "fail", "keys/wrap/action"),
+    ("no unwrap", _application("arm", "blobs", "get", "wrapKey", "sign"), "unwrap", "fail", "keys/unwrap/action"),
+    ("no sign", _application("arm", "blobs", "get", "wrapKey", "unwrapKey"), "sign", "fail", "keys/sign/action"),
+    ("no read of blobs", lambda a: a.server.refused_methods.add("GET"), "read", "fail", "blobs/read"),
+    ("no write of blobs", lambda a: a.server.refused_methods.add("PUT"), "write", "fail", "blobs/write"),
+    ("no delete of blobs", lambda a: a.server.refused_methods.add("DELETE"), "delete", "fail", "blobs/delete"),
+    (
+        "no delete of versions",
+        lambda a: a.server.refused_methods.add("DELETE"),
+        "delete_version",
+        "fail",
+        "deleteBlobVersion/action",
+    ),
     ("versioning off", lambda a: a.server.blob_service.clear(), "versioning", "warn", "--enable-versioning"),
     (
         "soft delete",
@@ -409,6 +457,7 @@ def test_each_negative_of_azure_names_its_check_and_its_mend(of_microsoft: Accou
 def test_an_account_as_it_should_be_passes_every_check(account: Account) -> None:
     checks = account.prove()
     assert {each.id: each.detail for each in checks.values() if each.status != "pass"} == {}
+    assert account.not_proven == []
     assert all(each.fix == "" for each in checks.values())
 
 
@@ -431,3 +480,25 @@ def test_a_name_that_is_unknown_is_told_and_the_test_goes_on(account: Account) -
     assert (checks["configuration"].status, "pasword" in checks["configuration"].detail) == ("warn", True)
     assert "hunter2" not in str(checks)
     assert {each.status for each in checks.values()} == {"pass", "warn"}
+
+
+UNKNOWN: list[tuple[str, Spoil, list[str]]] = [
+    ("of_amazon", _without("iam"), []),
+    ("of_amazon", _bucket_key("enabled"), []),
+    ("of_amazon", _without("s3:GetEncryptionConfiguration"), ["bucket_key_wrap", "bucket_key_unwrap"]),
+    ("of_amazon", _without("kms:Decrypt"), ["kms:Decrypt"]),
+    ("of_google", _revoked("cloudkms.cryptoKeys.getIamPolicy"), ["storage_agent"]),
+    ("of_google", _setting("encryption"), []),
+    ("of_microsoft", _application("blobs", "get", "wrapKey", "unwrapKey", "sign"), []),
+    ("of_microsoft", _application("arm", "blobs", "get", "sign"), list(azure.WRAPPING_PERMISSIONS)),
+]
+
+
+@pytest.mark.parametrize(("provider", "spoil", "unproven"), UNKNOWN)
+def test_a_test_names_what_storing_or_disposing_needs_and_no_check_has_shown(
+    request: pytest.FixtureRequest, provider: str, spoil: Spoil, unproven: list[str]
+) -> None:
+    account: Account = request.getfixturevalue(provider)
+    changes = spoil(account)
+    account.prove(**(changes or {}))
+    assert account.not_proven == unproven
