@@ -177,20 +177,60 @@ def read_ahead(entries: Collection[Entry]) -> Callable[[Entry], bytes]:
     return lambda entry: results[entry.pk].result() if entry.pk in results else _body(entry)
 
 
-def opened(entry: Entry, read: Callable[[Entry], bytes] | None = None) -> Opened:
-    """The record decrypted, byte for byte as it was received, under a statement whose signature verifies and which says
-    what the row's columns say.
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A record's sealed bytes under the row that says what they are, not opened yet."""
 
-    Raises: as `receipt`, and Disposed; a queued or reserved record is readable all the same.
+    entry: Entry
+    body: bytes
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the bytes and of the row's statement, which is verified. Equal digests open to equal records.
+
+        Raises:
+            KeyMissing, Damaged
+        """
+        statements.verified_row(self.entry)
+        whole = hashlib.sha256(bytes(self.entry.statement))
+        whole.update(self.entry.record_id.bytes + bytes(self.entry.signature))
+        whole.update(self.body)
+        return whole.hexdigest()
+
+    def open(self) -> Opened:
+        """Decrypt the record under a statement whose signature verifies and which says what the row's columns say.
+
+        Raises: as `receipt`, and Disposed.
+        """
+        try:
+            return opened_from(self.body, self.entry)
+        except Fault:  # it may have been disposed of since its row was read
+            require_kept(_fresh(self.entry))
+            raise
+
+
+def opened(entry: Entry, read: Callable[[Entry], bytes] | None = None) -> Opened:
+    """Return the record decrypted, byte for byte as it was received. Arguments and errors as of `fetched`, and errors
+    of `Fetched.open`."""
+    return fetched(entry, read).open()
+
+
+def fetched(entry: Entry, read: Callable[[Entry], bytes] | None = None) -> Fetched:
+    """Fetch a record's sealed bytes. A queued or reserved record is readable all the same.
+
+    Args:
+        read: as `read_ahead` gives it; None reads the vault now.
+
+    Raises: as `receipt`, and Disposed.
     """
     if entry.state == Entry.State.QUEUED:  # a worker may sign it meanwhile, which changes row and object together
         waiting = _waiting(entry)
         if waiting is not None:
-            return opened_from(bytes(waiting.body), waiting.record)
+            return Fetched(waiting.record, bytes(waiting.body))
         entry = _fresh(entry)
     require_kept(entry)
     try:
-        return opened_from((read or _body)(entry), entry)
+        return Fetched(entry, (read or _body)(entry))
     except Fault:  # it may have been disposed of since its row was read
         require_kept(_fresh(entry))
         raise

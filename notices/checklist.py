@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from config.visible_text import is_visible
 from notices import deadlines, drafting, outcomes, unit_conflicts, untold
+from notices.deadlines import Deadline
 from notices.drafting import Redaction, Withholding
 from notices.limits import MOST_CITED, TooMuch
 from notices.packs import (
@@ -405,16 +406,21 @@ def _applies(case: Case, element: Element, content: Mapping[str, Any]) -> bool:
     return element.applies_to(case.facts.get, content, requested=asked)
 
 
+def deadline_of(case: Case, element: Element) -> Deadline | None:
+    """Return the deadline of an element that names a clock; None while the clock does not run."""
+    requested_at = case.requested_review.at if case.requested_review else None
+    return deadlines.clock_deadline(
+        case.pack, str(element.clock), case.facts, received_at=case.received_at, requested_at=requested_at
+    )
+
+
 def _in_time(case: Case, element: Element) -> str:
     """Whether the notice was sent, or the person answered, in time; as long as that is open, something to look at."""
-    clock = case.pack.clock(str(element.clock))
-    review = case.requested_review
-    deadline = deadlines.clock_deadline(
-        case.pack, clock.id, case.facts, received_at=case.received_at, requested_at=review.at if review else None
-    )
+    deadline, review = deadline_of(case, element), case.requested_review
     if deadline is None:
         return NOT_APPLICABLE
-    done_at = case.delivered_at if clock.what == "notice" else review and review.answered_at
+    is_notice = case.pack.clock(str(element.clock)).what == "notice"
+    done_at = case.delivered_at if is_notice else review and review.answered_at
     if (done_at or datetime.now(UTC)) > deadline.due_at:
         return MISSING
     return PRESENT if done_at else CHECK

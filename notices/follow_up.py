@@ -1,6 +1,6 @@
 """What follows a review: the letter that tells the person its outcome, and which requests are over with it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,8 +10,7 @@ from config.errors import Fault
 from config.visible_text import is_visible
 from decisions.askers import Asker
 from decisions.models import Decision
-from notices import deadlines, selectors
-from notices.checklist import Case
+from notices import selectors
 from notices.deadlines import Deadline
 from notices.models import Delivery, Notice, ReviewRequest, ReviewRequestQuerySet
 
@@ -113,9 +112,12 @@ def askers(decision: Decision) -> list[Asker]:
     ]
 
 
-def deadlines_of(notice: Notice, case: Case) -> list[Deadline]:
-    """Until when a notice has to reach the person, soonest first: by its pack, and by the requests that it answers."""
-    own = deadlines.compute(case.pack, case.facts, received_at=case.received_at)
+def deadlines_of(notice: Notice, own: Sequence[Deadline]) -> list[Deadline]:
+    """Return until when a notice has to reach the person, soonest first.
+
+    Args:
+        own: the deadlines of its pack. Those of the requests that it answers are added.
+    """
     asked = [each for request in requests_told_by(notice) for each in _answer_deadlines(request)]
     return sorted([*own, *asked], key=lambda each: each.due_at)
 

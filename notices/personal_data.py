@@ -14,6 +14,7 @@ from notices.models import (
     ReviewRequest,
     SealedNotice,
     Step,
+    StoredCheck,
 )
 
 _COUNTED = "Reports count it."
@@ -57,6 +58,11 @@ def declare_all() -> None:
         kind=deleted("what happened to the notice"),
         reason=deleted("why, in the words of the organization"),
         actor_label=deleted("who did it"),
+    )
+    declare(
+        StoredCheck,
+        digest=deleted("a digest of all that the last check depended on"),
+        result=deleted("what the last check found, with values that the letter cites"),
     )
     declare(
         Approval,

@@ -1,20 +1,21 @@
 """Notices and what belongs to them as the API shows them."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from config.api.times import rfc3339
 from config.errors import DomainError, Fault
-from notices import checklist, deadlines, follow_up, selectors, untold, warnings
-from notices.checklist import Case, Revision
+from notices import check_results, follow_up, selectors
+from notices.check_results import CheckResult
 from notices.deadlines import Deadline
 from notices.letters import render_html, render_text
 from notices.models import AuthorityGrant, Delivery, Notice, NoticeRevision, NoticeSettings, ReviewRequest, Step
 from notices.packs import Pack
 from notices.previews import Preview
-from notices.readability import Readability, measure, without_prescribed
+from notices.readability import Readabilities, Readability, readability_of
 from notices.schemas import LetterFormat
+from notices.services import stored_checks
+from notices.untold import Untold
 
 _LETTERS = {"html": render_html, "text": render_text}
 _WORDS_NOT_NAMED = "Words not named: the approval did not say which revision had been read."
@@ -49,7 +50,6 @@ def detail(notice: Notice) -> dict[str, Any]:
         "revision": revision.number,
         "content": revision.content,
         **_against_the_record(notice, revision),
-        "readability": _readability(revision.content, selectors.pack_of(notice), notice.language),
         "approval": _approval(notice),
         "delivered_at": rfc3339(delivered_at),
         "custody_record_id": str(sealed.pk) if sealed else None,
@@ -69,57 +69,54 @@ def _letter_digest(notice: Notice) -> str | None:
 
 def _against_the_record(notice: Notice, revision: NoticeRevision) -> dict[str, Any]:
     try:
-        case = notice.case or selectors.case_of(notice, selectors.facts_of(notice.decision))
+        result = stored_checks.check(notice, revision)
     except DomainError as error:
         nothing: dict[str, Any] = {name: [] for name in ("elements", "citations", "warnings", "untold", "deadlines")}
-        return nothing | {"deadline": None} | {"problems": [error.sentence], "fault": error.sentence}
-    due = follow_up.deadlines_of(notice, case)
-    return _checks(case, revision, due, can_change=notice.state in Notice.EDITABLE)
+        own = readability_of(revision.content, selectors.pack_of(notice), notice.language)
+        unread = {"deadline": None, "problems": [error.sentence], "fault": error.sentence}
+        return {**nothing, **unread, "readability": _readability(own)}
+    return _checks(selectors.pack_of(notice), result, follow_up.deadlines_of(notice, result.deadlines))
 
 
-def _checks(case: Case, revision: Revision, due: list[Deadline], *, can_change: bool = True) -> dict[str, Any]:
-    """What a notice says, against the record and the law. Of one that nobody can change any more, the approval has the
-    warnings that were acknowledged."""
+def _checks(pack: Pack, result: CheckResult, due: list[Deadline]) -> dict[str, Any]:
+    """Return the check of a notice under a pack as answers show it."""
     shown = [deadline(each) for each in due]
-    items, left_out = checklist.check(case, revision), checklist.untold_fields(case, revision.content)
-    listed = warnings.find(case, revision.content, revision.not_applicable, items, left_out) if can_change else []
     return {
-        "elements": [item.as_json() for item in items],
-        "citations": [c.as_json() for c in checklist.citations(case.facts, revision.content, revision.cited)],
-        "problems": [*checklist.problems(case, revision, items, left_out), *warnings.problems(case.pack, listed)],
-        "warnings": [warning.as_json() for warning in listed],
-        "untold": [_untold(case.pack, field) for field in left_out[: untold.MOST]],
+        "elements": [item.as_json() for item in result.elements],
+        "citations": [citation.as_json() for citation in result.citations],
+        "problems": result.problems,
+        "warnings": [warning.as_json() for warning in result.warnings],
+        "untold": [_untold(pack, field) for field in result.untold],
         "deadline": shown[0] if shown else None,
         "deadlines": shown,
         "fault": None,
+        "readability": _readability(result.readability),
     }
 
 
-def _untold(pack: Pack, field: untold.Untold) -> dict[str, Any]:
+def _untold(pack: Pack, field: Untold) -> dict[str, Any]:
     return {**field.as_json(), "blocks": field.blocks and not pack.advisory}
 
 
 def checked(notice: Notice) -> dict[str, Any]:
     """Return a notice's checklist alone, with its problems and warnings."""
     revision = selectors.current_revision(notice)
-    return {
-        "notice_id": str(notice.pk),
-        "revision": revision.number,
-        **_against_the_record(notice, revision),
-    }
+    checks = _against_the_record(notice, revision)
+    del checks["readability"]
+    return {"notice_id": str(notice.pk), "revision": revision.number, **checks}
 
 
 def preview(found: Preview, letter_format: LetterFormat) -> dict[str, Any]:
     """What a notice about a record would be answered with, and its letter."""
     case = found.case
+    result = check_results.check(case, found)
     return {
         "decision_id": case.facts.get("decision_id"),
         "pack": case.pack.id,
         "pack_version": case.pack.version,
         "language": found.language,
         "content": found.content,
-        **_checks(case, found, deadlines.compute(case.pack, case.facts, received_at=case.received_at)),
-        "readability": _readability(found.content, case.pack, found.language),
+        **_checks(case.pack, result, result.deadlines),
         "format": letter_format,
         "letter": _LETTERS[letter_format](found.letter),
     }
@@ -129,10 +126,8 @@ def deadline(due: Deadline) -> dict[str, Any]:
     return {**asdict(due), "triggered_at": rfc3339(due.triggered_at), "due_at": rfc3339(due.due_at)}
 
 
-def _readability(content: Mapping[str, Any], pack: Pack, language: str) -> dict[str, Any]:
-    own = without_prescribed(content, pack, language)
-    measured = readability(measure(content, language))
-    return {**measured, "without_prescribed": readability(measure(own, language))}
+def _readability(measured: Readabilities) -> dict[str, Any]:
+    return {**readability(measured.whole), "without_prescribed": readability(measured.without_prescribed)}
 
 
 def readability(measured: Readability) -> dict[str, Any]:

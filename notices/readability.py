@@ -36,6 +36,20 @@ class Readability:
     """Flesch reading ease, about 0 (hard) to 100 (easy). English only."""
 
 
+@dataclass(frozen=True, slots=True)
+class Readabilities:
+    """Readability of a letter, and of the part of it that is the writer's own."""
+
+    whole: Readability
+    without_prescribed: Readability
+
+
+def readability_of(content: Mapping[str, Any], pack: Pack, language: str) -> Readabilities:
+    """Measure a notice's content with and without the texts that its pack locks."""
+    own = without_prescribed(content, pack, language)
+    return Readabilities(measure(content, language), measure(own, language))
+
+
 def without_prescribed(content: Mapping[str, Any], pack: Pack, language: str) -> dict[str, Any]:
     """A notice's content without the texts that its pack locks, which nobody may write more simply."""
     locked = pack.text(language).locked.values()

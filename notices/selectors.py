@@ -126,7 +126,7 @@ def case_of(
         reader_language=readers_language(facts, notice.recipient),
         redaction=redaction,
         delivered_at=delivered_at(notice),
-        requested_review=_requested_review(notice) if _has_elements_on_request(pack) else None,
+        requested_review=requested_review(notice),
         earlier_version=notice.pack_version if _is_outdated(notice, pack) else "",
     )
 
@@ -136,13 +136,11 @@ def _is_outdated(notice: Notice, pack: Pack) -> bool:
     return notice.state in Notice.EDITABLE and notice.pack_digest != pack.digest
 
 
-def _has_elements_on_request(pack: Pack) -> bool:
-    return any(element.when.on_request for element in pack.elements)
-
-
-def _requested_review(notice: Notice) -> checklist.RequestedReview | None:
-    """The first request for a review of the decision, which any of its letters may have led to, and when the person was
-    told the outcome. One that was closed, as when they took it back, runs no more."""
+def requested_review(notice: Notice) -> checklist.RequestedReview | None:
+    """Return the first request for a review of the decision, which any of its letters may have led to, and when the
+    person was told the outcome. None where the pack asks nothing of it. A request that was closed runs no more."""
+    if not any(element.when.on_request for element in pack_of(notice).elements):
+        return None
     requests = ReviewRequest.objects.for_organization(notice.organization_id)
     requests = requests.filter(notice__decision=notice.decision_id, closed_at=None)
     first = requests.order_by("received_at").first()

@@ -14,6 +14,8 @@ from notices.back_office.review import SECTIONS, STATEMENT, spelled
 from notices.models import Notice, NoticeRevision
 from notices.packs import Pack
 from notices.record_paths import MOST_SOURCE, Facts, NoSuchField
+from notices.services import stored_checks
+from notices.warnings import ApprovalWarning
 
 _MOST_OFFERED = 2000  # fields of the record: a longer list helps nobody, and what is not in it can be typed
 
@@ -141,15 +143,21 @@ class Editor:
 
     def _warnings(self) -> Mapping[str, list[str]]:
         """The warnings about the sentences in the form, by where they are; none if the record cannot be read now."""
-        found: dict[str, list[str]] = defaultdict(list)
-        if self._facts:
-            entered = {name: [_entered(form) for form in forms] for name, forms in self._sections.items()}
-            case = selectors.case_of(self.notice, self._facts)
-            for warning in warnings.find(case, {**self.revision.content, **entered}, self.revision.not_applicable):
-                if warning.id.startswith("blank_statement-"):  # an empty row of the form is not saved
-                    continue
-                found[warning.where].append(STATEMENT.sub("this sentence", warning.sentence, count=1))
-        return found
+        by_place: dict[str, list[str]] = defaultdict(list)
+        for warning in self._listed():
+            if warning.id.startswith("blank_statement-"):  # an empty row of the form is not saved
+                continue
+            by_place[warning.where].append(STATEMENT.sub("this sentence", warning.sentence, count=1))
+        return by_place
+
+    def _listed(self) -> list[ApprovalWarning]:
+        if self._facts is None:
+            return []
+        if not self.words.is_bound:
+            return stored_checks.check(self.notice, self.revision).warnings
+        entered = {name: [_entered(form) for form in forms] for name, forms in self._sections.items()}
+        case = selectors.case_of(self.notice, self._facts)
+        return warnings.find(case, {**self.revision.content, **entered}, self.revision.not_applicable)
 
     def _value(self, source: str) -> str:
         if not source or self._facts is None:

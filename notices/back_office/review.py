@@ -13,17 +13,17 @@ from django.utils import timezone
 from accounts.back_office import caller, may, refusal
 from accounts.roles import Permission
 from config.errors import DomainError
-from notices import checklist, follow_up, readability, selectors, services, untold, warnings
+from notices import follow_up, selectors, services
 from notices.back_office import history
 from notices.back_office.actions import offers
 from notices.back_office.formatting import time_left
-from notices.checklist import CHECK, MISSING, NOT_APPLICABLE, PRESENT, Case, Citation, ElementResult
+from notices.checklist import CHECK, MISSING, NOT_APPLICABLE, PRESENT, Citation, ElementResult
 from notices.forms import ActionForm, ReasonForm, RecipientForm
 from notices.localization import LONGEST_TEXT
 from notices.models import Delivery, Notice, NoticeRevision
-from notices.packs import Pack
-from notices.readability import Readability
-from notices.record_paths import Facts, Scalar
+from notices.readability import Readabilities, Readability, readability_of
+from notices.record_paths import Scalar
+from notices.services import stored_checks
 
 SECTIONS = {
     "decision_summary": "What was decided",
@@ -69,7 +69,9 @@ def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]
         against_record = _against_the_record(request, notice, revision)
     except DomainError as error:
         sections = _sections(revision, {})
+        measured = readability_of(revision.content, pack, notice.language)
         against_record = {"fault": error.sentence, "against": error.sentence, "warnings": [], "sections": sections}
+        against_record["readabilities"] = _readabilities(measured)
     listed, against = against_record.pop("warnings"), against_record["against"]
     listed = [replace(warning, sentence=with_number(warning.sentence, revision.content)) for warning in listed]
     to_tick = listed if against_record.get("asks_to_acknowledge") else []
@@ -81,7 +83,6 @@ def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]
         "framework": pack.text(notice.language).framework,
         "texts": [(label, revision.content.get(name)) for name, label in TEXTS.items()],
         "review_offered": revision.content.get("human_review_available"),
-        "readabilities": _readabilities(revision.content, pack, notice.language),
         "history": history.page(notice, before=request.GET.get("before", "")),
         "deliveries": [(each, _return_form(each)) for each in deliveries],
         "reason_against_return": refusal(request, Permission.DRAFT_NOTICES),
@@ -98,10 +99,9 @@ def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]
     }
 
 
-def _readabilities(content: Mapping[str, Any], pack: Pack, language: str) -> list[tuple[str, Readability]]:
-    own = readability.without_prescribed(content, pack, language)
-    texts = {"The whole letter": content, "Without the texts that are prescribed": own}
-    return [(label, readability.measure(text, language)) for label, text in texts.items()]
+def _readabilities(measured: Readabilities) -> list[tuple[str, Readability]]:
+    texts = {"The whole letter": measured.whole}
+    return list((texts | {"Without the texts that are prescribed": measured.without_prescribed}).items())
 
 
 def _at_approval(notice: Notice, content: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -145,39 +145,31 @@ def _due(notice: Notice) -> dict[str, Any]:
 
 def _against_the_record(request: HttpRequest, notice: Notice, revision: NoticeRevision) -> dict[str, Any]:
     """What the page shows of the record. Raises Fault if it cannot be read."""
-    facts = selectors.facts_of(notice.decision)
+    result, pack = stored_checks.check(notice, revision), selectors.pack_of(notice)
     own = selectors.settings_of(notice.organization_id)
-    case = selectors.case_of(notice, facts, settings=own)
-    is_open = notice.state in Notice.EDITABLE
-    items, left_out = checklist.check(case, revision), checklist.untold_fields(case, revision.content)
-    listed = warnings.find(case, revision.content, revision.not_applicable, items, left_out) if is_open else []
-    problems = checklist.problems(case, revision, items, left_out) if is_open else []
-    problems += warnings.problems(case.pack, listed)
+    problems = result.problems if notice.state in Notice.EDITABLE else []
     return {
-        "sections": _sections(revision, _citations(facts, revision)),
-        **_elements(items),
+        "sections": _sections(revision, {citation.source: citation for citation in result.citations}),
+        **_elements(result.elements),
         "problems": problems,
-        "warnings": listed,
-        "asks_to_acknowledge": own.asks_to_acknowledge(case.pack),
-        "advisory": case.pack.advisory,
-        "untold": left_out[: untold.MOST],
-        "deadlines": follow_up.deadlines_of(notice, case),
-        "against": _against_approval(request, notice, case, problems),
+        "warnings": result.warnings,
+        "asks_to_acknowledge": own.asks_to_acknowledge(pack),
+        "advisory": pack.advisory,
+        "untold": result.untold,
+        "deadlines": follow_up.deadlines_of(notice, result.deadlines),
+        "readabilities": _readabilities(result.readability),
+        "against": _against_approval(request, notice, problems),
     }
 
 
-def _against_approval(request: HttpRequest, notice: Notice, case: Case, problems: list[str]) -> str:
+def _against_approval(request: HttpRequest, notice: Notice, problems: list[str]) -> str:
     """Why the operator cannot approve, beside their role, which says so by itself."""
     if not may(request, Permission.APPROVE_NOTICES):
         return ""
     if problems:
         return "Something is in the way, see above."
     approver = caller(request, Permission.APPROVE_NOTICES)
-    return services.reason_against_approval(caller=approver, notice=notice, case=case)
-
-
-def _citations(facts: Facts, revision: NoticeRevision) -> dict[str, Citation]:
-    return {each.source: each for each in checklist.citations(facts, revision.content, revision.cited)}
+    return services.reason_against_approval(caller=approver, notice=notice)
 
 
 def _sections(revision: NoticeRevision, citations: Mapping[str, Citation]) -> list[tuple[str, list[Sentence]]]:

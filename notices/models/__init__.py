@@ -4,6 +4,7 @@ from notices.models.notices import Contributor, Notice, NoticeQuerySet, NoticeRe
 from notices.models.reminders import Reminder
 from notices.models.review_requests import UNFINISHED, ReviewRequest, ReviewRequestQuerySet
 from notices.models.settings import NoticeSettings, Phrase, languages
+from notices.models.stored_checks import StoredCheck
 
 __all__ = [
     "UNFINISHED",
@@ -21,6 +22,7 @@ __all__ = [
     "ReviewRequestQuerySet",
     "SealedNotice",
     "Step",
+    "StoredCheck",
     "languages",
     "new_address",
 ]

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from accounts import selectors as accounts
 from accounts.callers import Caller
 from accounts.models import Member
 from config.visible_text import is_visible
-from notices import checklist, warnings
+from notices import warnings
 from notices.checklist import Case
 from notices.errors import NotApprovable, NotGranted, OwnNotice, Unacknowledged, WrongApprover
 from notices.letters import recipient as recipients
@@ -33,23 +33,22 @@ class Claim(NamedTuple):
 
 def require_approvable(
     notice: Notice,
-    revision: NoticeRevision,
-    case: Case,
+    problems: Sequence[str],
     settings: NoticeSettings,
     caller: Caller,
     approver: str,
     authority: str,
 ) -> Claim:
-    """Whose approval it is, once every rule allows it but that of the warnings.
+    """Return whose approval it is, once every rule allows it but that of the warnings.
 
     Args:
-        case: what the notice is checked against, as `selectors.case_of` gives it.
+        problems: as `checklist.problems` finds them.
         settings: the organization's, as `selectors.settings_of` gives them.
 
     Raises:
         NotApprovable, NotGranted, WrongApprover, OwnNotice
     """
-    _require_complete(notice, revision, case)
+    _require_complete(notice, problems)
     claim = _claim(notice, settings, caller, approver, authority)
     _require_other_eyes(notice, caller, claim.approver, strict=settings.require_other_key)
     return claim
@@ -83,10 +82,9 @@ def require_acknowledged(
     return acknowledged, still_open
 
 
-def _require_complete(notice: Notice, revision: NoticeRevision, case: Case) -> None:
-    problems = checklist.problems(case, revision)
+def _require_complete(notice: Notice, problems: Sequence[str]) -> None:
     if problem := recipients.length_problem(notice.recipient):
-        problems.append(problem)
+        problems = [*problems, problem]
     if problems:
         raise NotApprovable(f"The notice cannot be approved yet. {' '.join(problems)}")
 

@@ -11,8 +11,7 @@ from accounts.roles import Permission
 from config.errors import DomainError
 from config.visible_text import is_visible
 from decisions.selectors import require_kept
-from notices import selectors
-from notices.checklist import Case
+from notices import checklist, selectors
 from notices.errors import MembersOnly, MissingReason, WrongState
 from notices.models import Approval, Notice, NoticeRevision, Step
 from notices.services import audit_trail, telling
@@ -120,7 +119,8 @@ def approve(
         current = _current_revision(locked, revision)
         settings = selectors.settings_of(locked.organization_id)
         case = selectors.case_of(locked, facts, settings=settings)
-        claim = require_approvable(locked, current, case, settings, caller, approver, authority)
+        problems = checklist.problems(case, current)  # by the record itself, and not as an earlier check is stored
+        claim = require_approvable(locked, problems, settings, caller, approver, authority)
         acknowledged, still_open = require_acknowledged(case, current, settings, acknowledge)
         approval = Approval.objects.create(
             notice=locked,
@@ -153,11 +153,13 @@ def approve(
 
 
 @requires(Permission.APPROVE_NOTICES)
-def reason_against_approval(*, caller: Caller, notice: Notice, case: Case) -> str:
-    """Why a member could not approve a notice now, for a button that says so; "" if they could. Changes nothing."""
+def reason_against_approval(*, caller: Caller, notice: Notice) -> str:
+    """Return why a member could not approve a notice now whose check finds no problem, for a button that says so; "" if
+    they could. Changes nothing."""
     settings = selectors.settings_of(notice.organization_id)
     try:
-        require_approvable(notice, _current_revision(notice, None), case, settings, caller, "", "")
+        _current_revision(notice, None)
+        require_approvable(notice, (), settings, caller, "", "")
     except DomainError as error:
         return error.sentence
     return ""

@@ -1,0 +1,69 @@
+"""The result of checking a notice against its record: computed once, and kept as bytes."""
+
+import zlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pydantic import TypeAdapter
+
+from notices import checklist, deadlines, untold, warnings
+from notices.checklist import Case, Citation, ElementResult, Revision
+from notices.deadlines import Deadline
+from notices.readability import Readabilities, readability_of
+from notices.untold import Untold
+from notices.warnings import ApprovalWarning
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """Everything that an answer or a page tells of a check."""
+
+    elements: list[ElementResult]
+    citations: list[Citation]
+    problems: list[str]
+    warnings: list[ApprovalWarning]
+    untold: list[Untold]
+    deadlines: list[Deadline]
+    """Those of the pack, soonest first."""
+    readability: Readabilities
+
+
+def check(case: Case, revision: Revision, *, is_open: bool = True) -> CheckResult:
+    """Check a revision. It costs seconds of CPU for the longest records.
+
+    Args:
+        is_open: whether the notice can still change. Else the approval has the warnings that were acknowledged.
+    """
+    content = revision.content
+    items, left_out = checklist.check(case, revision), checklist.untold_fields(case, content)
+    listed = warnings.find(case, content, revision.not_applicable, items, left_out) if is_open else []
+    return CheckResult(
+        elements=items,
+        citations=checklist.citations(case.facts, content, revision.cited),
+        problems=[*checklist.problems(case, revision, items, left_out), *warnings.problems(case.pack, listed)],
+        warnings=listed,
+        untold=left_out[: untold.MOST],
+        deadlines=deadlines.compute(case.pack, case.facts, received_at=case.received_at),
+        readability=readability_of(content, case.pack, str(content["language"])),
+    )
+
+
+def holds_until(case: Case) -> datetime | None:
+    """Return when a check of the same gives another result: when the next clock that an element names runs out."""
+    due = (checklist.deadline_of(case, element) for element in case.pack.elements if element.check == "sent_before")
+    ahead = [deadline.due_at for deadline in due if deadline and deadline.due_at >= datetime.now(UTC)]
+    return min(ahead, default=None)
+
+
+_ADAPTER = TypeAdapter(CheckResult)
+
+
+def packed(result: CheckResult) -> bytes:
+    """Return a result as bytes: no column of PostgreSQL's holds a NUL as text. Numbers of the record become text, as
+    answers and pages show them."""
+    return zlib.compress(_ADAPTER.dump_json(result), 1)
+
+
+def unpacked(result: bytes) -> CheckResult:
+    """Return the result that `packed` was given."""
+    return _ADAPTER.validate_json(zlib.decompress(result))

@@ -1,0 +1,163 @@
+"""A check is stored with its notice: reading costs little, and never tells of anything but the present."""
+
+import time
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from accounts.roles import Role
+from custody import vaults
+from custody.models import object_key
+from decisions.models import Decision
+from notices import check_results, selectors
+from notices.models import Notice, NoticeRevision, Phrase, StoredCheck
+from notices.packs import Pack
+from notices.services import stored_checks
+from tests.disposals import dispose_of
+from tests.notices.conftest import RECORD, approve, done, drafted, edit, refused, send, shown, stored
+from tests.notices.test_back_office import page
+from tests.support.unguarded import unguarded
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def checks(monkeypatch):
+    """The checks that are computed."""
+    computed, real = [], check_results.check
+
+    def count(*args, **options):
+        computed.append(args)
+        return real(*args, **options)
+
+    monkeypatch.setattr(check_results, "check", count)
+    return computed
+
+
+def recomputed(api, notice):
+    """The answer without any stored check."""
+    StoredCheck.objects.unscoped("a test").delete()
+    return shown(api, notice)
+
+
+def test_a_notice_is_checked_once_for_every_reader(api, notice, checks, signed_in):
+    first = shown(api, notice)
+    auditor = signed_in(Role.AUDITOR)
+    assert done(send(auditor, "GET", f"notices/{notice['notice_id']}")) == first
+    assert shown(api, notice, "/checklist")["citations"] == first["citations"]
+    assert auditor.get(page(notice)).status_code == 200
+    assert len(checks) == 1
+    assert recomputed(api, notice) == first
+
+
+def edited(api, notice):
+    done(edit(api, notice, main_factors=[{"statement": "Nothing.", "source": "events.moon"}]))
+
+
+def withheld(api, notice):
+    done(send(api, "PUT", "notice-settings", {"default_pack": "general", "sensitive_fields": ["loan_to_value"]}))
+
+
+def phrased(api, notice):
+    Phrase.objects.create(organization=api.organization, language="en", key="outcome.action", withheld=True)
+
+
+def repacked(api, notice):
+    Notice.objects.unscoped("a test").update(pack_digest="another", pack_version="0")
+
+
+def rewritten(api, notice):
+    NoticeRevision.objects.unscoped("a test").update(cited={"outcome.action": "granted"})
+
+
+@pytest.mark.parametrize("change", [edited, withheld, phrased, repacked, rewritten])
+def test_a_change_of_what_a_check_depends_on_checks_again(api, notice, checks, change):
+    shown(api, notice)
+    change(api, notice)
+    computed = len(checks)
+    after = shown(api, notice)
+    assert len(checks) == computed + 1
+    assert after == recomputed(api, notice)
+
+
+def test_an_upgrade_of_the_rules_or_the_pack_checks_again(api, notice, checks, monkeypatch):
+    shown(api, notice)
+    monkeypatch.setattr(stored_checks, "_code_digest", lambda: "newer")
+    shown(api, notice)
+    monkeypatch.setattr(Pack, "digest", "newer")
+    shown(api, notice)
+    assert len(checks) == 3
+
+
+def test_a_record_that_was_damaged_since_is_told_as_before(api, notice):
+    shown(api, notice)
+    record = Decision.objects.get(decision_id="loan-1").record
+    key = object_key(record.organization_id, record.pk)
+    body = vaults.current().get(key)
+    with unguarded():
+        vaults.current().delete(key)
+        vaults.current().put_new(key, body[:-1] + bytes([body[-1] ^ 1]))
+    assert shown(api, notice)["fault"]
+    assert shown(api, notice)["citations"] == []
+
+
+def test_a_check_holds_until_the_next_clock_of_its_checklist_runs_out(api):
+    events = {"notification": {"sent_at": (timezone.now() + timedelta(days=30)).isoformat()}}
+    done(api.ingest(RECORD | {"events": events, "outcome": {"action": "denied", "solely_automated": True}}))
+    notice = drafted(api, pack="ca_qc_12_1")
+    shown(api, notice)
+    row = StoredCheck.objects.unscoped("a test").get()
+    assert row.valid_until
+    with time_machine.travel(row.valid_until + timedelta(seconds=1)):
+        late = shown(api, notice)
+        assert late["elements"] != notice["elements"]
+        assert late == recomputed(api, notice)
+
+
+def test_approval_checks_the_record_itself_whatever_is_stored(api, notice):
+    done(edit(api, notice, main_factors=[{"statement": "Nothing.", "source": "events.moon"}]))
+    assert shown(api, notice)["problems"]
+    row = StoredCheck.objects.unscoped("a test").get()
+    result = check_results.unpacked(bytes(row.result))
+    result.problems.clear()
+    result.warnings.clear()
+    row.result = check_results.packed(result)
+    row.save()
+    assert shown(api, notice)["problems"] == []
+    assert "The source events.moon leads nowhere in the record." in refused(approve(api, notice))
+
+
+def test_a_check_goes_with_the_notice_and_does_not_come_back(api, notice):
+    shown(api, notice)
+    row, result = (
+        stored(api, notice),
+        check_results.unpacked(bytes(StoredCheck.objects.unscoped("a test").get().result)),
+    )
+    Notice.objects.unscoped("a test").update(state="withdrawn")
+    dispose_of(api.organization)
+    assert not StoredCheck.objects.unscoped("a test").exists()
+    stored_checks._store(StoredCheck(notice=row, digest="0" * 64), result)
+    assert not StoredCheck.objects.unscoped("a test").exists()
+
+
+def test_two_readers_at_once_store_one_check(api, notice):
+    row = stored(api, notice)
+    result = stored_checks.check(row, selectors.current_revision(row))
+    stored_checks._store(StoredCheck(notice=row, digest="0" * 64), result)
+    assert StoredCheck.objects.unscoped("a test").get().digest == "0" * 64
+
+
+def test_reading_a_long_notice_again_costs_a_fraction(api):
+    reasons = [f"The loan number {n} is larger than the limit of {n} % of its value." for n in range(400)]
+    done(api.ingest(RECORD | {"outcome": {"action": "denied", "reasons": reasons}}))
+    notice = drafted(api)
+    first, again = cpu(lambda: shown(api, notice)), cpu(lambda: shown(api, notice))
+    assert again < first / 3
+
+
+def cpu(work) -> float:
+    begun = time.process_time()
+    work()
+    return time.process_time() - begun
