@@ -40,6 +40,10 @@ _SENT_BEFORE = (
 )
 
 
+_MAX_NAMES = 20
+"""In a message; the answer of the API and the audit trail have all."""
+
+
 def _role(request: HttpRequest) -> Role | None:
     """The operator's, unless they only run the platform."""
     member = selectors.current_member(request)
@@ -51,13 +55,20 @@ def _is_owner(request: HttpRequest) -> bool:
 
 
 def _ended(made: Made) -> str:
-    """Say what became of keys and invitations, and who joined through them and stays."""
-    ended = [f"{key.name[:60]} ({key.key_id})" for key in made.keys if key.revoked_at]
-    ended += [f"the invitation to {invite.email}" for invite in made.invites if invite.revoked_at]
-    working = [f"{key.name[:60]} ({key.key_id})" for key in made.keys if not key.revoked_at]
-    joined = [member.user.email for member in made.members]
-    parts = {"Revoked": ended, "Still working": working, "Joined by such an invitation, and still members": joined}
-    return " ".join(f"{label}: {', '.join(names)}." for label, names in parts.items() if names)
+    """Say what became of keys and invitations, and who is a member by them and stays."""
+    keys = [(f"{key.name[:60]} ({key.key_id})", bool(key.revoked_at)) for key in made.keys]
+    invites = [(f"the invitation to {invite.email}", bool(invite.revoked_at)) for invite in made.invites]
+    parts = {
+        "Revoked": [name for name, ended in keys + invites if ended],
+        "Still working": [name for name, ended in keys + invites if not ended],
+        "Still members, with a role from there": [member.user.email for member in made.members],
+    }
+    return " ".join(f"{label}: {_listed(names)}." for label, names in parts.items() if names)
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 @admin.register(Member)

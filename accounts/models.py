@@ -83,6 +83,13 @@ class Member(FirstSteps):
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="members")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=16, choices=_MEMBER_ROLES)
+    maker = models.CharField(
+        max_length=254, blank=True, help_text="Mail address of the member who gave the role, also by a key of theirs."
+    )
+    making_key = models.ForeignKey(
+        "ApiKey", on_delete=models.RESTRICT, null=True, blank=True, editable=False, related_name="made_members",
+        help_text="The key that gave the role, itself or by its invitation.",
+    )  # fmt: skip
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = TenantQuerySet.as_manager()

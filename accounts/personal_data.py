@@ -21,6 +21,7 @@ from accounts.models import (
 from config.personal_data import ages, declare, kept
 
 _STAFF = "It is of somebody who works with the service, and goes by no policy of retention."
+_MEMBER = "It is a member's, and goes by no policy of retention."
 _OURS = "One of a few words of this service."
 _DIGEST = "It is made from random bytes."
 _UNUSED = "Nothing is ever written there."
@@ -41,7 +42,11 @@ def declare_all() -> None:
         name=kept("a member's name", _STAFF),
         totp_secret=kept("the secret of their authenticator app, encrypted", _STAFF),
     )
-    declare(Member, role=kept("what they may do", _OURS))
+    declare(
+        Member,
+        role=kept("what they may do", _OURS),
+        maker=kept("the address of the member who gave the role", _MEMBER),
+    )
     declare(
         ApiKey,
         key_id=kept("the id of a key", _DIGEST),
@@ -67,7 +72,7 @@ def declare_all() -> None:
         role=kept("as what", _OURS),
         digest=kept("a digest of the link's secret", _DIGEST),
         created_by=kept("who invited them", _STAFF),
-        maker=kept("the address of the member behind it", "It is a member's, and goes by no policy of retention."),
+        maker=kept("the address of the member behind it", _MEMBER),
     )
     declare(
         SignedInSession,

@@ -185,8 +185,8 @@ class MadeMember(Answer):
 class WithMade(Answer):
     """Keys and invitations the key or the member had made, also by keys on the way.
 
-    `keys` worked and `invites` were open until now; `revoked_at` is null where they still are. `members` accepted such
-    an invitation. They sign in by themselves and stay: remove those who should go.
+    `keys` worked and `invites` were open until now; `revoked_at` is null where they still are. `members` got their role
+    by such an invitation or a promotion. They sign in by themselves and stay: remove those who should go.
     """
 
     keys: list[MadeKey]

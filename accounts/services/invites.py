@@ -129,7 +129,8 @@ def accept_invite(*, invite: Invite) -> Member:
         if not _if_open(invite).filter(expires_at__gt=timezone.now()).update(accepted_at=timezone.now()):
             raise InviteGone
         actor = audit.Actor("member", "", invite.email)
-        member = join(organization_id=invite.organization_id, email=invite.email, role=Role(invite.role), actor=actor)
+        by, role = lineage.Maker(invite.maker, invite.making_key), Role(invite.role)
+        member = join(organization_id=invite.organization_id, email=invite.email, role=role, actor=actor, by=by)
         audit.record(
             "invite.accepted",
             actor=actor,

@@ -77,11 +77,12 @@ def revoke_api_key(*, caller: Caller, key: ApiKey) -> Made:
     """Revoke a key and all it made, also by keys it made. Revoking again changes nothing.
 
     Returns:
-        The keys and invitations that ended with it, and the members who joined through it and stay.
+        The keys and invitations that ended with it, and the members whose role it gave, who stay.
     """
     with transaction.atomic():
         lineage.lock(caller.organization_id, key.maker)
         made = lineage.of_key(key)
-        lineage.end(caller=caller, keys=[key], **lineage.named(made.members))
         lineage.end(caller=caller, keys=made.keys, invites=made.invites, with_key=key.key_id)
+        made = made._replace(members=lineage.of_key(key).members)  # an invitation was perhaps accepted meanwhile
+        lineage.end(caller=caller, keys=[key], **lineage.named(made.members))
     return made

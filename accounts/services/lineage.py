@@ -43,9 +43,10 @@ class Maker(NamedTuple):
 
 
 class Made(NamedTuple):
-    """Working keys and open invitations, also those made by keys on the way, and members who accepted an invitation.
+    """Working keys and open invitations, also those made by keys on the way, and members whose role was given so.
 
-    The members sign in by themselves, so they stay until an owner removes them.
+    The members joined by such an invitation, or were promoted. They sign in by themselves, so they stay until an owner
+    removes them.
     """
 
     keys: list[ApiKey]
@@ -88,9 +89,7 @@ def lock(organization_id: uuid.UUID, email: str) -> None:
 
 def of_member(member: Member) -> Made:
     """Return what a member made, also by their keys."""
-    keys = ApiKey.objects.for_organization(member.organization_id).filter(maker=member.user.email)
-    invites = Invite.objects.for_organization(member.organization_id).filter(maker=member.user.email)
-    return _made(member.organization_id, keys, invites)
+    return _made(member.organization_id, Q(maker=member.user.email))
 
 
 def of_key(key: ApiKey) -> Made:
@@ -100,8 +99,7 @@ def of_key(key: ApiKey) -> Made:
     while generation:
         generation = set(keys.filter(making_key__in=generation).values_list("pk", flat=True))
         line = line | generation
-    invites = Invite.objects.for_organization(key.organization_id).filter(making_key__in=line)
-    return _made(key.organization_id, keys.filter(pk__in=line - {key.pk}), invites)
+    return _made(key.organization_id, Q(making_key__in=line))
 
 
 def end(*, caller: Caller, keys: Iterable[ApiKey] = (), invites: Iterable[Invite] = (), **detail: Any) -> None:
@@ -127,18 +125,19 @@ def end(*, caller: Caller, keys: Iterable[ApiKey] = (), invites: Iterable[Invite
 
 def named(members: Iterable[Member]) -> dict[str, Any]:
     """Return the detail that names members in the audit trail, empty without members."""
-    joined = [member.pk for member in members]
-    return {"joined": joined} if joined else {}
+    numbers = [member.pk for member in members]
+    return {"members": numbers} if numbers else {}
 
 
-def _made(organization_id: uuid.UUID, keys: QuerySet[ApiKey], invites: QuerySet[Invite]) -> Made:
-    accepted = invites.exclude(accepted_at=None).values("email")
-    members = Member.objects.for_organization(organization_id).filter(user__email__in=accepted)
-    pending = invites.filter(accepted_at=None, revoked_at=None, expires_at__gt=timezone.now())
+def _made(organization_id: uuid.UUID, made: Q) -> Made:
+    keys = _working(ApiKey.objects.for_organization(organization_id))
+    invites = Invite.objects.for_organization(organization_id).filter(accepted_at=None, revoked_at=None)
+    members = Member.objects.for_organization(organization_id).select_related("user")
+    newest = ("-created_at", "-pk")
     return Made(
-        list(_working(keys).order_by("-created_at", "-pk")),
-        list(pending.order_by("-created_at", "-pk")),
-        list(members.select_related("user").order_by("-created_at", "-pk")),
+        list(keys.filter(made).order_by(*newest)),
+        list(invites.filter(made, expires_at__gt=timezone.now()).order_by(*newest)),
+        list(members.filter(made).order_by(*newest)),
     )
 
 

@@ -13,7 +13,7 @@ from accounts.callers import Caller
 from accounts.models import Invite, Member, SignedInSession, User
 from accounts.roles import Permission, Role, may_give, permissions
 from accounts.services import lineage, sessions
-from accounts.services.lineage import Made
+from accounts.services.lineage import Made, Maker
 from config import db
 from config.errors import DomainError, NotAllowed, NotFound
 
@@ -50,18 +50,25 @@ def add_member(*, caller: Caller, email: str, role: Role) -> Member:
     """Give a person a role; someone who is a member already keeps theirs.
 
     Raises:
-        RoleOutOfReach
+        RoleOutOfReach, MayNoLonger
     """
     require_reach(caller, role)
-    return join(organization_id=caller.organization_id, email=email, role=role, actor=caller.actor)
+    with transaction.atomic():
+        by = lineage.maker(caller)
+        return join(organization_id=caller.organization_id, email=email, role=role, actor=caller.actor, by=by)
 
 
-def join(*, organization_id: uuid.UUID, email: str, role: Role, actor: Actor) -> Member:
-    """What makes somebody a member, once it is settled that they may be one; others call `add_member`."""
+def join(*, organization_id: uuid.UUID, email: str, role: Role, actor: Actor, by: Maker) -> Member:
+    """Make a person a member, once it is settled that they may be one; others call `add_member`.
+
+    Args:
+        by: who gives the role.
+    """
     with transaction.atomic():
         user, _ = User.objects.get_or_create(email=email.lower(), defaults={"password": make_password(None)})
         members = Member.objects.for_organization(organization_id)
-        member, added = members.get_or_create(organization_id=organization_id, user=user, defaults={"role": role})
+        given = {"role": role, "maker": by.email, "making_key": by.key}
+        member, added = members.get_or_create(organization_id=organization_id, user=user, defaults=given)
         if added:
             audit.record(
                 "member.added",
@@ -83,17 +90,18 @@ def change_role(*, caller: Caller, member: Member, role: Role, keep_keys: bool =
 
     Returns:
         The member, and what they had made if they lose permissions: keys, which end or go on, invitations, which end,
-        and the members who joined through these.
+        and the members whose role they gave, who stay.
 
     Raises:
-        RoleOutOfReach, LastOwner, MemberGone
+        RoleOutOfReach, LastOwner, MemberGone, MayNoLonger
     """
     with transaction.atomic():
         member = _locked(caller, member, becomes=role)
         made = Made([], [], [])
         if member.role != role:
-            before, member.role = Role(member.role), role
-            member.save(update_fields=["role"])
+            before, by = Role(member.role), lineage.maker(caller)
+            member.role, member.maker, member.making_key = role, by.email, by.key
+            member.save(update_fields=["role", "maker", "making_key"])
             if permissions(before) - permissions(role):
                 made = _end_made(caller, member, keep_keys)
             _audit("member.role_changed", caller, member, before=before, after=role, **_detail(made))
@@ -126,11 +134,12 @@ def _end_made(caller: Caller, member: Member, keep_keys: bool) -> Made:
     kept_keys = {key.pk for key in made.keys} if keep_keys else set()
     invites = [invite for invite in made.invites if invite.making_key_id not in kept_keys]
     lineage.end(caller=caller, keys=[] if keep_keys else made.keys, invites=invites, with_member=member.pk)
-    return made
+    members = lineage.of_member(member).members  # again: an invitation was perhaps accepted meanwhile
+    return made._replace(members=[other for other in members if other.pk != member.pk])
 
 
 def _detail(made: Made) -> dict[str, Any]:
-    """Return what the audit trail says of keys that outlive this, and of members who joined through what ended."""
+    """Return what the audit trail says of keys that outlive this, and of members whose role was given."""
     kept_keys = [key.key_id for key in made.keys if not key.revoked_at]
     return {**({"kept_keys": kept_keys} if kept_keys else {}), **lineage.named(made.members)}
 

@@ -13,6 +13,7 @@ from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.models import Member, Organization
 from accounts.roles import MEMBER_ROLES, Permission, Role
+from accounts.services.lineage import Maker
 from accounts.services.members import join
 from config.errors import DomainError, NotAllowed
 
@@ -43,7 +44,7 @@ def create_organization(*, name: str, owner_email: str, slug: str = "", actor: A
             object_kind="organization",
             object_id=organization.id,
         )
-        join(organization_id=organization.id, email=owner_email, role=Role.OWNER, actor=actor)
+        join(organization_id=organization.id, email=owner_email, role=Role.OWNER, actor=actor, by=Maker("", None))
     return organization
 
 

@@ -120,7 +120,7 @@ def end_stale() -> None:
 
 
 def of_person(request: HttpRequest) -> QuerySet[SignedInSession]:
-    """Return the sessions that the signed-in person may see and end: a session bound to one organization sees itself."""
+    """Return the sessions the signed-in person may see and end. One bound to an organization sees itself alone."""
     mine = SignedInSession.objects.filter(user=request.user.pk)
     if request.session.get(selectors.SESSION_ONLY):
         return mine.filter(session_key=request.session.session_key)

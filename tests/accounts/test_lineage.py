@@ -9,7 +9,7 @@ import time_machine
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts import callers, services
+from accounts import callers, selectors, services
 from accounts.audit import Actor
 from accounts.callers import Caller
 from accounts.models import ApiKey, Invite, Member
@@ -17,7 +17,7 @@ from accounts.roles import MATRIX, MEMBER_ROLES, Permission, Role
 from accounts.services import invites, lineage, members
 from config.errors import NotAllowed
 from tests.conftest import Api
-from tests.people import Browser, add_person, dumped, events, mailed_token, newest_mail, signed_in
+from tests.people import Browser, accept, add_person, dumped, events, mailed_token, signed_in
 from tests.support.undone import undone
 
 pytestmark = pytest.mark.django_db
@@ -156,7 +156,7 @@ def test_the_database_refuses_what_outlives_its_maker_or_is_another_organization
 
 @pytest.fixture
 def line(organization, api) -> list[dict]:
-    """Three keys, each made by the one before, the last of which has invited two people. One of them joined."""
+    """Three keys, each made by the one before. The last invited two people, one of whom joined, and promoted one."""
     made = []
     maker = api
     for number in range(3):
@@ -164,10 +164,10 @@ def line(organization, api) -> list[dict]:
         maker = Api(organization, made[-1]["api_key"])
     for email in ("joined@else.example", GUEST):
         assert maker.post("/v1/auth/invites", dumped({"email": email, "role": "editor"})).status_code == 201
-    newest_mail(GUEST)
-    offer = Invite.objects.for_organization(organization).get(email="joined@else.example")
-    Invite.objects.for_organization(organization).filter(pk=offer.pk).update(accepted_at=timezone.now())
-    add_person(organization, Role.EDITOR, offer.email)
+    accept(Browser(), mailed_token("joined@else.example"), "joined@else.example")
+    promoted = add_person(organization, Role.EDITOR, "promoted@bank.example")
+    sent = dumped({"role": "admin"})
+    maker.client.generic("PATCH", f"/v1/auth/members/{promoted.pk}", sent, content_type="application/json")
     return made
 
 
@@ -182,11 +182,11 @@ def test_what_a_revoked_key_made_ends_with_it_and_the_answer_names_it(organizati
     assert api.get("/v1/auth/me").status_code == 200, "the key that made them all goes on"
     assert [key["key_id"] for key in answer["keys"]] == [line[2]["key_id"], line[1]["key_id"]]
     assert [(offer["email"], bool(offer["revoked_at"])) for offer in answer["invites"]] == [(GUEST, True)]
-    assert [member["email"] for member in answer["members"]] == ["joined@else.example"]
+    assert [member["email"] for member in answer["members"]] == ["promoted@bank.example", "joined@else.example"]
     assert Browser().get(f"/invites/{token}/").status_code == 410
-    first, *others = events("key.revoked")
-    joined = Member.objects.get(user__email="joined@else.example")
-    assert (first.object_id, first.detail) == (line[0]["key_id"], {"joined": [joined.pk]})
+    *others, first = events("key.revoked")
+    assert first.object_id == line[0]["key_id"]
+    assert first.detail == {"members": [int(member["member_id"]) for member in answer["members"]]}
     assert [event.detail for event in [*others, *events("invite.revoked")]] == [{"with_key": first.object_id}] * 3
 
 
@@ -206,10 +206,10 @@ def test_the_page_of_a_key_names_what_goes_with_it_and_who_joined(organization, 
     address = f"/admin/accounts/apikey/{key.pk}/"
     browser = signed_in(add_person(organization, Role.ADMIN).user)
     before = browser.get(f"{address}change/").content.decode()
-    assert all(name in before for name in ("generation 1", "generation 2", GUEST, "joined@else.example"))
+    assert all(name in before for name in ("generation 1", "generation 2", GUEST, "joined@else.example", "promoted@"))
     browser.submit(f"{address}change/", f"{address}revoke/")
     after = browser.get(f"{address}change/").content.decode()
-    assert "still members: joined@else.example." in after
+    assert "Still members, with a role from there: promoted@bank.example, joined@else.example." in after
     assert f"the invitation to {GUEST}." in after
 
 
@@ -231,6 +231,20 @@ def test_a_member_s_invitations_end_with_their_role_and_those_of_kept_keys_go_on
     for offer, status in ((own, "revoked"), (of_key, "open" if keep_keys else "revoked")):
         offer.refresh_from_db()
         assert offer.status == status
+
+
+def test_a_removed_member_s_answer_names_whose_role_they_gave_and_not_themselves(organization, api):
+    person, other = add_person(organization, Role.ADMIN), add_person(organization, Role.EDITOR)
+    by_person = selectors.caller(person)
+    members.change_role(caller=by_person, member=other, role=Role.APPROVER)
+    invites.invite(caller=by_person, email=GUEST, role=Role.EDITOR)
+    accept(Browser(), mailed_token(GUEST), GUEST)
+    answer = api.client.delete(f"/v1/auth/members/{person.pk}").json()
+    assert [member["email"] for member in answer["members"]] == [GUEST, other.user.email]
+    assert events("member.removed")[0].detail["members"] == [int(row["member_id"]) for row in answer["members"]]
+    owner = add_person(organization, Role.OWNER, "second@bank.example")
+    _, made = members.change_role(caller=selectors.caller(owner), member=owner, role=Role.ADMIN)
+    assert made.members == []
 
 
 def test_an_older_offer_does_not_bring_a_removed_member_back(organization, system):
