@@ -160,6 +160,7 @@ UNGUARDED = {
         "custody.services.dispose.signed_disposals",
         "custody.services.repair.outside_the_database",
         "custody.services.replay.forget",
+        "custody.services.turns.forget",
         "custody.services.replay.require_replayed",
         "retention.services.runs.organizations_with_a_policy",
         "custody.services.vault_marker.targets_with_a_root",
