@@ -138,6 +138,7 @@ class ConnectorTestStep(Answer):
     ok: bool
     detail: str
     fix: str
+    warns: bool
 
 
 class ConnectorTestOut(Answer):

@@ -83,6 +83,8 @@ class Step(NamedTuple):
     ok: bool
     detail: str
     fix: str = ""
+    warns: bool = False
+    """Whether it went well and may not be what was meant."""
 
 
 Settings = TypeVar("Settings", bound="KindConfig")

@@ -78,7 +78,13 @@ def _sample(source: Source[Any], kind: str, settings: KindConfig) -> Step:
     except Exception as error:
         log.error("a connector test failed", kind=kind, exc_info=error)
         return Step("reading", False, "The service failed at this.", "See the service log for details.")
-    return Step("sample", True, "The source is empty: there was nothing to read.")
+    return Step(
+        "sample",
+        True,
+        "The source is empty: there was nothing to read.",
+        "If it should hold records, check the prefix, the path, the query or the address.",
+        warns=True,
+    )
 
 
 def _judged(item: Item, field_map: FieldMap | None) -> Step:

@@ -47,6 +47,7 @@ def test_a_test_names_the_step_that_fails_and_its_mend(api, feed):
         "ok": False,
         "detail": "The bucket is not there.",
         "fix": "Check its name.",
+        "warns": False,
     }
     feed.before = lambda number: None
     feed.items[0] = b'{"id": "Jane Roe"}'
@@ -115,3 +116,11 @@ def test_a_map_is_previewed_on_one_item_byte_for_byte(api):
         refused = api.post("/v1/connectors/preview", wrong)
         assert refused.status_code == 422
         assert [each["loc"] for each in refused.json()["detail"]] == [where]
+
+
+def test_an_empty_source_is_a_warning_for_its_prefix_may_be_mistyped(api, feed):
+    feed.items.clear()
+    answer = try_out(api)
+    sample = steps(answer)["sample"]
+    assert (answer.json()["ok"], sample["ok"], sample["warns"]) == (True, True, True)
+    assert "prefix" in sample["fix"]
