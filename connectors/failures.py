@@ -22,13 +22,18 @@ class Failure:
     stops: bool = False
 
 
-OF_STORAGE = Failure("system", "The service could not store records.", "No action needed; it will be retried.")
 OF_BACKLOG = Failure(
     "",
     "Polls pause: too many records of this organization wait for their signature or storage.",
     "No action needed; polls go on once fewer wait. If that takes long, check the organization's key and storage.",
 )
 OF_OURS = Failure("system", "The service failed while it read this source.", "See the service log for details.")
+
+
+def of_storage(sentence: str) -> Failure:
+    """Return a failure of storage or of the organization's keys, as custody says it."""
+    detail = f"The service could not store records. {sentence}".strip()
+    return Failure("system", detail, "No action needed; it will be retried. If it lasts, look at custody.")
 
 
 _MACHINE_ERRORS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT, errno.EROFS}

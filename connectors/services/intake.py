@@ -53,6 +53,7 @@ class Intake:
     new: int = 0
     repeated: int = 0
     bad: list[Bad] = field(default_factory=list)
+    good: list[Item] = field(default_factory=list)
 
 
 def take(connector: Connector, items: Sequence[Item], field_map: FieldMap | None) -> Intake:
@@ -76,10 +77,11 @@ def take(connector: Connector, items: Sequence[Item], field_map: FieldMap | None
             good.append((item, raw))
         else:
             taken.bad.append(_invalid(item, "It is empty."))
-    waits = False
+    waits = ""
     for line in _ingest(connector.organization_id, [raw for _, raw in good], f"connector:{connector.source_id}"):
         item = good[line.number - 1][0]
         if line.status in TAKEN or line.status == Status.DISPOSED:  # it was here, and shall not come back
+            taken.good.append(item)
             taken.new += line.is_new
             taken.repeated += not line.is_new
         elif line.status == Status.CONFLICT:
@@ -87,9 +89,9 @@ def take(connector: Connector, items: Sequence[Item], field_map: FieldMap | None
         elif line.status == decisions.INVALID:
             taken.bad.append(_invalid(item, _reason(line)))
         else:
-            waits = True
+            waits = waits or str(line.detail or CustodyWaits.sentence)
     if waits:
-        raise CustodyWaits
+        raise CustodyWaits(waits)
     return taken
 
 

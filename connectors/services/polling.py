@@ -17,15 +17,15 @@ from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
 from config import leases
-from config.errors import DomainError
+from config.errors import DomainError, Fault
 from config.wrapped_secrets import MasterKeyWrong
 from connectors import failures, kinds, ledger_names, schedule, sources
 from connectors.kinds.base import Batch, Cursor, MachineFault, SourceFault
-from connectors.models import LONGEST_NAME, LONGEST_POSITION, Alert, Connector, PollRun, Quarantined
-from connectors.services import claims, ledger, unserved
+from connectors.models import Alert, Connector, PollRun
+from connectors.services import claims, ledger, quarantine, unserved
 from connectors.services.alerts import alert
-from connectors.services.intake import Bad, CustodyFull, CustodyWaits, Intake, take
-from connectors.texts import identifying, storable
+from connectors.services.intake import CustodyFull, Intake, take
+from connectors.texts import storable
 from custody.selectors import queue_is_full
 
 log = structlog.get_logger("connectors")
@@ -92,9 +92,9 @@ def poll(connector: Connector, seconds: float) -> PollRun | None:
         polling.leave(failures.of_machine(error.sentence))
     except SourceFault as fault:
         polling.fail(failures.of_source(fault))
-    except (CustodyWaits, DatabaseError) as error:
+    except (Fault, DatabaseError) as error:
         log.warning("a poll waits for storage", connector=str(connector.source_id), exc_info=error)
-        polling.fail(failures.OF_STORAGE)
+        polling.fail(failures.of_storage(error.sentence if isinstance(error, Fault) else ""))
     except Exception as error:
         log.error("a poll failed", connector=str(connector.source_id), exc_info=error)
         if failures.is_of_machine(error):
@@ -252,7 +252,7 @@ class _Polling:
         now = timezone.now()
         with transaction.atomic():
             cursor, before = _kept(batch.cursor), self.connector.cursor
-            fresh = _fresh(self.connector, taken.bad)
+            fresh = quarantine.note(self.connector, batch, taken, before)
             newest = _newest(now, batch.behind_seconds)
             self._change(
                 cursor=cursor,
@@ -260,11 +260,10 @@ class _Polling:
                 seen=F("seen") + taken.seen,
                 new=F("new") + taken.new,
                 repeated=F("repeated") + taken.repeated,
-                quarantined=F("quarantined") + len(fresh),
+                quarantined=F("quarantined") + fresh,
                 **newest,
                 **(schedule.heard(self.connector, now) if taken.new else {}),
             )
-            _quarantine(self.connector, fresh, before)
             ledger.write(self.connector, batch.ledger)
             if fresh:
                 alert(self.connector, Alert.Event.QUARANTINE)
@@ -273,7 +272,7 @@ class _Polling:
         self.run.seen += taken.seen
         self.run.new += taken.new
         self.run.repeated += taken.repeated
-        self.run.quarantined += len(fresh)
+        self.run.quarantined += fresh
 
     def _change(self, **columns: Any) -> None:
         """Change the connector if it is still ours to change. Raises Overtaken."""
@@ -305,29 +304,4 @@ def _kept(cursor: Cursor) -> dict[str, Any]:
     raise SourceFault(
         "The page token or link to go on with cannot be kept: it is longer than 8 kB, or holds half a character.",
         fix="Have the source give shorter page tokens or links, in plain text.",
-    )
-
-
-def _fresh(connector: Connector, bad: list[Bad]) -> dict[str, Bad]:
-    """What is neither in quarantine yet nor was dismissed, by its digest."""
-    found = {each.digest: each for each in bad}
-    both = (connector.quarantine, connector.dismissed)
-    known = {digest for rows in both for digest in rows.filter(digest__in=list(found)).values_list("digest", flat=True)}
-    return {digest: each for digest, each in found.items() if digest not in known}
-
-
-def _quarantine(connector: Connector, fresh: dict[str, Bad], cursor: dict[str, Any]) -> None:
-    now = timezone.now()
-    Quarantined.objects.bulk_create(
-        Quarantined(
-            connector=connector,
-            cause=bad.cause,
-            position=storable(bad.item.position)[:LONGEST_POSITION],
-            origin=identifying(bad.item.origin, LONGEST_NAME),
-            reason=storable(bad.reason),
-            digest=digest,
-            cursor=cursor,
-            created_at=now,
-        )
-        for digest, bad in fresh.items()
     )

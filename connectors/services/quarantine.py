@@ -1,17 +1,23 @@
-"""What waits in quarantine: read again, or dismissed."""
+"""The quarantine: items come in and go out with what a poll reads, are read again, or are dismissed."""
 
 from collections.abc import Collection
+from typing import Any
 
 from django.db import transaction
 from django.db.models import BigIntegerField, QuerySet
+from django.utils import timezone
 
 from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
 from config.celery import wake
-from connectors.models import Connector, Dismissed, Quarantined
+from connectors.formats import Item
+from connectors.kinds.base import Batch
+from connectors.models import LONGEST_NAME, LONGEST_POSITION, Connector, Dismissed, Quarantined
 from connectors.services import ledger, rows
 from connectors.services.connectors import POLL_TASK
+from connectors.services.intake import Intake
+from connectors.texts import identifying, storable
 
 _LARGEST_ID = BigIntegerField.MAX_BIGINT
 
@@ -72,3 +78,53 @@ def _chosen(row: Connector, items: Collection[int] | None) -> QuerySet[Quarantin
 
 def _remove(row: Connector, chosen: list[Quarantined]) -> None:
     row.quarantine.filter(pk__in=[each.pk for each in chosen]).delete()
+
+
+def note(connector: Connector, batch: Batch, intake: Intake, cursor: dict[str, Any]) -> int:
+    """Bring the quarantine in line with a batch: new bad items come in, items whose place holds a record now go out.
+
+    Args:
+        cursor: from which the batch is read again.
+
+    Returns:
+        How many items came in.
+    """
+    bad = {item.digest: item for item in intake.bad}
+    _close_fixed(connector, batch, intake, bad)
+    rows = {row.digest: row for row in connector.quarantine.filter(digest__in=bad)}
+    for digest, row in rows.items():
+        position, origin = _place(bad[digest].item)
+        if (row.position, row.origin) != (position, origin):
+            connector.quarantine.filter(pk=row.pk).update(position=position, origin=origin, cursor=cursor)
+    dismissed = set(connector.dismissed.filter(digest__in=bad).values_list("digest", flat=True))
+    fresh = [item for digest, item in bad.items() if digest not in rows and digest not in dismissed]
+    now = timezone.now()
+    Quarantined.objects.bulk_create(
+        Quarantined(
+            connector=connector,
+            cause=item.cause,
+            position=_place(item.item)[0],
+            origin=_place(item.item)[1],
+            reason=storable(item.reason),
+            digest=item.digest,
+            cursor=cursor,
+            created_at=now,
+        )
+        for item in fresh
+    )
+    return len(fresh)
+
+
+def _close_fixed(connector: Connector, batch: Batch, intake: Intake, bad: Collection[str]) -> None:
+    """Remove items whose place holds a record now. An object that could not be read is its own place."""
+    good = {_place(item) for item in intake.good}
+    good |= {_place(Item(b"", entry.name, origin=entry.name)) for entry in batch.ledger}
+    if good and connector.quarantine.exists():
+        rows = connector.quarantine.filter(position__in={position for position, _ in good}).exclude(digest__in=bad)
+        fixed = [pk for pk, *place in rows.values_list("pk", "position", "origin") if tuple(place) in good]
+        connector.quarantine.filter(pk__in=fixed).delete()
+
+
+def _place(item: Item) -> tuple[str, str]:
+    """Return the position and the origin of an item as the database keeps them."""
+    return storable(item.position)[:LONGEST_POSITION], identifying(item.origin, LONGEST_NAME)

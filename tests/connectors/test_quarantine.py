@@ -104,3 +104,24 @@ def test_one_mail_a_day_tells_of_a_growing_quarantine(connector, feed):
     feed.add(b"worse")
     poll_now(connector)
     assert Alert.objects.filter(event="quarantine").count() == 1
+
+
+def test_an_item_leaves_the_quarantine_once_its_place_holds_a_record(connector, feed):
+    feed.add(*loans(2), b"half a li", b"also bad")
+    services.poll_due()
+    assert Quarantined.objects.count() == 2
+    feed.items[2] = b'{"decision_id": "fixed"}'
+    change(connector, reset_cursor=True)
+    services.poll_due()
+    assert "fixed" in ids()
+    assert list(Quarantined.objects.values_list("position", flat=True)) == ["feed, item 4"]
+
+
+def test_a_bad_item_that_moves_stays_in_quarantine(connector, feed):
+    feed.add(*loans(4), b"bad")
+    services.poll_due()
+    feed.items = [b"bad", *feed.items[:4]]
+    change(connector, reset_cursor=True)
+    services.poll_due()
+    assert list(Quarantined.objects.values_list("position", flat=True)) == ["feed, item 1"]
+    assert stored(connector).quarantined == 1

@@ -39,7 +39,7 @@ class Memory:
 
     def known(self, url: str) -> Known | None:
         """Return a page as it was last read to its end."""
-        entry = self._source.known(self._name(url))
+        entry = self._source.known(self.name(url))
         if entry is None:
             return None
         note = json.loads(entry.note) if entry.note else {}
@@ -58,9 +58,10 @@ class Memory:
         """Return what the ledger keeps of a page that was read to its end."""
         validators = dict(_validators(response.headers))
         note = json.dumps({"at": int(time.time()), "validators": validators, "named": named, "items": items})
-        return LedgerEntry(self._name(response.url), digest, note if len(note) <= MAX_NOTE else "")
+        return LedgerEntry(self.name(response.url), digest, note if len(note) <= MAX_NOTE else "")
 
-    def _name(self, url: str) -> str:
+    def name(self, url: str) -> str:
+        """Return the name of a page in the ledger. Addresses may be long, and hold tokens."""
         return sha256(self._settings + url.encode()).hexdigest()
 
 

@@ -105,7 +105,8 @@ class Pass:
     def _items(self, response: Response, number: int) -> Iterator[Item]:
         with self._source.step("listed", "The answer has a list."):
             items = response.items(self._config, self._pages.name(self._place, number))
-        return (item._replace(origin="") for item in items)
+        origin = self._memory.name(response.url)
+        return (item._replace(origin=origin) for item in items)
 
     def _unchanged_page(self) -> Generator[Batch, None, int]:
         """Pass over a page that has not changed, as the source says. Returns the number of its items."""

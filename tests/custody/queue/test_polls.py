@@ -45,6 +45,7 @@ def test_while_no_epoch_key_can_be_had_a_poll_takes_nothing_and_comes_again(
     polled = Connector.objects.get()
     assert (polled.seen, polled.new, polled.failures) == (0, 0, 1)
     assert polled.stopped_at is None
+    assert "key management service" in polled.runs.get().detail, "the outage is named"
     assert not Entry.objects.exists()
 
 
