@@ -26,6 +26,7 @@ from connectors.services import claims, ledger, quarantine, unserved
 from connectors.services.alerts import alert
 from connectors.services.intake import CustodyFull, Intake, take
 from connectors.texts import storable
+from custody import vaults
 from custody.selectors import queue_is_full
 
 log = structlog.get_logger("connectors")
@@ -94,7 +95,8 @@ def poll(connector: Connector, seconds: float) -> PollRun | None:
         polling.fail(failures.of_source(fault))
     except (Fault, DatabaseError) as error:
         log.warning("a poll waits for storage", connector=str(connector.source_id), exc_info=error)
-        polling.fail(failures.of_storage(error.sentence if isinstance(error, Fault) else ""))
+        failure = failures.of_storage(error.sentence if isinstance(error, Fault) else "")
+        polling.fail(failure) if _can_store() else polling.leave(failure)
     except Exception as error:
         log.error("a poll failed", connector=str(connector.source_id), exc_info=error)
         if failures.is_of_machine(error):
@@ -200,9 +202,12 @@ class _Polling:
         """Let go of a connector that another machine may be able to read. It stays due, and no failure is counted."""
         unserved.leave(self.connector)
         self._describe(failure)
-        with transaction.atomic():
-            claims.release(self.connector)
-            self._end(PollRun.Outcome.FAILED)
+        try:
+            with transaction.atomic():
+                claims.release(self.connector)
+                self._end(PollRun.Outcome.FAILED)
+        except DatabaseError as error:
+            log.warning("a poll could not be ended; its lease runs out", exc_info=error)
 
     def fail(self, failure: failures.Failure) -> None:
         """Let go of the connector: until later, or until somebody mends what made it fail too often."""
@@ -287,6 +292,15 @@ class _Polling:
 
     def _quarantine_is_full(self) -> bool:
         return self.connector.quarantine.values("pk")[:MOST_QUARANTINED].count() >= MOST_QUARANTINED
+
+
+def _can_store() -> bool:
+    """Whether this machine reaches the database and the deployment's vault. Its mount may be missing here alone."""
+    try:
+        vaults.probe()
+    except (Fault, DatabaseError):
+        return False
+    return True
 
 
 def _newest(now: datetime, behind_seconds: float | None) -> dict[str, datetime]:

@@ -1,5 +1,6 @@
 """Organizations share the workers that poll, and a machine that lacks something harms no other machine."""
 
+import math
 import socket
 import time
 from collections import Counter
@@ -14,6 +15,7 @@ from connectors.kinds import faults
 from connectors.kinds.base import MachineFault
 from connectors.models import Connector, PollRun
 from connectors.services import claims, polling, unserved
+from custody import vaults
 from tests.connectors.test_polling import ids, last_run, loans, stored
 
 pytestmark = pytest.mark.django_db
@@ -146,3 +148,17 @@ def test_a_machine_without_a_name_service_blames_no_source(monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", fails)
     with pytest.raises(MachineFault), faults.mapped():
         addresses.resolve("api.example.org", 443)
+
+
+def test_a_machine_that_lacks_the_mount_of_the_vault_delays_no_connector(connector, feed, filesystem_vault):
+    feed.add(*loans(2))
+    filesystem_vault.rename(filesystem_vault.with_name("gone"))
+    vaults._last_success = -math.inf
+    services.poll_due()
+    row = stored(connector)
+    assert (row.failures, row.cursor, last_run().outcome) == (0, {}, "failed")
+    assert row.next_poll_at <= timezone.now()
+    filesystem_vault.with_name("gone").rename(filesystem_vault)
+    unserved._pauses.clear()
+    services.poll_due()
+    assert stored(connector).cursor == {"position": 2}
