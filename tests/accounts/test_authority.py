@@ -127,8 +127,12 @@ UNGUARDED = {
         "connectors.services.ledger.forget_gone",
         "connectors.services.ledger.names_of",
         "connectors.services.ledger.write",
+        "connectors.services.quarantine.note",
         "connectors.services.unserved.leave",
         "connectors.services.unserved.serve",
+    },
+    "It stores what it computes of a notice, and nothing that a caller says.": {
+        "notices.services.stored_checks.check",
     },
     "It changes nothing.": {
         "custody.services.moving.not_at",
