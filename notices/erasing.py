@@ -14,6 +14,7 @@ from notices.models import (
     SealedNotice,
     Step,
     StoredCheck,
+    StoredPdf,
 )
 
 
@@ -28,7 +29,7 @@ def erase(notices: QuerySet[Notice]) -> None:
     Delivery.objects.unscoped(because).filter(**parts, handled_at=None).update(handled_at=now)
     unsalted = SealedNotice.objects.unscoped(because).filter(**parts, notice__approval__revision__cited={})
     unsalted.update(letter_digest="")
-    for model in (StoredCheck, ReviewRequest, Step, Contributor, Delivery, Approval, NoticeRevision):
+    for model in (StoredCheck, StoredPdf, ReviewRequest, Step, Contributor, Delivery, Approval, NoticeRevision):
         personal_data.erase(model.objects.unscoped(because).filter(**parts))
     gone = Notice.objects.unscoped(because).filter(pk__in=ids)
     personal_data.erase(gone)

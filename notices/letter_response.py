@@ -1,43 +1,38 @@
 """A letter as the answer to a request, of the API and of the back office."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
-
 from django.http import HttpResponse
 
 from config.api.responses import JSON
-from notices import letters
+from notices import letters, selectors
 from notices.errors import NothingToProve
 from notices.letters import Letter
+from notices.models import Notice
 from notices.schemas import LetterQuery
+from notices.services import stored_pdfs
 
-
-class _Format(NamedTuple):
-    content_type: str
-    file_name: str
-    render: Callable[[Letter, LetterQuery], Any]
-
-
-_FORMATS = {
-    "html": _Format("text/html; charset=utf-8", "letter.html", lambda letter, query: letters.render_html(letter)),
-    "pdf": _Format("application/pdf", "letter.pdf", lambda letter, query: letters.render_pdf(letter, query.paper)),
-    "text": _Format("text/plain; charset=utf-8", "letter.txt", lambda letter, query: letters.render_text(letter)),
-    "proof": _Format(JSON, "notice-proof.json", lambda letter, query: letter.proof),
+_FILES = {
+    "html": ("text/html; charset=utf-8", "letter.html"),
+    "pdf": ("application/pdf", "letter.pdf"),
+    "text": ("text/plain; charset=utf-8", "letter.txt"),
+    "proof": (JSON, "notice-proof.json"),
 }
+"""Content type and name of a file, by the format."""
 
 
-def letter_response(letter: Letter, query: LetterQuery) -> HttpResponse:
-    """A letter as a file of the kind asked for.
+def letter_response(notice: Notice, query: LetterQuery) -> HttpResponse:
+    """Return a notice's letter as a file of the kind asked for.
 
     Raises:
         NothingToProve: it is not approved, and its proof was asked for.
-        NoPdfHere, TooLongForPaper
+        PdfBusy, NoPdfHere, TooLongForPaper
+        Fault: as `selectors.letter`.
     """
+    letter = selectors.letter(notice)
     if query.format == "proof" and not letter.proof:
         raise NothingToProve
-    kind = _FORMATS[query.format]
-    response = HttpResponse(kind.render(letter, query), content_type=kind.content_type)
-    response["Content-Disposition"] = f'inline; filename="{kind.file_name}"'
+    content_type, name = _FILES[query.format]
+    response = HttpResponse(_content(notice, letter, query), content_type=content_type)
+    response["Content-Disposition"] = f'inline; filename="{name}"'
     response["Cache-Control"] = "private, no-store"
     if query.format == "html":
         response["Content-Security-Policy"] = (
@@ -45,3 +40,15 @@ def letter_response(letter: Letter, query: LetterQuery) -> HttpResponse:
             "form-action 'none'; frame-ancestors 'self'"
         )
     return response
+
+
+def _content(notice: Notice, letter: Letter, query: LetterQuery) -> str | bytes:
+    match query.format:
+        case "html":
+            return letters.render_html(letter)
+        case "pdf":
+            return stored_pdfs.pdf(notice, letter, query.paper)
+        case "text":
+            return letters.render_text(letter)
+        case "proof":
+            return letter.proof

@@ -15,6 +15,7 @@ from notices.models import (
     SealedNotice,
     Step,
     StoredCheck,
+    StoredPdf,
 )
 
 _COUNTED = "Reports count it."
@@ -63,6 +64,12 @@ def declare_all() -> None:
         StoredCheck,
         digest=deleted("a digest of all that the last check depended on"),
         result=deleted("what the last check found, with values that the letter cites"),
+    )
+    declare(
+        StoredPdf,
+        paper=deleted("the size of the paper"),
+        digest=deleted("a digest of the letter"),
+        file=deleted("the letter as PDF"),
     )
     declare(
         Approval,

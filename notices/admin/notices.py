@@ -231,7 +231,7 @@ class NoticeAdmin(OrDisposed):
         except ValidationError:
             raise Http404 from None
         with Reason() as reason:
-            return letter_response(selectors.letter(notice), query)
+            return letter_response(notice, query)
         return self._review(request, notice, reason.sentence, reason.status)
 
     def _notice(self, request: HttpRequest, pk: Any) -> Notice:

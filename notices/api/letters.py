@@ -5,7 +5,6 @@ from accounts.roles import Permission
 from config.api.resources import Resource, operation
 from config.api.responses import JSON
 from custody.schemas import GONE
-from notices import selectors
 from notices.api.parameters import NOTICE_ID, notice_of
 from notices.letter_response import letter_response
 from notices.schemas import LetterQuery
@@ -30,4 +29,4 @@ class Letters(Resource):
     )
     def retrieve(self, request: Request, notice_id: str) -> HttpResponse:
         query = self.query(LetterQuery)
-        return letter_response(selectors.letter(notice_of(request, notice_id)), query)
+        return letter_response(notice_of(request, notice_id), query)

@@ -20,7 +20,7 @@ from config.visible_text import is_visible
 from notices import letters, mails, selectors
 from notices.errors import ImpossibleTime, MailWaiting, MissingReason, NoMailAddress, RecipientTooLong, WrongState
 from notices.models import Delivery, Notice
-from notices.services import audit_trail, telling
+from notices.services import audit_trail, stored_pdfs, telling
 
 State = Notice.State
 
@@ -133,7 +133,7 @@ def _mail(delivery: Delivery) -> mail.Outcome:
     if notice.disposed_at or notice.state not in Notice.FINISHED:
         return mail.NOT_SENT
     letter = selectors.letter(notice)
-    file = letters.render_pdf(letter, "a4")
+    file = stored_pdfs.pdf(notice, letter, "a4")
     leases.renew(delivery, lasts=mail.LEASE)  # vault and PDF may have taken long
     try:
         mails.send(

@@ -5,26 +5,19 @@ Approval does not use them. It checks against the record itself.
 
 import hashlib
 import json
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-import structlog
-from django.conf import settings
-from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from config import db
+from config.code_version import code_digest
 from custody import selectors as custody
 from decisions.selectors import record_of
 from notices import check_results, selectors
 from notices.check_results import CheckResult
 from notices.models import Notice, NoticeRevision, Phrase, StoredCheck
 from notices.record_paths import Facts
-
-log = structlog.get_logger("notices")
-
-_CODE = ("config", "custody", "decisions", "notices")
+from notices.services import derived_rows
 
 
 def check(notice: Notice, revision: NoticeRevision) -> CheckResult:
@@ -44,26 +37,9 @@ def check(notice: Notice, revision: NoticeRevision) -> CheckResult:
         return check_results.unpacked(bytes(row.result))
     case = selectors.case_of(notice, Facts(fetched.open().payload))
     result = check_results.check(case, revision, is_open=is_open)
-    _store(StoredCheck(notice=notice, digest=digest, valid_until=check_results.holds_until(case)), result)
+    until, packed = check_results.holds_until(case), check_results.packed(result)
+    derived_rows.store(StoredCheck(notice=notice, digest=digest, valid_until=until, result=packed), key=["notice"])
     return result
-
-
-def _store(row: StoredCheck, result: CheckResult) -> None:
-    """Store a result in the place of an earlier one. A notice that another transaction changes or
-    disposes of right now gets none: erased words must not come back."""
-    row.result = check_results.packed(result)
-    notices = Notice.objects.for_organization(row.notice.organization_id).filter(pk=row.notice_id)
-    try:
-        with transaction.atomic():
-            if db.only(notices.select_for_update(of=("self",), skip_locked=True).values_list("pk")):
-                StoredCheck.objects.bulk_create(
-                    [row],
-                    update_conflicts=True,
-                    unique_fields=["notice"],
-                    update_fields=["digest", "valid_until", "result"],
-                )
-    except DatabaseError as error:  # a reader is answered all the same
-        log.warning("check not stored", notice=str(row.notice_id), exc_info=error)
 
 
 def _digest(notice: Notice, revision: NoticeRevision, sealed_digest: str) -> str:
@@ -72,7 +48,7 @@ def _digest(notice: Notice, revision: NoticeRevision, sealed_digest: str) -> str
     own = selectors.settings_of(notice.organization_id)
     phrases = Phrase.objects.for_organization(notice.organization_id).filter(language=language).order_by("key")
     inputs: dict[str, Any] = {
-        "code": _code_digest(),
+        "code": code_digest(),
         "record": [str(notice.decision_id), sealed_digest, notice.decision.received_at.isoformat()],
         "revision": [revision.number, revision.content, revision.cited, revision.not_applicable],
         "pack": [pack.digest, notice.pack_digest, notice.pack_version],
@@ -83,14 +59,3 @@ def _digest(notice: Notice, revision: NoticeRevision, sealed_digest: str) -> str
         "requested_review": selectors.requested_review(notice),
     }
     return hashlib.sha256(json.dumps(inputs, sort_keys=True, default=str).encode()).hexdigest()
-
-
-@cache
-def _code_digest() -> str:
-    """Return the digest of the code and data of the rules, so that an upgrade checks again."""
-    whole = hashlib.sha256()
-    for folder in _CODE:
-        for file in sorted(Path(settings.BASE_DIR, folder).rglob("*")):
-            if file.suffix in (".py", ".toml"):
-                whole.update(f"{file.relative_to(settings.BASE_DIR)}\n".encode() + file.read_bytes())
-    return whole.hexdigest()

@@ -14,7 +14,7 @@ from decisions.models import Decision
 from notices import check_results, selectors
 from notices.models import Notice, NoticeRevision, Phrase, StoredCheck
 from notices.packs import Pack
-from notices.services import stored_checks
+from notices.services import derived_rows, stored_checks
 from tests.disposals import dispose_of
 from tests.notices.conftest import RECORD, approve, done, drafted, edit, refused, send, shown, stored
 from tests.notices.test_back_office import page
@@ -84,7 +84,7 @@ def test_a_change_of_what_a_check_depends_on_checks_again(api, notice, checks, c
 
 def test_an_upgrade_of_the_rules_or_the_pack_checks_again(api, notice, checks, monkeypatch):
     shown(api, notice)
-    monkeypatch.setattr(stored_checks, "_code_digest", lambda: "newer")
+    monkeypatch.setattr(stored_checks, "code_digest", lambda: "newer")
     shown(api, notice)
     monkeypatch.setattr(Pack, "digest", "newer")
     shown(api, notice)
@@ -138,14 +138,14 @@ def test_a_check_goes_with_the_notice_and_does_not_come_back(api, notice):
     Notice.objects.unscoped("a test").update(state="withdrawn")
     dispose_of(api.organization)
     assert not StoredCheck.objects.unscoped("a test").exists()
-    stored_checks._store(StoredCheck(notice=row, digest="0" * 64), result)
+    derived_rows.store(StoredCheck(notice=row, digest="0" * 64, result=result), key=["notice"])
     assert not StoredCheck.objects.unscoped("a test").exists()
 
 
 def test_two_readers_at_once_store_one_check(api, notice):
     row = stored(api, notice)
-    result = stored_checks.check(row, selectors.current_revision(row))
-    stored_checks._store(StoredCheck(notice=row, digest="0" * 64), result)
+    result = check_results.packed(stored_checks.check(row, selectors.current_revision(row)))
+    derived_rows.store(StoredCheck(notice=row, digest="0" * 64, result=result), key=["notice"])
     assert StoredCheck.objects.unscoped("a test").get().digest == "0" * 64
 
 

@@ -1,0 +1,75 @@
+"""Letters as PDF that are kept: setting one of 900 reasons takes seconds of CPU.
+
+A process sets one letter at a time. The others wait a little, so that pages and ingest get their turns of the CPU.
+"""
+
+import hashlib
+import json
+from importlib.metadata import version
+from threading import BoundedSemaphore
+
+from config import db
+from config.code_version import code_digest
+from config.errors import Fault
+from notices import letters
+from notices.letters import Letter, Paper
+from notices.models import Notice, StoredPdf
+from notices.services import derived_rows
+
+MAX_BYTES = 8 * 2**20
+"""Of a file that is stored. A longer one is made for each request."""
+_WAIT_SECONDS = 10.0
+_turn = BoundedSemaphore(1)
+
+
+class PdfBusy(Fault):
+    """The process sets another letter."""
+
+    code = "pdf_busy"
+    status = 503
+    sentence = "Other letters are being made as PDF. Ask again in a few seconds, or take the letter as HTML or text."
+
+
+def pdf(notice: Notice, letter: Letter, paper: Paper) -> bytes:
+    """Return a notice's letter as PDF: the stored file, if it is of this very letter.
+
+    Args:
+        letter: as `selectors.letter` gives it.
+
+    Raises:
+        PdfBusy, NoPdfHere, TooLongForPaper
+    """
+    letters.require_fits(letter.content)
+    digest = _digest(letter)
+    file = _stored(notice, paper, digest)
+    if file:
+        return file
+    if not _turn.acquire(timeout=_WAIT_SECONDS):
+        raise PdfBusy
+    try:
+        return _stored(notice, paper, digest) or _made(notice, letter, paper, digest)
+    finally:
+        _turn.release()
+
+
+def _stored(notice: Notice, paper: Paper, digest: str) -> bytes | None:
+    rows = StoredPdf.objects.for_organization(notice.organization_id)
+    row = db.only(rows.filter(notice=notice.pk, paper=paper, digest=digest))
+    return bytes(row.file) if row else None
+
+
+def _made(notice: Notice, letter: Letter, paper: Paper, digest: str) -> bytes:
+    file = letters.render_pdf(letter, paper)
+    if len(file) <= MAX_BYTES:
+        derived_rows.store(StoredPdf(notice=notice, paper=paper, digest=digest, file=file), key=["notice", "paper"])
+    return file
+
+
+def _digest(letter: Letter) -> str:
+    """Return the digest of everything that a file is made of, but for the fonts of the machine."""
+    inputs = {
+        "letter": [[name, getattr(letter, name)] for name in letter.__dataclass_fields__],
+        "code": code_digest(),
+        "renderer": version("weasyprint"),
+    }
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True, default=str).encode()).hexdigest()
