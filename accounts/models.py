@@ -7,6 +7,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.functional import cached_property
 
+from accounts.guards import Guarded
 from accounts.roles import MEMBER_ROLES, Role
 from config.leases import Leased
 from config.tenancy import TenantQuerySet
@@ -28,7 +29,7 @@ class FirstSteps(models.Model):
         abstract = True
 
 
-class Organization(FirstSteps):
+class Organization(FirstSteps, Guarded):
     """The tenant: every other row belongs to exactly one. Its flags are those of keys that nobody is behind."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -39,8 +40,14 @@ class Organization(FirstSteps):
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
+    GUARDS = {"second_factor_required": "a second factor for everyone who approves or manages"}
+
     def __str__(self) -> str:
         return self.name
+
+    def is_owners_alone(self, guard: str) -> bool:
+        """No one has an app to confirm with before this guard asks for it."""
+        return False
 
 
 class User(AbstractBaseUser):
@@ -234,6 +241,29 @@ class Invite(Leased):
         if self.revoked_at:
             return "revoked"
         return "expired" if self.expires_at <= timezone.now() else "open"
+
+
+class LooseningMailQuerySet(TenantQuerySet["LooseningMail"]):
+    organization_path = "member__organization"
+
+
+class LooseningMail(Leased):
+    """A mail to an owner about a guard of four eyes that will loosen."""
+
+    member = models.ForeignKey(Member, on_delete=models.CASCADE, related_name="+")
+    guard = models.CharField(max_length=200)
+    asked_by = models.CharField(max_length=300)
+    takes_effect_at = models.DateTimeField()
+    page = models.CharField(max_length=200, blank=True)
+    handled_at = models.DateTimeField(null=True)
+
+    objects = LooseningMailQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["id"], condition=Q(handled_at=None), name="loosenings_to_mail")]
+
+    def __str__(self) -> str:
+        return f"{self.guard} to {self.member_id}"
 
 
 class SignedInSession(models.Model):

@@ -10,6 +10,7 @@ from accounts.models import (
     AuditEvent,
     Invite,
     KeptAnswer,
+    LooseningMail,
     Member,
     OneTimeCode,
     Organization,
@@ -22,6 +23,7 @@ from config.personal_data import ages, declare, kept
 
 _STAFF = "It is of somebody who works with the service, and goes by no policy of retention."
 _MEMBER = "It is a member's, and goes by no policy of retention."
+_SETTING = "It is a setting, and names a member of the organization."
 _OURS = "One of a few words of this service."
 _DIGEST = "It is made from random bytes."
 _UNUSED = "Nothing is ever written there."
@@ -34,6 +36,13 @@ def declare_all() -> None:
         Organization,
         slug=kept("the organization's short name", _STAFF),
         name=kept("its name", _STAFF),
+        loosenings=kept("who asked for less second factor, and when it counts", _SETTING),
+    )
+    declare(
+        LooseningMail,
+        guard=kept("which safeguard", _OURS),
+        asked_by=kept("who asked to loosen it", _SETTING),
+        page=kept("where an owner cancels it", _OURS),
     )
     declare(
         User,

@@ -150,8 +150,18 @@ class OrganizationOut(Answer):
     name: str
 
 
+class LooseningOut(Answer):
+    """A guard that becomes `to` at `takes_effect_at`, unless an owner cancels that before."""
+
+    guard: str
+    to: Any
+    asked_by: str
+    takes_effect_at: str
+
+
 class OrganizationSettings(OrganizationOut):
     second_factor_required: bool
+    loosenings: list[LooseningOut]
 
 
 class MemberOut(Answer):

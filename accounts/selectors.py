@@ -164,7 +164,7 @@ def signed_in_caller(request: HttpRequest) -> Caller | None:
     member = current_member(request)
     if member is None:
         return None
-    asked = member.organization.second_factor_required and member.role in CONFIRMED
+    asked = member.organization.settled().second_factor_required and member.role in CONFIRMED
     return caller(member, has_second_factor=bool(request.session.get(SESSION_CONFIRMED)), asked=asked)
 
 

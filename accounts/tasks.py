@@ -1,5 +1,5 @@
 from accounts import idempotency
-from accounts.services import codes, invites, sessions
+from accounts.services import codes, guards, invites, sessions
 from config.periodic import periodic
 
 
@@ -8,6 +8,7 @@ def deliver_mail() -> None:
     """Send what waits. Woken by the request that made it wait, and by the clock for what that wake-up missed."""
     codes.deliver_codes()
     invites.deliver_invites()
+    guards.send_loosenings()
     codes.note_refusals()
     sessions.end_stale()
 

@@ -76,7 +76,6 @@ def _settle(shell: Caller) -> None:
     services.change_settings(
         default_pack=MORTGAGE_PACK,
         placeholders=PLACEHOLDERS,
-        require_grants=False,
         at_risk_days=7,
         caller=shell,
     )

@@ -231,6 +231,7 @@ class SettingsForm(forms.ModelForm):
 
     Args:
         locked: only show them.
+        guards_locked: only show those that an owner alone changes.
     """
 
     default_pack = forms.ChoiceField(
@@ -264,7 +265,7 @@ class SettingsForm(forms.ModelForm):
             "require_acknowledged": "Advisory packs, such as general, list warnings and let them stay open otherwise.",
         }
 
-    def __init__(self, *args: Any, locked: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, locked: bool = False, guards_locked: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name in ("sensitive_fields", "printable_fields"):
             self.fields[name].initial = getattr(self.instance, name)
@@ -281,8 +282,10 @@ class SettingsForm(forms.ModelForm):
                 help_text=f"For {users}." if users else "No pack asks for it.",
             )
         self.first_text = next(name for name in self.fields if name.startswith("text_"))
-        for field in self.fields.values():
-            field.disabled = locked
+        row = self.instance
+        for name, field in self.fields.items():
+            is_guard = guards_locked and name in row.GUARDS and row.is_owners_alone(name)
+            field.disabled = locked or is_guard or name in row.loosenings
 
     def clean(self) -> None:
         entered = [self.cleaned_data.get(name, []) for name in ("sensitive_fields", "printable_fields")]
@@ -293,7 +296,7 @@ class SettingsForm(forms.ModelForm):
         """What was entered, as `services.change_settings` takes it. Only for a valid form."""
         names = (*self.Meta.fields, "sensitive_fields", "printable_fields")
         return {
-            **{name: self.cleaned_data[name] for name in names},
+            **{name: self.cleaned_data[name] for name in names if not self.fields[name].disabled},
             "signatory": {name: self.cleaned_data[f"signatory_{name}"] for name in SIGNATORY},
             "placeholders": self._placeholders(),
         }

@@ -124,6 +124,10 @@ def declare_all() -> None:
         sensitive_fields=kept("names of fields that letters withhold", "It is a setting."),
         printable_fields=kept("names of fields that letters print all the same", "It is a setting."),
         signatory=kept("who signs letters, with function and telephone", _STAFF),
+        loosenings=kept(
+            "who asked to loosen a safeguard of approvals, and when it counts",
+            "It is a setting, and names a member of the organization.",
+        ),
     )
     declare(
         Phrase,

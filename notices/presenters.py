@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from accounts.presenters import loosenings
 from config.api.times import rfc3339
 from config.errors import DomainError, Fault
 from notices import check_results, follow_up, selectors
@@ -227,6 +228,7 @@ def settings(row: NoticeSettings) -> dict[str, Any]:
         "sensitive_fields": row.sensitive_fields,
         "printable_fields": row.printable_fields,
         "signatory": row.signatory,
+        "loosenings": loosenings(row),
     }
 
 

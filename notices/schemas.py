@@ -2,6 +2,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, with_config
 
+from accounts.schemas import LooseningOut
 from config.api.numbers import WHOLE
 from config.api.pagination import Page
 from config.api.schemas import Answer, QueryString, RequestBody, Text
@@ -204,20 +205,23 @@ class Signatory(RequestBody):
 class NoticeSettingsIn(RequestBody):
     """`placeholders` are the names and addresses that the packs' texts need; `GET /v1/packs` names them. Letters
     withhold `sensitive_fields` beside those of the default list, and print `printable_fields` although the default list
-    has them. These two and `signatory` stay as they are if they are left out."""
+    has them. A property left out stays unchanged. The `require_` settings are guards of four eyes: an owner changes
+    them, signed in with a second factor, and a key only repeats the present value. Loosening one takes 24 hours."""
 
-    default_pack: PackId
-    placeholders: dict[str, str] = {}
-    require_grants: bool = False
-    require_other_key: bool = False
-    require_acknowledged: bool = False
-    at_risk_days: Annotated[int, Field(ge=0, le=365), WHOLE] = 7
+    default_pack: PackId | None = None
+    placeholders: dict[str, str] | None = None
+    require_grants: bool | None = None
+    require_other_key: bool | None = None
+    require_acknowledged: bool | None = None
+    at_risk_days: Annotated[int, Field(ge=0, le=365), WHOLE] | None = None
     sensitive_fields: Annotated[list[FieldName], Field(max_length=MOST_FIELD_NAMES)] | None = None
     printable_fields: Annotated[list[FieldName], Field(max_length=MOST_FIELD_NAMES)] | None = None
     signatory: Signatory | None = None
 
 
 class NoticeSettingsOut(Answer):
+    """`loosenings` wait for `takes_effect_at`; an owner cancels one by sending the present value."""
+
     default_pack: str
     placeholders: dict[str, str]
     require_grants: bool
@@ -227,6 +231,7 @@ class NoticeSettingsOut(Answer):
     sensitive_fields: list[str]
     printable_fields: list[str]
     signatory: dict[str, str]
+    loosenings: list[LooseningOut]
 
 
 class NoticeSummary(Answer):

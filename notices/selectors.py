@@ -53,7 +53,7 @@ def facts_of(decision: Decision) -> Facts:
 def settings_of(organization_id: uuid.UUID) -> NoticeSettings:
     """The organization's notice settings, the defaults if it has made none."""
     row = db.only(NoticeSettings.objects.for_organization(organization_id))
-    return row or NoticeSettings(organization_id=organization_id)
+    return row.settled() if row else NoticeSettings(organization_id=organization_id)
 
 
 def offered_packs(decision: Decision) -> fitting.Offer:

@@ -13,6 +13,7 @@ from accounts import audit, services, tasks
 from accounts.callers import Caller
 from accounts.models import AuditEvent, Member, Organization, User
 from accounts.roles import Role
+from accounts.selectors import SESSION_CONFIRMED
 from accounts.services import sessions
 
 JSON = "application/json"
@@ -126,6 +127,14 @@ def signed_in(user: User, **defaults: Any) -> Browser:
     sessions.begin(request=request, user=user)
     request.session.save()
     browser.cookies[settings.SESSION_COOKIE_NAME] = request.session.session_key
+    return browser
+
+
+def confirmed(browser: Browser) -> Browser:
+    """Return the browser, once its person has proved a second factor in the session."""
+    session = SessionStore(browser.cookies[settings.SESSION_COOKIE_NAME].value)
+    session[SESSION_CONFIRMED] = True
+    session.save()
     return browser
 
 

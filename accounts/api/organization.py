@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from accounts import selectors, services
 from accounts.authentication import caller_of
 from accounts.models import Member, Organization
+from accounts.presenters import loosenings
 from accounts.roles import Permission
 from accounts.schemas import OnboardingIn, OnboardingOut, OrganizationPatch, OrganizationSettings
 from config.api.resources import Resource, operation
@@ -61,12 +62,13 @@ class Onboarding(Resource):
 
 
 def _settings(request: Request) -> dict[str, Any]:
-    organization = Organization.objects.get(pk=caller_of(request).organization_id)
+    organization = Organization.objects.get(pk=caller_of(request).organization_id).settled()
     return {
         "id": str(organization.pk),
         "slug": organization.slug,
         "name": organization.name,
         "second_factor_required": organization.second_factor_required,
+        "loosenings": loosenings(organization),
     }
 
 

@@ -13,6 +13,8 @@ from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.models import Member, Organization
 from accounts.roles import MEMBER_ROLES, Permission, Role
+from accounts.services import guards
+from accounts.services.guards import OwnersGuard
 from accounts.services.lineage import Maker
 from accounts.services.members import join
 from config.errors import DomainError, NotAllowed
@@ -50,10 +52,19 @@ def create_organization(*, name: str, owner_email: str, slug: str = "", actor: A
 
 @requires(Permission.MANAGE_ORGANIZATION)
 def require_second_factor(*, caller: Caller, required: bool) -> None:
-    """Ask the roles in `CONFIRMED` for an app at sign-in, or stop asking. Counts from their next act."""
+    """Ask the roles in `CONFIRMED` for an app at sign-in, or stop asking. Counts from their next act.
+
+    Raises:
+        OwnersGuard: a key would change it, or the caller would loosen it without a second factor.
+    """
     with transaction.atomic():
-        otherwise = Organization.objects.filter(pk=caller.organization_id, second_factor_required=not required)
-        if otherwise.update(second_factor_required=required):
+        organization = Organization.objects.select_for_update().get(pk=caller.organization_id).settled()
+        changes = organization.second_factor_required != required
+        if changes and caller.actor.kind == "key":
+            raise OwnersGuard("An API key does not change who is asked for a second factor. Sign in as an owner.")
+        guards.change(caller=caller, row=organization, to={"second_factor_required": required}, page="")
+        organization.save(update_fields=["second_factor_required", "loosenings"])
+        if changes and organization.second_factor_required == required:
             _audit("organization.second_factor", caller, "organization", caller.organization_id, required=required)
 
 

@@ -36,8 +36,9 @@ class NotEnrolled(DomainError):
 
 def is_needed(user: User) -> bool:
     """Whether this person must confirm a sign-in: they have enrolled, or an organization asks the role they have."""
-    asked = user.memberships.filter(role__in=CONFIRMED, organization__second_factor_required=True)
-    return is_enrolled(user) or asked.exists()
+    asking = user.memberships.filter(role__in=CONFIRMED, organization__second_factor_required=True)
+    asked = (member.organization.settled() for member in asking.select_related("organization"))
+    return is_enrolled(user) or any(organization.second_factor_required for organization in asked)
 
 
 def is_enrolled(user: User) -> bool:

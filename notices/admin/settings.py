@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts import selectors as accounts
 from accounts.back_office import ReadOnlyAdmin, caller, refusal
 from accounts.roles import Permission
+from accounts.services import guards
 from notices import selectors, services
 from notices.back_office import reports
 from notices.deadlines import OCCURRENCES
@@ -17,6 +18,8 @@ from notices.forms import SettingsForm
 from notices.models import NoticeSettings
 from notices.packs import Pack, packs
 from notices.sensitive import default_list
+
+_LOOSENS = "Not yet loosened: {0}. This ends at {1.takes_effect_at:%Y-%m-%d %H:%M} UTC. Every owner gets a mail."
 
 
 @admin.register(NoticeSettings)
@@ -27,6 +30,7 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
         wrap = self.admin_site.admin_view
         return [
             path("", wrap(self.settings), name="notices_noticesettings_changelist"),
+            path("cancel/<slug:guard>/", wrap(self.cancel), name="cancel-loosening"),
             path("packs/", wrap(self.packs), name="notice-packs"),
             path("packs/<slug:pack_id>/", wrap(self.pack), name="notice-pack"),
             path("report/", wrap(self.report), name="notice-report"),
@@ -42,13 +46,22 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
         if organization is None:
             return redirect("admin:index")
         reason = refusal(request, Permission.MANAGE_NOTICES)
-        form = SettingsForm(request.POST or None, instance=selectors.settings_of(organization.pk), locked=bool(reason))
+        row, who = selectors.settings_of(organization.pk), accounts.signed_in_caller(request)
+        against_guards = guards.refusal(who) if who else reason
+        form = SettingsForm(request.POST or None, instance=row, locked=bool(reason), guards_locked=bool(against_guards))
+        waiting = [(loosening, row.GUARDS[loosening.guard]) for loosening in row.waiting()]
         if request.method == "POST":
             editor = caller(request, Permission.MANAGE_NOTICES)
             if form.is_valid():
-                services.change_settings(caller=editor, **form.values())
-                messages.success(request, "Saved for later drafts and approvals.")
-                return redirect("admin:notices_noticesettings_changelist")
+                try:
+                    row = services.change_settings(caller=editor, **form.values())
+                except guards.OwnersGuard as refused:
+                    form.add_error("default_pack", refused.sentence)
+                else:
+                    for loosening in row.waiting():
+                        messages.warning(request, _LOOSENS.format(row.GUARDS[loosening.guard], loosening))
+                    messages.success(request, "Saved for later drafts and approvals.")
+                    return redirect("admin:notices_noticesettings_changelist")
         return self.page(
             request,
             "notices/settings.html",
@@ -56,8 +69,24 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
             status=422 if form.errors else 200,
             form=form,
             reason=reason,
+            against_guards="" if reason else against_guards,
+            waiting=waiting,
             default_list=default_list(),
         )
+
+    def cancel(self, request: HttpRequest, guard: str) -> HttpResponse:
+        """Keep a guard that waits to be loosened."""
+        if request.method != "POST":
+            return redirect("admin:notices_noticesettings_changelist")
+        owner = caller(request, Permission.MANAGE_NOTICES)
+        row = selectors.settings_of(owner.organization_id)
+        if guard not in row.loosenings:
+            raise Http404
+        if reason := guards.refusal(owner):
+            raise PermissionDenied(reason)
+        services.change_settings(caller=owner, **{guard: getattr(row, guard)})
+        messages.success(request, "Canceled: the safeguard stays.")
+        return redirect("admin:notices_noticesettings_changelist")
 
     def packs(self, request: HttpRequest) -> HttpResponse:
         self._look(request)

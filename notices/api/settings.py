@@ -30,7 +30,8 @@ class NoticeSettings(Resource):
     )
     def update(self, request: Request) -> HttpResponse:
         body = self.body(NoticeSettingsIn)
-        pack_named(body.default_pack, "default_pack")
+        if body.default_pack is not None:
+            pack_named(body.default_pack, "default_pack")
         return answer(presenters.settings(services.change_settings(caller=caller_of(request), **body.model_dump())))
 
 

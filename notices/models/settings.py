@@ -1,8 +1,11 @@
 """What an organization's notices are made with."""
 
+from typing import Any
+
 from django.core.exceptions import ValidationError
 from django.db import models
 
+from accounts.guards import Guarded
 from accounts.models import Organization
 from config.tenancy import TenantQuerySet
 from notices.packs import Pack, packs
@@ -16,7 +19,7 @@ def languages() -> list[str]:
     return sorted({language for pack in packs().values() for language in pack.languages})
 
 
-class NoticeSettings(models.Model):
+class NoticeSettings(Guarded):
     """What an organization's notices are made with, and how strictly they are approved."""
 
     organization = models.OneToOneField(Organization, on_delete=models.CASCADE, related_name="notice_settings")
@@ -46,6 +49,13 @@ class NoticeSettings(models.Model):
 
     objects = TenantQuerySet.as_manager()
 
+    GUARDS = {
+        "require_grants": "only holders of an authority grant approve",
+        "require_other_key": "no API key approves what it, or another key of its maker, wrote",
+        "require_acknowledged": "every approval acknowledges the warnings",
+        "default_pack": "letters are drafted under a pack that rests on law",
+    }
+
     class Meta:
         verbose_name_plural = "notice settings"
 
@@ -56,6 +66,16 @@ class NoticeSettings(models.Model):
     def contact(self) -> str:
         """What the head of a letter says of its sender: address and contact."""
         return str(self.placeholders.get("contact", ""))
+
+    def loosens(self, guard: str, to: Any) -> bool:
+        """Whether a value asks for less: a pack that only advises asks for less than a law does."""
+        if guard == "default_pack":
+            return packs()[str(to)].advisory and not packs()[self.default_pack].advisory
+        return super().loosens(guard, to)
+
+    def is_owners_alone(self, guard: str) -> bool:
+        """An admin may choose among packs, as long as the choice does not loosen."""
+        return guard != "default_pack"
 
     def asks_to_acknowledge(self, pack: Pack) -> bool:
         """Whether an approval under a pack has to acknowledge each warning."""

@@ -177,7 +177,7 @@ def changes_a_role_and_removes_the_member(browser: Browser, api) -> None:
 
 
 def asks_for_a_second_factor(browser: Browser, api) -> None:
-    api.client.patch("/v1/auth/organization", {"second_factor_required": True}, content_type="application/json")
+    sign_in(OWNER).call("PATCH", "/v1/auth/organization", {"second_factor_required": True})
 
 
 def does_a_first_step(browser: Browser, api) -> None:
@@ -194,7 +194,7 @@ ACTS = {
     accepts_an_invitation: ["invite.created", "member.added", "invite.accepted", "sign_in.succeeded"],
     makes_revokes_and_uses_a_key: ["key.created", "key.revoked", "key.refused"],
     changes_a_role_and_removes_the_member: ["member.added", "member.role_changed", "member.removed"],
-    asks_for_a_second_factor: ["organization.second_factor"],
+    asks_for_a_second_factor: [*SIGN_IN, "guard.tightened", "organization.second_factor"],
     does_a_first_step: [*SIGN_IN, "member.onboarding"],
 }
 

@@ -6,10 +6,10 @@ import pytest
 from django.contrib.auth import SESSION_KEY
 from django.test import RequestFactory
 
-from accounts import callers, selectors, services
+from accounts import selectors, services
 from accounts.audit import SYSTEM
 from accounts.callers import Caller
-from accounts.models import SignedInSession, User
+from accounts.models import Organization, SignedInSession, User
 from accounts.roles import MEMBER_ROLES, Role
 from accounts.services import invites, members, second_factor
 from tests.access.test_second_factor import shown_secret
@@ -33,7 +33,7 @@ BODY = {"email": "new@bank.example", "role": "editor"}
 
 
 def demand(organization, required=True):
-    services.require_second_factor(caller=callers.system(organization.pk), required=required)
+    Organization.objects.filter(pk=organization.pk).update(second_factor_required=required)
 
 
 def begun_to_demand(organization) -> Browser:

@@ -54,6 +54,7 @@ UNGUARDED = {
     "A worker does it by the clock, for all organizations.": {
         "accounts.services.codes.deliver_codes",
         "accounts.services.codes.note_refusals",
+        "accounts.services.guards.send_loosenings",
         "accounts.services.invites.deliver_invites",
         "accounts.services.sessions.end_stale",
         "custody.services.storage_alerts.send_storage_alerts",
@@ -110,6 +111,8 @@ UNGUARDED = {
         "custody.services.store.store_records",
     },
     "It is a step of services that have a caller, within their transactions.": {
+        "accounts.services.guards.change",
+        "accounts.services.guards.refusal",
         "accounts.services.lineage.end",
         "accounts.services.lineage.lock",
         "accounts.services.lineage.maker",

@@ -11,7 +11,7 @@ from accounts.models import Organization
 from accounts.roles import Role
 from decisions import samples
 from notices import selectors
-from notices.models import Notice
+from notices.models import Notice, NoticeSettings
 from tests.conftest import Api
 from tests.people import Browser, add_person
 from tests.support.kept_rows import kept
@@ -101,6 +101,11 @@ def taken_sample(api: Api, decision_id: str) -> str:
     raw = next(raw for raw in samples.synthetic_records() if json.loads(raw)["decision_id"] == decision_id)
     done(api.ingest(raw))
     return decision_id
+
+
+def guard(organization: Organization, **guards: bool) -> None:
+    """Set guards of four eyes at once, as if an owner had and their day was over."""
+    NoticeSettings.objects.update_or_create(organization=organization, defaults=guards)
 
 
 def fill_in_names(api: Api, pack: str) -> None:

@@ -112,6 +112,7 @@ def posts(rows: dict[str, Any]) -> dict[str, Permission]:
         reverse("admin:draft-notice", args=[rows["notice"].decision_id]): Permission.DRAFT_NOTICES,
         reverse("admin:remove-phrase", args=[rows["phrase"].pk]): Permission.MANAGE_NOTICES,
         reverse("admin:revoke-grant", args=[rows["authoritygrant"].pk]): Permission.GRANT_AUTHORITY,
+        reverse("admin:cancel-loosening", args=["require_grants"]): Permission.MANAGE_NOTICES,
         reverse("admin:close-review-request", args=[rows["reviewrequest"].pk]): Permission.RECONSIDER,
     }
 

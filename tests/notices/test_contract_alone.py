@@ -6,7 +6,7 @@ import pytest
 
 from notices.models import Approval
 from tests.cases import each_case
-from tests.notices.conftest import CLAIM, done, refused, send, shown
+from tests.notices.conftest import CLAIM, done, guard, refused, send, shown
 
 pytestmark = pytest.mark.django_db
 
@@ -157,7 +157,7 @@ def test_what_was_open_at_the_approval_is_listed_before_it_and_kept_with_it(api)
 
 
 def test_an_organization_may_ask_for_the_acknowledgement_of_what_an_advisory_pack_lists(api):
-    assert done(send(api, "PUT", "notice-settings", {"default_pack": "general", "require_acknowledged": True}))
+    guard(api.organization, require_acknowledged=True)
     path = prepared(api)
     assert "Acknowledge each warning" in refused(send(api, "POST", f"{path}/approve", CLAIM))
     seen = [warning["id"] for warning in done(api.get(f"/v1/{path}"))["warnings"]]

@@ -11,7 +11,7 @@ from notices import services as notices
 from notices.errors import NotGranted
 from notices.models import AuthorityGrant
 from tests.conftest import Api
-from tests.notices.conftest import acting, approve, done, refused, send, shown, step, stored
+from tests.notices.conftest import acting, approve, done, guard, refused, send, shown, step, stored
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +27,7 @@ def holder(organization):
 @pytest.fixture
 def grants_alone(api):
     """Approvals come from members who hold a grant, and from nobody else."""
-    done(send(api, "PUT", "notice-settings", {"default_pack": "general", "require_grants": True}))
+    guard(api.organization, require_grants=True)
 
 
 def grant(api, **changes) -> dict:

@@ -17,8 +17,8 @@ from tests.notices.conftest import (
     edit,
     exempt,
     fill_in_names,
+    guard,
     refused,
-    send,
     shown,
     stored,
 )
@@ -34,7 +34,7 @@ ODD = {**RECORD, "outcome": {**RECORD["outcome"], "action": "flurbled", "result"
 @pytest.fixture
 def warned(api) -> dict:
     """A draft about a decision in words that nobody knows."""
-    done(send(api, "PUT", "notice-settings", {"default_pack": "general", "require_acknowledged": True}))
+    guard(api.organization, require_acknowledged=True)
     assert api.ingest(ODD).status_code == 201
     return drafted(api)
 

@@ -170,7 +170,7 @@ def people(made: Installation) -> None:
     made.call("POST", "auth/invites", {"email": "auditor@bank.example", "role": "auditor"})
     auditor = "auditor@bank.example"
     assert accept_by_api(Browser(), mailed_token(auditor), auditor).status_code == 200
-    made.call("PATCH", "auth/organization", {"second_factor_required": True})
+    Organization.objects.update(second_factor_required=True)
     browser = Browser()
     assert browser.submit("/sign-in/code/", code=ask_for_code(browser, APPROVER))["Location"] == "/sign-in/app/"
     secret = re.search(r'class="secret">([A-Z2-7]+)<', browser.get("/sign-in/app/").content.decode()).group(1)
