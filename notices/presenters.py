@@ -256,7 +256,7 @@ def _approval(notice: Notice) -> dict[str, Any] | None:
     return {
         "approver": approval.approver,
         "authority": approval.authority,
-        "basis": approval.basis,
+        "basis": approval.full_basis,
         "grant_id": str(approval.grant_id) if approval.grant_id else None,
         "verified": approval.grant_id is not None,
         "words_named": approval.words_named,

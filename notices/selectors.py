@@ -20,7 +20,7 @@ from custody.selectors import Disposed
 from custody.vaults import VaultUnavailable
 from decisions.models import Decision
 from decisions.selectors import record_of
-from notices import checklist, deadlines, fitting, phrasebook
+from notices import asserted, checklist, deadlines, fitting, phrasebook
 from notices.drafting import Redaction, readers_language, redaction_of
 from notices.errors import OtherWordsSealed
 from notices.letters import Letter, recipient
@@ -348,6 +348,7 @@ def letter(notice: Notice) -> Letter:
         notice_id=str(notice.pk),
         locale=locale_of(notice),
         signatory=approved.get("signatory", {}),
+        asserted_by=asserted.key_of(sealed["approval"]["basis"]),
     )
 
 

@@ -96,7 +96,7 @@ def _stepped(row: Step) -> tuple[Any, ...]:
 
 
 def _approved(row: Approval) -> tuple[Any, ...]:
-    basis = "by an authority grant" if row.grant_id else f"{row.basis}, without a grant"
+    basis = "by an authority grant" if row.grant_id else f"{row.full_basis}, without a grant"
     unread = "; did not say which revision was read" if row.words_named is False else ""
     unseen = f"; warnings left open: {len(row.open_warnings)}" if row.open_warnings else ""
     return row.approver, f"approved it as {row.authority} ({basis}{unread}{unseen})", row.comment

@@ -23,6 +23,7 @@ class Letter:
         review_code: what the person needs to ask for a review there; "" if there is no review.
         proof: the file with the proofs of the cited fields; b"" if there is none.
         notice_id: printed, so that loose pages find together; "" for what is no notice yet.
+        asserted_by: id of the key that approved it, where no signed-in person did; printed with that fact.
         locale: the region by whose customs the date is written, as in `en_GB`; "" is the language's default.
     """
 
@@ -38,3 +39,4 @@ class Letter:
     notice_id: str = ""
     locale: str = ""
     signatory: Mapping[str, Any] = field(default_factory=dict)
+    asserted_by: str = ""

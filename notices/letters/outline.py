@@ -151,6 +151,7 @@ def _facts(letter: Letter, language: str, labels: Labels) -> Iterator[tuple[str,
         "reference": printable(letter.recipient.get("reference")),
         "number": letter.notice_id,
         "rules": printable(letter.content.get("framework")),
+        "approval": labels["asserted"].format(key=letter.asserted_by) if letter.asserted_by else "",
     }
     for name, value in values.items():
         if value:

@@ -7,6 +7,7 @@ from accounts.models import Organization, User
 from config.leases import Leased
 from config.tenancy import TenantQuerySet
 from custody.models import Entry
+from notices import asserted
 from notices.models.notices import Notice, NoticeRevision
 from notices.models.querysets import NoticePartQuerySet
 
@@ -75,6 +76,11 @@ class Approval(Leased):
 
     def __str__(self) -> str:
         return f"approved by {self.approver}"
+
+    @property
+    def full_basis(self) -> str:
+        """How sure the approval is, as pages and the API show it."""
+        return asserted.full(self.basis)
 
 
 class SealedNotice(models.Model):

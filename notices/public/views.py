@@ -13,7 +13,7 @@ from config import client_ip
 from config.errors import Fault, NotFound
 from custody import selectors as custody
 from custody.models import Key
-from notices import selectors, services
+from notices import asserted, selectors, services
 from notices.errors import NoReviewOffered, TooManyTries, WrongCode
 from notices.letters.labels import language_of, languages
 from notices.localization import catalog
@@ -169,7 +169,9 @@ def _headings(notice: Notice) -> Any:
 def _confirmed(notice: Notice) -> dict[str, Any]:
     """What the page says of the letter, by the sealed notice: rows of the database can be changed. Raises Fault."""
     sealed, language = selectors.sealed_content(notice), base_language(notice.language)
+    key = asserted.key_of(sealed["approval"]["basis"])
     return {
+        "asserted": _headings(notice)["asserted"].format(key=key) if key else "",
         "approved": _day(selectors.approved_on(sealed), notice),
         "spoken": Locale(language).get_display_name(language),
         "framework": sealed["letter"]["content"]["framework"],

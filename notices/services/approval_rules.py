@@ -12,7 +12,7 @@ from accounts import selectors as accounts
 from accounts.callers import Caller
 from accounts.models import Member
 from config.visible_text import is_visible
-from notices import warnings
+from notices import asserted, warnings
 from notices.checklist import Case
 from notices.errors import NotApprovable, NotGranted, OwnNotice, Unacknowledged, WrongApprover
 from notices.letters import recipient as recipients
@@ -97,7 +97,7 @@ def _claim(notice: Notice, settings: NoticeSettings, caller: Caller, approver: s
             raise NotGranted("Your organization asks for approval by a signed-in member who holds an authority grant.")
         if not (is_visible(approver) and is_visible(authority)):
             raise WrongApprover("A key has to name approver and authority, in letters.")
-        return Claim(approver, authority, f"asserted by {caller.actor.kind} {caller.actor.id}")
+        return Claim(approver, authority, asserted.basis(caller.actor))
     members = Member.objects.for_organization(caller.organization_id).select_related("user")
     member = members.get(pk=caller.member_id)
     if approver and _folded(approver) != _folded(member.user.email):
@@ -108,7 +108,9 @@ def _claim(notice: Notice, settings: NoticeSettings, caller: Caller, approver: s
     if grant is None and requires_grant:
         wish = f" as {authority!r}" if authority else ""
         raise NotGranted(f"You hold no authority grant{wish} that is valid today for the pack {notice.pack}.")
-    return Claim(member.user.email, authority or (grant.authority if grant else caller.role.value), "signed in", grant)
+    return Claim(
+        member.user.email, authority or (grant.authority if grant else caller.role.value), asserted.SIGNED_IN, grant
+    )
 
 
 def _grant(notice: Notice, member: Member, authority: str) -> AuthorityGrant | None:

@@ -20,7 +20,7 @@ from tests.notices.conftest import (
     edit,
     exempt,
     fill_in_names,
-    send,
+    guard,
     step,
 )
 from tests.notices.test_back_office import do, page
@@ -112,7 +112,9 @@ def test_a_finished_notice_says_who_approved_it_and_when_it_was_delivered_and_no
     Notice.objects.update(due_at=timezone.now() + timedelta(days=9))
     browser = signed_in(Role.EDITOR)
     told = text(browser.get(page(approved)))
-    assert re.search(r"Approved by Reviewer 7 as credit officer \(asserted by key \w+, without a grant\)", told)
+    assert re.search(
+        r"Approved by Reviewer 7 as credit officer \(asserted by key \w+, no second person, without a grant\)", told
+    )
     assert f"on {timezone.now():%Y-%m-%d}" in told
     assert f"Due {timezone.now() + timedelta(days=9):%Y-%m-%d}, in 9 days" in told
     assert reason_at(browser.get(page(approved)), "Deliver") == ""
@@ -136,7 +138,7 @@ def test_who_wrote_cannot_approve_and_the_button_says_so(notice, signed_in):
 
 
 def test_where_grants_are_asked_for_the_button_says_that_one_is_missing(api, notice, signed_in):
-    done(send(api, "PUT", "notice-settings", {"default_pack": "general", "require_grants": True}))
+    guard(api.organization, require_grants=True)
     answer = signed_in(Role.APPROVER).get(page(notice))
     assert reason_at(answer, "Approve").startswith("You hold no authority grant")
 
