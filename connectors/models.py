@@ -99,6 +99,9 @@ class Connector(Leased):
         indexes = [
             models.Index(fields=["next_poll_at"], condition=~Q(next_poll_at=None), name="connectors_due"),
             models.Index(fields=["organization", "-created_at", "-id"], name="connectors_newest"),
+            models.Index(
+                fields=["organization", "next_poll_at"], condition=~Q(next_poll_at=None), name="connectors_due_by_owner"
+            ),
             models.Index(fields=["lease_until"], condition=~Q(lease_until=None), name="connectors_leased"),
             models.Index(fields=["silent_at"], condition=~Q(silent_at=None), name="connectors_silent"),
         ]

@@ -1,8 +1,11 @@
 """Claims: which due connectors a worker polls next, shared fairly between organizations."""
 
+import time
 import uuid
-from collections import Counter
+from collections import Counter, deque
+from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import NamedTuple
 
 from django.db.models import Count, QuerySet
 from django.utils import timezone
@@ -14,6 +17,7 @@ from connectors.services import unserved
 LEASE = timedelta(minutes=4)
 """Longer than anything between two renewals: a batch is read, taken and noted in it."""
 MAX_PAGE = 50
+_FRESH_SECONDS = 2.0
 SHARE = 8
 """A worker claims one of so many connectors that are due, so that others are left for other workers."""
 
@@ -28,20 +32,66 @@ def others_wait(connector: Connector) -> bool:
     return _free().exclude(pk=connector.pk).exists()
 
 
+class _Place(NamedTuple):
+    """An organization in the order of a look: its connectors that waited, and the workers that polled for it."""
+
+    organization_id: uuid.UUID
+    waiting: int
+    workers: int
+
+
+@dataclass
+class _Order:
+    """The organizations that are next, as a look found them. With many of them, a look costs more than a claim."""
+
+    places: deque[_Place] = field(default_factory=deque)
+    fresh_until: float = 0.0  # time.monotonic()
+
+
+_order = _Order()
+
+
 def claim() -> list[Connector]:
     """Lease connectors of one organization for this worker: those that have waited longest.
 
     The organization with the fewest workers goes first, then the one whose last poll began earliest. So no organization
     holds more than half of the workers while another waits, and none waits behind a page of another.
     """
-    waiting = _free_by_organization()
-    for organization_id in _in_turn(waiting):
-        # Several workers look at the same rows, and each takes those that no other worker is just taking.
-        page = max(1, min(waiting[organization_id] // SHARE, MAX_PAGE))
-        mine = _free().filter(organization_id=organization_id)
-        if claimed := leases.claim(mine, lasts=LEASE, most=page, order=("next_poll_at", "pk")):
+    if time.monotonic() < _order.fresh_until and (claimed := _claim_next()):
+        return claimed
+    _order.places = deque(_in_turn(_free_by_organization()))
+    _order.fresh_until = time.monotonic() + _FRESH_SECONDS
+    return _claim_next()
+
+
+def forget_order() -> None:
+    """Have the next claim look again."""
+    _order.fresh_until = 0.0
+
+
+def _claim_next() -> list[Connector]:
+    """Claim for the next organization; one another worker has joined meanwhile comes last."""
+    overtaken = []
+    while _order.places:
+        place = _order.places.popleft()
+        if _order.places and _workers(place.organization_id) > place.workers:
+            overtaken.append(place)
+        elif claimed := _claim_of(place):
             return claimed
-    return []
+    return next((claimed for place in overtaken if (claimed := _claim_of(place))), [])
+
+
+def _claim_of(place: _Place) -> list[Connector]:
+    # Several workers look at the same rows, and each takes those that no other worker is just taking.
+    page = max(1, min(place.waiting // SHARE, MAX_PAGE))
+    mine = _free().filter(organization_id=place.organization_id)
+    return leases.claim(mine, lasts=LEASE, most=page, order=("next_poll_at", "pk"))
+
+
+def _workers(organization_id: uuid.UUID) -> int:
+    """Return how many workers poll for an organization now."""
+    rows = Connector.objects.for_organization(organization_id).filter(lease_until__gte=timezone.now())
+    return rows.order_by().values("lease_token").distinct().count()
 
 
 def release(connector: Connector) -> None:
@@ -69,18 +119,18 @@ def _free_by_organization() -> dict[uuid.UUID, int]:
     return dict(counted.values_list("organization_id", "count"))
 
 
-def _in_turn(waiting: dict[uuid.UUID, int]) -> list[uuid.UUID]:
+def _in_turn(waiting: dict[uuid.UUID, int]) -> list[_Place]:
     """Sort organizations by the number of workers that poll for them now, then by the time of their last poll."""
     if len(waiting) < 2:
-        return list(waiting)
+        return [_Place(organization_id, count, 0) for organization_id, count in waiting.items()]
     now = timezone.now()
     leased = Connector.objects.unscoped("workers serve every organization").filter(lease_until__gte=now)
-    workers = Counter(pk for pk, _ in leased.values_list("organization_id", "lease_token").distinct())
+    workers = Counter(pk for pk, _ in leased.order_by().values_list("organization_id", "lease_token").distinct())
     turns = PollTurn.objects.unscoped("workers serve every organization").filter(polled_at__lte=now)
     polled = dict(turns.values_list("organization_id", "polled_at"))
 
-    def order(organization_id: uuid.UUID) -> tuple[int, float]:
-        last = polled.get(organization_id)
-        return workers[organization_id], last.timestamp() if last else 0.0
+    def order(place: _Place) -> tuple[int, float]:
+        last = polled.get(place.organization_id)
+        return place.workers, last.timestamp() if last else 0.0
 
-    return sorted(waiting, key=order)
+    return sorted((_Place(pk, count, workers[pk]) for pk, count in waiting.items()), key=order)

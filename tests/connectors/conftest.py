@@ -7,7 +7,7 @@ from django.core.cache import cache
 from accounts import callers
 from connectors import services
 from connectors.models import Connector
-from connectors.services import unserved
+from connectors.services import claims, unserved
 from tests.connectors import feeds
 from tests.connectors.feeds import Feed
 
@@ -46,3 +46,4 @@ def _machine(settings: Any, tmp_path: Any) -> None:
     """A machine that has failed to read no connector yet."""
     settings.DATA_DIR = tmp_path
     unserved._pauses.clear()
+    claims.forget_order()
