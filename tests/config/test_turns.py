@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from accounts.roles import Role
 from config.front.groups import Groups
 from config.front.requests import ORGANIZATION
 from config.front.turns import Busy, Turns
@@ -115,3 +116,10 @@ def test_credentials_count_for_their_organization_once_django_has_found_it_and_i
     assert groups.of(environ(authorization="Bearer invented")) == "from 192.0.2.1"
     groups.learn(environ(**credentials), 401)
     assert groups.of(environ(**credentials)) == "from 192.0.2.1"
+
+
+@pytest.mark.django_db
+def test_django_names_the_organization_of_a_key_and_of_a_session(api, signed_in):
+    for answer in (api.get("/v1/decisions"), signed_in(Role.AUDITOR).get("/admin/")):
+        assert answer.wsgi_request.environ[ORGANIZATION] == str(api.organization.pk)
+    assert ORGANIZATION not in api.client.get("/sign-in/").wsgi_request.environ

@@ -1,5 +1,9 @@
 """A letter is set as PDF once, and the file goes with its notice."""
 
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from notices import letters, selectors
@@ -7,6 +11,8 @@ from notices.models import Notice, StoredPdf
 from notices.services import derived_rows, stored_pdfs
 from tests.disposals import dispose_of
 from tests.notices.conftest import approve, done, edit, stored
+from tests.notices.test_letters import letter
+from tests.threads import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db
 
@@ -77,6 +83,27 @@ def test_a_file_above_the_bound_is_answered_and_not_stored(api, notice, made, mo
 
 @pytest.mark.slow
 def test_the_stored_file_is_the_one_that_the_renderer_makes(api, notice):
-    row = stored(api, notice)
-    letter = selectors.letter(row)
-    assert pdf(api, notice).content == pdf(api, notice).content == letters.render_pdf(letter, "a4")
+    own = selectors.letter(stored(api, notice))
+    assert pdf(api, notice).content == pdf(api, notice).content == letters.render_pdf(own, "a4")
+
+
+def test_two_requests_at_once_set_a_letter_once(monkeypatch):
+    files, both_have_looked = [], threading.Barrier(2)
+    looks = Counter()
+
+    def look(*_):
+        looks[threading.get_ident()] += 1
+        if looks[threading.get_ident()] == 1:
+            both_have_looked.wait(HANGS_SECONDS)
+            return None
+        return files[0] if files else None
+
+    def make(*_):
+        files.append(b"file %d" % len(files))
+        return files[-1]
+
+    monkeypatch.setattr(stored_pdfs, "_stored", look)
+    monkeypatch.setattr(stored_pdfs, "_made", make)
+    with ThreadPoolExecutor(2) as pool:
+        answers = [pool.submit(stored_pdfs.pdf, Notice(), letter(), "a4") for _ in range(2)]
+        assert [answer.result() for answer in answers] == [b"file 0"] * 2

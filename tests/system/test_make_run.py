@@ -161,7 +161,7 @@ def test_a_part_that_ends_is_started_again_and_the_others_go_on(again: Run, part
         wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
     (ended,) = parts_of(again, part)
     others = parts_of(again) - {ended}
-    assert len(others) == 3
+    assert len(others) == 4
     os.kill(ended, signal.SIGKILL)
     wait_until(lambda: parts_of(again, part) - {ended}, "the part runs again")
     assert others < parts_of(again)
