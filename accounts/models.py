@@ -319,6 +319,22 @@ class AuditEvent(models.Model):
         return f"{self.verb} {self.object_kind} {self.object_id}"
 
 
+class AuditSeal(models.Model):
+    """Digests of a run of audit events, which show later that one was changed, removed or added.
+
+    Each seal is chained to the one before by a keyed digest. Database triggers refuse its change and deletion.
+    """
+
+    first = models.BigIntegerField(unique=True, help_text="The first id it covers: the one after the seal before.")
+    last = models.BigIntegerField(unique=True, help_text="The last id it covers.")
+    digests = models.BinaryField(help_text="Of each event its id, 8 bytes, and 16 bytes of SHA-256.")
+    mac = models.CharField(max_length=64)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"audit events {self.first} to {self.last}"
+
+
 class Pepper(WrappedSecret):
     """What keys the digests of API keys, codes and links, and what encrypts second factors. The newest makes them, the
     earlier ones still recognise theirs."""

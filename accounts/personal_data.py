@@ -8,6 +8,7 @@ from django.contrib.sessions.models import Session
 from accounts.models import (
     ApiKey,
     AuditEvent,
+    AuditSeal,
     Invite,
     KeptAnswer,
     LooseningMail,
@@ -107,6 +108,11 @@ def declare_all() -> None:
         object_kind=kept("with what kind of thing", _OURS),
         object_id=kept("the id of that thing", "Ids are random, or cannot be read without a key of the organization."),
         detail=kept("states, counts and roles", "What is written there names no person about whom a record is."),
+    )
+    declare(
+        AuditSeal,
+        digests=kept("digests of audit events", _DIGEST),
+        mac=kept("a keyed digest of these", _DIGEST),
     )
     declare(
         Pepper,

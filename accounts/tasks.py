@@ -1,4 +1,4 @@
-from accounts import idempotency
+from accounts import audit_seals, idempotency
 from accounts.services import codes, guards, invites, sessions
 from config.periodic import periodic
 
@@ -17,3 +17,9 @@ def deliver_mail() -> None:
 def forget_answers() -> None:
     """Delete the kept answers that are too old to be given again."""
     idempotency.forget_old()
+
+
+@periodic(600)
+def seal_audit_trail() -> None:
+    """Seal the audit events of more than an hour ago."""
+    audit_seals.seal_events()
