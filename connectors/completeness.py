@@ -9,6 +9,7 @@ from itertools import islice
 from django.db.models import Q, QuerySet
 
 from config.errors import Invalid
+from custody.lost import lost
 from decisions import selectors
 from decisions.models import Decision
 from decisions.records import KIND
@@ -48,7 +49,8 @@ def compare(
         ids: the source's decision ids of that period; one that comes twice counts once.
 
     Returns:
-        `missing` are the ids that are not here, under any system and time, nor were disposed of; `unknown` are ours of
+        `missing` are the ids that are not here, under any system and time, nor were disposed of, and those whose record
+        is known to be damaged; `unknown` are ours of
         this system and period that the source did not name.
 
     Raises:
@@ -69,10 +71,12 @@ def compare(
     while page := set(islice(waiting, _PAGE)):
         page -= named
         named |= page
-        found = set(ours.filter(decision_id__in=page).values_list("decision_id", flat=True))
-        found |= set(selectors.disposals(organization_id, page - found))
-        present += len(found)
-        missing += sorted(page - found)[: MOST_LISTED - len(missing)]
+        rows = dict(ours.filter(decision_id__in=page).values_list("decision_id", "pk"))
+        unreadable = lost(organization_id, rows.values())
+        here = {decision_id for decision_id, record_id in rows.items() if record_id not in unreadable}
+        here |= set(selectors.disposals(organization_id, page - here))
+        present += len(here)
+        missing += sorted(page - here)[: MOST_LISTED - len(missing)]
         known += of_period.filter(decision_id__in=page).count()
     unknown_count = of_period.count() - known
     unknown = list(islice(_unknown(of_period, named), MOST_LISTED)) if unknown_count else []

@@ -14,7 +14,7 @@ from accounts.back_office import ReadOnlyAdmin, TimeRange, caller, page_of, refu
 from accounts.roles import Permission
 from custody import disposal_pages, record_types, services, storage_targets
 from custody import selectors as selectors_of_custody
-from custody.back_office import state_of, waiting
+from custody.back_office import damage_of, state_of, waiting
 from custody.cloud_pages import CloudPages
 from custody.models import Entry, Key, KeyOutage, StorageTarget
 from custody.selectors import storage_of
@@ -71,6 +71,7 @@ class EntryAdmin(CloudPages):
         custody = {
             "vault": storage_targets.current(organization.pk if organization else None).get_provider_display(),
             "custody": state_of(organization) if organization else None,
+            **(damage_of(organization) if organization else {}),
         }
         return super().changelist_view(request, {**custody, **(extra_context or {})})
 

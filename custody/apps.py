@@ -21,6 +21,7 @@ class CustodyConfig(AppConfig):
         )
         from custody.back_office import needs
         from custody.models import Entry, Key, SealedObject, StorageTarget
+        from custody.services import fsck
 
         personal_data.declare_all()
         watch(Key)
@@ -33,5 +34,6 @@ class CustodyConfig(AppConfig):
         health.register("keys", wrapped_secrets.probe)
         health.register("journal", services.require_replayed)
         health.register("targets", selectors.require_no_outage, required=False)
+        health.register("custody", fsck.require_undamaged, required=False)
         health.register_figure("queue_lag_seconds", selectors.queue_lag_seconds)
         back_office.register_needs(needs)

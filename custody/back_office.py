@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
@@ -12,7 +13,7 @@ from django.utils import timezone
 from accounts.back_office import Need, capped_count, capped_counts, lists, may_look
 from accounts.models import Organization
 from accounts.roles import Permission
-from custody.models import Entry
+from custody.models import Damage, Entry, Inspection
 
 _LATE = timedelta(minutes=1)
 _NOT_STORED = (Entry.State.QUEUED, Entry.State.RESERVED)
@@ -48,6 +49,23 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
             url=reverse("admin:custody_entry_changelist") + "?state=waiting",
             urgent=True,
         )
+        yield Need(
+            text="damaged items in custody: have them restored from a backup",
+            one="damaged item in custody: have it restored from a backup",
+            count=capped_count(Damage.objects.for_organization(organization)),
+            url=reverse("admin:custody_entry_changelist"),
+            urgent=True,
+        )
+
+
+def damage_of(organization: Organization) -> dict[str, Any]:
+    """Return what the last checks have found damaged, and when everything was checked."""
+    damaged = Damage.objects.for_organization(organization).order_by("kind", "name")
+    checks = Inspection.objects.for_organization(organization).exclude(finished_at=None)
+    return {
+        "damaged": list(damaged[:20]),
+        "checked_at": checks.order_by("-finished_at").values_list("finished_at", flat=True).first(),
+    }
 
 
 def waiting(entries: QuerySet[Entry]) -> QuerySet[Entry]:

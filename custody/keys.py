@@ -117,7 +117,7 @@ def new_key(organization_id: uuid.UUID, purpose: Purpose, secret: bytes = b"") -
         secret: of a key that exists already; else one is made.
     """
     secret = secret or (Ed25519Signer.new_secret() if purpose is Purpose.SIGNING else os.urandom(_SECRET_BYTES))
-    row = Key(organization_id=organization_id, purpose=purpose, key_id=_key_id(purpose, secret))
+    row = Key(organization_id=organization_id, purpose=purpose, key_id=id_of(purpose, secret))
     if purpose is Purpose.SIGNING:
         row.algorithm, row.public_pem = ED25519, Ed25519Signer(secret).public_pem
     else:
@@ -166,10 +166,11 @@ def _make_first(organization_id: uuid.UUID) -> list[Key]:
 
 def _secret(row: Key) -> bytes:
     secret = row.unwrap()
-    if not hmac.compare_digest(_key_id(Purpose(row.purpose), secret), row.key_id):
+    if not hmac.compare_digest(id_of(Purpose(row.purpose), secret), row.key_id):
         raise KeyMissing(because=f"{row.context} is another key")
     return secret
 
 
-def _key_id(purpose: Purpose, secret: bytes) -> str:
+def id_of(purpose: Purpose, secret: bytes) -> str:
+    """Return the id of a local key, which follows from its secret."""
     return Ed25519Signer(secret).key_id if purpose is Purpose.SIGNING else secret_key_id(secret)

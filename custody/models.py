@@ -9,6 +9,9 @@ from accounts.models import Member, Organization
 from config.leases import Leased
 from config.tenancy import TenantQuerySet
 from config.wrapped_secrets import WrappedSecret
+from custody.inspection_models import Damage, DamageAlert, Inspection
+
+__all__ = ["Damage", "DamageAlert", "Inspection"]  # and what is below
 
 
 class Installation(models.Model):

@@ -2,8 +2,11 @@
 
 from config.personal_data import declare, deleted, kept
 from custody.models import (
+    Damage,
+    DamageAlert,
     Disposal,
     Entry,
+    Inspection,
     Installation,
     JournalFile,
     Key,
@@ -61,6 +64,20 @@ def declare_all() -> None:
         key_id=kept("the key that signed it", _RANDOM),
         problem=kept("why it is not finished", _OPERATORS),
     )
+    declare(
+        Inspection,
+        runner=kept("what checks", _OURS),
+        stage=kept("how far a check has come", _OURS),
+        after=kept("the id of the last item checked", _RANDOM),
+        counts=kept("how many items passed", _OPERATORS),
+    )
+    declare(
+        Damage,
+        kind=kept("what is damaged", _OURS),
+        name=kept("its id", _RANDOM),
+        reason=kept("which check failed", "It names checks and columns, and no value of a record."),
+    )
+    declare(DamageAlert)
     declare(JournalFile, key=kept("the name of a file of the journal", _RANDOM))
     declare(
         SealedObject,

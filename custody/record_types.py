@@ -65,6 +65,10 @@ def _nothing(families: Families) -> Iterable[Any]:
     return ()
 
 
+def _of_none(content: dict[str, Any]) -> Iterable[uuid.UUID]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordType:
     """What others need to know of a type of record.
@@ -91,6 +95,8 @@ class RecordType:
             whose record cannot be read says why as `missing`.
         readable: one of these objects as HTML, for people who know none of our words.
         families_about: the roots of the families about whom an organization calls by this reference.
+        parents: the ids of the records that a record builds on, from its content.
+        inspect: problems of what it keeps about a record beside its index row, from the record's bytes.
     """
 
     name: str
@@ -109,6 +115,8 @@ class RecordType:
     export: Callable[[Families], Iterable[dict[str, Any]]]
     readable: Callable[[dict[str, Any]], str]
     families_about: Callable[[uuid.UUID, str], Iterable[uuid.UUID]]
+    parents: Callable[[dict[str, Any]], Iterable[uuid.UUID]] = _of_none
+    inspect: Callable[[Entry, bytes], Iterable[str]] | None = None
 
 
 _REGISTERED: dict[str, RecordType] = {}

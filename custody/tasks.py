@@ -3,6 +3,7 @@ import time
 from config.celery import wake
 from config.periodic import periodic
 from custody import services
+from custody.services import damage_alerts, fsck
 
 _SECONDS = 5
 """After so long a slice ends, so that other tasks of the queue have their turn."""
@@ -41,6 +42,18 @@ def note_key_outages() -> None:
 def send_key_alerts() -> None:
     """Mail what owners should know of their keys. Woken by what happened, and by the clock."""
     services.send_key_alerts()
+
+
+@periodic(60, queue="custody")
+def inspect_custody() -> None:
+    """Go on with reading and verifying everything in custody, for a second of CPU."""
+    fsck.inspect_for_a_while()
+
+
+@periodic(60, queue="mail")
+def send_damage_alerts() -> None:
+    """Mail owners that something of theirs is damaged. Woken by what was found, and by the clock."""
+    damage_alerts.send_damage_alerts()
 
 
 @periodic(60, queue="custody")

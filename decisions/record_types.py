@@ -102,4 +102,6 @@ DECISION = _record_type(
     lock=_lock,
     erase=lambda families: erase(chains(families)),
 )
-RECONSIDERATION = _record_type(reviews.KIND, reviews.index_row)
+RECONSIDERATION = _record_type(
+    reviews.KIND, reviews.index_row, parents=lambda content: [uuid.UUID(content["reconsiders"]["record_id"])]
+)

@@ -16,7 +16,7 @@ from config.api.times import rfc3339
 from custody.models import Entry
 from custody.record_types import Families, Floor, Page, RecordType
 from decisions.record_types import chains, root_of
-from notices import erasing, readable
+from notices import erasing, inspecting, readable
 from notices.appeals import open_appeals
 from notices.models import Approval, Delivery, Notice, NoticeRevision, ReviewRequest, SealedNotice, Step
 from notices.packs import packs
@@ -194,4 +194,6 @@ NOTICE = RecordType(
     export=lambda families: map(_exported, _notices(families)),
     readable=readable.notice,
     families_about=_families_about,
+    parents=lambda content: [uuid.UUID(content["about"]["record_id"])],
+    inspect=inspecting.inspect,
 )

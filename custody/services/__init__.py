@@ -9,7 +9,7 @@ from custody.services.keys import ROTATABLE, KeyNotProven, NeverRotated, import_
 from custody.services.moving import Move, move_records, not_at
 from custody.services.recalling import recall
 from custody.services.reconciler import adopt_orphans, reconcile
-from custody.services.repair import Found, outside_the_database, repair_vaults
+from custody.services.repair import Found, outside_the_database, repair_vaults, stored_records
 from custody.services.replay import replay, require_replayed
 from custody.services.storage import DEPLOYMENT, StorageRefused, choose_cloud, choose_deployments, choose_target
 from custody.services.storage_alerts import send_storage_alerts, watch_targets
@@ -59,6 +59,7 @@ __all__ = [
     "send_key_alerts",
     "send_storage_alerts",
     "store_records",
+    "stored_records",
     "targets_with_a_root",
     "watch_targets",
 ]

@@ -10,12 +10,14 @@ from django.db.models import QuerySet
 
 from config import db
 from custody import objects, retain, selectors, vaults
+from custody.lost import without_object
 from custody.models import Entry, SealedObject, object_key
 from custody.sealing import Damaged
 from custody.services.complete import Put, put
 from custody.services.reopening import reopen_disposals
 from custody.vaults import VaultUnavailable
 
+_BATCH = 500
 log = structlog.get_logger("custody")
 
 
@@ -31,9 +33,14 @@ def outside_the_database() -> QuerySet[Entry]:
     return entries.filter(state=Entry.State.STORED, target__in=vaults.external())
 
 
+def stored_records() -> QuerySet[Entry]:
+    """Return the records that have an object in some vault."""
+    return Entry.objects.unscoped("vaults are looked after for everybody").filter(state=Entry.State.STORED)
+
+
 def repair_vaults(*, stray: Path | None = None) -> Iterator[tuple[uuid.UUID, Found]]:
-    """Look for the object of each stored record outside the database, and put back what is missing: from a waiting
-    copy, or from where it was put while the vault's disk was not in place.
+    """Look for the object of each stored record. Outside the database put back what is missing: from a waiting copy,
+    or from where it was put while the vault's disk was not in place.
 
     Args:
         stray: a directory with objects as in a vault. Only what opens as a record, under the signed statement that its
@@ -58,8 +65,21 @@ def repair_vaults(*, stray: Path | None = None) -> Iterator[tuple[uuid.UUID, Fou
             entry = db.only(stored.filter(pk=record_id))
             if entry:  # else it was disposed of meanwhile
                 yield record_id, Found.REPAIRED if _put_back(entry, stray) else Found.MISSING
+    yield from _in_the_database()
     for failure in silent.values():
         raise failure
+
+
+def _in_the_database() -> Iterator[tuple[uuid.UUID, Found]]:
+    """Look for the objects of the database vault, many with each query."""
+    entries = Entry.objects.unscoped("vaults are looked after for everybody")
+    rows = entries.filter(state=Entry.State.STORED).exclude(target__in=vaults.external()).order_by("pk")
+    last = uuid.UUID(int=0)
+    while batch := list(rows.filter(pk__gt=last).values_list("pk", "organization_id")[:_BATCH]):
+        missing = without_object(batch)
+        gone = set(rows.filter(pk__in=missing).values_list("pk", flat=True))  # others were disposed of meanwhile
+        yield from ((record_id, Found.MISSING if record_id in gone else Found.THERE) for record_id, _ in batch)
+        last = batch[-1][0]
 
 
 def _put_back(entry: Entry, stray: Path | None) -> bool:

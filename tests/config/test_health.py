@@ -21,7 +21,7 @@ from tests import throwaway
 from tests.custody.faulty_disk import faulty_disk, full_disk
 from tests.system.live import server
 
-PARTS = {"database", "broker", "vault", "keys", "journal", "targets", "connectors"}
+PARTS = {"database", "broker", "vault", "keys", "journal", "targets", "custody", "connectors"}
 
 
 def unready(answer) -> set[str]:

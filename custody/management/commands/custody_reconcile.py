@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from accounts.models import Organization
 from config.progress import progress
 from custody import services
-from custody.services import Found
+from custody.services import Found, fsck
 
 
 class Command(BaseCommand):
@@ -45,11 +45,14 @@ class Command(BaseCommand):
                 "directory; else restore the vault from a backup."
             )
 
+        if fsck.damage().exists():
+            raise CommandError("A check has found damage: manage.py custody_fsck names it.")
+
     def _repair(self, stray: Path | None) -> int:
         """How many records are missing after it."""
         if stray and not stray.is_dir():
             raise CommandError(f"{stray} is no directory.")
-        total = services.outside_the_database().count()
+        total = services.stored_records().count()
         if not total:
             return 0
         found: Counter[Found] = Counter()

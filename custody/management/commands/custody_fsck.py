@@ -1,0 +1,66 @@
+from collections import Counter
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from accounts import selectors
+from accounts.models import Organization
+from config.progress import progress
+from custody.inspection import Finding
+from custody.inspection_models import Damage, Inspection
+from custody.models import Entry
+from custody.services import fsck
+
+_RUNNER = Inspection.Runner.COMMAND
+
+
+class Command(BaseCommand):
+    help = (
+        "Read, open and verify everything in custody: keys, records, receipts, notices, index rows, disposals, "
+        "objects, the audit trail. Changes no record. Exits 1 if something is damaged, which it names, and 3 if "
+        "nothing is, but a store did not answer."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--organization", metavar="SLUG", help="this one alone, and nothing of the installation")
+        parser.add_argument("--resume", action="store_true", help="go on where the last run was stopped")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        only = selectors.organization(options["organization"]) if options["organization"] else None
+        if not options["resume"]:
+            everybody = [None, *Organization.objects.order_by("pk").values_list("pk", flat=True)]
+            fsck.begin(_RUNNER, [only.pk] if only else everybody)
+        rows = fsck.unfinished(_RUNNER).select_related("organization")
+        rows = rows.filter(organization=only) if only else rows
+        entries = Entry.objects.unscoped("counted for everybody")
+        total = (entries.filter(organization=only) if only else entries).count()
+        self.unchecked = 0
+        with progress("Checking custody", total) as advance:
+            for row in rows:
+                for step in fsck.inspect(row):
+                    advance(step.records)
+                    self._name(step.failed)
+                self._summarize(row)
+        damaged = fsck.damage()
+        self._conclude((damaged.filter(organization=only) if only else damaged).count())
+
+    def _name(self, failed: list[Finding]) -> None:
+        for finding in failed:
+            state = "damaged" if finding.is_checked else "not checked"
+            self.stdout.write(f"{state}: {finding.kind} {finding.name}: {finding.problem}")
+
+    def _summarize(self, row: Inspection) -> None:
+        name = row.organization.slug if row.organization else "installation"
+        damaged = Damage.objects.unscoped("of one check").filter(organization=row.organization).count()
+        counts = [f"{count} {kind}" for kind, count in sorted(Counter(row.counts).items())]
+        self.stdout.write(
+            f"{name}: {', '.join(counts) or 'nothing'} ok, {damaged} damaged, {row.unchecked} not checked"
+        )
+        self.unchecked += row.unchecked
+
+    def _conclude(self, damaged: int) -> None:
+        if damaged:
+            raise CommandError(f"{damaged} damaged. Restore what is named from a backup, and run this again.")
+        if self.unchecked:
+            raise CommandError(f"{self.unchecked} not checked: a store or a key did not answer.", returncode=3)
+        self.stdout.write("Everything in custody is as it was signed.")
