@@ -1,5 +1,5 @@
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_migrate
 
 
 class FrameConfig(AppConfig):
@@ -11,4 +11,5 @@ class FrameConfig(AppConfig):
 
         random = "It is made from random bytes."
         personal_data.declare(ChangeMark, mark=personal_data.kept("which change of keys or storage came last", random))
+        pre_migrate.connect(change_triggers.before_migrate, sender=self)
         post_migrate.connect(change_triggers.install, sender=self)

@@ -7,7 +7,7 @@ waits for no other lock meanwhile: two transactions that change keys and storage
 """
 
 import hashlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from django.db import connections
@@ -57,6 +57,15 @@ def watch(model: type[Model], *, but: Collection[str] = ()) -> None:
 def watched() -> Collection[type[Model]]:
     """Return the models whose changes replace the mark."""
     return _watched.keys()
+
+
+def before_migrate(*, using: str, plan: Sequence[Any] = (), **_: Any) -> None:
+    """Drop the triggers before migrations on SQLite, which drops no column that a trigger names."""
+    connection = connections[using]
+    if plan and connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            for name in _present(connection, cursor):
+                cursor.execute(f"DROP TRIGGER {name}")
 
 
 def install(*, using: str, **_: Any) -> None:

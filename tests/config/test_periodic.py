@@ -16,6 +16,7 @@ TASKS = {
     "connectors.tasks.send_alerts": (60, "mail"),
     "custody.tasks.finish_disposals": (60, "custody"),
     "custody.tasks.replay_journal": (60, "custody"),
+    "custody.tasks.search_earlier_targets": (60, "custody"),
     "custody.tasks.note_key_outages": (60, "default"),
     "custody.tasks.reconcile": (30, "custody"),
     "custody.tasks.send_key_alerts": (60, "mail"),
@@ -56,6 +57,6 @@ def test_every_periodic_task_is_asked_for_at_its_interval_and_expires_with_it(cl
 
 def test_a_worker_without_a_choice_takes_from_every_queue(clock):
     entries, queues, default = clock
-    assert queues == ["dispatch", "custody", "mail", "default", "poll"]
+    assert queues == ["dispatch", "mail", "default", "custody", "poll"]
     assert default in queues
     assert {queue for *_, queue in entries} <= set(queues)
