@@ -35,6 +35,7 @@ class RequestLog:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         request_id = request_log.request_id(request.headers.get("X-Request-ID", ""))
         structlog.contextvars.bind_contextvars(request_id=request_id)
+        request_log.is_answering.set(True)
         begun = time.perf_counter()
         try:
             response = self.get_response(request)
@@ -50,6 +51,7 @@ class RequestLog:
             )
         finally:
             structlog.contextvars.clear_contextvars()
+            request_log.is_answering.set(False)
         response["X-Request-ID"] = request_id
         return response
 

@@ -6,12 +6,15 @@ The line names the route, not the path: a path can hold a decision's identifier.
 import re
 import time
 import uuid
+from contextvars import ContextVar
 from typing import Any
 
 import structlog
 
 log = structlog.get_logger("request")
 
+is_answering: ContextVar[bool] = ContextVar("is_answering", default=False)
+"""Whether this thread answers a request, whose client waits and whose thread others need."""
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 

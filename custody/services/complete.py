@@ -88,7 +88,7 @@ def complete(waiting: Sequence[WaitingObject]) -> set[uuid.UUID]:
         }
         puts = [(each, pools[each.record.target_id].submit(put_into_its_vault, each)) for each in elsewhere]
         outcomes += [(each, result.result()) for each, result in puts]
-    stored = _mark_stored([each for each, result in outcomes if result is Put.STORED])
+    stored = mark_stored([row for row, result in outcomes if result is Put.STORED])
     for each in (each for each, result in outcomes if result is Put.OTHER_OBJECT):
         try:
             adopt(StoredObject(each.record.organization_id, each.pk, each.record.target_id), waiting=each)
@@ -125,7 +125,7 @@ def put(
     return Put.UNAVAILABLE
 
 
-def _mark_stored(there: Sequence[WaitingObject]) -> set[uuid.UUID]:
+def mark_stored(there: Sequence[WaitingObject]) -> set[uuid.UUID]:
     """Say that these lie in their vaults, and drop the waiting copies: only where the lease is as it was, and where the
     row says by now too that this object, with this signature, belongs there.
 

@@ -21,6 +21,7 @@ from custody import clouds
 from custody.models import Installation, StorageTarget
 from custody.vaults import Left, ObjectMissing, VaultNotMarked, VaultOfAnother, VaultUnavailable
 from custody.vaults.locks import Locks, Version
+from custody.vaults.slow_uses import SlowUses, patience
 
 log = structlog.get_logger("custody")
 
@@ -97,6 +98,7 @@ class CloudVault(ABC):
         self._lock, self._marker_lock = Lock(), Lock()
         self._slow: dict[str, Lock] = {}
         self._this_use = local()
+        self._slow_uses = SlowUses()
 
     # ── what each cloud does its way; a path is a key below the prefix ──
 
@@ -249,8 +251,10 @@ class CloudVault(ABC):
             return
         was_failing = self._failure is not None
         self._raise_failure()
-        if not self._marker_lock.acquire(blocking=not was_failing):
+        if not self._marker_lock.acquire(timeout=0 if was_failing else patience()):
             self._raise_failure(still=True)
+            if not was_failing:
+                raise VaultUnavailable(because="the bucket takes too long to show its marker")
             return
         try:
             self._raise_failure()
@@ -361,6 +365,10 @@ class CloudVault(ABC):
         if use == "list" or hasattr(self._this_use, "ends"):  # the latter is part of another use
             yield
             return
+        with self._slow_uses.counted():
+            yield from self._tried(use)
+
+    def _tried(self, use: str) -> Iterator[None]:
         slow = self._slow.get(use)
         if slow and not slow.acquire(blocking=False):
             raise VaultUnavailable(because=f"the bucket takes too long to {use}, and is being tried")
