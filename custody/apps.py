@@ -25,7 +25,7 @@ class CustodyConfig(AppConfig):
 
         personal_data.declare_all()
         watch(Key)
-        watch(StorageTarget)
+        watch(StorageTarget, but={"folders_searched"})
         guards.register(*signed_rows.CUSTODY)
         pre_migrate.connect(guards.before_migrate, sender=self)
         post_migrate.connect(guards.install, sender=self)

@@ -148,6 +148,7 @@ class StorageTarget(models.Model):
 
     DEPLOYMENTS = (Provider.DATABASE, Provider.FILESYSTEM)
     """What a target of everybody can be. A bucket is a customer's."""
+    FOLDERS = 256
 
     id = models.CharField(max_length=16, primary_key=True, default=new_target_id, editable=False)
     organization = models.ForeignKey(
@@ -157,6 +158,12 @@ class StorageTarget(models.Model):
     configuration = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     retired_at = models.DateTimeField(null=True, blank=True, help_text="Since when no new records go there.")
+    choices_made = models.PositiveIntegerField(
+        default=0, editable=False, help_text="How often it was chosen. The bucket holds an object for each."
+    )
+    folders_searched = models.PositiveSmallIntegerField(
+        default=0, editable=False, help_text="Of 256: those that were compared with our rows since it was retired."
+    )
 
     objects = TenantQuerySet.as_manager()
 

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import transaction
@@ -16,7 +17,7 @@ _MAX_REMEMBERED = 4096
 """Organizations whose targets a process keeps in memory."""
 
 _current: Remembered[uuid.UUID | None, StorageTarget] = Remembered(_MAX_REMEMBERED)
-_earlier: Remembered[uuid.UUID, list[str]] = Remembered(_MAX_REMEMBERED)
+_earlier: Remembered[uuid.UUID, "Earlier"] = Remembered(_MAX_REMEMBERED)
 
 
 def current(organization_id: uuid.UUID | None = None) -> StorageTarget:
@@ -34,17 +35,30 @@ def current(organization_id: uuid.UUID | None = None) -> StorageTarget:
     return target
 
 
-def earlier(organization_id: uuid.UUID) -> list[str]:
-    """Return the ids of targets outside the database that may hold records of an organization although new ones go
-    elsewhere, the last one first. As fresh as `current`."""
+class Earlier(NamedTuple):
+    """Targets outside the database that new records of an organization went to before, the last one first.
+
+    Attributes:
+        to_search: those that may hold objects whose rows are gone. They are asked for each new record.
+        searched: buckets that were compared with our rows after new records had stopped going there.
+    """
+
+    to_search: list[str]
+    searched: list[str]
+
+
+def earlier(organization_id: uuid.UUID) -> Earlier:
+    """Return where else records of an organization may be. As fresh as `current`."""
     mark = changes.mark()
-    ids = _earlier.get(organization_id)
-    if ids is None:
+    targets = _earlier.get(organization_id)
+    if targets is None:
         first = current(organization_id)
-        targets = [target for target in all_of(organization_id) if target != first]
-        ids = [target.pk for target in targets if target.provider != StorageTarget.Provider.DATABASE]
-        _earlier.add(organization_id, ids, mark)
-    return ids
+        others = [target for target in all_of(organization_id) if target != first]
+        outside = [target for target in others if target.provider != StorageTarget.Provider.DATABASE]
+        done = [target.pk for target in outside if target.folders_searched == StorageTarget.FOLDERS]
+        targets = Earlier([target.pk for target in outside if target.pk not in done], done)
+        _earlier.add(organization_id, targets, mark)
+    return targets
 
 
 def all_of(organization_id: uuid.UUID) -> list[StorageTarget]:
@@ -84,17 +98,29 @@ def own(organization_id: uuid.UUID) -> StorageTarget | None:
     return StorageTarget.objects.for_organization(organization_id).filter(retired_at=None).first()
 
 
-def use_own(organization_id: uuid.UUID, provider: str, configuration: Mapping[str, str]) -> StorageTarget:
-    """The organization's own target of this place, all its others retired. The caller holds `lock`."""
-    known = StorageTarget.objects.for_organization(organization_id).filter(provider=provider)
-    target = next((each for each in known if each.configuration == configuration), None)
+def known_own(organization_id: uuid.UUID, provider: str, configuration: Mapping[str, str]) -> StorageTarget | None:
+    """Return the organization's own target of this place, in use or retired."""
+    rows = StorageTarget.objects.for_organization(organization_id).filter(provider=provider)
+    return next((target for target in rows if target.configuration == configuration), None)
+
+
+def use_own(
+    organization_id: uuid.UUID, provider: str, configuration: Mapping[str, str], *, choice: int = 0
+) -> StorageTarget:
+    """Use the organization's own target of this place, and retire all its others. The caller holds `lock`.
+
+    Args:
+        choice: the number of this choice, which an object in the bucket names.
+    """
+    target = known_own(organization_id, provider, configuration)
     retire_own(organization_id, but=target)
     if target is None:
         return StorageTarget.objects.create(
-            organization_id=organization_id, provider=provider, configuration=dict(configuration)
+            organization_id=organization_id, provider=provider, configuration=dict(configuration), choices_made=choice
         )
-    target.retired_at = None
-    target.save(update_fields=["retired_at"])
+    target.retired_at, target.folders_searched = None, 0
+    target.choices_made = max(target.choices_made, choice)
+    target.save(update_fields=["retired_at", "folders_searched", "choices_made"])
     return target
 
 

@@ -26,6 +26,12 @@ def watch_targets() -> None:
     services.watch_targets()
 
 
+@periodic(60, queue="custody")
+def search_earlier_targets() -> None:
+    """Compare buckets that new records no longer go to with our rows, once."""
+    services.search_earlier_targets()
+
+
 @periodic(60, queue="mail")
 def send_storage_alerts() -> None:
     """Mail owners that their storage fails. Woken by what was noticed, and by the clock."""

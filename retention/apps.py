@@ -6,15 +6,17 @@ class RetentionConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts.back_office import register_needs, register_page
+        from config.change_triggers import watch
         from custody import aged, retain
         from decisions.back_office import register_decision_panel
         from retention import personal_data
         from retention.back_office import start_page
-        from retention.models import Hold
+        from retention.models import Hold, Policy
         from retention.rules import newest_days
         from retention.services.holds import forget_lifted
 
         personal_data.declare_all()
+        watch(Policy)
         retain.register(newest_days)
         aged.register("lifted holds", forget_lifted)
         register_needs(start_page.needs)

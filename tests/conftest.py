@@ -26,7 +26,7 @@ from accounts.roles import Role
 from config import changes, db
 from custody import keys, storage_targets, vaults
 from custody.models import StorageTarget
-from custody.services import mark_vault, turns
+from custody.services import mark_vault, searching, turns
 from custody.services.replay import forget as forget_replay
 from decisions import back_office as decisions_pages
 from tests import databases, people
@@ -311,6 +311,7 @@ def _memory_of_one_test_alone() -> None:
     keys.forget()
     vaults.forget()
     turns.forget()
+    searching.forget()
     forget_replay()
     decisions_pages._kept.cache_clear()
     settings.RETENTION_JOURNAL = f"folder:{DATA_DIR}/journal-{next(_journals)}"

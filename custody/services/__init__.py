@@ -11,6 +11,7 @@ from custody.services.recalling import recall
 from custody.services.reconciler import adopt_orphans, reconcile
 from custody.services.repair import Found, outside_the_database, repair_vaults, stored_records
 from custody.services.replay import replay, require_replayed
+from custody.services.searching import search_earlier_targets
 from custody.services.storage import DEPLOYMENT, StorageRefused, choose_cloud, choose_deployments, choose_target
 from custody.services.storage_alerts import send_storage_alerts, watch_targets
 from custody.services.store import TAKEN, Status, StoreResult, foretell, store_records
@@ -56,6 +57,7 @@ __all__ = [
     "require_replayed",
     "rotate_key",
     "run_custody_test",
+    "search_earlier_targets",
     "send_key_alerts",
     "send_storage_alerts",
     "store_records",

@@ -3,33 +3,40 @@
 import uuid
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 from config import changes, db
 from config.changes import Remembered
 from config.group_commit import GroupCommit
 from config.single_flight import SingleFlight
-from custody import selectors, storage_targets
+from custody import retain, selectors, storage_targets, vaults
 from custody.bulk_insert import NewRecord, insert
 from custody.keys import Keyring, keyring
 from custody.models import SealedObject, WaitingObject
 from custody.new_records import Place, Submission, new_record, seal_all
 from custody.selectors import Receipt
-from custody.services.complete import complete
+from custody.services import searching
+from custody.services.complete import Put, mark_stored, put
+from custody.services.group_puts import GroupPuts
+from custody.vaults import Vault
 
 _MAX_REMEMBERED = 4096
 """Organizations that a process keeps in memory."""
 
 
 class _Custody(NamedTuple):
-    """Keys and place of an organization's new records.
+    """Keys, place and vault of an organization's new records.
 
     Attributes:
+        days: for how long storage that locks objects keeps them.
         place: None if `store_records` takes them, for a worker signs them or earlier targets are searched for them.
     """
 
     keys: Keyring
     place: Place | None
+    vault: Vault | None = None
+    days: int | None = None
 
 
 class GroupStore:
@@ -40,7 +47,8 @@ class GroupStore:
         self._custodies: Remembered[uuid.UUID, _Custody] = Remembered(_MAX_REMEMBERED)
         self._look = SingleFlight[uuid.UUID](ThreadPoolExecutor(1, "custody"))
         self._insert = GroupCommit("insert", _insert)
-        self._complete = GroupCommit("complete", _complete)
+        self._puts = GroupPuts()
+        self._finish = GroupCommit("finish", _finish)
 
     async def store(self, organization_id: uuid.UUID, submission: Submission) -> Receipt | None:
         """Its receipt, if this call brought the record into custody, where it is now. None: nothing is known of it.
@@ -56,9 +64,19 @@ class GroupStore:
         record = new_record(sealed, submission, custody.place)
         if not await self._insert.add(record):
             return None
-        if isinstance(record.sealed, WaitingObject) and not await self._complete.add(record.sealed):
+        if isinstance(record.sealed, WaitingObject) and not await self._complete(custody, record.sealed):
             return None
         return selectors.receipt_of(sealed, sealed.payload_salt)
+
+    async def _complete(self, custody: _Custody, waiting: WaitingObject) -> bool:
+        """Put a reserved object into its vault, and mark its record stored."""
+        vault, entry = custody.vault, waiting.record
+        if vault is None:
+            return False
+        until = retain.until(entry.received_at, custody.days)
+        work = partial(put, vault, entry.organization_id, entry.pk, bytes(waiting.body), retain_until=until)
+        result = await self._puts.put(entry.target_id, vault.parallel_puts, work)
+        return result is Put.STORED and await self._finish.add(waiting)
 
     async def _custody(self, organization_id: uuid.UUID) -> _Custody | None:
         if self._custodies.get(organization_id) is None:
@@ -68,9 +86,15 @@ class GroupStore:
     def _look_up(self, organization_id: uuid.UUID) -> None:
         mark = changes.mark()
         keys = keyring(organization_id)
-        is_direct = not keys.is_queueing and not storage_targets.earlier(organization_id)
-        place = Place.of_new_records(keys) if is_direct else None
-        self._custodies.add(organization_id, _Custody(keys, place), mark)
+        earlier = storage_targets.earlier(organization_id)
+        is_asked = bool(earlier.to_search) or not all(map(searching.is_checked, earlier.searched))
+        if keys.is_queueing or is_asked:
+            self._custodies.add(organization_id, _Custody(keys, None), mark)
+            return
+        place = Place.of_new_records(keys)
+        vault = vaults.of(place.target_id)
+        days = retain.days_of(organization_id) if vault.may_lock else None
+        self._custodies.add(organization_id, _Custody(keys, place, vault, days), mark)
 
 
 def _insert(records: Sequence[NewRecord]) -> list[bool]:
@@ -85,6 +109,6 @@ def _insert(records: Sequence[NewRecord]) -> list[bool]:
     return [first[each.entry.record_id] is each and each.entry.record_id in created for each in records]
 
 
-def _complete(waiting: Sequence[WaitingObject]) -> list[bool]:
-    stored = complete(waiting)
+def _finish(waiting: Sequence[WaitingObject]) -> list[bool]:
+    stored = mark_stored(waiting)
     return [each.pk in stored for each in waiting]

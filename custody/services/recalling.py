@@ -1,5 +1,6 @@
 """Bringing back single records that a vault holds and the database has forgotten, as after its restore."""
 
+import math
 import time
 import uuid
 from collections.abc import Collection
@@ -12,6 +13,7 @@ from django.db import IntegrityError
 from custody import objects, sealing, storage_targets, vaults
 from custody.keys import keyring
 from custody.models import Entry
+from custody.services import searching
 from custody.services.complete import StoredObject, adopt
 from custody.vaults import Vault, VaultUnavailable
 
@@ -19,8 +21,9 @@ log = structlog.get_logger("custody")
 
 _PARALLEL_LOOKS = 8
 _PAUSE_SECONDS = 60.0
+_SLOW_SECONDS = 2.0
 _unavailable: WeakKeyDictionary[Vault, float] = WeakKeyDictionary()
-"""Earlier vaults that did not answer, and until when nobody asks them again."""
+"""Earlier vaults that did not answer in time, and until when no record asks them again."""
 
 
 def recall(*, organization_id: uuid.UUID, identity: str) -> None:
@@ -43,12 +46,14 @@ def recall(*, organization_id: uuid.UUID, identity: str) -> None:
 
 
 def recall_earlier(organization_id: uuid.UUID, record_ids: Collection[uuid.UUID]) -> None:
-    """Bring back those records that lie where new ones do not go any more: else they would be made a second time.
+    """Bring back those records that a target holds which new ones do not go to: else they would be made a second time.
 
-    A target that does not answer is left out for a minute. It may be gone for good, and why another was chosen. The
-    database is not asked: what it has forgotten, it has forgotten together with its objects.
+    A bucket is asked until it was searched (`searching`), and again after a restore. A target that does not answer, or
+    slowly, is left out for a minute. It may be gone for good, and why another was chosen. The database is not asked:
+    what it has forgotten, it has forgotten together with its objects.
     """
-    earlier = storage_targets.earlier(organization_id)
+    to_search, searched = storage_targets.earlier(organization_id)
+    earlier = [*to_search, *(target_id for target_id in searched if searching.was_forgotten(target_id))]
     if not earlier:
         return
     known = Entry.objects.for_organization(organization_id).filter(pk__in=record_ids).values_list("pk", flat=True)
@@ -73,11 +78,15 @@ def _found(target_id: str, organization_id: uuid.UUID, record_ids: Collection[uu
         vault = vaults.of(target_id)
         if _unavailable.get(vault, 0) > time.monotonic():
             return []
+        began = time.monotonic()
         try:
             return _held(vault, organization_id, list(record_ids))
         except VaultUnavailable:
-            _unavailable[vault] = time.monotonic() + _PAUSE_SECONDS
+            began = -math.inf
             raise
+        finally:
+            if time.monotonic() > began + _SLOW_SECONDS:
+                _unavailable[vault] = time.monotonic() + _PAUSE_SECONDS
     except VaultUnavailable as error:
         log.error("an earlier vault cannot be asked for forgotten records", target=target_id, reason=str(error))
         return []

@@ -14,6 +14,7 @@ from config.errors import Invalid
 from custody import clouds, storage_targets, vaults
 from custody.models import Installation, StorageTarget
 from custody.proving import Check
+from custody.services import searching
 from custody.services.custody_test import CustodyTest, run_custody_test
 from custody.services.keys import prove_keys, take_up_keys
 from custody.vaults import VaultOfAnother, VaultUnavailable
@@ -94,11 +95,13 @@ def choose_cloud(*, caller: Caller, provider: str, config: Mapping[str, str]) ->
     known = {name: value for name, value in config.items() if name in clouds.of(provider).model_fields and value}
     made = prove_keys(caller=caller, provider=provider, config=known)
     place = {name: value for name, value in known.items() if name not in _NOT_OF_STORAGE}
-    test = _mark(StorageTarget(organization_id=caller.organization_id, provider=provider, configuration=place), test)
+    place_of = StorageTarget(organization_id=caller.organization_id, provider=provider, configuration=place)
+    choice = _next_choice(place_of)
+    test = _mark(place_of, choice, test)
     with transaction.atomic():
         storage_targets.lock()
         before = storage_targets.own(caller.organization_id)
-        target = storage_targets.use_own(caller.organization_id, provider, place)
+        target = storage_targets.use_own(caller.organization_id, provider, place, choice=choice)
         _record(caller, before, target)
         take_up_keys(caller=caller, made=made)
     storage_targets.forget()
@@ -127,12 +130,23 @@ def choose_target(*, provider: str) -> StorageTarget:
     return target
 
 
-def _mark(target: StorageTarget, test: CustodyTest) -> CustodyTest:
-    """Put the marker. Returns the test with that as its last check. Raises StorageRefused."""
+def _next_choice(target: StorageTarget) -> int:
+    """Return the number of a choice of this place: the last one while it is in use."""
+    known = storage_targets.known_own(target.organization_id, target.provider, target.configuration)  # type: ignore[arg-type]
+    if known is None:
+        return 1
+    return known.choices_made + 1 if known.retired_at or not known.choices_made else known.choices_made
+
+
+def _mark(target: StorageTarget, choice: int, test: CustodyTest) -> CustodyTest:
+    """Put the marker, and an object that names the choice: a database that was restored from before lacks its number.
+    Returns the test with that as its last check. Raises StorageRefused."""
     call, permission = _MARKING[target.provider]
     installation, _ = Installation.objects.get_or_create(only=True)
     try:
-        cast(CloudVault, vaults.made_from(target)).mark(installation.uid)
+        vault = cast(CloudVault, vaults.made_from(target))
+        vault.mark(installation.uid)
+        vault.put_new(searching.choice_key(target.organization_id, choice), b"chosen\n", lockable=False)
     except VaultUnavailable as error:
         fix = "Choose another bucket or another prefix." if isinstance(error, VaultOfAnother) else _UNMARKED
         check = Check("marker", "fail", call, permission, f"The marker cannot be put: {error}.", fix, 0)

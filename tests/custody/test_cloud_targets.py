@@ -182,4 +182,4 @@ def test_one_targets_outage_hides_no_missing_record_of_another(api, other_api, s
 
 @of("gcp")
 def test_other_organizations_are_asked_for_nowhere_else(other_api, target):
-    assert storage_targets.earlier(other_api.organization.pk) == []
+    assert storage_targets.earlier(other_api.organization.pk) == ([], [])
