@@ -14,7 +14,16 @@ from custody.selectors import Disposed
 from decisions.models import Decision
 from notices import selectors, services, tasks
 from notices.back_office import reports
-from notices.models import Approval, Contributor, Delivery, Notice, NoticeRevision, ReviewRequest, SealedNotice
+from notices.models import (
+    Approval,
+    Contributor,
+    Delivery,
+    Notice,
+    NoticeRevision,
+    ReviewRequest,
+    SealedNotice,
+    StoredPdf,
+)
 from notices.packs import packs
 from notices.services import delivery as deliveries
 from notices.services import sealing
@@ -97,7 +106,11 @@ def test_each_column_is_emptied_or_its_row_deleted_as_it_declares(api, notice, r
     Delivery.objects.update(letter_digest=MARK)
     ReviewRequest.objects.update(due_clock=MARK)
     Contributor.objects.update(mail=ADDRESS)
-    WaitingObject.objects.create(record=Entry.objects.get(pk=row.decision_id), body=MARK.encode())
+    StoredPdf.objects.create(notice=row, paper="a4", digest=MARK, file=MARK.encode())
+    entry = Entry.objects.get(pk=row.decision_id)
+    WaitingObject.objects.create(
+        record=entry, organization_id=entry.organization_id, queued_at=entry.received_at, body=MARK.encode()
+    )
 
     def filled(model, columns):
         rows = list(model._base_manager.values(*columns))
