@@ -75,10 +75,10 @@ def test_a_notice_is_at_risk_for_seven_days_and_late_afterwards(api, due, now, a
 
 
 def test_an_organization_says_itself_how_many_days_are_a_risk(api, due):
-    send(api, "PUT", "notice-settings", {"default_pack": "general", "at_risk_days": 0})
+    send(api, "PUT", "notice-settings", {"at_risk_days": 0})
     with time_machine.travel(AT_RISK):
         assert listed(api, "at_risk") == []
-    send(api, "PUT", "notice-settings", {"default_pack": "general", "at_risk_days": 365})
+    send(api, "PUT", "notice-settings", {"at_risk_days": 365})
     assert listed(api, "at_risk") == [due["notice_id"]]
 
 

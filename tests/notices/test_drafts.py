@@ -122,7 +122,7 @@ def test_an_edit_replaces_the_properties_supplied_and_makes_a_revision(api, noti
         ({"main_factors": [{"statement": "No source."}]}, ["main_factors", 0, "source"]),
         ({"main_factors": {"statement": "No list.", "source": "outcome.action"}}, ["main_factors"]),
         ({"human_review_available": "yes"}, ["human_review_available"]),
-        ({"language": "de"}, ["language"]),
+        ({"language": "ja"}, ["language"]),
         ({"title": None}, ["title"]),
     ],
 )
