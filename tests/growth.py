@@ -9,7 +9,8 @@ from typing import Any
 
 TIMES = 4
 TOLERATED = 10
-_TRIES, _NOISE_SECONDS, _NOISE_BYTES = 3, 0.05, 2**20
+TRIES, NOISE_SECONDS, _NOISE_BYTES = 3, 0.05, 2**20
+CHEAP = 6
 
 
 def assert_linear(work: Callable[[Any], Any], make: Callable[[int], Any], size: int) -> None:
@@ -19,16 +20,38 @@ def assert_linear(work: Callable[[Any], Any], make: Callable[[int], Any], size: 
     Tracing memory is slow, so that is compared for a quarter of the size.
     """
     least, small, large = make(size // TIMES**2), make(size // TIMES), make(size)
-    found, share = [_seconds(work, large)], _NOISE_SECONDS
-    if min(found) > share:
+    tries, share = [_seconds(work, large)], NOISE_SECONDS
+    if min(tries) > share:
         share += TOLERATED * min(_seconds(work, small) for _ in range(2))
-    while min(found) > share and len(found) < _TRIES:  # something else may lengthen one try, but not each
-        found.append(_seconds(work, large))
-    assert min(found) <= share, f"seconds: {found}, where {share} is allowed"
+    while min(tries) > share and len(tries) < TRIES:  # something else may lengthen one try, but not each
+        tries.append(_seconds(work, large))
+    assert min(tries) <= share, f"seconds: {tries}, where {share} is allowed"
     most, taken = _NOISE_BYTES, peak(work, small)
     if taken > most:
         most += TOLERATED * peak(work, least)
     assert taken <= most, f"bytes: {taken}, where {most} is allowed"
+
+
+def assert_cheap(work: Callable[[Any], Any], small: Any, large: Any, idle: float) -> None:
+    """Require at most six times the CPU for an input of four times the size, beside what work costs with none.
+
+    Args:
+        idle: that cost in seconds.
+    """
+    budget = NOISE_SECONDS
+    seconds = _seconds(work, large) - idle
+    if seconds > budget:
+        budget += CHEAP * max(0, min(_seconds(work, small) for _ in range(2)) - idle)
+    for _ in range(TRIES):
+        if seconds <= budget:
+            return
+        seconds = min(seconds, _seconds(work, large) - idle)
+    assert seconds <= budget, f"{seconds:.2f} s, where {budget:.2f} s are allowed"
+
+
+def idle_seconds(work: Callable[[Any], Any], smallest: Any) -> float:
+    """Return what work costs on an input of almost nothing."""
+    return min(_seconds(work, smallest) for _ in range(TRIES))
 
 
 def peak(work: Callable[[Any], Any], given: Any) -> int:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from babel import Locale
 
+from notices.bounded_names import bounded
 from notices.localization.sentences import isolate, one_line
 
 LONGEST = 120
@@ -138,7 +139,7 @@ class FieldName(NamedTuple):
 
 def humanise(name: str) -> str:
     """A field's name as words: `loan_to_value` becomes `loan to value`. A name that people wrote stays as it is."""
-    return _humanise(name) if len(name) <= _CACHED else _humanise.__wrapped__(name)
+    return _humanise(name) if len(name) <= _CACHED else _humanise.__wrapped__(bounded(name))
 
 
 @lru_cache(maxsize=8192)

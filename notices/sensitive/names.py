@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
+from notices.bounded_names import bounded
 from notices.sensitive.plain import plain
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")
@@ -29,7 +30,7 @@ _CACHED = 200
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a name: small, without accents, each in the singular as far as an `s` makes the plural, and in full
     where it is short for another."""
-    return _words_of(name) if len(name) <= _CACHED else _words_of.__wrapped__(name)
+    return _words_of(name) if len(name) <= _CACHED else _words_of.__wrapped__(bounded(name))
 
 
 @lru_cache(maxsize=8192)
