@@ -63,6 +63,7 @@ class Front:
                 except Exception as error:  # Django answers without lanes too
                     log.error("no lanes", exc_info=error)
                 self.heart = asyncio.create_task(heartbeats.beat(lambda: not self.threads.are_stuck()))
+                self.heart.add_done_callback(_report_end)
             await send({"type": f"{message['type']}.complete"})
             if message["type"] == "lifespan.shutdown":
                 self.heart.cancel()
@@ -116,6 +117,12 @@ class Front:
 
     async def _sender(self, request: Request) -> str:
         return await self.lookups.run(db.fresh(senders.identify), environ_of(request, Body()))
+
+
+def _report_end(heart: asyncio.Task[None]) -> None:
+    """Log why the heartbeat ended: the event loop reports a task only once nothing refers to it any more."""
+    if not heart.cancelled() and (error := heart.exception()) is not None:
+        log.error("no heartbeat", exc_info=error)
 
 
 def _refusal(request: Request, status: int, sentence: str, headers: Mapping[str, str]) -> Answer:
