@@ -30,11 +30,13 @@ _BEFORE_NAME = re.compile(rf".*/site-packages/|{_ROOT}/|.*/lib/python[\d.]+/")
 def without_private_text(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     """Replace exception information by the types and places of the exception and its causes."""
     info = event.pop("exc_info", None)
+    kind, error = None, sys.exception() if info is True else info
     if isinstance(info, tuple):
-        info = info[1]
-    error = info if isinstance(info, BaseException) else sys.exception() if info is True else None
-    if error is not None:
+        kind, error, _ = info
+    if isinstance(error, BaseException):
         event["exception"] = _describe(error)
+        # Celery wraps an exception that cannot be pickled, and names its type beside it.
+        event["exception"][0]["type"] = (kind or type(error)).__qualname__
     event.pop("stack_info", None)
     return event
 

@@ -46,6 +46,11 @@ class Unprintable(Exception):
         return False
 
 
+class Unpicklable(Exception):
+    def __init__(self, text: str, other: int) -> None:
+        super().__init__(text)
+
+
 def caused() -> Exception:
     error = RuntimeError(CANARY)
     error.__cause__ = KeyError(CANARY)
@@ -60,6 +65,7 @@ def grouped() -> Exception:
 KINDS: dict[str, tuple[Callable[[], Exception], set[str]]] = {
     "plain": (lambda: RuntimeError(CANARY), {"RuntimeError"}),
     "unprintable": (lambda: Unprintable(CANARY), {"Unprintable"}),
+    "unpicklable": (lambda: Unpicklable(CANARY, 1), {"Unpicklable"}),
     "caused": (caused, {"RuntimeError", "KeyError"}),
     "grouped": (grouped, {"ExceptionGroup", "ValueError", "KeyError"}),
     "outage": (lambda: OperationalError(f"Key (decision_id)=({CANARY})"), {"OperationalError"}),
