@@ -145,12 +145,15 @@ UNGUARDED = {
         "connectors.services.unserved.serve",
     },
     "It stores what it computes of a notice, and nothing that a caller says.": {
+        "notices.services.derived_rows.store",
         "notices.services.stored_checks.check",
+        "notices.services.stored_pdfs.pdf",
     },
     "It changes nothing.": {
         "custody.services.moving.not_at",
         "connectors.services.ledger.reader",
         "connectors.services.claims.due_count",
+        "connectors.services.claims.forget_order",
         "connectors.services.claims.others_wait",
         "connectors.services.ledger.finder",
         "connectors.services.unserved.now",

@@ -106,7 +106,7 @@ class _OwnerRequest:
     """What the sources of charts need of a request."""
 
     def __init__(self, api):
-        self.user, self.session = api.organization.members.get().user, {}
+        self.user, self.session, self.META = api.organization.members.get().user, {}, {}
 
 
 def test_the_chart_of_reviews_counts_the_newest(api, monkeypatch):

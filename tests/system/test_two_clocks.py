@@ -69,7 +69,7 @@ def everything_waits(live: Server) -> None:
         away.rename(vault)
     as_stored = record if live.environment["DATABASE_URL"].startswith("postgres") else record.replace("-", "")
     for table in ("notices_sealednotice", "custody_entry"):
-        live.sql(f"DELETE FROM {table} WHERE record_id = '{as_stored}'")
+        live.tamper(f"DELETE FROM {table} WHERE record_id = '{as_stored}'")
     (path,) = live.data_dir.glob(f"vault/*/records/*/{record.replace('-', '')}")
     path.unlink()
     live.sql("UPDATE custody_waitingobject SET lease_until = NULL")

@@ -16,7 +16,7 @@ from tests.system.live import server, wait_until
 STEPS = [
     "custody.services.sign._keep",
     "custody.services.complete.put",
-    "custody.services.complete._mark_stored",
+    "custody.services.complete.mark_stored",
 ]
 RUN_OUT = "UPDATE custody_waitingobject SET lease_until = '2000-01-01 00:00:00+00:00' WHERE lease_token IS NOT NULL"
 STORED = "SELECT count(*) FROM custody_entry WHERE state = 'stored'"

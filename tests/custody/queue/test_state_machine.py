@@ -103,7 +103,7 @@ class Custody(RuleBasedStateMachine):
         target = {
             "before signatures are kept": (sign, "_keep"),
             "before the put": (vaults.current(), "put_new"),
-            "after the put": (complete, "_mark_stored"),
+            "after the put": (complete, "mark_stored"),
         }[step]
 
         def kill(*args, **options):
