@@ -9,6 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from config.unicode_forms import normalize
+
 PATHS: Final = ("outcome.action", "outcome.result")
 """Where a record says it."""
 _INSTEAD = ("decision", "determination", "disposition", "verdict")
@@ -106,7 +108,7 @@ def spelling(word: str) -> str:
 @lru_cache(4096)
 def _spelling(word: str) -> str:
     """Packs and records use the same words again and again."""
-    text = unicodedata.normalize("NFKC", word.replace("\x00", ""))
+    text = normalize("NFKC", word.replace("\x00", ""))
     if not text.islower():
         text = "".join(f"_{one}" if one.isupper() and last.islower() else one for last, one in pairwise(f"_{text}"))
     return _BETWEEN.sub("_", text).strip("_").casefold()
@@ -114,7 +116,7 @@ def _spelling(word: str) -> str:
 
 def _without_accents(word: str) -> str:
     """A word as keyboards without its letters write it: `gekuendigt`, `accordee`."""
-    letters = unicodedata.normalize("NFD", word.translate(_UMLAUTS))
+    letters = normalize("NFD", word.translate(_UMLAUTS))
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 

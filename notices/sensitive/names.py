@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
+from config.unicode_forms import normalize
 from notices.bounded_names import bounded
 from notices.sensitive.plain import plain
 
@@ -36,7 +37,7 @@ def words_of(name: str) -> tuple[str, ...]:
 @lru_cache(maxsize=8192)
 def _words_of(name: str) -> tuple[str, ...]:
     if not name.isascii():
-        name = "".join(c for c in unicodedata.normalize("NFKD", plain(name)) if not unicodedata.combining(c))
+        name = "".join(c for c in normalize("NFKD", plain(name)) if not unicodedata.combining(c))
     parts = (part for word in _WORD.findall(_POSSESSIVE.sub("", name)) for part in _CAMEL.split(word))
     words = (_singular(part.casefold()) for part in parts)
     return tuple(_FULL.get(word, word) for word in words)

@@ -3,6 +3,8 @@
 import unicodedata
 from functools import lru_cache
 
+from config.unicode_forms import normalize
+
 _ALIKE = dict(
     zip(
         "аеорсухіјѕһԁԛԝӏАВЕЅІЈКМНОРСТУХαεικνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧɑɡı",
@@ -17,7 +19,7 @@ _FILLERS = "\u115f\u1160"
 
 def plain(text: str) -> str:
     """A text to be searched: without invisible signs, and any space, dash, digit and look-alike as one of ours."""
-    return text if text.isascii() else "".join(map(_sign, unicodedata.normalize("NFKC", text)))
+    return text if text.isascii() else "".join(map(_sign, normalize("NFKC", text)))
 
 
 @lru_cache(4096)

@@ -11,6 +11,7 @@ from django.utils import timezone
 from accounts import selectors as accounts
 from accounts.callers import Caller
 from accounts.models import Member
+from config.unicode_forms import normalize
 from config.visible_text import is_visible
 from notices import asserted, warnings
 from notices.checklist import Case
@@ -175,7 +176,5 @@ def _names(claim: str, address: str) -> bool:
 
 def _folded(name: str) -> str:
     """A name as it reads: without what nobody sees, such as U+200B, which would make another name of it."""
-    visible = "".join(
-        character for character in unicodedata.normalize("NFKC", name) if unicodedata.category(character) != "Cf"
-    )
+    visible = "".join(character for character in normalize("NFKC", name) if unicodedata.category(character) != "Cf")
     return visible.strip().casefold()

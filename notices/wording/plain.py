@@ -4,6 +4,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from config.unicode_forms import normalize
+
 _UNUSUAL = re.compile("[^\x20-\x7e\u00c0-\u024f\u0370-\u052f\u4e00-\u9fff]")
 """What may have to be read in another way: not the letters of most texts."""
 _SMALL = re.compile(r"(?<=[^\W_])[\u00b2\u00b3\u00b9\u2070-\u209f]+")
@@ -32,5 +34,5 @@ def _read(one: str) -> str:
         number = unicodedata.numeric(one)
         return f"{number:.0f}" if number == int(number) else f" {number:.3g}"
     if any(ord(one) in each for each in _FULL_WIDTH):
-        return unicodedata.normalize("NFKC", one)
+        return normalize("NFKC", one)
     return _SAME.get(one, one)

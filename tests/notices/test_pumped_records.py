@@ -78,7 +78,7 @@ def words_of_tables() -> str:
 PUMPS = (
     " ", "\n", "\xa0", "1", "0,", "1 ", "1.", "\u0661", "\xb2", "%", "\u20ac", "- ", " .", "*", "/", ":", ";", "|",
     "<a ", "&", "{", "(", '"', "'", "a_", "aA", "A", "a@", "e\u0301", "\u2066", "a\u0434\u6f22", "M. ", "pin ",
-    "x y ", "twenty ", "half and a ", "12 March ", "In 2026 Bob ", "because of age; ",
+    "x y ", "twenty ", "half and a ", "12 March ", "In 2026 Bob ", "because of age; ", "\u0301\u0327", "\u0f73",
 )  # fmt: skip
 AROUND = (("", "x!"), ("x", "!"), ("A|", "|"), ("", ""))
 TOGETHER = 4
