@@ -72,9 +72,11 @@ def _approve(notice: Notice, operator: Caller) -> None:
 
 
 def _settle(shell: Caller) -> None:
-    """The organization's settings and phrasebook."""
+    """Change the organization's settings and phrasebook.
+
+    The default pack stays `general`, under which a client that names no pack can approve what it drafts.
+    """
     services.change_settings(
-        default_pack=MORTGAGE_PACK,
         placeholders=PLACEHOLDERS,
         at_risk_days=7,
         caller=shell,
