@@ -15,7 +15,7 @@ from accounts.services import codes, invites, second_factor, sessions, sign_in
 from config import client_ip
 
 _EMAIL, _NEXT, _CONFIRM, _JOINS = "sign_in_email", "sign_in_next", "sign_in_confirm", "sign_in_joins"
-_WRONG_CODE = "This code is not right, or not valid any more. Try again, or ask for a new one."
+_WRONG_CODE = "This code is not right, or not valid any more. Try again, or start again to get a new one."
 
 
 @never_cache

@@ -328,7 +328,7 @@ def _content_problems(case: Case, content: Mapping[str, Any]) -> Iterator[Proble
         yield Problem("The notice has no title.", "title", kind="no_title")
     framework = case.framework(str(content["language"]))
     if content["framework"] != framework:
-        sentence = f"The framework is not the one of the pack, which is printed unchanged: {framework}"
+        sentence = f"The framework is not the pack's. Write: {framework}."
         yield Problem(sentence, "framework", kind="other_framework")
     for name in STATEMENT_FIELDS:
         for number, item in enumerate(content[name], start=1):

@@ -50,7 +50,7 @@ def test_a_wrong_code_is_told_in_words_beside_the_field_and_the_right_one_still_
     code = ask_for_code(site, page, OWNER)
     enter(page, another(code))
     expect(page.get_by_role("alert")).to_have_text(
-        "This code is not right, or not valid any more. Try again, or ask for a new one."
+        "This code is not right, or not valid any more. Try again, or start again to get a new one."
     )
     field = page.get_by_label("Code")
     expect(field).to_have_attribute("aria-invalid", "true")
@@ -84,7 +84,7 @@ def test_after_five_wrong_codes_the_right_one_is_refused_and_a_new_one_works(sit
         enter(page, another(code))
         expect(page.get_by_role("alert")).to_be_visible()
     enter(page, code)
-    expect(page.get_by_role("alert")).to_contain_text("ask for a new one")
+    expect(page.get_by_role("alert")).to_contain_text("start again to get a new one")
     page.get_by_role("link", name="Send a new code").click()
     sign_in(site, page)
 

@@ -42,7 +42,7 @@ def result(checked: dict, element: str) -> str:
     ("changes", "problem"),
     [
         ({"title": "  "}, "The notice has no title."),
-        ({"framework": "No law at all"}, "The framework is not the one of the pack"),
+        ({"framework": "No law at all"}, "The framework is not the pack's"),
         ({"inputs_used": [BLANK]}, "Statement 1 of inputs_used says nothing"),
     ],
 )

@@ -101,7 +101,7 @@ def test_every_owner_gets_a_mail_when_a_loosening_is_asked_for(api, strict):
     services.change_settings(caller=owner(api.organization), require_grants=False)
     tasks.deliver_mail()
     assert sorted(message.to[0] for message in mail.outbox) == ["owner@bank.example", other.user.email]
-    for part in ("only holders of an authority grant approve", "owner@bank.example", PAGE):
+    for part in ("Only holders of an authority grant approve", "owner@bank.example", PAGE):
         assert part in mail.outbox[0].body
         assert part in mail.outbox[0].alternatives[0][0]
     services.change_settings(caller=owner(api.organization), require_grants=False)
