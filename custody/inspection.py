@@ -69,7 +69,7 @@ def _judged(kind: str, name: str, problems: Callable[[], Iterable[str]]) -> Find
     except _AWAY as error:
         return Finding(kind, name, str(error), is_checked=False)
     except Fault as error:
-        return Finding(kind, name, str(error) or error.code)
+        return Finding(kind, name, f"{error.code.replace('_', ' ')}: {error}")
     except DatabaseError:
         raise
     except Exception as error:  # damage can break whatever reads it

@@ -19,7 +19,10 @@ from notices.models import NoticeSettings
 from notices.packs import Pack, packs
 from notices.sensitive import default_list
 
-_LOOSENS = "Not loosened yet: {0}. This safeguard ends at {1.takes_effect_at:%Y-%m-%d %H:%M} UTC unless an owner keeps it. Every owner gets an email."
+_LOOSENS = (
+    "Not loosened yet: {0}. This safeguard ends at {1.takes_effect_at:%Y-%m-%d %H:%M} UTC unless an owner keeps it. "
+    "Every owner gets an email."
+)
 
 
 @admin.register(NoticeSettings)

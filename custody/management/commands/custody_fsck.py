@@ -12,6 +12,8 @@ from custody.models import Entry
 from custody.services import fsck
 
 _RUNNER = Inspection.Runner.COMMAND
+_MAX_LISTED = 100
+"""Damaged items of an earlier run that are named again."""
 
 
 class Command(BaseCommand):
@@ -32,6 +34,10 @@ class Command(BaseCommand):
             fsck.begin(_RUNNER, [only.pk] if only else everybody)
         rows = fsck.unfinished(_RUNNER).select_related("organization")
         rows = rows.filter(organization=only) if only else rows
+        damaged = fsck.damage().filter(organization=only) if only else fsck.damage()
+        if not rows.exists():
+            self.stdout.write("The last run has ended. There is nothing to resume.")
+            self._name([Finding(row.kind, row.name, row.reason) for row in damaged[:_MAX_LISTED]])
         entries = Entry.objects.unscoped("counted for everybody")
         total = (entries.filter(organization=only) if only else entries).count()
         self.unchecked = 0
@@ -41,8 +47,7 @@ class Command(BaseCommand):
                     advance(step.records)
                     self._name(step.failed)
                 self._summarize(row)
-        damaged = fsck.damage()
-        self._conclude((damaged.filter(organization=only) if only else damaged).count())
+        self._conclude(damaged.count())
 
     def _name(self, failed: list[Finding]) -> None:
         for finding in failed:
@@ -52,10 +57,8 @@ class Command(BaseCommand):
     def _summarize(self, row: Inspection) -> None:
         name = row.organization.slug if row.organization else "installation"
         damaged = Damage.objects.unscoped("of one check").filter(organization=row.organization).count()
-        counts = [f"{count} {kind}" for kind, count in sorted(Counter(row.counts).items())]
-        self.stdout.write(
-            f"{name}: {', '.join(counts) or 'nothing'} ok, {damaged} damaged, {row.unchecked} not checked"
-        )
+        counts = ", ".join(f"{count} {kind}" for kind, count in sorted(Counter(row.counts).items()))
+        self.stdout.write(f"{name}: ok: {counts or 'none'}. {damaged} damaged, {row.unchecked} not checked.")
         self.unchecked += row.unchecked
 
     def _conclude(self, damaged: int) -> None:
