@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from django.conf import settings
 from django.db import DatabaseError
+from django.db.models import QuerySet
 
 from accounts import audit_seals
 from config import db, master_key
@@ -45,6 +46,7 @@ from custody.vaults import VaultUnavailable
 BATCH = 100
 MAX_LISTED_AT_ONCE = 10_000  # objects; of more, each listing takes one of 256 parts, so that the place is saved between
 _AWAY = (VaultUnavailable, KmsUnavailable, MasterKeyWrong, NotImported, KeyMissing)
+_OF_ALL = "disposals without a custody row lead to no organization"
 _MADE_ELSEWHERE = {"source"}
 """Columns of index rows that no record holds."""
 
@@ -183,6 +185,33 @@ def _statement_problems(entry: Entry, body: bytes, opened: Opened, content: dict
         yield "A record that it builds on is missing or changed."
 
 
+def check_index(organization_id: uuid.UUID, after: str) -> Iterator[Step]:
+    """Find index rows without a custody row, and what must have a record and has none."""
+    for model in {record_type.index: None for record_type in record_types.registered()}:
+        rows = model._base_manager.filter(organization=organization_id)
+        entries = Entry.objects.for_organization(organization_id)
+        for orphans in _orphans(rows, entries):
+            yield "", orphans
+    for record_type in record_types.registered():
+        for row in record_type.unsealed(organization_id):
+            yield "", [Finding(record_type.name, row.name, row.problem, is_checked=not row.is_waiting)]
+
+
+def _orphans(rows: QuerySet[Any], entries: QuerySet[Entry]) -> Iterator[list[Finding]]:
+    """Yield the rows whose record ids have no custody row, batch by batch."""
+    kind, last = rows.model._meta.label, uuid.UUID(int=0)
+    while ids := list(rows.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[:BATCH]):
+        known = set(entries.filter(pk__in=ids).values_list("pk", flat=True))
+        yield [Finding(kind, str(pk), "It has no custody row.") for pk in ids if pk not in known]
+        last = ids[-1]
+
+
+def check_disposed_records(after: str) -> Iterator[Step]:
+    """Find disposals without a custody row, which lead to no organization."""
+    for orphans in _orphans(Disposal._base_manager.all(), Entry.objects.unscoped(_OF_ALL)):
+        yield "", orphans
+
+
 def _index_problems(entry: Entry, content: dict[str, Any]) -> Iterator[str]:
     expected = record_types.index_row(
         Indexing(
@@ -286,7 +315,12 @@ def check_audit_trail(after: str) -> Iterator[Step]:
 ORGANIZATION: dict[str, Callable[[uuid.UUID, str], Iterator[Step]]] = {
     "keys": check_keys,
     "records": check_records,
+    "index": check_index,
     "disposals": check_disposals,
     "objects": check_objects,
 }
-INSTALLATION: dict[str, Callable[[str], Iterator[Step]]] = {"guards": check_guards, "audit": check_audit_trail}
+INSTALLATION: dict[str, Callable[[str], Iterator[Step]]] = {
+    "guards": check_guards,
+    "disposals": check_disposed_records,
+    "audit": check_audit_trail,
+}

@@ -61,6 +61,18 @@ class Floor(NamedTuple):
     citation: str
 
 
+class Unsealed(NamedTuple):
+    """Row that must have a sealed record and has none. It may still wait for its store."""
+
+    name: str
+    problem: str
+    is_waiting: bool
+
+
+def _none_unsealed(organization_id: uuid.UUID) -> Iterable[Unsealed]:
+    return ()
+
+
 def _nothing(families: Families) -> Iterable[Any]:
     return ()
 
@@ -79,6 +91,7 @@ class RecordType:
             ours: they begin with a character that no `decision_id` may hold, so that no caller can take one.
         index_row: makes the unsaved row that commits together with custody and can be made again from the vault; its
             primary key is the record id.
+        index: the model of these index rows.
         page: of the back office.
         root: the id of the first record of the family that a record of this type belongs to.
         members: the ids of its records in families, each after the root of its family; oldest first in each.
@@ -97,11 +110,13 @@ class RecordType:
         families_about: the roots of the families about whom an organization calls by this reference.
         parents: the ids of the records that a record builds on, from its content.
         inspect: problems of what it keeps about a record beside its index row, from the record's bytes.
+        unsealed: rows of an organization that must have a record of this type and have none.
     """
 
     name: str
     ids_of_callers: bool = False
     index_row: Callable[[Indexing], Model]
+    index: type[Model]
     page: Page
     root: Callable[[Entry], uuid.UUID]
     members: Callable[[Families], Iterable[tuple[uuid.UUID, uuid.UUID]]]
@@ -117,6 +132,7 @@ class RecordType:
     families_about: Callable[[uuid.UUID, str], Iterable[uuid.UUID]]
     parents: Callable[[dict[str, Any]], Iterable[uuid.UUID]] = _of_none
     inspect: Callable[[Entry, bytes], Iterable[str]] | None = None
+    unsealed: Callable[[uuid.UUID], Iterable[Unsealed]] = _none_unsealed
 
 
 _REGISTERED: dict[str, RecordType] = {}

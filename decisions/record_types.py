@@ -50,6 +50,7 @@ def _record_type(name: str, index_row: Callable[..., Decision], **more: Any) -> 
         name=name,
         ids_of_callers=True,
         index_row=index_row,
+        index=Decision,
         page=Page(Decision),
         root=lambda entry: root_of(entry.organization_id, entry.pk),
         members=lambda families: rows(families).order_by("received_at", "pk").values_list(ROOT, "pk"),

@@ -1,15 +1,19 @@
-"""Check of what is kept about a sealed notice: its revisions, and what its letter proves."""
+"""Check of the rows about a notice: its revisions, its approval, its state, and what its letter proves."""
 
 import base64
 import hashlib
 import json
+import uuid
 from collections.abc import Iterator
 from typing import Any
+
+from django.db.models import Q
 
 from config.api import strict_json
 from custody.fields import Disclosure
 from custody.models import Entry
-from notices.models import Approval, NoticeRevision, SealedNotice
+from custody.record_types import Unsealed
+from notices.models import Approval, Notice, NoticeRevision, SealedNotice, Step
 
 
 def inspect(entry: Entry, payload: bytes) -> Iterator[str]:
@@ -20,7 +24,9 @@ def inspect(entry: Entry, payload: bytes) -> Iterator[str]:
         yield "The letter is not the one of its digest."
     if not all(_proofs(letter)):
         yield "A field that the letter cites is not proved."
-    sealed = SealedNotice.objects.for_organization(entry.organization_id).get(pk=entry.pk)
+    sealed = SealedNotice.objects.for_organization(entry.organization_id).select_related("notice").get(pk=entry.pk)
+    if problem := _state_problem(sealed.notice):
+        yield problem
     because = "of one notice, which is the organization's"
     revisions = NoticeRevision.objects.unscoped(because).filter(notice=sealed.notice_id)
     for revision in revisions.order_by("number").iterator(chunk_size=10):
@@ -32,6 +38,29 @@ def inspect(entry: Entry, payload: bytes) -> Iterator[str]:
         yield "The approved revision is not what was sealed."
     if (approval.approver, approval.authority) != (record["approval"]["approver"], record["approval"]["authority"]):
         yield "The approval is not what was sealed."
+
+
+def _state_problem(notice: Notice) -> str:
+    """Return how the state contradicts that the notice is sealed, or ""."""
+    if notice.state in Notice.EDITABLE:
+        return f"Its state is {notice.state}, but the notice was approved and sealed."
+    withdrawals = Step.objects.unscoped("of one notice").filter(notice=notice, kind=Step.Kind.WITHDRAWN)
+    if notice.state == Notice.State.WITHDRAWN and not withdrawals.exists():
+        return "Its state is withdrawn, but no step withdrew the notice."
+    return ""
+
+
+def unsealed(organization_id: uuid.UUID) -> Iterator[Unsealed]:
+    """Yield approved notices without a sealed record. One whose decision is queued cannot be sealed yet."""
+    notices = Notice.objects.for_organization(organization_id).filter(sealed=None).select_related("approval")
+    approved = notices.filter(Q(approval__isnull=False) | Q(state__in=Notice.FINISHED))
+    approved = approved.exclude(decision__record__state=Entry.State.QUEUED)
+    for notice in approved.iterator(chunk_size=100):
+        approval = getattr(notice, "approval", None)
+        is_tried = approval is not None and (approval.attempts > 0 or approval.lease_until is not None)
+        is_waiting = is_tried and notice.state != Notice.State.DELIVERED
+        problem = "It waits for custody." if is_waiting else "It was approved, but its sealed record is missing."
+        yield Unsealed(str(notice.pk), problem, is_waiting)
 
 
 def _proofs(letter: dict[str, Any]) -> Iterator[bool]:

@@ -182,6 +182,7 @@ def _request(request: ReviewRequest) -> dict[str, Any]:
 NOTICE = RecordType(
     name=sealing.KIND,
     index_row=sealing.index_row,
+    index=SealedNotice,
     page=Page(Notice, "sealed__record"),
     root=_root,
     members=_members,
@@ -196,4 +197,5 @@ NOTICE = RecordType(
     families_about=_families_about,
     parents=lambda content: [uuid.UUID(content["about"]["record_id"])],
     inspect=inspecting.inspect,
+    unsealed=inspecting.unsealed,
 )

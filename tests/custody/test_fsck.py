@@ -21,7 +21,7 @@ from custody.models import Disposal, Entry, Key, SealedObject, object_key
 from custody.services import fsck
 from custody.services.damage_alerts import send_damage_alerts
 from decisions.models import Decision
-from notices.models import NoticeRevision, SealedNotice
+from notices.models import Notice, NoticeRevision, SealedNotice
 from tests.disposals import dispose_of
 from tests.notices.conftest import approve_as_is, done, drafted
 from tests.reconsiderations.conftest import RAW, reconsider
@@ -211,12 +211,28 @@ HARMED_ROWS: dict[str, tuple[str, Callable[[], object]]] = {
         "audit event",
         lambda: audit(lambda: swap(AuditEvent.objects.order_by("pk"), "verb", "object_id", "object_kind")),
     ),
+    "a deleted sealed notice": (
+        "notice",
+        lambda: (forget(notice_entry()), SealedNotice.objects.all()._raw_delete("default")),
+    ),
+    "a sealed notice called a draft": ("parts", lambda: Notice.objects.update(state="draft")),
+    "a sealed notice called withdrawn": ("parts", lambda: Notice.objects.update(state="withdrawn")),
     "a forged seal": ("audit event", lambda: audit(lambda: AuditSeal.objects.update(mac="0" * 64))),
 }
 
 
 def decisions_entries() -> Any:
     return Entry.objects.filter(kind="decision").order_by("pk")
+
+
+def notice_entry() -> Entry:
+    return SealedNotice.objects.get().record
+
+
+def forget(entry: Entry) -> None:
+    """Remove a record's custody row and object; the rows that refer to it stay."""
+    SealedObject.objects.filter(key=object_key(entry.organization_id, entry.pk)).delete()
+    row_of(entry)._raw_delete("default")
 
 
 def audit(change: Callable[[], object]) -> None:
@@ -246,6 +262,28 @@ def test_each_harm_to_a_row_is_named(api, name):
     assert damaged.code == 1, damaged.text
     assert f"damaged: {kind} " in damaged.text
     assert WHOLE not in damaged.text
+
+
+def test_an_index_row_without_its_custody_row_is_named(api):
+    fill(api)
+    for index_row in (decisions().get(action="granted"), SealedNotice.objects.get()):
+        entry = index_row.record
+        with unguarded():
+            forget(entry)
+        damaged = check()
+        assert damaged.code == 1
+        assert f"damaged: {index_row._meta.label} {entry.pk}: It has no custody row." in damaged.text
+        entry.save(force_insert=True)  # the test's end checks foreign keys
+
+
+def test_a_disposal_without_its_custody_row_is_named(api):
+    entry = fill(api)[1]
+    dispose_of(api.organization, "loan-2")
+    entry.refresh_from_db()
+    with unguarded():
+        forget(entry)
+    assert f"damaged: custody.Disposal {entry.pk}: It has no custody row." in check().text
+    entry.save(force_insert=True)  # the test's end checks foreign keys
 
 
 def test_a_forged_disposal_and_an_object_that_came_back_are_named(api):
