@@ -89,6 +89,10 @@ def check_keys(organization_id: uuid.UUID, after: str) -> Iterator[Step]:
 
 
 def _key_problems(row: Key) -> Iterator[str]:
+    if row.valid_from and row.valid_from < row.created_at:
+        entries = Entry.objects.for_organization(row.organization_id)
+        if not entries.filter(received_at=row.valid_from).exists():
+            yield "It is valid from before it was made, at a time when no record came in."
     if row.purpose == Key.Purpose.SIGNING:
         public: Any = load_pem_public_key(row.public_pem.encode())
         if (signers.key_id(public), signers.algorithm_of(public)) != (row.key_id, row.algorithm):

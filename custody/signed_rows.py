@@ -11,6 +11,13 @@ _IS_ADOPTED = "(OLD.state = 'reserved' AND NEW.state = 'stored')"
 """The vault holds another object than was reserved: that object is the record."""
 _IS_SIGNED = "(OLD.state = 'queued' AND NEW.state = 'reserved')"
 _HAS_ENTRY = "EXISTS (SELECT 1 FROM custody_entry e WHERE {} AND e.state <> 'disposed')"
+_BEGINS_EARLIER = "COALESCE(NEW.valid_from, NEW.created_at) < COALESCE(OLD.valid_from, OLD.created_at)"
+_SIGNS_OLDER = (
+    "EXISTS (SELECT 1 FROM custody_entry e WHERE e.organization_id = OLD.organization_id"
+    " AND e.received_at <= NEW.valid_from AND (e.key_id = OLD.key_id OR e.state = 'queued'))"
+)
+"""A rotated key signs the queued records; an adopted record brings back the key that signed the record."""
+_READ = ("organization_id", "received_at", "key_id")
 
 CUSTODY = (
     Guard(
@@ -43,7 +50,12 @@ CUSTODY = (
         Disposal,
         changes="{record_id, root, policy, statement, signature, key_id, disposed_at}",
     ),
-    Guard(Key, changes="{organization_id, purpose, key_id, algorithm, public_pem, created_at}"),
+    Guard(
+        Key,
+        changes="{organization_id, purpose, key_id, algorithm, public_pem, created_at}"
+        f" OR {_BEGINS_EARLIER} AND NOT {_SIGNS_OLDER}",
+        uses=(*_USED, "custody_key.valid_from", *(f"custody_entry.{column}" for column in _READ)),
+    ),
     Guard(StorageTarget, changes="{id, organization_id, provider}"),
 )
 

@@ -201,6 +201,7 @@ HARMED_ROWS: dict[str, tuple[str, Callable[[], object]]] = {
     "a back-dated record": ("decision", lambda: decisions_entries().update(received_at="2020-01-01T00:00:00Z")),
     "swapped custody rows": ("decision", lambda: swap(decisions_entries(), "statement", "signature")),
     "a flipped public half": ("key", lambda: signing().update(public_pem=F("key_id"))),
+    "a back-dated key": ("key", lambda: signing().update(valid_from="2015-01-01T00:00:00Z")),
     "a truncated secret": ("key", lambda: wrapping().update(wrapped=b"short")),
     "a deleted key": ("key", lambda: Key.objects.filter(purpose="index").delete()),
     "swapped keys": ("key", lambda: swap(Key.objects.order_by("pk"), "wrapped", "public_pem")),

@@ -40,6 +40,7 @@ REFUSED = [
     "UPDATE notices_sealednotice SET letter_digest = ''",
     OTHER_KEY,
     "UPDATE custody_key SET public_pem = ''  WHERE purpose = 'signing'",
+    "UPDATE custody_key SET valid_from = '2015-01-01T00:00:00+00:00'",
     "UPDATE custody_key SET created_at = '2020-01-01T00:00:00+00:00'",
 ]
 REFUSED_AFTER_A_DISPOSAL = [
