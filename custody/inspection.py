@@ -194,25 +194,25 @@ def check_index(organization_id: uuid.UUID, after: str) -> Iterator[Step]:
     for model in {record_type.index: None for record_type in record_types.registered()}:
         rows = model._base_manager.filter(organization=organization_id)
         entries = Entry.objects.for_organization(organization_id)
-        for orphans in _orphans(rows, entries):
+        for orphans in _orphans("index row", rows, entries):
             yield "", orphans
     for record_type in record_types.registered():
         for row in record_type.unsealed(organization_id):
             yield "", [Finding(record_type.name, row.name, row.problem, is_checked=not row.is_waiting)]
 
 
-def _orphans(rows: QuerySet[Any], entries: QuerySet[Entry]) -> Iterator[list[Finding]]:
+def _orphans(kind: str, rows: QuerySet[Any], entries: QuerySet[Entry]) -> Iterator[list[Finding]]:
     """Yield the rows whose record ids have no custody row, batch by batch."""
-    kind, last = rows.model._meta.label, uuid.UUID(int=0)
+    problem, last = f"{rows.model._meta.label} has it, but there is no custody row.", uuid.UUID(int=0)
     while ids := list(rows.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[:BATCH]):
         known = set(entries.filter(pk__in=ids).values_list("pk", flat=True))
-        yield [Finding(kind, str(pk), "It has no custody row.") for pk in ids if pk not in known]
+        yield [Finding(kind, str(pk), problem) for pk in ids if pk not in known]
         last = ids[-1]
 
 
 def check_disposed_records(after: str) -> Iterator[Step]:
     """Find disposals without a custody row, which lead to no organization."""
-    for orphans in _orphans(Disposal._base_manager.all(), Entry.objects.unscoped(_OF_ALL)):
+    for orphans in _orphans("disposal", Disposal._base_manager.all(), Entry.objects.unscoped(_OF_ALL)):
         yield "", orphans
 
 
