@@ -1,5 +1,7 @@
 import uuid
+from collections.abc import Collection, Iterable
 from datetime import datetime
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
@@ -8,7 +10,7 @@ from django.http import HttpRequest
 from accounts import roles
 from accounts.audit import Actor
 from accounts.callers import Caller
-from accounts.models import ApiKey, Member, Organization, User
+from accounts.models import ApiKey, Invite, Member, Organization, User
 from accounts.roles import CONFIRMED, Permission, Role
 from config import changes, db
 from config.changes import Remembered
@@ -45,6 +47,21 @@ _keys: Remembered[str, StoredKey] = Remembered(_MAX_REMEMBERED_KEYS)
 
 _KEY_SQL = f"SELECT {', '.join(StoredKey._fields)} FROM accounts_apikey WHERE key_id = %s"  # noqa: S608 - constants
 _KEY_COLUMNS = [next(f for f in ApiKey._meta.concrete_fields if f.column == name) for name in StoredKey._fields]
+
+
+_LINEAGE_SQL = """
+WITH RECURSIVE line(id, key_id, making_key_id, maker) AS (
+    SELECT id, key_id, making_key_id, maker FROM accounts_apikey WHERE key_id IN ({})
+    UNION
+    SELECT older.id, older.key_id, older.making_key_id, older.maker
+    FROM line JOIN accounts_apikey AS older ON older.id = line.making_key_id
+)
+SELECT id, key_id, making_key_id, maker FROM line
+"""  # UNION drops rows it has seen, so that a circle of keys ends
+_LINEAGE_COLUMNS = [
+    next(field for field in ApiKey._meta.concrete_fields if field.column == column)
+    for column in ("id", "key_id", "making_key_id", "maker")
+]
 
 
 def api_key(key_id: str) -> StoredKey | None:
@@ -183,6 +200,48 @@ def person_behind(actor: Actor) -> str:
         keys = ApiKey.objects.unscoped("an actor is known by the key's id, which no other key has")
         return keys.values_list("maker", flat=True).get(key_id=actor.id)
     return actor.label if actor.kind == "member" else ""
+
+
+def root_of(actor: Actor) -> str:
+    """Return what all keys of one lineage share: see `roots_of`."""
+    return roots_of([actor])[actor]
+
+
+def roots_of(actors: Iterable[Actor]) -> dict[Actor, str]:
+    """Return the root of each actor's lineage, in one query. Two actors with the same root count as one.
+
+    The root is the mail address of the person who acts or whose key does. For a key that traces back to the command
+    line, the root is the id of the first key. The command line has the root "".
+    """
+    actors = set(actors)
+    keys = _key_roots({actor.id for actor in actors if actor.kind == "key"})
+    return {
+        actor: keys[actor.id] if actor.kind == "key" else actor.label if actor.kind == "member" else ""
+        for actor in actors
+    }
+
+
+def givers_of(member: Member) -> set[str]:
+    """Return the roots of those who invited a member or gave them their role."""
+    invites = Invite.objects.for_organization(member.organization_id).filter(email=member.user.email)
+    accepted = invites.exclude(accepted_at=None).values_list("maker", "making_key__key_id")
+    givers = {(member.maker, member.making_key.key_id if member.making_key else None), *accepted}
+    roots = _key_roots({key_id for _, key_id in givers if key_id})
+    return {root for email, key_id in givers if (root := email or roots.get(key_id or "", ""))}
+
+
+def _key_roots(key_ids: Collection[str]) -> dict[str, str]:
+    """Return the root of each key. Reads each key of a lineage once, so at most the keys of the organization."""
+    if not key_ids:
+        return {}
+    sql = _LINEAGE_SQL.format(", ".join(["%s"] * len(key_ids)))
+    roots: dict[int, str] = {}
+    by_key_id: dict[str, str] = {}
+    # A key's number is higher than its maker's, so one pass in ascending order finds every maker first.
+    rows = sorted(db.fetch_all(sql, list(key_ids), _LINEAGE_COLUMNS), key=itemgetter(0))
+    for number, key_id, making_key, email in rows:
+        by_key_id[key_id] = roots[number] = email or roots.get(making_key) or key_id
+    return by_key_id
 
 
 def actor(request: HttpRequest) -> Actor:

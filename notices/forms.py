@@ -256,7 +256,7 @@ class SettingsForm(forms.ModelForm):
         labels = {
             "at_risk_days": "Due soon",
             "require_grants": "Only holders of an authority grant may approve",
-            "require_other_key": "No API key may approve a notice that it, or another key of the same maker, wrote",
+            "require_other_key": "No API key may approve a notice that it, or another key of the same origin, wrote",
             "require_acknowledged": "Approval confirms every warning under an advisory pack, too",
         }
         help_texts = {

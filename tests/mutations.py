@@ -110,8 +110,8 @@ MUTATIONS = [
     Mutation(
         "nobody approves what they wrote",
         "notices/services/approval_rules.py",
-        "if is_caller or (person and",
-        "if False and (person and",
+        "if is_caller or (root and",
+        "if False and (root and",
         "tests/notices/test_four_eyes.py",
     ),
     Mutation(

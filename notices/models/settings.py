@@ -51,7 +51,7 @@ class NoticeSettings(Guarded):
 
     GUARDS = {
         "require_grants": "only holders of an authority grant approve",
-        "require_other_key": "no API key approves what it, or another key of its maker, wrote",
+        "require_other_key": "no API key approves what it, or another key of the same origin, wrote",
         "require_acknowledged": "every approval acknowledges the warnings",
         "default_pack": "letters are drafted under a pack that rests on law",
     }

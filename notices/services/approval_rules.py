@@ -9,6 +9,7 @@ from typing import NamedTuple
 from django.utils import timezone
 
 from accounts import selectors as accounts
+from accounts.audit import Actor
 from accounts.callers import Caller
 from accounts.models import Member
 from config.unicode_forms import normalize
@@ -133,11 +134,13 @@ def _covers(grant: AuthorityGrant, notice: Notice, authority: str, today: date) 
 
 
 def _require_other_eyes(notice: Notice, caller: Caller, approver: str, *, strict: bool) -> None:
-    """Four eyes: nobody approves what they wrote, by whatever door they come."""
-    person = accounts.person_behind(caller.actor)
-    for contributor in notice.contributors.all():
-        is_caller = (contributor.actor_kind, contributor.actor_id) == (caller.actor.kind, caller.actor.id)
-        if is_caller or (person and _folded(person) == _folded(contributor.mail)):
+    """Refuse an approval by a writer. All keys of one lineage count as one, and as the person they trace back to."""
+    writers = [(row, Actor(row.actor_kind, row.actor_id, row.mail)) for row in notice.contributors.all()]
+    roots = accounts.roots_of([caller.actor, *(actor for _, actor in writers)])
+    root = _folded(roots[caller.actor])
+    for contributor, actor in writers:
+        is_caller = (actor.kind, actor.id) == (caller.actor.kind, caller.actor.id)
+        if is_caller or (root and root == _folded(contributor.mail or roots[actor])):
             if caller.member_id is not None:
                 raise OwnNotice(f"{_as_their_own(contributor)}; somebody else has to approve it.")
             if reason := _against_key(contributor, strict=strict):
@@ -158,14 +161,19 @@ def _as_their_own(contributor: Contributor) -> str:
 
 
 def _against_key(contributor: Contributor, *, strict: bool) -> str:
-    """Why a key cannot approve after what it, its maker or another key of theirs did; "" if it can: what keys wrote, a
-    key may approve as asserted."""
+    """Return why a key cannot approve after what its lineage did, or "".
+
+    Unless the organization is strict, a key approves, as asserted, what keys wrote.
+    """
     if contributor.part == Contributor.Part.WAIVER:
-        return "This key or its maker said that an element does not apply; somebody else has to approve the notice."
+        return (
+            "This key, its maker or another key of the same origin said that an element does not apply. "
+            "Ask another person to approve the notice."
+        )
     if contributor.actor_kind == "member":
         return "Whoever made this key wrote or edited this notice; somebody else has to approve it."
     if strict:
-        return "Your organization lets no key approve what it, or another key of its maker, wrote."
+        return "Your organization lets no key approve what it, or another key of the same origin, wrote."
     return ""
 
 

@@ -37,14 +37,20 @@ def grant_authority(
     Raises:
         ImpossibleTime: it ends before it begins.
         MissingAuthority
-        OwnGrant: it is for the caller themselves.
+        OwnGrant: it is for the caller, or a key's lineage invited the member or gave them their role.
     """
     if valid_to is not None and valid_to < valid_from:
         raise ImpossibleTime("The grant ends before it begins.")
     if not is_visible(authority):
         raise MissingAuthority
-    if accounts.person_behind(caller.actor) == member.user.email:
+    root = accounts.root_of(caller.actor)
+    if root == member.user.email:
         raise OwnGrant
+    if caller.actor.kind == "key" and root in accounts.givers_of(member):
+        raise OwnGrant(
+            "A key grants no authority to a member whom its maker or a key of the same origin invited or gave a role. "
+            "Ask a signed-in owner or admin to grant it."
+        )
     with transaction.atomic():
         grant = AuthorityGrant.objects.create(
             organization_id=caller.organization_id,

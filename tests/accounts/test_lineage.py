@@ -100,6 +100,22 @@ def test_nothing_made_through_the_api_may_more_than_its_maker(organization, syst
                 assert (sent.status_code in (200, 201)) == (may and role in MATRIX[manages]), (role, path, given)
 
 
+def test_keys_share_the_root_of_their_lineage_and_a_circle_of_keys_ends(organization, system):
+    person = add_person(organization, Role.OWNER, "first@bank.example")
+    for maker, root in ((system, None), (selectors.caller(person), "first@bank.example")):
+        line = [key_of(maker, Role.OWNER)]
+        for _ in range(3):
+            line.append(key_of(line[-1][0], Role.OWNER))
+        actors = [caller.actor for caller, _, _ in line]
+        assert set(selectors.roots_of(actors).values()) == {root or line[0][1].key_id}
+        assert selectors.root_of(actors[-1]) == (root or line[0][1].key_id)
+    first, last = line[0][1], line[-1][1]
+    ApiKey.objects.for_organization(organization).filter(pk=first.pk).update(making_key=last)
+    assert set(selectors.roots_of(actors).values()) == {root}
+    ApiKey.objects.for_organization(organization).update(maker="")
+    assert set(selectors.roots_of(actors).values()) == {first.key_id}
+
+
 def test_left_out_the_role_and_the_expiry_are_the_maker_s(organization, system):
     until = timezone.now() + timedelta(days=1)
     _, maker, token = key_of(system, Role.ADMIN, expires_at=until)

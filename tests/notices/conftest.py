@@ -108,6 +108,11 @@ def guard(organization: Organization, **guards: bool) -> None:
     NoticeSettings.objects.update_or_create(organization=organization, defaults=guards)
 
 
+def key_of(maker: Any, api: Api) -> Api:
+    """Return a new key that a session, or a key, made."""
+    return Api(api.organization, done(send(maker, "POST", "auth/api-keys", {"name": "a key"}))["api_key"])
+
+
 def fill_in_names(api: Api, pack: str) -> None:
     """Settle the names that a pack's texts need, and that drafts are made under it."""
     names = next(each for each in api.get("/v1/packs").json()["items"] if each["pack"] == pack)["placeholders"]

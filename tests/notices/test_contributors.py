@@ -2,10 +2,11 @@
 
 import pytest
 
-from accounts import audit
+from accounts import audit, callers
 from accounts.callers import Caller
-from accounts.models import Member
+from accounts.models import ApiKey, Member
 from accounts.roles import Role
+from accounts.services import create_api_key
 from notices import services as notices
 from notices.errors import OwnNotice
 from notices.models import Approval, Phrase
@@ -20,8 +21,8 @@ from tests.notices.conftest import (
     edit,
     exempt,
     guard,
+    key_of,
     refused,
-    send,
     step,
     stored,
     warnings_of,
@@ -41,11 +42,6 @@ def phrase(sentence: str = "The loan was {value} of the value.", **fields: objec
 
 def put(organization, actor, *phrases: Phrase) -> None:
     notices.put_phrases(caller=Caller(organization.pk, Role.OWNER, actor), phrases=phrases)
-
-
-def key_of(maker, api) -> Api:
-    """A key that a member, or a key, made."""
-    return Api(api.organization, done(send(maker, "POST", "auth/api-keys", {"name": "a key"}))["api_key"])
 
 
 def strict(api, **other: bool) -> None:
@@ -186,6 +182,48 @@ def test_where_the_organization_forbids_it_a_key_of_nobody_s_approves_nothing_th
     assert "Your organization" in refused(approve(recorded, drafted(recorded)))
 
 
+@pytest.fixture
+def lineage(recorded) -> dict[str, Api]:
+    """Keys that trace back to one made at the command line, and `other`, which does not."""
+    made = key_of(recorded, recorded)
+    token = create_api_key(caller=callers.system(recorded.organization.pk), name="other", role=Role.OWNER)[1]
+    return {
+        "first": recorded,
+        "made": made,
+        "made by made": key_of(made, recorded),
+        "sibling": key_of(recorded, recorded),
+        "other": Api(recorded.organization, token),
+    }
+
+
+def test_by_default_every_key_of_a_lineage_approves_what_one_wrote(lineage):
+    for approver in lineage.values():
+        assert done(approve(approver, drafted(lineage["first"])))["state"] == "approved"
+
+
+def test_where_the_organization_forbids_it_no_key_of_a_lineage_approves_what_one_wrote(lineage):
+    strict(lineage["first"])
+    other = lineage.pop("other")
+    for writer in lineage.values():
+        notice = drafted(writer)
+        for approver in lineage.values():
+            assert "same origin" in refused(approve(approver, notice))
+        assert done(approve(other, notice))["state"] == "approved"
+    assert "same origin" in refused(approve(other, drafted(other)))
+
+
+def test_revoking_a_key_on_the_way_does_not_part_a_lineage(lineage, signed_in):
+    strict(lineage["first"])
+    notice = drafted(lineage["made by made"])
+    owner = signed_in(Role.OWNER)
+    made, key = ApiKey.objects.exclude(making_key=None).order_by("pk")[:2]
+    owner.call("DELETE", f"/v1/auth/api-keys/{made.key_id}")
+    key.refresh_from_db()
+    assert key.revoked_at
+    for approver in ("first", "sibling"):
+        assert "same origin" in refused(approve(lineage[approver], notice))
+
+
 def test_the_setting_stands_among_the_settings(recorded, signed_in):
     assert recorded.get("/v1/notice-settings").json()["require_other_key"] is False
     strict(recorded, require_grants=True)
@@ -220,6 +258,13 @@ def test_a_key_that_waived_what_blocks_cannot_approve_that_notice(api, lacking, 
     assert "key that you made" in refused(step(owner, lacking, "approve"))
     assert "somebody else" in refused(approve(api, lacking, approver="maker@bank.example"))
     assert done(approve(api, lacking, acknowledge=warnings_of(api, lacking)))["state"] == "approved"
+
+
+def test_no_key_of_the_lineage_of_one_that_waived_approves_that_notice(api, lacking):
+    made = key_of(api, api)
+    done(exempt(made, lacking, **blocking(lacking)))
+    for same in (api, key_of(made, api)):
+        assert "does not apply" in refused(approve(same, lacking))
 
 
 def test_a_waiver_counts_in_the_versions_that_follow_though_a_member_approved_between(api, lacking, signed_in):

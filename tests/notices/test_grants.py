@@ -5,13 +5,17 @@ from datetime import date
 import pytest
 import time_machine
 
+from accounts import callers, selectors
 from accounts.models import AuditEvent, Member
 from accounts.roles import Role
+from accounts.services import create_api_key
+from accounts.services.members import change_role
 from notices import services as notices
 from notices.errors import NotGranted
 from notices.models import AuthorityGrant
 from tests.conftest import Api
-from tests.notices.conftest import acting, approve, done, guard, refused, send, shown, step, stored
+from tests.notices.conftest import acting, approve, done, guard, key_of, refused, send, shown, step, stored
+from tests.people import Browser, accept, mailed_token
 
 pytestmark = pytest.mark.django_db
 
@@ -207,6 +211,31 @@ def test_nobody_grants_authority_to_themselves_by_a_key_of_their_own(api_for, or
     mine, others = GRANT | {"email": "owner-2@bank.example"}, GRANT | {"email": "owner@bank.example"}
     assert "themselves" in refused(send(by_own_key, "POST", "authority-grants", mine))
     assert done(send(by_own_key, "POST", "authority-grants", others))
+
+
+def invited_by(maker) -> dict:
+    """Return the grant for a guest whom this key or session has invited."""
+    done(send(maker, "POST", "auth/invites", {"email": "guest@else.example", "role": "owner"}))
+    accept(Browser(), mailed_token("guest@else.example"), "guest@else.example")
+    return GRANT | {"email": "guest@else.example"}
+
+
+@pytest.mark.parametrize("by_person", [False, True])
+@pytest.mark.parametrize("promoted", [False, True])
+def test_a_key_grants_no_authority_to_a_member_whom_its_lineage_invited(api, signed_in, by_person, promoted):
+    owner = signed_in(Role.OWNER, "first@bank.example")
+    first = key_of(owner, api) if by_person else api
+    keys = [first, key_of(first, api), key_of(first, api)]
+    wanted = invited_by(keys[1])
+    if promoted:  # changing one's own role does not hide who invited one
+        guest = Member.objects.get(user__email=wanted["email"])
+        change_role(caller=selectors.caller(guest), member=guest, role=Role.ADMIN)
+    for key in keys:
+        assert "A key grants no authority" in refused(send(key, "POST", "authority-grants", wanted))
+    assert not AuthorityGrant.objects.exists()
+    token = create_api_key(caller=callers.system(api.organization.pk), name="other", role=Role.OWNER)[1]
+    for other in (owner, Api(api.organization, token)):
+        done(send(other, "POST", "authority-grants", wanted))
 
 
 def test_whoever_leaves_and_comes_back_does_not_bring_old_authority_along(api, notice, holder, grants_alone):
