@@ -17,10 +17,17 @@ _PREFIX = "guard_"
 _REFUSAL = "{table}: signed rows are neither removed nor changed"
 
 _INSTALLED = {
-    "sqlite": "SELECT tbl_name, name FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'guard\\_%%' ESCAPE '\\'",
+    "sqlite": r"""
+        SELECT tbl_name, name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'guard\_%%' ESCAPE '\'
+    """,
     "postgresql": r"""
-        SELECT tgrelid::regclass::text, tgname FROM pg_trigger WHERE tgname LIKE 'guard\_%%' AND tgparentid = 0
-    """,  # partitions have copies of their table's row triggers
+        SELECT tgrelid::regclass::text, tgname, CASE WHEN proname = tgname AND lanname = 'plpgsql' AND proconfig IS NULL
+            AND tgenabled IN ('O', 'A') AND tgqual IS NULL AND tgattr::text = '' AND NOT EXISTS (
+                SELECT 1 FROM pg_trigger part WHERE part.tgname = guard.tgname AND part.tgenabled NOT IN ('O', 'A')
+            ) THEN tgtype || prosrc ELSE '' END
+        FROM pg_trigger guard JOIN pg_proc f ON f.oid = tgfoid JOIN pg_language l ON l.oid = prolang
+        WHERE tgname LIKE 'guard\_%%' AND tgparentid = 0
+    """,  # partitions have copies of their table's row triggers, which can be disabled one by one
 }
 _COLUMNS = {
     "sqlite": "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'",
@@ -29,6 +36,8 @@ _COLUMNS = {
         WHERE relkind IN ('r', 'p') AND attnum > 0 AND pg_table_is_visible(attrelid)
     """,
 }
+_TRIGGER_TYPES = {"DELETE": 1 + 2 + 8, "UPDATE": 1 + 2 + 16, "TRUNCATE": 2 + 32}
+"""Values of PostgreSQL's `tgtype`: 1 is "for each row", 2 "before"; the rest is the verb."""
 _PARTITIONS = "SELECT inhparent::regclass::text, inhrelid::regclass::text FROM pg_inherits"
 
 
@@ -56,10 +65,11 @@ class Guard:
 
 
 class _Trigger(NamedTuple):
-    """Trigger of one table, by a name that changes with its definition."""
+    """Trigger of one table. `definition` is what `_installed` reads back of it."""
 
     table: str
     name: str
+    definition: str
     statements: Sequence[str]
 
 
@@ -72,15 +82,18 @@ def register(*guards: Guard) -> None:
 
 
 def install(**signal: Any) -> None:
-    """Make the guards that are not there, and drop those of earlier versions. Used after each `migrate`."""
+    """Make the guards that are missing or differ, and drop those of earlier versions. Used after each `migrate`."""
     with transaction.atomic(), connection.cursor() as cursor:
         expected = {(trigger.table, trigger.name): trigger for trigger in _expected(cursor)}
         installed = _installed(cursor)
-        for _, name in sorted(installed - expected.keys()):
+        wrong = {place for place, definition in installed.items() if _definition(expected.get(place)) != definition}
+        dropped = {name for _, name in wrong}
+        for name in sorted(dropped):  # on PostgreSQL with all triggers of the function, also those of partitions
             _drop(cursor, name)
-        for place in sorted(expected.keys() - installed):
-            for statement in expected[place].statements:
-                cursor.execute(statement)
+        for place in sorted(expected):
+            if place not in installed or place[1] in dropped:
+                for statement in expected[place].statements:
+                    cursor.execute(statement)
 
 
 def drop(**signal: Any) -> None:
@@ -97,15 +110,21 @@ def before_migrate(*, plan: Sequence[Any] = (), **signal: Any) -> None:
 
 
 def missing() -> list[str]:
-    """Return the tables that lack a guard, by name."""
+    """Return the tables of which a guard is missing, disabled or defined otherwise, by name."""
     with connection.cursor() as cursor:
-        expected = {(trigger.table, trigger.name) for trigger in _expected(cursor)}
-        return sorted({table for table, _ in expected - _installed(cursor)})
+        installed = _installed(cursor)
+        expected = list(_expected(cursor))
+    return sorted({row.table for row in expected if installed.get((row.table, row.name)) != row.definition})
 
 
-def _installed(cursor: Any) -> set[tuple[str, str]]:
+def _installed(cursor: Any) -> dict[tuple[str, str], str]:
+    """Return the definitions of the guards in the database by table and name; "" for a disabled guard."""
     cursor.execute(_INSTALLED[connection.vendor], [])
-    return set(cursor.fetchall())
+    return {(table, name): definition for table, name, definition in cursor.fetchall()}
+
+
+def _definition(trigger: _Trigger | None) -> str | None:
+    return trigger.definition if trigger else None
 
 
 def _drop(cursor: Any, name: str) -> None:
@@ -141,7 +160,8 @@ def _sqlite(guard: Guard, table: str) -> Iterator[_Trigger]:
             refusal = f"SELECT RAISE(ABORT, '{_REFUSAL.format(table=table)}')"
             body = f"BEFORE {verb} ON {table} WHEN {condition} BEGIN {refusal}; END"
             name = _name(table, verb, body)
-            yield _Trigger(table, name, [f"CREATE TRIGGER {name} {body}"])
+            statement = f"CREATE TRIGGER {name} {body}"
+            yield _Trigger(table, name, statement, [statement])
 
 
 def _postgresql(guard: Guard, table: str, children: Sequence[str]) -> Iterator[_Trigger]:
@@ -152,12 +172,12 @@ def _postgresql(guard: Guard, table: str, children: Sequence[str]) -> Iterator[_
             body = f"BEGIN IF {condition} THEN {_raise(table)} END IF; RETURN {row}; END"
             name = _name(table, verb, body)
             trigger = f"CREATE TRIGGER {name} BEFORE {verb} ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()"
-            yield _Trigger(table, name, [_function(name, body), trigger])
+            yield _Trigger(table, name, f"{_TRIGGER_TYPES[verb]} {body} ", [_function(name, body), trigger])
     body = f"BEGIN {_raise(table)} END"
     name = _name(table, "TRUNCATE", body)
     for place in (table, *children):
         trigger = f"CREATE TRIGGER {name} BEFORE TRUNCATE ON {place} FOR EACH STATEMENT EXECUTE FUNCTION {name}()"
-        yield _Trigger(place, name, [_function(name, body), trigger])
+        yield _Trigger(place, name, f"{_TRIGGER_TYPES['TRUNCATE']} {body} ", [_function(name, body), trigger])
 
 
 def _raise(table: str) -> str:

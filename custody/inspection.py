@@ -307,7 +307,13 @@ def _record_id(key: str) -> uuid.UUID | None:
 
 
 def check_guards(after: str) -> Iterator[Step]:
-    yield "", [Finding("guard", table, "Triggers that keep signed rows are missing.") for table in guards.missing()]
+    yield (
+        "",
+        [
+            Finding("guard", table, "Triggers that keep signed rows are missing, disabled or changed.")
+            for table in guards.missing()
+        ],
+    )
 
 
 def check_audit_trail(after: str) -> Iterator[Step]:

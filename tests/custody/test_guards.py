@@ -122,6 +122,28 @@ def test_a_guard_that_was_dropped_is_named_and_made_again(db):
     assert guards.missing() == []
 
 
+NEUTERED = {
+    "sqlite": ["DROP TRIGGER {name}", "CREATE TRIGGER {name} BEFORE DELETE ON custody_entry BEGIN SELECT 1; END"],
+    "postgresql": [
+        "CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN OLD; END $$"
+    ],
+}
+DISABLED = {"postgresql": ["ALTER TABLE custody_entry DISABLE TRIGGER {name}"]}
+
+
+@pytest.mark.parametrize("change", [NEUTERED, DISABLED], ids=["neutered", "disabled"])
+def test_a_guard_that_guards_nothing_is_named_and_made_again(api, change):
+    with connection.cursor() as cursor:
+        names = [name for _, name in guards._installed(cursor) if name.startswith("guard_custody_entry_delete")]
+        for statement in change.get(connection.vendor, NEUTERED[connection.vendor]):
+            cursor.execute(statement.format(name=names[0]))
+    assert guards.missing() == ["custody_entry"]
+    call_command("migrate", verbosity=0)
+    assert guards.missing() == []
+    done(api.ingest(RECORD))
+    assert_refused("DELETE FROM custody_entry")
+
+
 @pytest.mark.sqlite
 def test_migrations_meet_no_guard_where_they_make_a_table_again(db):
     """SQLite refuses to rename a table that a trigger mentions."""
