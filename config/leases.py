@@ -61,20 +61,20 @@ def pause(failures: int, longest: timedelta = _LONGEST_PAUSE, *, first: timedelt
 
 
 def claim(
-    waiting: QuerySet[Row], *, lasts: timedelta, most: int = 1, order: Sequence[str | Combinable] = ("pk",)
+    waiting: QuerySet[Row], *, lasts: timedelta, limit: int = 1, order: Sequence[str | Combinable] = ("pk",)
 ) -> list[Row]:
     """Take over rows that nobody holds and whose next try is due.
 
     Args:
         waiting: the rows on which there is work.
         lasts: how long the work takes at most, or until it renews.
-        most: claim no more rows than can be worked off within `lasts`.
+        limit: claim no more rows than can be worked off within `lasts`.
         order: which come first.
     """
     now, token = timezone.now(), uuid.uuid4()
     ready = waiting.filter(free(), Q(next_try_at=None) | Q(next_try_at__lte=now)).order_by(*order)
     with db.index_order():
-        rows = list(ready.select_for_update(skip_locked=True, of=("self",))[:most])
+        rows = list(ready.select_for_update(skip_locked=True, of=("self",))[:limit])
         held = {"lease_token": token, "lease_until": now + lasts}
         waiting.model._base_manager.filter(pk__in=[row.pk for row in rows]).update(**held, attempts=F("attempts") + 1)
     for row in rows:

@@ -24,6 +24,7 @@ _MAX_EXCEPTIONS = 20
 _MAX_FRAMES = 30  # a recursion has a thousand
 _ROOT = re.escape(str(Path(__file__).resolve().parent.parent))
 _OURS = re.compile(rf"{_ROOT}/(?!.*/site-packages/)")
+# linear: it reads the file names of frames, which the file system bounds
 _BEFORE_NAME = re.compile(rf".*/site-packages/|{_ROOT}/|.*/lib/python[\d.]+/")
 
 

@@ -85,7 +85,7 @@ def _claim_of(place: _Place) -> list[Connector]:
     # Several workers look at the same rows, and each takes those that no other worker is just taking.
     page = max(1, min(place.waiting // SHARE, MAX_PAGE))
     mine = _free().filter(organization_id=place.organization_id)
-    return leases.claim(mine, lasts=LEASE, most=page, order=("next_poll_at", "pk"))
+    return leases.claim(mine, lasts=LEASE, limit=page, order=("next_poll_at", "pk"))
 
 
 def _workers(organization_id: uuid.UUID) -> int:

@@ -155,7 +155,7 @@ def finish_disposals(organization_id: uuid.UUID, *, retry_now: bool = False) -> 
     if retry_now:
         unfinished.exclude(next_try_at=None).update(next_try_at=None)
     rows = unfinished.select_related("record")
-    while claimed := leases.claim(rows, lasts=_LEASE, most=BATCH, order=("root", "pk")):
+    while claimed := leases.claim(rows, lasts=_LEASE, limit=BATCH, order=("root", "pk")):
         ends = _Ends(organization_id)
         ends.write_into_journal(claimed)
         ends.remove(claimed)

@@ -73,7 +73,7 @@ class Turns:
         if organization_id in self._paused:
             waiting = waiting.filter(pk__in=_oldest_signed(organization_id))
         rows = waiting.select_related("record").alias(due=WaitingObject.DUE).filter(due__lte=timezone.now())
-        return leases.claim(rows, lasts=LEASE, most=limit, order=(WaitingObject.DUE,))
+        return leases.claim(rows, lasts=LEASE, limit=limit, order=(WaitingObject.DUE,))
 
 
 def forget() -> None:

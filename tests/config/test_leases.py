@@ -29,8 +29,8 @@ def make(count=1):
     ]
 
 
-def claim(most=1):
-    return leases.claim(waiting(), lasts=MINUTE, most=most)
+def claim(limit=1):
+    return leases.claim(waiting(), lasts=MINUTE, limit=limit)
 
 
 def stored(row):
@@ -50,7 +50,7 @@ def test_what_one_holds_nobody_else_claims():
 
 def test_a_claim_takes_no_more_than_it_was_asked_for_and_oldest_first():
     rows = make(5)
-    assert [row.pk for row in claim(most=3)] == [row.pk for row in rows[:3]]
+    assert [row.pk for row in claim(limit=3)] == [row.pk for row in rows[:3]]
 
 
 def test_when_a_lease_has_run_out_somebody_else_takes_over():
@@ -76,7 +76,7 @@ def test_who_lost_the_lease_completes_fails_and_renews_nothing():
 
 def test_of_many_rows_those_that_others_took_over_have_changed():
     make(3)
-    rows = claim(most=3)
+    rows = claim(limit=3)
     with after(2 * MINUTE):
         claim()
     leases.complete(rows[1], handled_at=timezone.now())

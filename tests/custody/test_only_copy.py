@@ -119,7 +119,7 @@ def test_who_lost_the_lease_completes_nothing(reserve):
     reserve(1, 2)
     now = timezone.now() + services.LEASE
     with time_machine.travel(now + timedelta(seconds=1)):
-        stopped = leases.claim(WaitingObject.objects.select_related("record"), lasts=services.LEASE, most=2)
+        stopped = leases.claim(WaitingObject.objects.select_related("record"), lasts=services.LEASE, limit=2)
     with time_machine.travel(now + services.LEASE + timedelta(seconds=2)):
         (other,) = leases.claim(WaitingObject.objects.select_related("record"), lasts=services.LEASE)
         assert complete(stopped) == {each.pk for each in stopped} - {other.pk}
