@@ -212,7 +212,7 @@ def _orphans(kind: str, rows: QuerySet[Any], entries: QuerySet[Entry]) -> Iterat
 
 def check_disposed_records(after: str) -> Iterator[Step]:
     """Find disposals without a custody row, which lead to no organization."""
-    for orphans in _orphans("disposal", Disposal._base_manager.all(), Entry.objects.unscoped(_OF_ALL)):
+    for orphans in _orphans("disposal", Disposal.objects.unscoped(_OF_ALL), Entry.objects.unscoped(_OF_ALL)):
         yield "", orphans
 
 

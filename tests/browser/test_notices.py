@@ -340,7 +340,13 @@ def pages(site) -> list[str]:
     site.call("POST", f"/v1/notices/{offering}/deliveries", b'{"channel": "post", "address": "1 Example Street"}')
     email = site.member("granted@notices.example", "approver")
     grant = {"email": email, "authority": LONG, "valid_from": str(date.today())}
-    site.call("POST", "/v1/authority-grants", json.dumps(grant).encode())
+    organization = site.call("GET", "/v1/auth/organization")["slug"]
+    # The key of the site invited the member, so it grants them nothing.
+    named = ["--organization", organization, "--name", "grants", "--role", "admin"]
+    other_key = site.live.manage("create_api_key", *named)
+    with site.live.client(other_key) as client:
+        answer = client.request("POST", "/v1/authority-grants", json.dumps(grant).encode())
+        assert answer.status == 201, answer.body
     return [
         QUEUE,
         f"{QUEUE}?queue=overdue",
