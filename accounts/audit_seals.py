@@ -20,7 +20,7 @@ from config.api.times import rfc3339
 MAX_EVENTS = 2000
 """In a seal, whose events are read together."""
 AGE = timedelta(hours=1)
-"""Of events that are sealed. No transaction that still may add an event to their midst is older."""
+"""Age of events that are sealed. No older transaction can still add an event among them."""
 _PURPOSE = "accounts.audit_seal"
 _ENTRY = struct.Struct(">Q16s")
 _BECAUSE = "the audit trail is sealed as a whole"

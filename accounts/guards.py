@@ -29,7 +29,7 @@ class Guarded(models.Model):
     """
 
     GUARDS: ClassVar[Mapping[str, str]]
-    """What each guard asks for, in words for people."""
+    """Wording of each guard for people."""
 
     loosenings = models.JSONField(default=dict, editable=False, help_text="Guards that will loosen: to what, and when.")
 

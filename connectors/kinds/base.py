@@ -73,7 +73,7 @@ class LedgerEntry(NamedTuple):
     version: str
     """An object's version or ETag; of a file its size and time; of a page a keyed digest of its list."""
     note: str = ""
-    """What the kind needs when it comes to this name again, such as the ETag of a page."""
+    """State that the kind reads at the next poll of this name, such as the ETag of a page."""
 
 
 class Step(NamedTuple):

@@ -12,7 +12,7 @@ _SPECS = {
     "wrapping_key": {"SYMMETRIC_DEFAULT": ""},
     "signing_key": {"ECC_NIST_P256": "ECDSA_SHA_256", "ECC_NIST_EDWARDS25519": "ED25519_SHA_512"},
 }
-"""Of which kinds a key may be, and how the algorithm to sign with is called."""
+"""Kinds of keys that are accepted, each with its signing algorithm."""
 UNUSABLE = {
     "Disabled": "Enable the key again: kms:EnableKey.",
     "PendingDeletion": "Cancel its deletion and enable it: kms:CancelKeyDeletion, kms:EnableKey.",

@@ -25,9 +25,9 @@ from custody.services.damage_alerts import alert_owners
 log = structlog.get_logger("custody")
 
 CPU_SECONDS = 1.0
-"""Of a run of the clock, which asks once a minute."""
+"""CPU time of one run. The clock starts a run each minute."""
 _SECONDS = 5.0
-"""Of a run, also where a store is slow: other work of the queue waits meanwhile."""
+"""Wall time of one run: other work of the queue waits meanwhile, also for a slow store."""
 _LEASE = timedelta(minutes=5)
 _PAUSE = timedelta(days=1)
 _PAUSE_AFTER_SILENCE = timedelta(hours=1)
