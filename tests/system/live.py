@@ -150,22 +150,6 @@ class Server:
             cursor = connection.execute(statement)
             return cursor.fetchall() if cursor.description else []
 
-    def tamper(self, statement: str) -> None:
-        """Run one statement past the guards of signed rows, as an administrator of the database can."""
-        url = self.environment["DATABASE_URL"]
-        if not url.startswith("sqlite"):
-            with psycopg.connect(url) as connection:
-                connection.execute("SET session_replication_role = replica")
-                connection.execute(statement)
-            return
-        with closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=HANGS_SECONDS)) as database, database:
-            triggers = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-            for name, _ in triggers:
-                database.execute(f"DROP TRIGGER {name}")
-            database.execute(statement)
-            for _, definition in triggers:
-                database.execute(definition)
-
 
 @contextmanager
 def server(
