@@ -10,7 +10,7 @@ class AccountsConfig(AppConfig):
         from accounts.back_office import register_page
         from accounts.models import ApiKey, Invite, Member, Organization, User
         from config.change_triggers import watch
-        from config.front import senders
+        from config.http import sender_name
 
         personal_data.declare_all()
         steps = {"onboarding_dismissed", "onboarding_opened", "onboarding_verified"}
@@ -21,4 +21,4 @@ class AccountsConfig(AppConfig):
         register_page("invite", Invite)
         register_page("key", ApiKey, "key_id")
         register_page("member", Member)
-        senders.register(sender)
+        sender_name.register(sender)

@@ -14,8 +14,8 @@ from django.utils import timezone
 from accounts import token_hashing
 from accounts.models import AuditEvent, AuditSeal
 from config import db
-from config.api import strict_json
-from config.api.times import rfc3339
+from config.http import strict_json
+from config.http.timestamps import rfc3339
 
 MAX_EVENTS = 2000
 """In a seal, whose events are read together."""

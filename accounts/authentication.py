@@ -21,10 +21,10 @@ from accounts.models import ApiKey, SignedInSession
 from accounts.roles import MEMBER_ROLES, Permission, Role
 from accounts.selectors import StoredKey
 from accounts.services.keys import PURPOSE, TOKEN_PREFIX
-from config.front.requests import ORGANIZATION
+from config.http.messages import ORGANIZATION
 
 if TYPE_CHECKING:  # DRF's views import this module through its settings
-    from config.api.resources import Resource
+    from config.http.resources import Resource
 
 _HEADER = re.compile(rf"(?i:bearer) \s*{TOKEN_PREFIX}_(?P<id>[0-9a-f]{{16}})_(?P<secret>[\w-]{{43}})\s*", re.ASCII)
 _LAST_USED_STEP = timedelta(minutes=1)

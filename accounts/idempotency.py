@@ -28,12 +28,12 @@ from accounts import token_hashing
 from accounts.authentication import caller_of
 from accounts.models import KeptAnswer
 from config import db
-from config.api import strict_json
-from config.api.responses import JSON
-from config.api.strict_json import InvalidJSON
-from config.api.validation import parameter
-from config.api.views import ApiView
 from config.errors import DomainError, Invalid
+from config.http import strict_json
+from config.http.json_responses import JSON
+from config.http.strict_json import InvalidJSON
+from config.http.validation import parameter
+from config.http.views import ApiView
 
 LIFETIME = timedelta(hours=24)
 REPLAYED = {"Idempotent-Replayed": "true"}

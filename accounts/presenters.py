@@ -3,7 +3,7 @@
 from typing import Any
 
 from accounts.guards import Guarded
-from config.api.times import rfc3339
+from config.http.timestamps import rfc3339
 
 
 def loosenings(row: Guarded) -> list[dict[str, Any]]:

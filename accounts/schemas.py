@@ -8,9 +8,9 @@ from pydantic import AfterValidator, Field
 
 from accounts.models import MAX_KEY_NAME
 from accounts.roles import MEMBER_ROLES, Role
-from config.api.pagination import Page
-from config.api.schemas import Answer, QueryString, RequestBody
-from config.api.times import MomentInBody
+from config.http.cursors import Page
+from config.http.schemas import Answer, QueryString, RequestBody
+from config.http.timestamps import MomentInBody
 
 
 def _mail_address(value: str) -> str:

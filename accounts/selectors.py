@@ -15,7 +15,7 @@ from accounts.roles import CONFIRMED, Permission, Role
 from config import changes, db
 from config.changes import Remembered
 from config.errors import NotFound
-from config.front.requests import ORGANIZATION
+from config.http.messages import ORGANIZATION
 
 SESSION_ORGANIZATION = "organization"
 SESSION_ONLY = "only_organization"

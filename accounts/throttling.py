@@ -14,7 +14,7 @@ from rest_framework.throttling import BaseThrottle
 
 from accounts.callers import Caller
 from config import client_ip
-from config.front.requests import COUNTED
+from config.http.messages import COUNTED
 
 if TYPE_CHECKING:  # DRF's views import this module through its settings
     from rest_framework.views import APIView

@@ -10,8 +10,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 _django = get_wsgi_application()  # sets Django up, so it comes before what imports models
 
 from config import startup  # noqa: E402
-from config.front.application import Front  # noqa: E402
-from config.front.threads import THREADS  # noqa: E402
+from config.http.application import Front  # noqa: E402
+from config.http.request_threads import THREADS  # noqa: E402
 
 _MIB = 2**20
 _CONNECTIONS = 65_536

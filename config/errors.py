@@ -1,6 +1,6 @@
 """The one error that services and selectors raise, and what every door to them tells of it.
 
-The API, the pages and the commands each map it once: `config.api.errors`, `config.middleware` and `manage.py`.
+The API, the pages and the commands each map it once: `config.http.error_answers`, `config.middleware` and `manage.py`.
 """
 
 from collections.abc import Mapping, Sequence

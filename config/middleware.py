@@ -92,7 +92,7 @@ _SENTENCES = {
 
 
 class DomainErrorPages:
-    """The one place where errors of services become pages; under /v1 `config.api.errors` answers."""
+    """The one place where errors of services become pages; under /v1 `config.http.error_answers` answers."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response

@@ -170,9 +170,9 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["accounts.authentication.RolePermission"],
     "DEFAULT_THROTTLE_CLASSES": ["accounts.throttling.Limit"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": [],  # config.api.body is the one reader
-    "DEFAULT_SCHEMA_CLASS": "config.api.openapi.Schema",
-    "EXCEPTION_HANDLER": "config.api.errors.handle",
+    "DEFAULT_PARSER_CLASSES": [],  # config.http.body is the one reader
+    "DEFAULT_SCHEMA_CLASS": "config.http.openapi.Schema",
+    "EXCEPTION_HANDLER": "config.http.error_answers.handle",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     "URL_FORMAT_OVERRIDE": None,
 }
@@ -189,7 +189,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": False,
     "COMPONENT_SPLIT_PATCH": False,
     "SCHEMA_PATH_PREFIX": "/v1",
-    "POSTPROCESSING_HOOKS": ["config.api.openapi.require_bodies"],
+    "POSTPROCESSING_HOOKS": ["config.http.openapi.require_bodies"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SWAGGER_UI_SETTINGS": {"persistAuthorization": False, "tryItOutEnabled": True},
@@ -259,7 +259,7 @@ STATIC_ROOT = env.str("STATIC_ROOT", default="") or None
 FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o755  # of what collectstatic makes, which a web server of another user may serve
 WHITENOISE_USE_FINDERS = STATIC_ROOT is None  # a checkout serves its sources, an image what collectstatic gathered
 
-# An upload is read as a stream with limits of its own (config.api.body); this one bounds the HTML forms.
+# Bounds HTML forms alone: uploads are streams with their own limits (config.http.body).
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20
 # A file in a form is held in memory and is as small; a larger one is not read at all.
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]

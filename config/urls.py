@@ -8,7 +8,7 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from config import health
-from config.api.document import OpenApiView
+from config.http.document import OpenApiView
 
 handler500 = "config.error_pages.failed"
 

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-from config.api import strict_json
-from config.api.strict_json import MAX_BYTES, InvalidJSON, spelling
 from config.errors import DomainError
+from config.http import strict_json
+from config.http.strict_json import MAX_BYTES, InvalidJSON, spelling
 from connectors.formats.pointers import LONGEST, POINTER, values_at
 
 _MOST_FIELDS = 64

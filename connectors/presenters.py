@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from config.api.times import rfc3339
+from config.http.timestamps import rfc3339
 from connectors.models import Connector, PollRun, Quarantined
 
 

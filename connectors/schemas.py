@@ -5,11 +5,11 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from config import secret_references
-from config.api.numbers import WHOLE
-from config.api.pagination import Page
-from config.api.schemas import Answer, QueryString, RequestBody, Text
-from config.api.times import Moment
 from config.errors import DomainError
+from config.http.cursors import Page
+from config.http.numbers import WHOLE
+from config.http.schemas import Answer, QueryString, RequestBody, Text
+from config.http.timestamps import Moment
 from connectors.maps import FieldMap
 from connectors.models import LONGEST_SCHEDULE, MAX_NAME, SHORTEST_SCHEDULE, Kind
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from config import secret_references
-from config.api.strict_json import InvalidJSON
 from config.errors import DomainError
+from config.http.strict_json import InvalidJSON
 from connectors import kinds, maps
 from connectors.kinds.base import Kind, KindConfig, LedgerEntry, MachineFault, Source
 from connectors.maps import FieldMap, Unmapped, record_of

@@ -6,9 +6,9 @@ from rest_framework.request import Request
 
 from accounts.authentication import caller_of
 from accounts.roles import Permission
-from config.api.resources import Resource, operation
-from config.api.responses import answer
-from config.api.times import rfc3339
+from config.http.json_responses import answer
+from config.http.resources import Resource, operation
+from config.http.timestamps import rfc3339
 from custody import selectors, services
 from custody.models import StorageTarget
 from custody.schemas import ChosenStorage, CustodyIn, CustodyTestOut, PublicKeys, StorageIn, StorageOut

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from config.api.times import rfc3339
+from config.http.timestamps import rfc3339
 from custody.envelope import STATEMENT_TYPE
 from custody.models import Disposal, Entry
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 from typing import Any
 
-from config.api.times import rfc3339
+from config.http.timestamps import rfc3339
 from custody import envelope, statements
 from custody.models import Disposal
 from custody.sealing import Damaged

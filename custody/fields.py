@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from config.api.strict_json import LITERALS, spelling
+from config.http.strict_json import LITERALS, spelling
 from custody import merkle, record_paths
 
 SALT_BYTES = 32

@@ -18,9 +18,9 @@ from django.db.models import QuerySet
 
 from accounts import audit_seals
 from config import db, master_key
-from config.api import strict_json
-from config.api.strict_json import spelling
 from config.errors import Fault
+from config.http import strict_json
+from config.http.strict_json import spelling
 from config.wrapped_secrets import MasterKeyWrong, NotImported
 from custody import (
     disposals,

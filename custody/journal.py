@@ -22,8 +22,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import Organization
-from config.api.times import rfc3339
 from config.errors import Fault
+from config.http.timestamps import rfc3339
 from custody import storage_targets, vaults
 from custody.keys import Keyring, keyring
 from custody.models import Disposal, Entry, Installation, JournalFile, Key, StorageTarget

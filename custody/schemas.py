@@ -4,7 +4,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from config.api.schemas import Answer, Error, RequestBody
+from config.http.schemas import Answer, Error, RequestBody
 
 
 class Signature(Answer):

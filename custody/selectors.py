@@ -15,8 +15,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from config import db
-from config.api.times import rfc3339
 from config.errors import DomainError, Fault
+from config.http.timestamps import rfc3339
 from custody import disposals, envelope, fields, objects, sealing, statements, storage_targets, vaults
 from custody.fields import Disclosure
 from custody.keys import KeyMissing, Keyring, keyring

@@ -15,8 +15,8 @@ from django.views.decorators.debug import sensitive_post_parameters
 from accounts import selectors
 from accounts.back_office import RecentValues, TimeRange, beginning, caller, moment, refusal
 from accounts.roles import Permission
-from config.api.responses import JSON
 from config.errors import Fault
+from config.http.json_responses import JSON
 from custody import selectors as custody
 from custody.disposal_pages import OrDisposed, disposal_named, page_of
 from custody.models import Disposal

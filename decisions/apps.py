@@ -7,7 +7,7 @@ class DecisionsConfig(AppConfig):
     def ready(self) -> None:
         from accounts import back_office
         from accounts.demo import register_step
-        from config.front import lanes
+        from config.http import lanes
         from custody import guards, partitions, record_types, signed_rows
         from decisions import personal_data
         from decisions.back_office import charts

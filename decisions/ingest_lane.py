@@ -16,12 +16,11 @@ from django.http import HttpRequest
 from accounts import authentication, selectors, throttling
 from accounts.callers import Caller
 from config import changes
-from config.api import errors
-from config.api.responses import dump
 from config.errors import DomainError
-from config.front import answers
-from config.front.requests import Answer, Request
 from config.group_commit import CommitLate
+from config.http import error_answers, front_answers
+from config.http.json_responses import dump
+from config.http.messages import Answer, Request
 from config.single_flight import SingleFlight
 from custody.services import GroupStore
 from decisions import presenters, services
@@ -57,7 +56,7 @@ class IngestLane:
                 return None
             acceptance = await services.ingest_in_group(caller=caller, raw=body, source="api", store=self.store)
         except CommitLate as late:  # the view would only wait for the same thing, and hold a thread meanwhile
-            return answers.of_response(request, errors.handle(late, {}))
+            return front_answers.of_response(request, error_answers.handle(late, {}))
         except DomainError:  # the view says what is wrong, and writes down what has to be
             return None
         except Error as error:
@@ -66,7 +65,7 @@ class IngestLane:
         if acceptance is None or acceptance.receipt is None:
             return None
         shown = presenters.receipt(acceptance.decision_id, acceptance.receipt)
-        return answers.of_document(request, 201, dump(shown), {"Allow": "POST"})  # which DRF puts on every answer
+        return front_answers.of_document(request, 201, dump(shown), {"Allow": "POST"})  # which DRF puts on every answer
 
     async def _caller(self, header: str) -> Caller | None:
         """Return the caller of a key that was used before. Leaves other keys to the view.

@@ -4,7 +4,7 @@ import uuid
 from dataclasses import asdict
 from typing import Any
 
-from config.api.times import rfc3339
+from config.http.timestamps import rfc3339
 from custody.models import Entry
 from custody.selectors import Receipt
 from decisions import selectors

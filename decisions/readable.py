@@ -4,8 +4,8 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from config.api import strict_json
-from config.api.strict_json import spelling
+from config.http import strict_json
+from config.http.strict_json import spelling
 from custody import record_paths
 from decisions import records
 

@@ -6,8 +6,8 @@ A record may have ten thousand fields. A page shows a bounded number of them; la
 from dataclasses import dataclass
 from typing import Any
 
-from config.api import strict_json
-from config.api.strict_json import LITERALS, spelling
+from config.http import strict_json
+from config.http.strict_json import LITERALS, spelling
 from custody import record_paths
 
 _SHOWN = 400  # fields on one page, where the parts are small enough to be divided so

@@ -9,8 +9,8 @@ from typing import Any
 from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from config.api.times import rfc3339
 from config.errors import DomainError
+from config.http.timestamps import rfc3339
 from custody import selectors as custody
 from custody.record_types import Families, Page, RecordType
 from decisions import readable, records, reviews

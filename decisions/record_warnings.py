@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from django.utils import timezone
 
-from config.api import strict_json
 from config.errors import Invalid
+from config.http import strict_json
 from custody.record_types import Indexing
 from custody.services import Submission
 from decisions import misspellings, record_times, records

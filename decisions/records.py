@@ -11,10 +11,10 @@ from django.utils.dateparse import parse_datetime
 from pydantic import AfterValidator, StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
-from config.api import strict_json
-from config.api.strict_json import InvalidJSON, spelling
-from config.api.validation import invalid_json, invalid_model
 from config.errors import Invalid
+from config.http import strict_json
+from config.http.strict_json import InvalidJSON, spelling
+from config.http.validation import invalid_json, invalid_model
 from custody.new_records import Submission
 from custody.record_paths import PathsTooLong, require_short_paths
 from custody.record_types import Indexing

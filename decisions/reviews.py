@@ -13,7 +13,7 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.audit import Actor
-from config.api.times import rfc3339
+from config.http.timestamps import rfc3339
 from custody import sealing
 from custody.keys import keyring
 from custody.record_types import Indexing

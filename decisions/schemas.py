@@ -3,9 +3,9 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, ConfigDict, Field, RootModel
 from pydantic_core import PydanticKnownError
 
-from config.api.pagination import Page
-from config.api.schemas import Answer, QueryString, RequestBody, Text
-from config.api.times import Moment
+from config.http.cursors import Page
+from config.http.schemas import Answer, QueryString, RequestBody, Text
+from config.http.timestamps import Moment
 from custody.schemas import DisposalOut, Envelope
 
 

@@ -14,7 +14,7 @@ django.setup()
 from django.urls import URLPattern, URLResolver, get_resolver  # noqa: E402
 
 from accounts.roles import EVERYDAY, MATRIX, Permission, Role  # noqa: E402
-from config.api.resources import ANYBODY  # noqa: E402
+from config.http.resources import ANYBODY  # noqa: E402
 
 PAGE = Path(__file__).with_name("roles.md")
 _METHODS = ("get", "post", "put", "patch", "delete")

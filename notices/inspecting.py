@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from config.api import strict_json
+from config.http import strict_json
 from custody.fields import Disclosure
 from custody.models import Entry
 from custody.record_types import Unsealed

@@ -2,7 +2,7 @@
 
 from django.http import HttpResponse
 
-from config.api.responses import JSON
+from config.http.json_responses import JSON
 from notices import letters, selectors
 from notices.errors import NothingToProve
 from notices.letters import Letter

@@ -4,8 +4,8 @@ from dataclasses import asdict
 from typing import Any
 
 from accounts.presenters import loosenings
-from config.api.times import rfc3339
 from config.errors import DomainError, Fault
+from config.http.timestamps import rfc3339
 from notices import check_results, follow_up, selectors
 from notices.check_results import CheckResult
 from notices.deadlines import Deadline

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from config.api import strict_json
+from config.http import strict_json
 from custody.record_paths import NoSuchField, key_in, keys, require_short_paths, segment
 from notices import outcomes, shapes
 

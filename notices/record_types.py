@@ -12,7 +12,7 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, Max, Outer
 from django.db.models.functions import Coalesce
 
 from config import db
-from config.api.times import rfc3339
+from config.http.timestamps import rfc3339
 from custody.models import Entry
 from custody.record_types import Families, Floor, Page, RecordType
 from decisions.record_types import chains, root_of

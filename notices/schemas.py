@@ -3,10 +3,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, with_config
 
 from accounts.schemas import LooseningOut
-from config.api.numbers import WHOLE
-from config.api.pagination import Page
-from config.api.schemas import Answer, QueryString, RequestBody, Text
-from config.api.times import DayInBody, MomentInBody
+from config.http.cursors import Page
+from config.http.numbers import WHOLE
+from config.http.schemas import Answer, QueryString, RequestBody, Text
+from config.http.timestamps import DayInBody, MomentInBody
 from config.visible_text import Visible
 from decisions.records import Identified
 from notices.letters import recipient

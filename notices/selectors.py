@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from accounts.models import Organization
 from config import db
-from config.api import strict_json
 from config.errors import Fault, NotFound
+from config.http import strict_json
 from custody import selectors as custody
 from custody.models import Entry
 from custody.sealing import Damaged

@@ -9,10 +9,10 @@ from rest_framework.request import Request
 from accounts.authentication import caller_of
 from accounts.idempotency import idempotent_while
 from accounts.roles import Permission
-from config.api import openapi
-from config.api.pagination import paginate
-from config.api.resources import Resource, operation
-from config.api.responses import answer
+from config.http import openapi
+from config.http.cursors import paginate
+from config.http.json_responses import answer
+from config.http.resources import Resource, operation
 from custody.schemas import GONE
 from decisions.api.common import decision_of
 from decisions.selectors import decision as decision_named

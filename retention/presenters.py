@@ -3,7 +3,7 @@
 import uuid
 from typing import Any
 
-from config.api.times import rfc3339
+from config.http.timestamps import rfc3339
 from custody import families
 from custody.models import Disposal
 from custody.record_types import Floor

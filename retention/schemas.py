@@ -4,10 +4,10 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from config.api.numbers import WHOLE
-from config.api.pagination import Page
-from config.api.schemas import Answer, RequestBody, Text
-from config.api.times import MomentInBody
+from config.http.cursors import Page
+from config.http.numbers import WHOLE
+from config.http.schemas import Answer, RequestBody, Text
+from config.http.timestamps import MomentInBody
 from decisions.records import DecisionId
 from retention import rules
 from retention.models import LONGEST, MAX_MATTER, MAX_NOTE, MAX_REASON, SHORTEST

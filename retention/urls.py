@@ -1,6 +1,6 @@
 from django.urls import path
 
-from config.api import converters  # noqa: F401 - registers `any` and `id`
+from config.http import converters  # noqa: F401 - registers `any` and `id`
 from retention import api
 
 urlpatterns = [

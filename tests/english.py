@@ -62,7 +62,7 @@ def added() -> dict[str, set[int]]:
     """Return the numbers of the added lines of each Python file and page."""
     numbers: dict[str, set[int]] = {}
     for line in _git(
-        "diff", "-U0", "--no-renames", "--diff-filter=AM", _BASE, "--", "*.py", "*.md", "*.html"
+        "diff", "-U0", "--find-renames=40%", "--diff-filter=AMR", _BASE, "--", "*.py", "*.md", "*.html"
     ).splitlines():
         if line.startswith("+++ "):
             current = numbers.setdefault(line[6:], set())

@@ -24,11 +24,11 @@ from accounts.schemas import (
 )
 from accounts.services import codes, sessions, sign_in
 from config import client_ip, db
-from config.api.pagination import paginate
-from config.api.resources import ANYBODY, Resource, operation
-from config.api.responses import answer
-from config.api.times import rfc3339
 from config.errors import NotFound
+from config.http.cursors import paginate
+from config.http.json_responses import answer
+from config.http.resources import ANYBODY, Resource, operation
+from config.http.timestamps import rfc3339
 
 
 class SignIn(Resource):

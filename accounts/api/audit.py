@@ -8,12 +8,12 @@ from accounts.authentication import caller_of
 from accounts.models import AuditEvent
 from accounts.roles import Permission
 from accounts.schemas import AuditEventOut, AuditList
-from config.api import body
-from config.api.pagination import Page, paginate
-from config.api.resources import Resource, operation
-from config.api.responses import answer, dump
-from config.api.schemas import QueryString, Text
-from config.api.times import Moment, rfc3339
+from config.http import body
+from config.http.cursors import Page, paginate
+from config.http.json_responses import answer, dump
+from config.http.resources import Resource, operation
+from config.http.schemas import QueryString, Text
+from config.http.timestamps import Moment, rfc3339
 
 _FILTERS = {
     "verb": "verb",

@@ -14,11 +14,11 @@ from accounts.roles import Permission, Role
 from accounts.schemas import AcceptInviteIn, InviteIn, InviteList, InviteOut, ListPage, SignedIn
 from accounts.services import invites
 from config import client_ip, db
-from config.api.pagination import paginate
-from config.api.resources import ANYBODY, Resource, operation
-from config.api.responses import answer
-from config.api.times import rfc3339
 from config.errors import NotFound
+from config.http.cursors import paginate
+from config.http.json_responses import answer
+from config.http.resources import ANYBODY, Resource, operation
+from config.http.timestamps import rfc3339
 
 
 def _not_withdrawn(organization_id: uuid.UUID, made: Mapping[str, Any]) -> QuerySet[Invite]:

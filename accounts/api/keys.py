@@ -15,11 +15,11 @@ from accounts.models import ApiKey
 from accounts.roles import Permission, Role
 from accounts.schemas import KeyIn, KeyList, ListPage, NewKeyOut, RevokedKey
 from config import db
-from config.api.pagination import paginate
-from config.api.resources import Resource, operation
-from config.api.responses import answer
-from config.api.times import rfc3339
 from config.errors import NotFound
+from config.http.cursors import paginate
+from config.http.json_responses import answer
+from config.http.resources import Resource, operation
+from config.http.timestamps import rfc3339
 
 
 def _working(organization_id: uuid.UUID, made: Mapping[str, Any]) -> QuerySet[ApiKey]:

@@ -1,7 +1,7 @@
 from typing import Any
 
 from accounts.services.lineage import Made
-from config.api.times import rfc3339
+from config.http.timestamps import rfc3339
 
 
 def shown_made(made: Made) -> dict[str, Any]:

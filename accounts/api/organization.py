@@ -11,8 +11,8 @@ from accounts.models import Member, Organization
 from accounts.presenters import loosenings
 from accounts.roles import Permission
 from accounts.schemas import OnboardingIn, OnboardingOut, OrganizationPatch, OrganizationSettings
-from config.api.resources import Resource, operation
-from config.api.responses import answer
+from config.http.json_responses import answer
+from config.http.resources import Resource, operation
 
 
 class CurrentOrganization(Resource):

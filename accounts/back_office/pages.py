@@ -20,7 +20,7 @@ from accounts import selectors
 from accounts.back_office.lists import CappedPaginator
 from accounts.back_office.permissions import may_look
 from accounts.roles import Permission
-from config.api.times import rfc3339
+from config.http.timestamps import rfc3339
 
 _LONGEST_SEARCH = 256
 

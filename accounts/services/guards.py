@@ -11,9 +11,9 @@ from accounts.guards import LOOSENING_DELAY, Guarded
 from accounts.models import LooseningMail
 from accounts.roles import Permission, Role
 from config import leases
-from config.api.times import rfc3339
 from config.celery import wake
 from config.errors import NotAllowed
+from config.http.timestamps import rfc3339
 
 
 class OwnersGuard(NotAllowed):

@@ -14,8 +14,8 @@ from accounts import audit, selectors
 from accounts.callers import Caller
 from accounts.models import ApiKey, Invite, Member
 from config import db
-from config.api.times import rfc3339
 from config.errors import NotAllowed
+from config.http.timestamps import rfc3339
 
 
 class MayNoLonger(NotAllowed):

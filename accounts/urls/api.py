@@ -6,7 +6,7 @@ from accounts.api.invites import Invites
 from accounts.api.keys import ApiKeys
 from accounts.api.members import Members
 from accounts.api.organization import CurrentOrganization, Onboarding
-from config.api import converters  # noqa: F401 - registers `id`
+from config.http import converters  # noqa: F401 - registers `id`
 
 urlpatterns = [
     path("auth/otp/request", SignIn.as_view({"post": "request_code"})),

@@ -26,9 +26,9 @@ django.setup()
 from accounts import roles, token_hashing  # noqa: E402
 from accounts.roles import Permission, Role  # noqa: E402
 from accounts.services.keys import PURPOSE  # noqa: E402
-from config.api import strict_json  # noqa: E402
-from config.api.responses import JSON, dump  # noqa: E402
-from config.api.strict_json import InvalidJSON  # noqa: E402
+from config.http import strict_json  # noqa: E402
+from config.http.json_responses import JSON, dump  # noqa: E402
+from config.http.strict_json import InvalidJSON  # noqa: E402
 from custody import sealing, selectors, storage_targets  # noqa: E402
 from custody.keys import Keyring, keyring  # noqa: E402
 from custody.models import object_key  # noqa: E402

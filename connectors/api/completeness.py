@@ -5,11 +5,11 @@ from rest_framework.request import Request
 
 from accounts.authentication import caller_of
 from accounts.roles import Permission
-from config.api import body, strict_json
-from config.api.resources import Resource, operation
-from config.api.responses import answer
-from config.api.strict_json import InvalidJSON
 from config.errors import Invalid
+from config.http import body, strict_json
+from config.http.json_responses import answer
+from config.http.resources import Resource, operation
+from config.http.strict_json import InvalidJSON
 from connectors import completeness
 from connectors.schemas import CompletenessOut, CompletenessQuery
 from decisions.models import MAX_DECISION_ID

@@ -9,9 +9,9 @@ from rest_framework.request import Request
 from accounts.authentication import caller_of
 from accounts.idempotency import idempotent_while
 from accounts.roles import Permission
-from config.api.pagination import paginate
-from config.api.resources import Resource, operation
-from config.api.responses import answer
+from config.http.cursors import paginate
+from config.http.json_responses import answer
+from config.http.resources import Resource, operation
 from connectors import presenters, selectors, services, sources
 from connectors.formats import values_at
 from connectors.models import Connector

@@ -3,9 +3,9 @@ from rest_framework.request import Request
 
 from accounts.authentication import caller_of
 from accounts.roles import Permission
-from config.api.pagination import paginate
-from config.api.resources import Resource, operation
-from config.api.responses import answer
+from config.http.cursors import paginate
+from config.http.json_responses import answer
+from config.http.resources import Resource, operation
 from connectors import presenters, selectors, services
 from connectors.schemas import ListPage, QuarantineDone, QuarantineIn, QuarantineList
 

@@ -9,9 +9,9 @@ from django.utils.text import capfirst
 from pydantic.fields import FieldInfo
 
 from config import secret_references
-from config.api import strict_json
-from config.api.strict_json import InvalidJSON
 from config.errors import DomainError
+from config.http import strict_json
+from config.http.strict_json import InvalidJSON
 from connectors.kinds.base import Kind, KindConfig
 from connectors.models import LONGEST_SCHEDULE, MAX_NAME, SHORTEST_SCHEDULE, Connector
 from connectors.secret_names import without_secrets

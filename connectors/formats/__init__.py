@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Literal, NamedTuple
 
-from config.api.strict_json import MAX_BYTES
 from config.errors import DomainError
+from config.http.strict_json import MAX_BYTES
 from connectors.formats.compression import BadGzip, expanded
 from connectors.formats.pointers import values_at
 from connectors.formats.scanner import BOM, TOO_LONG, WHITE_SPACE, Cut, array_items

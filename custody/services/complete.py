@@ -15,9 +15,9 @@ from django.db.models import Q
 
 from accounts import audit
 from config import leases
-from config.api import strict_json
-from config.api.strict_json import spelling
 from config.errors import Fault
+from config.http import strict_json
+from config.http.strict_json import spelling
 from custody import objects, record_types, retain, sealing, selectors, vaults
 from custody.bulk_finish import finish
 from custody.keys import keyring

@@ -10,9 +10,9 @@ import structlog
 from django.db import transaction
 
 from config import db
-from config.api import strict_json
 from config.celery import wake
 from config.errors import DomainError, Fault
+from config.http import strict_json
 from custody import record_types, selectors
 from custody.bulk_insert import NewRecord, insert
 from custody.keys import has_keys, keyring

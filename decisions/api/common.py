@@ -4,7 +4,7 @@ from pydantic import TypeAdapter
 from rest_framework.request import Request
 
 from accounts.authentication import caller_of
-from config.api.validation import parameter
+from config.http.validation import parameter
 from custody.selectors import Disposed, DisposedConflict
 from decisions import selectors
 from decisions.models import Decision

@@ -3,11 +3,11 @@ from rest_framework.request import Request
 
 from accounts.authentication import caller_of
 from accounts.roles import Permission
-from config.api import openapi
-from config.api.pagination import paginate
-from config.api.resources import Resource, operation
-from config.api.responses import JSON, answer
 from config.errors import RETRY_AFTER_SECONDS
+from config.http import openapi
+from config.http.cursors import paginate
+from config.http.json_responses import JSON, answer
+from config.http.resources import Resource, operation
 from custody import selectors as custody
 from custody.schemas import GONE
 from custody.selectors import Disposed, NotSigned

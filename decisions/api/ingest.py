@@ -9,10 +9,10 @@ from rest_framework.request import Request
 
 from accounts.authentication import caller_of
 from accounts.roles import Permission
-from config.api import body
-from config.api.resources import Resource, operation
-from config.api.responses import JSON, answer, dump
 from config.errors import DomainError, Invalid
+from config.http import body
+from config.http.json_responses import JSON, answer, dump
+from config.http.resources import Resource, operation
 from custody.schemas import CONFLICT
 from custody.services import Status
 from decisions import presenters, services

@@ -4,9 +4,9 @@ from rest_framework.request import Request
 from accounts.authentication import caller_of
 from accounts.idempotency import REPLAYED, OtherRequest, key_of
 from accounts.roles import Permission
-from config.api import openapi
-from config.api.resources import Resource, operation
-from config.api.responses import answer
+from config.http import openapi
+from config.http.json_responses import answer
+from config.http.resources import Resource, operation
 from custody.schemas import CONFLICT
 from decisions import askers, presenters, reviews, selectors, services
 from decisions.api.common import decision_of

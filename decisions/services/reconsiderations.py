@@ -7,9 +7,9 @@ from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
 from config import db
-from config.api import strict_json
-from config.api.strict_json import spelling
 from config.errors import DomainError
+from config.http import strict_json
+from config.http.strict_json import spelling
 from custody import selectors as custody
 from custody.models import Entry
 from custody.services import Status, Submission, store_records

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from config.api import converters  # noqa: F401 - registers `any`
+from config.http import converters  # noqa: F401 - registers `any`
 from decisions.api.decisions import Decisions
 from decisions.api.reconsiderations import Reconsiderations
 

@@ -5,8 +5,8 @@ from rest_framework.request import Request
 from accounts.authentication import caller_of
 from accounts.idempotency import idempotent_about
 from accounts.roles import Permission
-from config.api.resources import Resource, operation
-from config.api.responses import answer
+from config.http.json_responses import answer
+from config.http.resources import Resource, operation
 from custody.schemas import CONFLICT, GONE
 from notices import presenters, selectors, services
 from notices.api.parameters import NOTICE_ID, notice_of

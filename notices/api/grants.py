@@ -12,10 +12,10 @@ from accounts.idempotency import idempotent_while
 from accounts.models import Member
 from accounts.roles import Permission
 from config import db
-from config.api.pagination import Page, paginate
-from config.api.resources import Resource, operation
-from config.api.responses import answer
 from config.errors import Invalid
+from config.http.cursors import Page, paginate
+from config.http.json_responses import answer
+from config.http.resources import Resource, operation
 from notices import presenters, selectors, services
 from notices.api.parameters import pack_named
 from notices.models import AuthorityGrant

@@ -3,9 +3,9 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.roles import Permission
-from config.api.pagination import cursor_at, positions
-from config.api.resources import Resource, operation
-from config.api.responses import answer, dump
+from config.http.cursors import cursor_at, positions
+from config.http.json_responses import answer, dump
+from config.http.resources import Resource, operation
 from custody.schemas import GONE
 from notices import presenters
 from notices.api.parameters import NOTICE_ID, notice_of

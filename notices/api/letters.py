@@ -2,8 +2,8 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.roles import Permission
-from config.api.resources import Resource, operation
-from config.api.responses import JSON
+from config.http.json_responses import JSON
+from config.http.resources import Resource, operation
 from custody.schemas import GONE
 from notices.api.parameters import NOTICE_ID, notice_of
 from notices.letter_response import letter_response

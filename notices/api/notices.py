@@ -4,10 +4,10 @@ from rest_framework.request import Request
 from accounts.authentication import caller_of
 from accounts.idempotency import idempotent_about
 from accounts.roles import Permission
-from config.api import openapi
-from config.api.pagination import paginate
-from config.api.resources import Resource, operation
-from config.api.responses import answer
+from config.http import openapi
+from config.http.cursors import paginate
+from config.http.json_responses import answer
+from config.http.resources import Resource, operation
 from custody.schemas import CONFLICT, GONE
 from decisions.api.common import decision_of
 from notices import presenters, selectors, services

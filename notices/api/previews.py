@@ -3,8 +3,8 @@ from rest_framework.request import Request
 
 from accounts.authentication import caller_of
 from accounts.roles import Permission
-from config.api.resources import Resource, operation
-from config.api.responses import answer
+from config.http.json_responses import answer
+from config.http.resources import Resource, operation
 from custody.record_paths import PathsTooLong
 from decisions.records import paths_too_long
 from notices import presenters, selectors, services

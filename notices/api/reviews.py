@@ -3,8 +3,8 @@ from rest_framework.request import Request
 
 from accounts.authentication import caller_of
 from accounts.roles import Permission
-from config.api.resources import Resource, operation
-from config.api.responses import answer
+from config.http.json_responses import answer
+from config.http.resources import Resource, operation
 from custody.schemas import CONFLICT
 from notices import presenters, services
 from notices.api.parameters import NOTICE_ID, notice_of

@@ -3,8 +3,8 @@ from rest_framework.request import Request
 
 from accounts.authentication import caller_of
 from accounts.roles import Permission
-from config.api.resources import Resource, operation
-from config.api.responses import answer
+from config.http.json_responses import answer
+from config.http.resources import Resource, operation
 from notices import presenters, selectors, services
 from notices.api.parameters import pack_named
 from notices.packs import packs

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from django.utils import timezone
 from django.utils.html import format_html
 
-from config.api.times import rfc3339
+from config.http.timestamps import rfc3339
 
 _DAY = timedelta(days=1)
 

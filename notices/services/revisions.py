@@ -10,7 +10,7 @@ from django.db import transaction
 from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
-from config.api import strict_json
+from config.http import strict_json
 from config.visible_text import is_visible
 from decisions.models import Decision
 from decisions.selectors import require_kept

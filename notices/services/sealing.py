@@ -10,11 +10,11 @@ import structlog
 
 from accounts import token_hashing
 from config import leases
-from config.api import strict_json
-from config.api.responses import dump
-from config.api.strict_json import spelling
-from config.api.times import rfc3339
 from config.errors import Fault
+from config.http import strict_json
+from config.http.json_responses import dump
+from config.http.strict_json import spelling
+from config.http.timestamps import rfc3339
 from config.leases import LeaseLost
 from custody import selectors as custody
 from custody.envelope import envelope

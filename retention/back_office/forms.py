@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from config.api.times import rfc3339
+from config.http.timestamps import rfc3339
 from retention import rules
 from retention.models import LONGEST, MAX_MATTER, MAX_NOTE, MAX_REASON, SHORTEST, USUAL_SHARE, Policy
 

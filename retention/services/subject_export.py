@@ -17,7 +17,7 @@ from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.models import Organization
 from accounts.roles import Permission
-from config.api.times import rfc3339
+from config.http.timestamps import rfc3339
 from custody import envelope, families, record_types
 from custody.models import Disposal
 from custody.record_types import Families

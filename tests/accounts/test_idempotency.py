@@ -16,9 +16,9 @@ from accounts import audit, callers, services, tasks
 from accounts.idempotency import idempotent_about
 from accounts.models import ApiKey, AuditEvent, Invite, KeptAnswer
 from accounts.roles import Role
-from config.api.resources import Resource, operation
-from config.api.responses import answer as answer_of_api
 from config.errors import DomainError, Fault
+from config.http.json_responses import answer as answer_of_api
+from config.http.resources import Resource, operation
 from notices.models import Notice
 from tests.accounts.belongings import Belongings
 from tests.accounts.endpoints import ENDPOINTS

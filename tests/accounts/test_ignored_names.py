@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from accounts.roles import Role
-from config.api.schemas import RequestBody
+from config.http.schemas import RequestBody
 from tests.accounts.belongings import Belongings
 from tests.accounts.endpoints import ENDPOINTS
 from tests.support.undone import undone

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from config.api import strict_json
+from config.http import strict_json
 from custody import envelope, fields
 
 Letter = dict[str, Any]

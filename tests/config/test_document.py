@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
 
-from config.api import document
+from config.http import document
 from tests.databases import CHECKOUT
 from tests.threads import at_once
 

@@ -18,9 +18,9 @@ import manage
 from accounts.management.commands import create_organization
 from accounts.services import sessions
 from config import error_pages
-from config.api.views import ApiView
 from config.celery import app
-from config.front import lanes
+from config.http import lanes
+from config.http.views import ApiView
 from config.logs import LibraryLines, report_failed_threads
 from decisions import services
 from decisions.admin import DecisionAdmin

@@ -7,9 +7,9 @@ import threading
 import pytest
 from django.db import OperationalError
 
-from config.front import bodies, senders, threads
-from config.front.application import Front
-from config.front.requests import MOST_OF_STRANGERS, STRANGER
+from config.http import body_reader, request_threads, sender_name
+from config.http.application import Front
+from config.http.messages import MOST_OF_STRANGERS, STRANGER
 from tests.support.loops import run
 from tests.threads import HANGS_SECONDS
 
@@ -72,7 +72,7 @@ def ask(exchange, asked=None):
 @pytest.fixture
 def known(monkeypatch):
     """Whoever sends `X-Known` is known by it."""
-    monkeypatch.setattr(senders, "identify", lambda environ: environ.get("HTTP_X_KNOWN", ""))
+    monkeypatch.setattr(sender_name, "identify", lambda environ: environ.get("HTTP_X_KNOWN", ""))
 
 
 def test_of_a_stranger_no_more_than_64_kib_are_read_whether_they_are_announced_or_not(known):
@@ -125,7 +125,7 @@ def test_who_cannot_be_known_for_an_outage_is_told_to_come_back_and_not_that_the
     def out_of_order(environ):
         raise OperationalError
 
-    monkeypatch.setattr(senders, "identify", out_of_order)
+    monkeypatch.setattr(sender_name, "identify", out_of_order)
     exchange = ask(Exchange(b"x" * 100 * KIB, content_length=str(100 * KIB)))
     assert exchange.status == 503
     assert int(exchange.headers["retry-after"]) > 0
@@ -135,7 +135,7 @@ def test_a_disk_without_room_for_a_large_body_is_a_503(known, monkeypatch):
     def full(*_):
         raise OSError
 
-    monkeypatch.setattr("config.front.spools.TemporaryFile", full)
+    monkeypatch.setattr("config.http.spool.TemporaryFile", full)
     upload = Exchange(*[b"x" * MIB] * 2, content_length=str(2 * MIB), x_known="1")
     assert ask(upload, front(known=64 * MIB)).status == 503
 
@@ -147,8 +147,8 @@ def test_who_expects_an_answer_before_they_send_gets_it_at_once(known):
 
 @pytest.mark.parametrize("chunks", [[None], [b"x", None], [b"x" * KIB, b"x", None]])
 def test_a_body_that_does_not_arrive_in_time_is_a_408(known, monkeypatch, chunks):
-    monkeypatch.setattr(bodies, "_SECONDS", 0.01)
-    monkeypatch.setattr(bodies, "_DRAIN_SECONDS", 0.01)
+    monkeypatch.setattr(body_reader, "_SECONDS", 0.01)
+    monkeypatch.setattr(body_reader, "_DRAIN_SECONDS", 0.01)
     exchange = ask(Exchange(*chunks, content_length="5000"))
     assert exchange.status == 408
     assert exchange.headers["connection"] == "close"
@@ -157,8 +157,8 @@ def test_a_body_that_does_not_arrive_in_time_is_a_408(known, monkeypatch, chunks
 
 def test_a_body_that_goes_on_arriving_has_more_time(known, monkeypatch):
     """Twenty seconds are enough for the first bytes of any upload, and for no large one."""
-    monkeypatch.setattr(bodies, "_SECONDS", 1)
-    monkeypatch.setattr(bodies, "_DRAIN_SECONDS", 0.01)
+    monkeypatch.setattr(body_reader, "_SECONDS", 1)
+    monkeypatch.setattr(body_reader, "_DRAIN_SECONDS", 0.01)
 
     class Slow(Exchange):
         async def receive(self):
@@ -166,7 +166,7 @@ def test_a_body_that_goes_on_arriving_has_more_time(known, monkeypatch):
             return await super().receive()
 
     def status(bytes_a_second):
-        monkeypatch.setattr(bodies, "_BYTES_A_SECOND", bytes_a_second)
+        monkeypatch.setattr(body_reader, "_BYTES_A_SECOND", bytes_a_second)
         return ask(Slow(*[b"x" * 100] * 10, content_length="1000")).status
 
     assert status(1) == 200  # a second more for each byte
@@ -280,11 +280,11 @@ def test_a_header_with_an_underscore_is_not_taken_for_one_with_a_hyphen(known):
 
 
 def test_threads_are_stuck_once_all_are_taken_and_none_becomes_free(monkeypatch):
-    monkeypatch.setattr(threads, "STUCK_SECONDS", 0)
+    monkeypatch.setattr(request_threads, "STUCK_SECONDS", 0)
     ends = threading.Event()
 
     async def taken(size):
-        pool = threads.Threads(echo, size=size, most=2)
+        pool = request_threads.Threads(echo, size=size, most=2)
         waiting = asyncio.create_task(pool.run(lambda _: ends.wait(HANGS_SECONDS), {}))
         await asyncio.sleep(0)
         was_stuck = pool.are_stuck()

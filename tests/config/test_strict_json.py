@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from config.api.strict_json import MAX_DEPTH, InvalidJSON, content, read, spelling
+from config.http.strict_json import MAX_DEPTH, InvalidJSON, content, read, spelling
 from tests.cases import each_case
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))

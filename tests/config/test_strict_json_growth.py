@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from config.api import strict_json
-from config.api.strict_json import MAX_BYTES, read, spelling
+from config.http import strict_json
+from config.http.strict_json import MAX_BYTES, read, spelling
 from tests.growth import assert_linear
 
 PATTERNS = {

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from accounts.roles import Role
-from config.front.groups import Groups
-from config.front.requests import ORGANIZATION
-from config.front.turns import Busy, Turns
+from config.http.fair_turns import Busy, Turns
+from config.http.messages import ORGANIZATION
+from config.http.request_groups import Groups
 from tests.support.loops import run
 
 

@@ -4,7 +4,7 @@ import difflib
 import json
 import re
 
-from config.api import strict_json
+from config.http import strict_json
 from notices.packs import packs
 from notices.record_paths import Facts
 from tests.cases import each_case

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from config.api import strict_json
+from config.http import strict_json
 from custody import fields, merkle, record_paths
 from custody.fields import Disclosure, Leaf
 

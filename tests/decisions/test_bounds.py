@@ -6,7 +6,7 @@ import json
 import pytest
 
 from accounts.models import AuditEvent
-from config.api import body, strict_json
+from config.http import body, strict_json
 from custody import fields, record_paths
 from custody.models import Entry
 from custody.record_paths import MOST_PATH_BYTES, PathsTooLong

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from accounts import callers
-from config.api import strict_json
+from config.http import strict_json
 from decisions import samples
 from decisions.models import Decision
 from decisions.services import ingest_lines

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from config.api.body import strict_json
+from config.http.body import strict_json
 from notices.models import Notice
 from tests.cases import each_case
 from tests.growth import TIMES, TOLERATED, assert_linear

@@ -11,7 +11,7 @@ import time_machine
 from django.test import Client
 
 from accounts.roles import Role
-from config.api import strict_json
+from config.http import strict_json
 from custody import selectors as custody
 from custody import services, vaults
 from custody.fields import Disclosure

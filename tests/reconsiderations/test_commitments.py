@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.selectors import UnknownSlug
-from config.api import strict_json
 from config.errors import DomainError
+from config.http import strict_json
 from custody.models import Entry
 from decisions import commitments
 from decisions.models import Decision

@@ -12,7 +12,7 @@ from unittest import mock
 
 _SETTINGS = "config.settings"
 _MODULES = [
-    "celery.app.amqp", "celery.bin.celery", "celery.worker.worker", "config.front.application", "config.startup",
+    "celery.app.amqp", "celery.bin.celery", "celery.worker.worker", "config.http.application", "config.startup",
     "config.urls", "django.db.backends.postgresql.base", "granian.cli", "granian.server", "kombu.transport.redis",
     "psycopg_pool", *(f"{app}.tasks" for app in ("accounts", "connectors", "custody", "notices", "retention")),
 ]  # fmt: skip

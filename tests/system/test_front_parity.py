@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from config.front.requests import MOST_OF_STRANGERS
+from config.http.messages import MOST_OF_STRANGERS
 from decisions import samples
 from tests.decisions import test_bad_input, test_bounds, test_bulk, test_ingest, test_records
 from tests.decisions.test_dry_run import UNCLEAR

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
-from config.api.strict_json import MAX_BYTES
+from config.http.strict_json import MAX_BYTES
 from connectors.kinds.base import MachineFault, Source, SourceFault
 from connectors.kinds.faults import step
 from connectors.kinds.store import Page, Stored

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import psycopg
 from psycopg import IsolationLevel, sql
 
-from config.api.strict_json import MAX_BYTES
+from config.http.strict_json import MAX_BYTES
 from connectors.formats import Item
 from connectors.kinds.base import Batch, Cursor, Source, SourceFault
 from connectors.kinds.limits import BATCH_BYTES, BATCH_SECONDS

@@ -8,9 +8,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from pydantic import TypeAdapter, ValidationError
 
 from accounts import selectors
-from config.api import strict_json
-from config.api.strict_json import InvalidJSON
-from config.api.times import Moment
+from config.http import strict_json
+from config.http.strict_json import InvalidJSON
+from config.http.timestamps import Moment
 from config.progress import progress
 from connectors import completeness
 

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts import callers, selectors
 from accounts.models import Organization
-from config.api.responses import dump
+from config.http.json_responses import dump
 from config.progress import progress
 from custody.services import TAKEN, Status
 from decisions import presenters, services

@@ -6,10 +6,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts import callers, selectors
-from config.api import strict_json
-from config.api.responses import dump
-from config.api.strict_json import InvalidJSON
 from config.errors import DomainError, Invalid
+from config.http import strict_json
+from config.http.json_responses import dump
+from config.http.strict_json import InvalidJSON
 from decisions import records
 from notices import presenters, services, warnings
 from notices.packs import Pack, packs

@@ -11,7 +11,7 @@ from django.db import connection
 from accounts import callers
 from accounts.models import AuditEvent
 from accounts.roles import Role
-from config.front.threads import THREADS
+from config.http.request_threads import THREADS
 from custody import selectors, services, signers, vaults, verifier
 from custody.keys import Purpose, keyring
 from custody.models import Entry, Key, SealedObject, WaitingObject

@@ -12,11 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
-from config.front.bodies import Body
-from config.front.groups import Groups
-from config.front.requests import COUNTED, CUT, STRANGER, Answer, Request
-from config.front.spools import Spool
-from config.front.turns import Turns
+from config.http.body_reader import Body
+from config.http.fair_turns import Turns
+from config.http.messages import COUNTED, CUT, STRANGER, Answer, Request
+from config.http.request_groups import Groups
+from config.http.spool import Spool
 
 Environ = dict[str, Any]
 Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.http import HttpRequest, parse_cookie
 
 from config.client_ip import network
-from config.front.requests import ORGANIZATION
+from config.http.messages import ORGANIZATION
 
 _MAX_REMEMBERED = 10_000
 

@@ -6,10 +6,10 @@ from typing import Any
 from django.utils.http import parse_header_parameters
 from rest_framework.request import Request
 
-from config.api import strict_json
-from config.api.responses import JSON
 from config.errors import DomainError, Invalid
-from config.front.requests import CUT, MOST_OF_STRANGERS, STRANGER
+from config.http import strict_json
+from config.http.json_responses import JSON
+from config.http.messages import CUT, MOST_OF_STRANGERS, STRANGER
 
 NDJSON = "application/x-ndjson"
 MAX_UPLOAD_BYTES = 32 * 2**20

@@ -6,14 +6,14 @@ from django.template.loader import render_to_string
 from django.urls import Resolver404, resolve
 
 from config import db, heartbeats, request_log
-from config.api.responses import dump
 from config.errors import RETRY_AFTER_SECONDS
-from config.front import answers, lanes, senders
-from config.front.bodies import Body, BodyBroken, BodyLate, NoRoom, Reader, drain
-from config.front.requests import Answer, Receive, Request, Scope, Send
-from config.front.rooms import Room
-from config.front.threads import Application, Threads, environ_of
-from config.front.turns import Busy
+from config.http import front_answers, lanes, sender_name
+from config.http.body_reader import Body, BodyBroken, BodyLate, NoRoom, Reader, drain
+from config.http.fair_turns import Busy
+from config.http.json_responses import dump
+from config.http.memory_budget import Room
+from config.http.messages import Answer, Receive, Request, Scope, Send
+from config.http.request_threads import Application, Threads, environ_of
 
 log = structlog.get_logger("front")
 
@@ -82,7 +82,7 @@ class Front:
     async def _answer(self, request: Request, receive: Receive, body: Body) -> Answer:
         if request.path == "/healthz" and request.method in ("GET", "HEAD"):
             body.is_complete = True
-            return answers.of_document(request, 200, b'{"status": "ok"}')
+            return front_answers.of_document(request, 200, b'{"status": "ok"}')
         try:
             await self.reader.read(request, receive, body)
             return await self._by_lane(request, body) or await self.threads.answer(request, body)
@@ -116,7 +116,7 @@ class Front:
         return answer
 
     async def _sender(self, request: Request) -> str:
-        return await self.lookups.run(db.fresh(senders.identify), environ_of(request, Body()))
+        return await self.lookups.run(db.fresh(sender_name.identify), environ_of(request, Body()))
 
 
 def _report_end(heart: asyncio.Task[None]) -> None:
@@ -128,8 +128,8 @@ def _report_end(heart: asyncio.Task[None]) -> None:
 def _refusal(request: Request, status: int, sentence: str, headers: Mapping[str, str]) -> Answer:
     _log(request, status, _route(request))
     if request.path.startswith(("/v1/", "/readyz")):
-        return answers.of_document(request, status, dump({"detail": sentence}), headers)
-    return answers.of_page(request, status, render_to_string("error.html", {"exception": sentence}), headers)
+        return front_answers.of_document(request, status, dump({"detail": sentence}), headers)
+    return front_answers.of_page(request, status, render_to_string("error.html", {"exception": sentence}), headers)
 
 
 def _log(request: Request, status: int, route: str | None, **more: str) -> None:

@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.middleware.clickjacking import XFrameOptionsMiddleware
 from django.middleware.security import SecurityMiddleware
 
-from config.api.responses import JSON
-from config.front.requests import Answer, Headers, Request
+from config.http.json_responses import JSON
+from config.http.messages import Answer, Headers, Request
 from config.middleware import ContentSecurityPolicy
 
 

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 
-from config.api.body import MAX_UPLOAD_BYTES, NDJSON
-from config.front.requests import MOST_OF_STRANGERS, Receive, Request
-from config.front.rooms import Room
-from config.front.spools import Spool
+from config.http.body import MAX_UPLOAD_BYTES, NDJSON
+from config.http.memory_budget import Room
+from config.http.messages import MOST_OF_STRANGERS, Receive, Request
+from config.http.spool import Spool
 
 _MOST = 4 * 2**20  # JSON has 1 MiB; a form may have a file of that size, and its fields
 _SECONDS = 20.0

@@ -8,8 +8,8 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from pydantic import BaseModel
 
-from config.api.responses import JSON
-from config.api.schemas import Error, QueryString
+from config.http.json_responses import JSON
+from config.http.schemas import Error, QueryString
 
 DECISION_ID = OpenApiParameter(
     "decision_id", {"type": "string", "minLength": 1, "maxLength": 256}, OpenApiParameter.PATH
@@ -56,7 +56,7 @@ class Schema(AutoSchema):
     """drf-spectacular's view inspection. Views name their operations and answers themselves."""
 
     def map_parsers(self) -> list[str]:
-        return [JSON]  # DRF has no parsers here: config.api.body is the one reader
+        return [JSON]  # DRF has no parsers here: config.http.body is the one reader
 
     def get_description(self) -> str:  # type: ignore[override]
         return ""  # a view's docstring speaks to its maintainers

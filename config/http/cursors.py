@@ -10,8 +10,8 @@ from django.core.exceptions import ValidationError
 from django.db.models import Model, Q, QuerySet
 from pydantic import Field
 
-from config.api.schemas import QueryString
 from config.errors import Invalid
+from config.http.schemas import QueryString
 
 Row = TypeVar("Row", bound=Model)
 

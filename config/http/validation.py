@@ -6,8 +6,8 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from config.api.strict_json import InvalidJSON
 from config.errors import Invalid
+from config.http.strict_json import InvalidJSON
 
 _MOST_PROBLEMS = 100  # who has more of them learns nothing from the rest, and the answer stays small
 _LONGEST_ECHO = 4096  # characters

@@ -6,7 +6,7 @@ answer has one implementation.
 
 from collections.abc import Awaitable, Callable
 
-from config.front.requests import Answer, Request
+from config.http.messages import Answer, Request
 
 Lane = Callable[[Request, bytes], Awaitable[Answer | None]]
 """Takes a request without a query, and its body. None: Django is to answer it."""

@@ -11,8 +11,8 @@ from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
 from config import db
-from config.api.responses import answer
 from config.errors import RETRY_AFTER_SECONDS, DomainError, Invalid, NotAllowed, NotFound
+from config.http.json_responses import answer
 
 log = structlog.get_logger("api")
 

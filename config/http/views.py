@@ -11,11 +11,11 @@ from pydantic import ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from config.api import body, strict_json
-from config.api.responses import JSON, dump
-from config.api.schemas import QueryString, RequestBody
-from config.api.strict_json import InvalidJSON
-from config.api.validation import invalid_json, invalid_model, repeated_parameters
+from config.http import body, strict_json
+from config.http.json_responses import JSON, dump
+from config.http.schemas import QueryString, RequestBody
+from config.http.strict_json import InvalidJSON
+from config.http.validation import invalid_json, invalid_model, repeated_parameters
 
 _MOST_IGNORED = 20
 _LONGEST_IGNORED = 64
@@ -25,7 +25,7 @@ Query = TypeVar("Query", bound=QueryString)
 
 
 class ApiView(APIView):
-    """Raises a `DomainError` for anything wrong with the request; `config.api.errors` answers."""
+    """Raises a `DomainError` for anything wrong with the request; `config.http.error_answers` answers."""
 
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
     ignored: Sequence[str] = ()

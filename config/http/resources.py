@@ -11,9 +11,9 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.viewsets import ViewSetMixin
 
-from config.api import openapi
-from config.api.schemas import QueryString
-from config.api.views import ApiView
+from config.http import openapi
+from config.http.schemas import QueryString
+from config.http.views import ApiView
 
 Operation = TypeVar("Operation", bound=Callable[..., HttpResponseBase])
 Answers = Mapping[Any, Any]
