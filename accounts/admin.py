@@ -18,7 +18,7 @@ from accounts.back_office import (
     caller,
     form_tokens,
     label_of,
-    page_about,
+    object_url,
     refusal,
 )
 from accounts.back_office.forms import InviteForm, KeepKeysForm, KeyForm, MemberForm
@@ -35,17 +35,17 @@ admin.site.site_url = None  # there is no other site
 admin.site.unregister(Group)  # what people may do comes from accounts.roles
 
 _SENT_BEFORE = (
-    "No key was created now: this form was sent already, or is too old. If there is a new key here that nobody kept, "
+    "No key was created: this form was sent before, or is too old. If the list has a new key that you did not copy, "
     "revoke it and create another."
 )
 
 
 _MAX_NAMES = 20
-"""In a message; the answer of the API and the audit trail have all."""
+"""Names in a message. The API's answer and the audit trail list all."""
 
 
 def _role(request: HttpRequest) -> Role | None:
-    """The operator's, unless they only run the platform."""
+    """Return the operator's role, or None for an operator who only runs the platform."""
     member = selectors.current_member(request)
     return Role(member.role) if member else None
 
@@ -55,7 +55,7 @@ def _is_owner(request: HttpRequest) -> bool:
 
 
 def _ended(made: Made) -> str:
-    """Say what became of keys and invitations, and who is a member by them and stays."""
+    """Describe which keys and invitations ended or still work, and which members got their role from there."""
     keys = [(f"{key.name[:60]} ({key.key_id})", bool(key.revoked_at)) for key in made.keys]
     invites = [(f"the invitation to {invite.email}", bool(invite.revoked_at)) for invite in made.invites]
     parts = {
@@ -90,7 +90,7 @@ class MemberAdmin(ReadOnlyAdmin):
             *super().get_urls(),
         ]
 
-    def more(self, request: HttpRequest, row: Member) -> dict[str, Any]:
+    def row_context(self, request: HttpRequest, row: Member) -> dict[str, Any]:
         form = MemberForm(by_owner=_is_owner(request), initial={"role": row.role})
         removal = KeepKeysForm(auto_id="removal-%s")
         made = lineage.of_member(row)
@@ -99,7 +99,7 @@ class MemberAdmin(ReadOnlyAdmin):
         return {"form": form, "removal": removal, "made": made, "refusal": self._refusal(request, row)}
 
     def change_role(self, request: HttpRequest, pk: int) -> HttpResponse:
-        member, who = self.found(request, pk), caller(request, Permission.MANAGE_MEMBERS)
+        member, who = self.get_row(request, pk), caller(request, Permission.MANAGE_MEMBERS)
         form = MemberForm(request.POST, by_owner=_is_owner(request))
         if not form.is_valid():
             messages.error(request, str(form.errors["role"][0]))
@@ -115,7 +115,7 @@ class MemberAdmin(ReadOnlyAdmin):
         return redirect("admin:accounts_member_change", pk)
 
     def remove(self, request: HttpRequest, pk: int) -> HttpResponse:
-        member, who = self.found(request, pk), caller(request, Permission.MANAGE_MEMBERS)
+        member, who = self.get_row(request, pk), caller(request, Permission.MANAGE_MEMBERS)
         form = KeepKeysForm(request.POST)
         form.is_valid()
         try:
@@ -127,7 +127,7 @@ class MemberAdmin(ReadOnlyAdmin):
         return redirect("admin:accounts_member_changelist")
 
     def _refusal(self, request: HttpRequest, member: Member) -> str:
-        """What the service would refuse, said before somebody tries."""
+        """Return why the service would refuse a change, or ""."""
         owners = Member.objects.for_organization(member.organization_id).filter(role=Role.OWNER)
         if member.role == Role.OWNER and not _is_owner(request):
             return refusal(request, Permission.MANAGE_MEMBERS) or RoleOutOfReach.sentence
@@ -139,7 +139,7 @@ class MemberAdmin(ReadOnlyAdmin):
 @admin.register(Invite)
 class InviteAdmin(ReadOnlyAdmin):
     needed = Permission.MANAGE_MEMBERS
-    nothing = "Nobody has been invited yet."
+    nothing = "No invitations yet."
     list_display = ("email", "role", "status", "invited_by", "created_at", "expires_at")
     fields = ("email", "role", "status", "invited_by", "created_at", "expires_at", "accepted_at", "revoked_at")
     labels = {"created_at": "sent", "expires_at": "expires", "accepted_at": "accepted", "revoked_at": "withdrawn"}
@@ -160,7 +160,7 @@ class InviteAdmin(ReadOnlyAdmin):
             *super().get_urls(),
         ]
 
-    def more(self, request: HttpRequest, row: Invite) -> dict[str, Any]:
+    def row_context(self, request: HttpRequest, row: Invite) -> dict[str, Any]:
         return {"refusal": self._refusal(request, row)}
 
     def invite(self, request: HttpRequest) -> HttpResponse:
@@ -182,9 +182,9 @@ class InviteAdmin(ReadOnlyAdmin):
         )
 
     def withdraw(self, request: HttpRequest, pk: int) -> HttpResponse:
-        found, who = self.found(request, pk), caller(request, Permission.MANAGE_MEMBERS)
+        row, who = self.get_row(request, pk), caller(request, Permission.MANAGE_MEMBERS)
         try:
-            invites.revoke_invite(caller=who, invite=found)
+            invites.revoke_invite(caller=who, invite=row)
         except RoleOutOfReach as refused:
             messages.error(request, refused.sentence)
         else:
@@ -226,17 +226,17 @@ class ApiKeyAdmin(ReadOnlyAdmin):
             *super().get_urls(),
         ]
 
-    def more(self, request: HttpRequest, row: ApiKey) -> dict[str, Any]:
+    def row_context(self, request: HttpRequest, row: ApiKey) -> dict[str, Any]:
         revoked = "This key is revoked already." if row.revoked_at else ""
         return {"refusal": revoked or refusal(request, Permission.MANAGE_KEYS), "made": lineage.of_key(row)}
 
     def create(self, request: HttpRequest) -> HttpResponse:
-        """The key is in this answer to the form, and nowhere else."""
+        """Create a key. Only this answer to the form shows it."""
         if request.method == "POST":
             who = caller(request, Permission.MANAGE_KEYS)
             form = KeyForm(request.POST, by=who.role)
             if form.is_valid():
-                if not form_tokens.is_sent_first(request, form.cleaned_data["form_token"]):
+                if not form_tokens.use_token(request, form.cleaned_data["form_token"]):
                     messages.error(request, _SENT_BEFORE)
                     return redirect("admin:accounts_apikey_changelist")
                 name, role = form.cleaned_data["name"], Role(form.cleaned_data["role"])
@@ -253,7 +253,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         return self.page(request, "admin/form_page.html", "Create a key", status=422 if form.errors else 200, **shown)
 
     def revoke(self, request: HttpRequest, pk: int) -> HttpResponse:
-        key, who = self.found(request, pk), caller(request, Permission.MANAGE_KEYS)
+        key, who = self.get_row(request, pk), caller(request, Permission.MANAGE_KEYS)
         made = services.revoke_api_key(caller=who, key=key)
         messages.success(request, f"The key stops working within a second. {_ended(made)}".strip())
         return redirect("admin:accounts_apikey_change", pk)
@@ -280,5 +280,5 @@ class AuditEventAdmin(ReadOnlyAdmin):
     def details(self, row: AuditEvent) -> str:
         return json.dumps(row.detail, ensure_ascii=False) if row.detail else "-"
 
-    def more(self, request: HttpRequest, row: AuditEvent) -> dict[str, Any]:
-        return {"about": page_about(request, row.object_kind, row.object_id)}
+    def row_context(self, request: HttpRequest, row: AuditEvent) -> dict[str, Any]:
+        return {"about": object_url(request, row.object_kind, row.object_id)}

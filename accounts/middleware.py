@@ -14,6 +14,6 @@ class EndStaleSessions:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         # A request without a session cookie, as a machine sends it, touches no table here.
-        if request.COOKIES and sessions.is_signed_in(request) and not sessions.seen(request=request):
+        if request.COOKIES and sessions.is_signed_in(request) and not sessions.touch(request=request):
             sessions.sign_out(request=request)
         return self.get_response(request)

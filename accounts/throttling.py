@@ -43,7 +43,7 @@ class Limit(BaseThrottle):
 
 def caller_may_ask(caller: Caller) -> bool:
     """Count one request of a caller; False if that was one too many."""
-    return within(f"caller:{caller.actor.kind}:{caller.actor.id}", settings.REQUESTS_PER_MINUTE)
+    return admit(f"caller:{caller.actor.kind}:{caller.actor.id}", settings.REQUESTS_PER_MINUTE)
 
 
 def count_refused_credentials(request: HttpRequest) -> None:
@@ -53,10 +53,10 @@ def count_refused_credentials(request: HttpRequest) -> None:
 
 
 def _stranger_may_ask(request: HttpRequest) -> bool:
-    return within(f"network:{client_ip.network(request)}", settings.ANONYMOUS_REQUESTS_PER_MINUTE)
+    return admit(f"network:{client_ip.network(request)}", settings.ANONYMOUS_REQUESTS_PER_MINUTE)
 
 
-def within(who: str, limit: int) -> bool:
+def admit(who: str, limit: int) -> bool:
     """Count one request of `who`; False if that was more than `limit` in this minute. A limit of 0 is none."""
     if not limit:
         return True

@@ -155,7 +155,7 @@ class ConnectorAdmin(EditingPages):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         return super().changelist_view(request, {"reason": refusal(request, self.needed)})
 
-    def more(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+    def row_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         return {
             "reason": refusal(request, self.needed),
             "not_polled": row.why_not_polled,
@@ -165,12 +165,12 @@ class ConnectorAdmin(EditingPages):
         }
 
     def test(self, request: HttpRequest, pk: int) -> HttpResponse:
-        row = self.found(request, pk)
+        row = self.get_row(request, pk)
         found = self.tested(request, row.kind, row.config, row.secret_ref)
         return self.page(request, "connectors/tested.html", f"Test of {row}", row=row, **found)
 
     def act(self, request: HttpRequest, pk: int, action: str, item: int | None = None) -> HttpResponse:
-        row, who = self.found(request, pk), caller(request, self.needed)
+        row, who = self.get_row(request, pk), caller(request, self.needed)
         if action not in _ACTIONS or (item is not None and action not in _OF_ITEMS):
             raise Http404
         chosen = {} if item is None else {"items": [item]}

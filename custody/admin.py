@@ -10,7 +10,7 @@ from django.utils.text import Truncator
 from django.views.decorators.http import require_POST
 
 from accounts import selectors
-from accounts.back_office import ReadOnlyAdmin, TimeRange, caller, page_of, refusal
+from accounts.back_office import ReadOnlyAdmin, TimeRange, caller, refusal, row_url
 from accounts.roles import Permission
 from custody import disposal_pages, record_types, services, storage_targets
 from custody import selectors as selectors_of_custody
@@ -57,12 +57,12 @@ class EntryAdmin(CloudPages):
     def vault(self, row: Entry) -> str:
         return row.target.get_provider_display()
 
-    def more(self, request: HttpRequest, row: Entry) -> dict[str, Any]:
+    def row_context(self, request: HttpRequest, row: Entry) -> dict[str, Any]:
         page = record_types.get(row.kind).page
         disposed = row.state == Entry.State.DISPOSED
         disposal = selectors_of_custody.disposal_of(row.organization_id, row.pk) if disposed else None
         return {
-            "about": page_of(request, page.model, **{page.column: row.pk}),
+            "about": row_url(request, page.model, **{page.column: row.pk}),
             "disposal": disposal_pages.facts(disposal) if disposal else None,
         }
 
@@ -131,12 +131,12 @@ class KeyAdmin(ReadOnlyAdmin):
             *super().get_urls(),
         ]
 
-    def more(self, request: HttpRequest, row: Key) -> dict[str, Any]:
+    def row_context(self, request: HttpRequest, row: Key) -> dict[str, Any]:
         return {"outage": KeyOutage.objects.for_organization(row.organization_id).filter(key=row).first()}
 
     def public(self, request: HttpRequest, pk: int) -> HttpResponse:
         """The public half of a signing key, with which anybody checks receipts."""
-        key = self.found(request, pk)
+        key = self.get_row(request, pk)
         if not key.public_pem:
             raise Http404
         name = f'attachment; filename="signing-key-{key.key_id[:16]}.pem"'

@@ -45,7 +45,7 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
         yield Need(
             text="records sealed, but not in their vault after a minute",
             one="record sealed, but not in its vault after a minute",
-            count=sum(capped_counts((entries.filter(state=state) for state in _NOT_STORED), lists.MOST)),
+            count=sum(capped_counts((entries.filter(state=state) for state in _NOT_STORED), lists.MAX_ROWS)),
             url=reverse("admin:custody_entry_changelist") + "?state=waiting",
             urgent=True,
         )

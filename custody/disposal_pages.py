@@ -39,10 +39,10 @@ class OrDisposed(ReadOnlyAdmin):
         """The disposal with which the row went."""
         return disposal_named(request, pk)
 
-    def found(self, request: HttpRequest, pk: object) -> Any:
+    def get_row(self, request: HttpRequest, pk: object) -> Any:
         """Raises Disposed, and as for all pages."""
         try:
-            return super().found(request, pk)
+            return super().get_row(request, pk)
         except Http404:
             if disposal := self.disposal_of(request, pk):
                 raise Disposed(disposal) from None

@@ -13,7 +13,7 @@ from django.urls import URLPattern, path, reverse
 from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts import selectors
-from accounts.back_office import RecentValues, TimeRange, beginning, caller, moment, refusal
+from accounts.back_office import RecentValues, TimeRange, caller, moment, refusal, starting_with
 from accounts.roles import Permission
 from config.errors import Fault
 from config.http.json_responses import JSON
@@ -76,7 +76,7 @@ class DecisionAdmin(OrDisposed):
         if not term:
             return rows, False
         record_id = _uuid(term)
-        return beginning(rows, self.search_fields, term, *([record_id] if record_id else [])), False
+        return starting_with(rows, self.search_fields, term, *([record_id] if record_id else [])), False
 
     @admin.display(description="system")
     def system(self, row: Decision) -> str:
@@ -179,9 +179,9 @@ class DecisionAdmin(OrDisposed):
         )
 
     def _decision(self, request: HttpRequest, pk: str) -> Decision:
-        found = self.found(request, pk)
-        rows = Decision.objects.for_organization(found.organization_id)
-        return rows.select_related("record", "reconsiders", "first").get(pk=found.pk)
+        row = self.get_row(request, pk)
+        rows = Decision.objects.for_organization(row.organization_id)
+        return rows.select_related("record", "reconsiders", "first").get(pk=row.pk)
 
     def _page(
         self,
@@ -248,7 +248,7 @@ class ReconsiderationAdmin(OrDisposed):
     ) -> tuple[QuerySet[Reconsideration], bool]:
         term = search_term.strip()
         rows = queryset.filter(first__organization=F("organization"))  # with which its index begins
-        return beginning(rows, self.search_fields, term) if term else queryset, False
+        return starting_with(rows, self.search_fields, term) if term else queryset, False
 
     @admin.display(description="of")
     def of(self, row: Reconsideration) -> str:
@@ -267,7 +267,7 @@ class ReconsiderationAdmin(OrDisposed):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         try:
-            return redirect(_address(self.found(request, object_id)))
+            return redirect(_address(self.get_row(request, object_id)))
         except Disposed as gone:
             return page_of(gone)
 

@@ -79,7 +79,7 @@ class HoldAdmin(ReadOnlyAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         return super().changelist_view(request, {"reason": refusal(request, Permission.MANAGE_HOLDS)})
 
-    def more(self, request: HttpRequest, row: Hold) -> dict[str, Any]:
+    def row_context(self, request: HttpRequest, row: Hold) -> dict[str, Any]:
         rows = Decision.objects.for_organization(row.organization_id)
         return {
             "decision": db.only(rows.filter(pk=row.root)) if row.root else None,
@@ -115,12 +115,12 @@ class HoldAdmin(ReadOnlyAdmin):
         return self._form(request, f"Hold {decision.decision_id}", form, decision=decision)
 
     def lift(self, request: HttpRequest, pk: int) -> HttpResponse:
-        row: Hold = self.found(request, pk)
+        row: Hold = self.get_row(request, pk)
         if request.method != "POST":
             return redirect(_HOLD, pk)
         operator, form = caller(request, Permission.MANAGE_HOLDS), LiftForm(request.POST)
         if not form.is_valid():
-            context = {"row": row, "facts": self.facts(row), **self.more(request, row), "form": form}
+            context = {"row": row, "facts": self.facts(row), **self.row_context(request, row), "form": form}
             return self.page(request, self.row_template, str(row), status=422, **context)
         try:
             services.lift_hold(caller=operator, hold=row, because=form.cleaned_data["because"])

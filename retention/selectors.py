@@ -6,7 +6,7 @@ from collections.abc import Collection
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from accounts.back_office.lists import MOST
+from accounts.back_office.lists import MAX_ROWS
 from config import db
 from config.errors import Fault
 from custody import journal
@@ -47,16 +47,16 @@ def count_held(organization_id: uuid.UUID) -> int:
     """How many families are held, counted no further than lists are."""
     rows, found = Decision.objects.for_organization(organization_id), set[uuid.UUID]()
     for some in rules.together(rules.holds_in_force(organization_id)):
-        found.update(rules.roots_of(rows.filter(rules.covered_by(some)))[: MOST + 1])
-        if len(found) > MOST:
+        found.update(rules.roots_of(rows.filter(rules.covered_by(some)))[: MAX_ROWS + 1])
+        if len(found) > MAX_ROWS:
             break
-    return min(len(found), MOST + 1)
+    return min(len(found), MAX_ROWS + 1)
 
 
 def count_families(organization_id: uuid.UUID, wanted: Q) -> int:
-    """In how many families a decision matches, counted no further than lists are: MOST + 1 stands for any more."""
+    """Return how many families have a matching decision. MAX_ROWS + 1 means "more than MAX_ROWS"."""
     rows = Decision.objects.for_organization(organization_id).filter(wanted)
-    return rules.roots_of(rows)[: MOST + 1].count()
+    return rules.roots_of(rows)[: MAX_ROWS + 1].count()
 
 
 def count_covered(hold: Hold) -> int:

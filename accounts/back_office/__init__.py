@@ -1,7 +1,15 @@
 """What the pages of the back office have in common. Apps build their pages on it, and place needs and charts."""
 
-from accounts.back_office.lists import ExactValue, RecentValues, TimeRange, View, beginning, capped_count, capped_counts
-from accounts.back_office.pages import ReadOnlyAdmin, label_of, moment, page_about, page_of, register_page
+from accounts.back_office.lists import (
+    ExactValue,
+    RecentValues,
+    TimeRange,
+    View,
+    capped_count,
+    capped_counts,
+    starting_with,
+)
+from accounts.back_office.pages import ReadOnlyAdmin, label_of, moment, object_url, register_page, row_url
 from accounts.back_office.permissions import caller, may, may_look, refusal
 from accounts.back_office.start_page import Bar, Chart, Need, register_charts, register_needs
 
@@ -14,7 +22,6 @@ __all__ = [
     "RecentValues",
     "TimeRange",
     "View",
-    "beginning",
     "caller",
     "capped_count",
     "capped_counts",
@@ -22,10 +29,11 @@ __all__ = [
     "may",
     "may_look",
     "moment",
-    "page_about",
-    "page_of",
+    "object_url",
     "refusal",
     "register_charts",
     "register_needs",
     "register_page",
+    "row_url",
+    "starting_with",
 ]

@@ -19,7 +19,7 @@ def form_token(request: HttpRequest) -> str:
     return token
 
 
-def is_sent_first(request: HttpRequest, token: str) -> bool:
+def use_token(request: HttpRequest, token: str) -> bool:
     """Whether a form with this token comes for the first time; of two that come at once, one does."""
     with transaction.atomic():
         kept = db.only(Session.objects.select_for_update().filter(pk=request.session.session_key))

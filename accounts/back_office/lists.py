@@ -1,4 +1,4 @@
-"""Lists that stay fast however many rows there are: capped counts, and filters that read no more than they show."""
+"""Lists that stay fast at any number of rows: counts have a cap, and filters read no more than they show."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,47 +20,46 @@ from django.utils.functional import cached_property
 
 from config import lookups  # noqa: F401  it registers `begins`
 
-MOST = 1000
+MAX_ROWS = 1000
 _CHOICES = 12
 
 
 def capped_count(rows: QuerySet[Any]) -> int:
-    """How many rows there are; MOST + 1 stands for any more than MOST. One query, which reads no further."""
-    return rows.order_by().values("pk")[: MOST + 1].count()
+    """Count the rows in one query, which stops at MAX_ROWS + 1. That number means "more than MAX_ROWS"."""
+    return rows.order_by().values("pk")[: MAX_ROWS + 1].count()
 
 
-def capped_counts(lists: Iterable[QuerySet[Any]], most: int) -> list[int]:
-    """How many rows there are in each of several lists, in one query that reads no more than `most` + 1 of each;
-    `most` + 1 stands for any more."""
-    limited = [rows.order_by().values("pk")[: most + 1].query.sql_with_params() for rows in lists]
+def capped_counts(lists: Iterable[QuerySet[Any]], limit: int) -> list[int]:
+    """Count the rows of several lists in one query, which stops at `limit` + 1 of each list."""
+    limited = [rows.order_by().values("pk")[: limit + 1].query.sql_with_params() for rows in lists]
     counts = ", ".join(f"(SELECT COUNT(*) FROM ({sql}) AS counted)" for sql, _ in limited)  # noqa: S608
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {counts}", [each for _, parameters in limited for each in parameters])
+        cursor.execute(f"SELECT {counts}", [parameter for _, parameters in limited for parameter in parameters])
         return list(cursor.fetchone())
 
 
-def beginning(rows: QuerySet[Any], columns: Iterable[str], text: str, *keys: Any) -> QuerySet[Any]:
-    """The rows in which one of the columns begins with a text, in the order of `rows`; of more than MOST in a column,
-    the last by spelling.
+def starting_with(rows: QuerySet[Any], columns: Iterable[str], text: str, *keys: Any) -> QuerySet[Any]:
+    """Filter to rows in which one of the columns begins with a text, and keep their order.
 
-    One query for each column, which an index of it answers. As alternatives in one query they would read every row.
+    Of each column, at most MAX_ROWS + 1 matches count, the last by spelling. Each column takes one query, which its
+    index answers. One query with alternatives would read every row.
 
     Args:
         rows: ordered by columns.
-        keys: those of rows to be found anyway.
+        keys: primary keys of further rows to include.
     """
-    found = {*keys}
+    matches = {*keys}
     for column in columns:
         begun = rows.filter(**{f"{column}__begins": text}).order_by(f"-{column}")
-        found |= {*begun.values_list("pk", flat=True)[: MOST + 1]}
+        matches |= {*begun.values_list("pk", flat=True)[: MAX_ROWS + 1]}
     first, *others = map(str, rows.query.order_by)
-    # By an expression: by the column itself PostgreSQL would walk along its index until it has met enough of them.
+    # An expression keeps PostgreSQL from walking the index of the column itself until it has met enough matches.
     order = Coalesce(first.lstrip("-"), first.lstrip("-"))
-    return rows.filter(pk__in=found).order_by(order.desc() if first.startswith("-") else order.asc(), *others)
+    return rows.filter(pk__in=matches).order_by(order.desc() if first.startswith("-") else order.asc(), *others)
 
 
 class CappedPaginator(Paginator):
-    """Counts, and leads to, the first MOST rows. Whoever looks for another filters or searches."""
+    """Pages of the first MAX_ROWS rows. Filters and the search reach the other rows."""
 
     @cached_property
     def count(self) -> int:
@@ -68,15 +67,15 @@ class CappedPaginator(Paginator):
 
     @property
     def has_more(self) -> bool:
-        return self.count > MOST
+        return self.count > MAX_ROWS
 
     @cached_property
     def num_pages(self) -> int:
-        return max(1, ceil(min(self.count, MOST) / self.per_page))
+        return max(1, ceil(min(self.count, MAX_ROWS) / self.per_page))
 
 
 class _Filter(FieldListFilter):
-    """A filter with a small form beside its links. `hidden` keeps what else is asked for."""
+    """A filter with a small form beside its links. `hidden` holds the other parameters of the request."""
 
     def __init__(self, field: Any, request: HttpRequest, params: Any, model: Any, model_admin: Any, field_path: str):
         super().__init__(field, request, params, model, model_admin, field_path)
@@ -85,7 +84,7 @@ class _Filter(FieldListFilter):
         self.hidden = [(name, value) for name, value in request.GET.items() if name not in forgotten]
 
     def _asked(self, name: str) -> str:
-        """The last value given for a parameter."""
+        """Return the last value given for a parameter."""
         given: Any = self.used_parameters.get(name)
         return given[-1] if given else ""
 
@@ -94,7 +93,7 @@ class _Filter(FieldListFilter):
 
 
 class ExactValue(_Filter):
-    """One value of a column, which is entered in a field. Use it in `list_filter` as `("column", ExactValue)`."""
+    """One value of a column, entered in a field. Use it in `list_filter` as `("column", ExactValue)`."""
 
     template = "admin/filter_values.html"
     known: Sequence[str] = ()
@@ -121,20 +120,20 @@ class ExactValue(_Filter):
 
 
 class RecentValues(ExactValue):
-    """Exact values of a column: the most frequent of the newest MOST rows as links, and a field for any other.
+    """Exact values of a column: the most frequent of the newest MAX_ROWS rows as links, and a field for any other.
 
-    Use it in `list_filter` as `("column", RecentValues)`. It costs one query that ends after MOST rows.
+    Use it in `list_filter` as `("column", RecentValues)`. It costs one query, which ends after MAX_ROWS rows.
     """
 
     def __init__(self, field: Any, request: HttpRequest, params: Any, model: Any, model_admin: Any, field_path: str):
         super().__init__(field, request, params, model, model_admin, field_path)
         newest = model_admin.get_queryset(request).order_by(*model_admin.ordering)
-        found = Counter(newest.values_list(field_path, flat=True)[:MOST])
-        self.known = sorted(str(value) for value, _ in found.most_common(_CHOICES) if value)
+        counter = Counter(newest.values_list(field_path, flat=True)[:MAX_ROWS])
+        self.known = sorted(str(value) for value, _ in counter.most_common(_CHOICES) if value)
 
 
 class TimeRange(_Filter):
-    """A column's time: today, the last days, or from one day to another, both included; days are those of UTC.
+    """A range of a column's time: today, the last days, or from one day to another, both included. Days are UTC.
 
     Use it in `list_filter` as `("column", TimeRange)`.
     """
@@ -171,7 +170,7 @@ class TimeRange(_Filter):
 
 
 class View(SimpleListFilter):
-    """A choice between views of a list, of which the first, named by `usual`, is shown where none is chosen."""
+    """A choice between views of a list. The first, named by `usual`, is the default."""
 
     usual: str
 
@@ -186,13 +185,13 @@ def _midnight() -> datetime:
 
 
 def _day(text: str) -> datetime | None:
-    """The beginning of a day written as a date field writes it. Raises IncorrectLookupParameters."""
+    """Return the start of a day in the format of a date field. Raises IncorrectLookupParameters."""
     if not text:
         return None
     try:
-        found = parse_date(text)
-        if found is None or found.year > 9998:
+        day = parse_date(text)
+        if day is None or day.year > 9998:
             raise ValueError
-        return datetime.combine(found, time(), UTC)
+        return datetime.combine(day, time(), UTC)
     except ValueError:
         raise IncorrectLookupParameters(text) from None

@@ -93,17 +93,17 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        row = self.found(request, object_id)
+        row = self.get_row(request, object_id)
         if request.method not in ("GET", "HEAD"):
             return HttpResponseNotAllowed(["GET", "HEAD"])
-        context = {"row": row, "facts": self.facts(row), **self.more(request, row)}
+        context = {"row": row, "facts": self.facts(row), **self.row_context(request, row)}
         return self.page(request, self.row_template, str(row), **context)
 
-    def more(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+    def row_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         """What `row_template` shows beyond the facts."""
         return {}
 
-    def found(self, request: HttpRequest, pk: object) -> Any:
+    def get_row(self, request: HttpRequest, pk: object) -> Any:
         """A row of the organization. Raises Http404 for any other, PermissionDenied for a role that may not look."""
         if not self.has_view_permission(request):
             raise PermissionDenied
@@ -175,15 +175,15 @@ def register_page(kind: str, model: type[Model], column: str = "pk") -> None:
     _PAGES[kind] = (model, column)
 
 
-def page_about(request: HttpRequest, kind: str, row_id: object) -> str:
-    """The address of the page of what the audit trail names; "" as for `page_of`, and for other kinds."""
+def object_url(request: HttpRequest, kind: str, row_id: object) -> str:
+    """The address of the page of what the audit trail names; "" as for `row_url`, and for other kinds."""
     if kind not in _PAGES:
         return ""
     model, column = _PAGES[kind]
-    return page_of(request, model, **{column: row_id})
+    return row_url(request, model, **{column: row_id})
 
 
-def page_of(request: HttpRequest, model: type[Model], **lookup: object) -> str:
+def row_url(request: HttpRequest, model: type[Model], **lookup: object) -> str:
     """The address of the page of one row; "" if there is none, or none that the operator may look at."""
     pages = admin.site._registry[model]
     if not pages.has_view_permission(request):

@@ -15,7 +15,7 @@ class Need:
     Attributes:
         text: what it is, to be read after the count: "notices past their deadline".
         one: the same after a count of one: "notice past its deadline".
-        count: how many, as `capped_count` counts them: more than MOST is shown as "1,000+".
+        count: how many, as `capped_count` counts them: more than MAX_ROWS is shown as "1,000+".
         url: the page on which it can be seen to.
         urgent: whether somebody is harmed by waiting.
     """

@@ -84,5 +84,5 @@ def revoke_api_key(*, caller: Caller, key: ApiKey) -> Made:
         made = lineage.of_key(key)
         lineage.end(caller=caller, keys=made.keys, invites=made.invites, with_key=key.key_id)
         made = made._replace(members=lineage.of_key(key).members)  # an invitation was perhaps accepted meanwhile
-        lineage.end(caller=caller, keys=[key], **lineage.named(made.members))
+        lineage.end(caller=caller, keys=[key], **lineage.member_detail(made.members))
     return made

@@ -123,7 +123,7 @@ def end(*, caller: Caller, keys: Iterable[ApiKey] = (), invites: Iterable[Invite
                 _audit("invite.revoked", caller, "invite", invite.pk, detail)
 
 
-def named(members: Iterable[Member]) -> dict[str, Any]:
+def member_detail(members: Iterable[Member]) -> dict[str, Any]:
     """Return the detail that names members in the audit trail, empty without members."""
     numbers = [member.pk for member in members]
     return {"members": numbers} if numbers else {}

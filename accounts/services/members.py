@@ -141,7 +141,7 @@ def _end_made(caller: Caller, member: Member, keep_keys: bool) -> Made:
 def _detail(made: Made) -> dict[str, Any]:
     """Return what the audit trail says of keys that outlive this, and of members whose role was given."""
     kept_keys = [key.key_id for key in made.keys if not key.revoked_at]
-    return {**({"kept_keys": kept_keys} if kept_keys else {}), **lineage.named(made.members)}
+    return {**({"kept_keys": kept_keys} if kept_keys else {}), **lineage.member_detail(made.members)}
 
 
 def _locked(caller: Caller, member: Member, *, becomes: Role | None) -> Member:

@@ -76,7 +76,7 @@ def renew(*, request: HttpRequest) -> None:
         SignedInSession.objects.filter(session_key=before).update(session_key=request.session.session_key)
 
 
-def seen(*, request: HttpRequest) -> bool:
+def touch(*, request: HttpRequest) -> bool:
     """Whether this signed-in session still holds, noting that it was used.
 
     It ends when it has been revoked, was idle too long, or is too old.

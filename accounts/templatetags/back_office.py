@@ -62,7 +62,7 @@ register.filter(label_of)
 @register.filter
 def capped(count: int) -> str:
     """A count as `capped_count` gives it: 1,001 is "1,000+"."""
-    return f"{min(count, lists.MOST):,}{'+' if count > lists.MOST else ''}"
+    return f"{min(count, lists.MAX_ROWS):,}{'+' if count > lists.MAX_ROWS else ''}"
 
 
 @register.inclusion_tag("admin/post_button.html", takes_context=True)

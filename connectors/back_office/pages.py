@@ -45,7 +45,7 @@ class EditingPages(ReadOnlyAdmin):
             return self._shown(request, kind, ConnectorForm(kinds.kind(kind), initial={"form_token": token}))
         who, form = caller(request, self.needed), ConnectorForm(kinds.kind(kind), request.POST)
         if form.is_valid() and "save" in request.POST:
-            if not form_tokens.is_sent_first(request, form.cleaned_data["form_token"]):
+            if not form_tokens.use_token(request, form.cleaned_data["form_token"]):
                 messages.error(request, _SENT_BEFORE)
                 return redirect(_LIST)
             made = services.create_connector(
@@ -59,7 +59,7 @@ class EditingPages(ReadOnlyAdmin):
         return self._shown(request, kind, form)
 
     def edit(self, request: HttpRequest, pk: int) -> HttpResponse:
-        row: Connector = self.found(request, pk)
+        row: Connector = self.get_row(request, pk)
         kind = kinds.kind(row.kind)
         if request.method != "POST":
             return self._shown(request, row.kind, ConnectorForm(kind, connector=row), row)

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from accounts.back_office import Need, may_look
-from accounts.back_office.lists import MOST
+from accounts.back_office.lists import MAX_ROWS
 from accounts.models import Organization
 from accounts.roles import Permission
 from connectors import selectors
@@ -22,7 +22,7 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
         page = reverse("admin:decisions_decision_changelist")
         yield _need("system", "systems", "that used to send decisions and stopped", systems, page)
     if may_look(request, Permission.MANAGE_CONNECTORS):
-        rows = list(selectors.in_need(organization.pk)[: MOST + 1])
+        rows = list(selectors.in_need(organization.pk)[: MAX_ROWS + 1])
         page = reverse("admin:connectors_connector_changelist")
         for what, state, found in (
             ("that stopped", "stopped", [row for row in rows if row.stopped_at]),

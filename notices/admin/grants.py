@@ -72,7 +72,7 @@ class AuthorityGrantAdmin(ReadOnlyAdmin):
         return self.page(request, "notices/form.html", "Grant authority to approve", status=status, form=form)
 
     def revoke(self, request: HttpRequest, pk: int) -> HttpResponse:
-        grant = self.found(request, pk)
+        grant = self.get_row(request, pk)
         if request.method == "POST":
             services.revoke_grant(caller=caller(request, Permission.GRANT_AUTHORITY), grant=grant)
             messages.success(request, "Revoked. Approvals made with it stand.")

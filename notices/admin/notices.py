@@ -235,7 +235,7 @@ class NoticeAdmin(OrDisposed):
         return self._review(request, notice, reason.sentence, reason.status)
 
     def _notice(self, request: HttpRequest, pk: Any) -> Notice:
-        row = self.found(request, pk)
+        row = self.get_row(request, pk)
         return selectors.notice(row.organization_id, str(row.pk))
 
     def _review(

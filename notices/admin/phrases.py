@@ -54,7 +54,7 @@ class PhraseAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         locked = bool(refusal(request, Permission.MANAGE_NOTICES))
-        return self._form(request, PhraseForm(instance=self.found(request, object_id), locked=locked))
+        return self._form(request, PhraseForm(instance=self.get_row(request, object_id), locked=locked))
 
     def put(self, request: HttpRequest) -> HttpResponse:
         """Add a phrase, or replace the one of the same key and language."""
@@ -78,7 +78,7 @@ class PhraseAdmin(ReadOnlyAdmin):
         return self.page(request, "notices/form.html", "Import phrases", status=status, form=form, note=note)
 
     def remove(self, request: HttpRequest, pk: int) -> HttpResponse:
-        phrase = self.found(request, pk)
+        phrase = self.get_row(request, pk)
         if request.method == "POST":
             services.remove_phrase(caller=caller(request, Permission.MANAGE_NOTICES), phrase=phrase)
             messages.success(request, "Removed; drafts that exist keep their words.")

@@ -87,10 +87,10 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        return self._page(request, self.found(request, object_id))
+        return self._page(request, self.get_row(request, object_id))
 
     def close(self, request: HttpRequest, pk: int) -> HttpResponse:
-        review_request = self.found(request, pk)
+        review_request = self.get_row(request, pk)
         address = redirect("admin:notices_reviewrequest_change", pk)
         if request.method != "POST":
             return address

@@ -31,7 +31,7 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
         page = reverse("admin:notices_reviewrequest_changelist")
         requests = selectors.unfinished_requests(organization.pk)
         kinds = (requests.filter(due_at__lt=timezone.now()), requests.waiting(), requests.to_be_told())
-        late, asked, untold = capped_counts(kinds, lists.MOST)
+        late, asked, untold = capped_counts(kinds, lists.MAX_ROWS)
         yield Need("answers to people are late", "answer to a person is late", late, page, urgent=True)
         yield Need("people asked for a review", "person asked for a review", asked, page)
         yield Need(
@@ -47,10 +47,12 @@ def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
     if not may_look(request, Permission.READ_DECISIONS):
         return
     rows = Notice.with_disposed.for_organization(organization)
-    counts = capped_counts((rows.filter(state=state) for state in Notice.State), lists.MOST)
-    each = zip(Notice.State, counts, strict=True)
+    counts = capped_counts((rows.filter(state=state) for state in Notice.State), lists.MAX_ROWS)
+    states = zip(Notice.State, counts, strict=True)
     bars = (
-        [Bar.capped(str(state.label).capitalize(), count, lists.MOST) for state, count in each] if any(counts) else []
+        [Bar.capped(str(state.label).capitalize(), count, lists.MAX_ROWS) for state, count in states]
+        if any(counts)
+        else []
     )
     yield Chart("Notices", bars, reverse("admin:notice-report"), "By state.")
 

@@ -29,13 +29,13 @@ def _standing_clock() -> Iterator[None]:
 def flood(networks: range) -> None:
     """A request of each of these other networks."""
     for number in networks:
-        throttling.within(f"network:2001:db8:{number // 65536:x}:{number % 65536:x}::/64", 120)
+        throttling.admit(f"network:2001:db8:{number // 65536:x}:{number % 65536:x}::/64", 120)
 
 
 def test_an_address_that_had_its_requests_is_not_forgotten_for_ten_thousand_others():
-    assert [throttling.within("network:192.0.2.1", 3) for _ in range(4)] == [True] * 3 + [False]
+    assert [throttling.admit("network:192.0.2.1", 3) for _ in range(4)] == [True] * 3 + [False]
     flood(range(10_000))
-    assert not throttling.within("network:192.0.2.1", 3)
+    assert not throttling.admit("network:192.0.2.1", 3)
 
 
 @pytest.mark.once

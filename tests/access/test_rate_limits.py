@@ -173,5 +173,5 @@ def test_a_redis_that_does_not_answer_is_not_waited_for_at_each_request(settings
 
     monkeypatch.setattr(throttling.cache, "add", hang)
     monkeypatch.setattr(throttling, "_counts_again", 0.0)
-    assert all(throttling.within("somebody", 1) for _ in range(10))
+    assert all(throttling.admit("caller:key:1", 1) for _ in range(10))
     assert len(asked) == 1

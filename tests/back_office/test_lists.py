@@ -67,7 +67,7 @@ def test_a_list_takes_the_same_queries_for_one_row_and_for_ten(api, signed_in, s
 
 @pytest.fixture
 def capped_at_three(monkeypatch):
-    monkeypatch.setattr(lists, "MOST", 3)
+    monkeypatch.setattr(lists, "MAX_ROWS", 3)
 
 
 def test_a_count_reads_no_further_than_it_shows(api, signed_in, capped_at_three):
@@ -158,7 +158,7 @@ def test_where_nothing_is_found_the_page_says_so_and_leads_back(four, signed_in)
 def test_a_list_without_rows_says_where_rows_come_from(organization, signed_in):
     browser = signed_in(Role.OWNER)
     assert "No decision has come in yet." in browser.get(DECISIONS).content.decode()
-    assert "Nobody has been invited yet." in browser.get("/admin/accounts/invite/").content.decode()
+    assert "No invitations yet." in browser.get("/admin/accounts/invite/").content.decode()
 
 
 # ── filters ──

@@ -250,7 +250,7 @@ def test_a_form_that_is_sent_again_makes_no_second_key(signed_in):
     for sent in (form, {**form, "form_token": ""}, {**form, "form_token": "made-up"}):
         answer = browser.post(CREATE, sent)
         assert (answer.status_code, answer["Location"]) == (302, "/admin/accounts/apikey/")
-        assert told(browser).startswith("No key was created now: this form was sent already, or is too old.")
+        assert told(browser).startswith("No key was created: this form was sent before, or is too old.")
     assert ApiKey.objects.count() == 1
 
 

@@ -81,7 +81,7 @@ def test_a_chart_of_shares_is_drawn_against_the_whole():
 
 @pytest.mark.parametrize("rows", [0, 2, 3, 4, 9])
 def test_a_capped_count_says_more_than_so_many_and_no_more(rows, organization, monkeypatch):
-    monkeypatch.setattr(lists, "MOST", 3)
+    monkeypatch.setattr(lists, "MAX_ROWS", 3)
     before = AuditEvent.objects.latest("pk").pk
     for number in range(rows):
         AuditEvent.objects.create(organization=organization, verb="x", object_id=number)
