@@ -1,10 +1,12 @@
 """The project's documents, and the code in them.
 
-A block fenced as `bash` or `python` is run, all blocks of a document in order and in one directory. A `text` block
-right after it is what it must print, where `…` stands for anything. Other blocks (`sh`, `json`, …) are only read.
+A block fenced as `bash` or `python` is run. The blocks of a document run in order, and share their directory, exported
+variables and functions. A `text` block right after one is what it must print, where `…` matches anything. Other blocks
+(`sh`, `json`, …) are only read.
 """
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -17,9 +19,9 @@ DOCUMENTS += [path for folder in _FOLDERS for path in sorted(folder.glob("*.md")
 
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$\n(?:\s*^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 _SHELL = """
-. ./.shell
+. {state}
 {code}
-{{ declare -p URL KEY; declare -f; }} > .shell
+{{ export -p; declare -f; printf 'cd %q\\n' "$PWD"; }} > {state}
 """
 
 
@@ -50,14 +52,27 @@ def first_column(table: str) -> list[str]:
     ]
 
 
+def start_shell(directory: Path, **variables: object) -> None:
+    """Let the blocks of a document begin in a directory, with these exported variables."""
+    exports = [f"export {name}={shlex.quote(str(value))}\n" for name, value in variables.items()]
+    _state(directory).write_text("".join(exports))
+
+
 def run(block: Block, directory: Path) -> subprocess.CompletedProcess[str]:
-    """Run a block as a reader would who copies it; variables and functions of the blocks before are known."""
-    shell = _SHELL.format(code=block.code) if block.language == "bash" else f". ./.shell\n{sys.executable} -"
+    """Run a block as a reader would who copies it into the shell of the blocks before."""
+    state = shlex.quote(str(_state(directory)))
+    shell = _SHELL.format(code=block.code, state=state)
+    if block.language == "python":
+        shell = f". {state}\n{sys.executable} -"
     return subprocess.run(
         ["bash", "-eu", "-o", "pipefail", "-c", shell],
         input=block.code if block.language == "python" else "",
         cwd=directory, capture_output=True, text=True,
     )  # fmt: skip
+
+
+def _state(directory: Path) -> Path:
+    return directory.with_name(f"{directory.name}.shell")
 
 
 def as_pattern(printed: str) -> str:
