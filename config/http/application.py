@@ -9,7 +9,7 @@ from config import db, heartbeats, request_log
 from config.errors import RETRY_AFTER_SECONDS
 from config.http import front_answers, lanes, sender_name
 from config.http.body_reader import Body, BodyBroken, BodyLate, NoRoom, Reader, drain
-from config.http.fair_turns import Busy
+from config.http.fair_turns import Busy, Left
 from config.http.json_responses import dump
 from config.http.memory_budget import Room
 from config.http.messages import Answer, Receive, Request, Scope, Send
@@ -49,7 +49,7 @@ class Front:
         try:
             answer = await self._exchange(request, receive)
             await answer.send(send)
-        except TimeoutError:  # the client reads too slowly
+        except (TimeoutError, Left):  # the client reads too slowly, or has gone
             _log(request, 499, _route(request))
         except Exception as error:  # the server would print it with its message
             log.error("front failed", request_id=request.id, exc_info=error)
@@ -85,7 +85,7 @@ class Front:
             return front_answers.of_document(request, 200, b'{"status": "ok"}')
         try:
             await self.reader.read(request, receive, body)
-            return await self._by_lane(request, body) or await self.threads.answer(request, body)
+            return await self._by_lane(request, body) or await self.threads.answer(request, body, receive)
         except BodyLate:
             body.is_complete = True  # the client does not wait for the rest
             return _refusal(request, 408, _LATE, {"Connection": "close"})
@@ -94,7 +94,7 @@ class Front:
             return _refusal(request, 400, _BROKEN, {"Connection": "close"})
         except (NoRoom, Busy):
             return _refusal(request, 503, _FULL, _LATER)
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, Left):
             raise
         # A full disk for a large body, a database that cannot say whose key it is. Panics of libraries in Rust and
         # SystemExit derive from BaseException alone: in the event loop, the latter would end this process.

@@ -117,6 +117,12 @@ async def drain(receive: Receive) -> None:
                 left -= len(chunk)
 
 
+async def departure(receive: Receive) -> None:
+    """Return once the client has left. Reads on, so call it after the whole body."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
 def _most(request: Request) -> int:
     content_type = request.headers.get(b"content-type", b"").lower()  # media types have no case (RFC 9110, 8.3.1)
     return MAX_UPLOAD_BYTES if content_type.startswith(NDJSON.encode()) else _MOST

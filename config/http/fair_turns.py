@@ -2,10 +2,18 @@
 
 import asyncio
 from collections import Counter, OrderedDict, deque
+from collections.abc import Awaitable, Callable
+
+MAX_WAIT_SECONDS = 10.0
+"""A client then gets a 503, and repeats, rather than wait until it gives up."""
 
 
 class Busy(Exception):
-    """The room to wait is full."""
+    """The room to wait is full, or no place became free in time."""
+
+
+class Left(Exception):
+    """The client left before it had a place."""
 
 
 class Turns:
@@ -30,22 +38,31 @@ class Turns:
         """How many have a place or wait for one."""
         return self.taken.total() + sum(map(len, self._queues.values()))
 
-    async def take(self, group: str) -> None:
-        """Wait for a place. Raises Busy."""
-        own = len(self._queues.get(group, ()))
-        if self.taken[group] + own >= max(self.waiting // 2, 1):
-            raise Busy
-        if self.count >= self.waiting:
-            self._refuse_another(own)
-        turn = asyncio.get_running_loop().create_future()
-        self._queues.setdefault(group, deque()).append(turn)
-        self._hand_out()
+    async def take(self, group: str, leave: Callable[[], Awaitable[object]] | None = None) -> None:
+        """Wait for a place, `MAX_WAIT_SECONDS` at most.
+
+        Args:
+            leave: returns once the client has left. Not called if a place is free.
+
+        Raises:
+            Busy, Left
+        """
+        turn = self._queue(group)
+        if turn.done():
+            return
+        leaving = asyncio.ensure_future(leave()) if leave else asyncio.get_running_loop().create_future()
         try:
-            await turn
+            await asyncio.wait((turn, leaving), timeout=MAX_WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if not turn.done():
+                raise Left if leaving.done() else Busy
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled() and not turn.exception():
+            if turn.done() and not turn.exception():
                 self.give(group)
             raise
+        finally:
+            leaving.cancel()
+            self._withdraw(group, turn)
+        turn.result()
 
     def give(self, group: str) -> None:
         """Give a place back."""
@@ -54,14 +71,33 @@ class Turns:
             del self.taken[group]
         self._hand_out()
 
+    def _queue(self, group: str) -> asyncio.Future[None]:
+        """Return a future that is done once `group` has a place. Raises Busy."""
+        own = len(self._queues.get(group, ()))
+        if self.taken[group] + own >= max(self.waiting // 2, 1):
+            raise Busy
+        if self.count >= self.waiting:
+            self._refuse_another(own)
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queues.setdefault(group, deque()).append(turn)
+        self._hand_out()
+        return turn
+
+    def _withdraw(self, group: str, turn: asyncio.Future[None]) -> None:
+        """Take a turn out of its queue, if it is still there."""
+        queue = self._queues.get(group, deque())
+        if turn in queue:
+            queue.remove(turn)
+            if not queue:
+                del self._queues[group]
+                self._hand_out()  # the other groups' share may have grown
+
     def _refuse_another(self, own: int) -> None:
         """Refuse the last of the longest queue. Raises Busy if none is longer than `own`, with the newcomer in it."""
         longest = max(self._queues, key=lambda group: len(self._queues[group]), default=None)
         if longest is None or len(self._queues[longest]) <= own + 1:
             raise Busy
-        refused = self._queues[longest].pop()
-        if not refused.done():
-            refused.set_exception(Busy())
+        self._queues[longest].pop().set_exception(Busy())
 
     def _hand_out(self) -> None:
         while self.taken.total() < self.places and (group := self._next()) is not None:
@@ -69,9 +105,8 @@ class Turns:
             turn = queue.popleft()
             if queue:
                 self._queues[group] = queue  # behind the others
-            if not turn.cancelled():
-                self.taken[group] += 1
-                turn.set_result(None)
+            self.taken[group] += 1
+            turn.set_result(None)
 
     def _next(self) -> str | None:
         share = self.places // 2 if len(self._queues) > 1 else self.places - 1

@@ -7,14 +7,15 @@ slow reader has not taken yet. Here a thread gets a body that is complete, and h
 import asyncio
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
-from config.http.body_reader import Body
+from config.http.body_reader import Body, departure
 from config.http.fair_turns import Turns
-from config.http.messages import COUNTED, CUT, STRANGER, Answer, Request
+from config.http.messages import COUNTED, CUT, STRANGER, Answer, Receive, Request
 from config.http.request_groups import Groups
 from config.http.spool import Spool
 
@@ -46,16 +47,29 @@ class Threads:
         self._freed_at = time.monotonic()
         self.pool = ThreadPoolExecutor(size, "django")
 
-    async def answer(self, request: Request, body: Body) -> Answer:
-        """Answer a request when its group has a turn. Raises Busy."""
+    async def answer(self, request: Request, body: Body, receive: Receive) -> Answer:
+        """Answer a request when its group has a turn.
+
+        A client may leave before that, and takes no thread then. Once Django has begun, it finishes.
+
+        Raises:
+            Busy, Left
+        """
         environ = environ_of(request, body)
-        answer = await self.run(self._answer, environ, self.groups.of(environ))
+        leave = partial(departure, receive) if body.is_complete else None
+        answer = await self.run(self._answer, environ, self.groups.of(environ), leave)
         self.groups.learn(environ, answer.status)
         return answer
 
-    async def run(self, function: Callable[[Environ], T], environ: Environ, group: str = "") -> T:
-        """Return what a function makes of an environ. Raises Busy."""
-        await self.turns.take(group)
+    async def run(
+        self,
+        function: Callable[[Environ], T],
+        environ: Environ,
+        group: str = "",
+        leave: Callable[[], Awaitable[object]] | None = None,
+    ) -> T:
+        """Return the result of a function of an environ. Raises as `Turns.take`."""
+        await self.turns.take(group, leave)
         self._freed_at = time.monotonic()  # one was free until now
         try:
             return await asyncio.get_running_loop().run_in_executor(self.pool, function, environ)

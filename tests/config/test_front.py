@@ -7,7 +7,7 @@ import threading
 import pytest
 from django.db import OperationalError
 
-from config.http import body_reader, request_threads, sender_name
+from config.http import body_reader, fair_turns, request_threads, sender_name
 from config.http.application import Front
 from config.http.messages import MOST_OF_STRANGERS, STRANGER
 from tests.support.loops import run
@@ -35,10 +35,14 @@ class Exchange:
             "query_string": b"", "scheme": "http", "headers": [(b"host", b"localhost"), *named],
             "server": ("127.0.0.1", "80"), "client": ("192.0.2.1", "5000"),
         }  # fmt: skip
-        self.chunks, self.sent, self.drained = list(chunks), [], 0
+        self.chunks, self.sent, self.leaves, self.is_read = list(chunks), [], asyncio.Event(), False
 
     async def receive(self):
+        if self.is_read:
+            await self.leaves.wait()
+            return {"type": "http.disconnect"}
         if not self.chunks:
+            self.is_read = True
             return {"type": "http.request", "body": b"", "more_body": False}
         chunk = self.chunks.pop(0)
         if chunk is None:
@@ -294,6 +298,54 @@ def test_threads_are_stuck_once_all_are_taken_and_none_becomes_free(monkeypatch)
 
     assert run(taken(1)) == (True, False)
     assert run(taken(2)) == (False, False)
+
+
+class Held:
+    """A front whose only thread is busy, with the requests that wait for it."""
+
+    def __init__(self, *waiting):
+        self.served = Front(self.django, threads=1, waiting=16, strangers=MIB, senders=MIB)
+        self.waiting, self.begun, self.ends, self.paths = waiting, threading.Event(), threading.Event(), []
+
+    def django(self, environ, start_response):
+        self.paths.append(environ["PATH_INFO"])
+        self.begun.set()
+        self.ends.wait(HANGS_SECONDS)
+        return echo(environ, start_response)
+
+    async def while_busy(self, act):
+        """Have `act` get the tasks that wait, and require that they end before the thread is free."""
+        first = self.ask(Exchange(path="/first"))
+        await asyncio.to_thread(self.begun.wait, HANGS_SECONDS)
+        tasks = [self.ask(exchange) for exchange in self.waiting]
+        act()
+        try:
+            async with asyncio.timeout(HANGS_SECONDS):
+                await asyncio.gather(*tasks)
+        finally:
+            self.ends.set()
+            await first
+        return self.paths
+
+    def ask(self, exchange):
+        return asyncio.create_task(self.served(exchange.scope, exchange.receive, exchange.send))
+
+
+def test_a_request_whose_client_left_while_it_waited_takes_no_thread(capsys):
+    waiting = [Exchange(*body, content_length=str(len(body) * 2)) for body in ([], [b"{}"]) * 3]
+    held = Held(*waiting)
+    paths = run(held.while_busy(lambda: [exchange.leaves.set() for exchange in waiting]))
+    assert paths == ["/first"]
+    assert held.served.threads.turns.count == 0
+    assert [exchange.sent for exchange in waiting] == [[]] * len(waiting)
+    assert capsys.readouterr().err.count('"status": 499') == len(waiting)
+
+
+def test_a_request_that_has_waited_too_long_is_told_to_come_back(monkeypatch):
+    monkeypatch.setattr(fair_turns, "MAX_WAIT_SECONDS", 0.01)
+    waiting = [Exchange(method="GET"), Exchange(b"{}", content_length="2")]
+    assert run(Held(*waiting).while_busy(lambda: None)) == ["/first"]
+    assert [(exchange.status, exchange.headers["retry-after"]) for exchange in waiting] == [(503, "5")] * 2
 
 
 def test_a_group_that_fills_its_share_of_threads_is_told_to_come_back_and_another_is_answered(monkeypatch):
