@@ -10,7 +10,13 @@ class NoticesConfig(AppConfig):
         from custody import guards, record_types, signed_rows
         from decisions import askers, misspellings, record_warnings
         from decisions.back_office import register_decision_panel, register_occasion
-        from notices import checks, dry_runs, follow_up, personal_data  # noqa: F401 - importing checks registers them
+        from notices import (  # noqa: F401 - importing checks registers them
+            checks,
+            dry_runs,
+            follow_up,
+            guarded_rows,
+            personal_data,
+        )
         from notices.back_office import dashboard, requests
         from notices.demo import draft_notices
         from notices.models import AuthorityGrant, Notice, SealedNotice
@@ -18,7 +24,7 @@ class NoticesConfig(AppConfig):
 
         personal_data.declare_all()
         record_types.register(NOTICE)
-        guards.register(signed_rows.index_guard(SealedNotice))
+        guards.register(signed_rows.index_guard(SealedNotice), *guarded_rows.guards())
         register_step(draft_notices)
         misspellings.register_names(dry_runs.record_names)
         record_warnings.register_record_check(dry_runs.lacking)

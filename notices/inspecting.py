@@ -51,16 +51,18 @@ def _state_problem(notice: Notice) -> str:
 
 
 def unsealed(organization_id: uuid.UUID) -> Iterator[Unsealed]:
-    """Yield approved notices without a sealed record. One whose decision is queued cannot be sealed yet."""
+    """Yield approved notices without a sealed record. A record that the approval names is missing, not late."""
     notices = Notice.objects.for_organization(organization_id).filter(sealed=None).select_related("approval")
     approved = notices.filter(Q(approval__isnull=False) | Q(state__in=Notice.FINISHED))
     approved = approved.exclude(decision__record__state=Entry.State.QUEUED)
     for notice in approved.iterator(chunk_size=100):
         approval = getattr(notice, "approval", None)
-        is_tried = approval is not None and (approval.attempts > 0 or approval.lease_until is not None)
-        is_waiting = is_tried and notice.state != Notice.State.DELIVERED
-        problem = "It waits for custody." if is_waiting else "It was approved, but its sealed record is missing."
-        yield Unsealed(str(notice.pk), problem, is_waiting)
+        if approval is None:
+            yield Unsealed(str(notice.pk), "It was approved, but its approval and its record are missing.", False)
+        elif approval.record_id:
+            yield Unsealed(str(notice.pk), f"Its sealed record {approval.record_id} is missing.", False)
+        else:
+            yield Unsealed(str(notice.pk), "It waits for custody.", True)
 
 
 def _proofs(letter: dict[str, Any]) -> Iterator[bool]:

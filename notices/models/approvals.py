@@ -71,8 +71,14 @@ class Approval(Leased):
     actor_kind = models.CharField(max_length=16)
     actor_id = models.CharField(max_length=64)
     created_at = models.DateTimeField(auto_now_add=True)
+    record_id = models.UUIDField(
+        null=True, editable=False, help_text="The sealed notice. None: not sealed yet. Set once, never unset."
+    )
 
     objects = NoticePartQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["id"], condition=Q(record_id=None), name="approvals_to_seal")]
 
     def __str__(self) -> str:
         return f"approved by {self.approver}"

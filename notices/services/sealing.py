@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 
 from accounts import token_hashing
-from config import leases
+from config import db, leases
 from config.errors import Fault
 from config.http import strict_json
 from config.http.json_responses import dump
@@ -35,11 +35,16 @@ _LEASE = timedelta(minutes=1)
 
 
 def seal_approved(*, notice_id: uuid.UUID | None = None) -> int:
-    """Put approved notices into custody that are not there yet: one that was just approved, or, swept by the clock, any
-    that a crash left out or whose decision had no signature yet. Returns how many were sealed; one whose record cannot
-    be read is logged and waits on."""
+    """Seal approved notices that were never sealed: the given one, or all of them when the clock calls.
+
+    An approval names its record once sealed. If that record is gone, `custody_fsck` reports damage and the notice is
+    not sealed a second time.
+
+    Returns:
+        How many were sealed. A notice whose record cannot be read is logged and retried later.
+    """
     approvals = Approval.objects.unscoped("the clock seals the notices of every organization")
-    waiting = approvals.filter(notice__sealed=None, notice__disposed_at=None)
+    waiting = approvals.filter(record_id=None, notice__disposed_at=None)
     waiting = waiting.exclude(notice__decision__record__state=Entry.State.QUEUED)
     if notice_id:
         waiting = waiting.filter(notice=notice_id)
@@ -47,8 +52,7 @@ def seal_approved(*, notice_id: uuid.UUID | None = None) -> int:
     while claimed := leases.claim(waiting, lasts=_LEASE):
         (approval,) = claimed
         try:
-            _seal(_approved(approval))
-            leases.complete(approval)
+            leases.complete(approval, record_id=_seal(_approved(approval)))
         except LeaseLost:  # sealing twice makes one record
             log.warning("another worker seals this notice", notice=str(approval.notice_id))
         except Disposed:  # there is nothing to seal any more
@@ -68,11 +72,13 @@ def _approved(approval: Approval) -> Notice:
     return notices.select_related("organization", "decision__record", "approval__revision").get(pk=approval.notice_id)
 
 
-def _seal(notice: Notice) -> None:
+def _seal(notice: Notice) -> uuid.UUID:
+    """Seal a notice unless a vault already holds it. Return the id of its record."""
     # Earlier versions sealed a notice under its bare id: if a restored database has forgotten that, it is the record.
     recall(organization_id=notice.organization_id, identity=str(notice.pk))
-    if SealedNotice.objects.for_organization(notice.organization_id).filter(notice=notice).exists():
-        return
+    sealed = db.only(SealedNotice.objects.for_organization(notice.organization_id).filter(notice=notice))
+    if sealed:
+        return sealed.record_id
     payload = dump(_record(notice, notice.approval))
     submission = Submission(
         kind=KIND,
@@ -82,13 +88,15 @@ def _seal(notice: Notice) -> None:
         source="notices",
         parents=[custody.statement_digest(record_of(notice.decision))],
     )
-    (result,) = store_records(
-        organization_id=notice.organization_id,
-        submissions=[submission],
-        on_insert=lambda _: require_kept(notice.decision),
-    )
+
+    def note_record(record_id: uuid.UUID) -> None:
+        require_kept(notice.decision)
+        Approval.objects.for_organization(notice.organization_id).filter(notice=notice).update(record_id=record_id)
+
+    (result,) = store_records(organization_id=notice.organization_id, submissions=[submission], on_insert=note_record)
     if result.status is Status.CONFLICT:  # an older database was restored: `selectors.letter` says what to do
         raise OtherWordsSealed
+    return result.record_id
 
 
 def index_row(record: Indexing) -> SealedNotice:

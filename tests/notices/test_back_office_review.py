@@ -60,7 +60,8 @@ def test_beside_each_sentence_is_its_source_with_the_value_of_the_record(api, no
         {"statement": "The moon was full.", "source": "events.moon"},
     ]
     done(edit(api, notice, main_factors=content))
-    NoticeRevision.objects.filter(number=2).update(cited={"events.application.loan_to_value": "0.85"})
+    with unguarded():
+        NoticeRevision.objects.filter(number=2).update(cited={"events.application.loan_to_value": "0.85"})
     answer = signed_in(Role.AUDITOR).get(page(notice))
     told = text(answer)
     assert "The loan is too large. events.application.loan_to_value changed : it was 0.85 , now it is 0.92" in told

@@ -5,9 +5,11 @@ import errno
 import hashlib
 import json
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 
 import pytest
 import time_machine
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from accounts.roles import Role
@@ -108,13 +110,43 @@ def test_sealing_again_after_a_crash_makes_the_same_record(api, notice, monkeypa
     record = Entry.objects.filter(kind="notice")
     with unguarded():
         vaults.current().delete(object_key(api.organization.pk, record.get().pk))
-    for rows in (SealedNotice.objects.all(), record):  # as if the crash came before they were written
-        with unguarded():
+    with unguarded():  # as if the crash came before they were written
+        Approval.objects.update(record_id=None)
+        for rows in (SealedNotice.objects.all(), record):
             rows._raw_delete(rows.db)
     seal_approved()
     again = shown(api, notice)
     assert sealed_content(again) == before
     assert (again["custody_record_id"], again["letter_digest"]) == (first["custody_record_id"], first["letter_digest"])
+
+
+def test_a_sealed_notice_that_was_deleted_is_damage_until_it_is_restored(api, filesystem_vault, approved):
+    record = SealedNotice.objects.get().record
+    path = filesystem_vault / object_key(record.organization_id, record.pk)
+    body = path.read_bytes()
+    path.unlink()
+    with unguarded():
+        for rows in (SealedNotice.objects.all(), Entry.objects.filter(pk=record.pk)):
+            rows._raw_delete(rows.db)
+    tasks.seal_approved()
+    assert not SealedNotice.objects.exists()
+    out = StringIO()
+    with pytest.raises(CommandError) as damaged:
+        call_command("custody_fsck", stdout=out)
+    assert damaged.value.returncode == 1
+    assert f"damaged: notice {approved['notice_id']}: Its sealed record {record.pk} is missing." in out.getvalue()
+    path.write_bytes(body)
+    services.adopt_orphans(api.organization)
+    call_command("custody_fsck", stdout=out)
+    assert sealed_content(approved)["letter"]["content"] == approved["content"]
+
+
+def test_a_restored_approval_that_names_no_record_names_the_one_in_custody(approved):
+    """The database is older than the record, which came back from the vault."""
+    with unguarded():
+        Approval.objects.update(record_id=None)
+    tasks.seal_approved()
+    assert Approval.objects.get().record_id == SealedNotice.objects.get().pk
 
 
 @pytest.mark.parametrize("then", [("deliveries", {"channel": "hand"}), ("withdraw", None)])
@@ -232,6 +264,7 @@ def test_after_the_restore_of_an_older_database_no_other_words_go_out_than_were_
 @pytest.mark.once
 def test_a_letter_whose_approval_the_database_has_forgotten_has_no_public_page(api, approved):
     notice = stored(api, approved)
-    Approval.objects.all()._raw_delete("default")
+    with unguarded():
+        Approval.objects.all()._raw_delete("default")
     Notice.objects.update(state="draft")
     assert Client().get(f"/n/{notice.address}").status_code == 404

@@ -108,6 +108,14 @@ def test_every_notice_stands_where_it_stood_and_says_what_it_said(client, told):
     assert [each["reason"] for each in waived if each["id"] == "inputs"] == ["None were used."]
 
 
+def test_every_approval_names_its_record(upgraded):
+    named = upgraded.sql(
+        "SELECT s.notice_id FROM notices_approval a JOIN notices_sealednotice s"
+        " ON s.record_id = a.record_id AND s.notice_id = a.notice_id"
+    )
+    assert len(named) == len(upgraded.sql("SELECT 1 FROM notices_sealednotice")) >= 3
+
+
 def test_every_letter_is_made_and_the_approved_ones_carry_their_proof(client, told):
     for name, notice in told["notices"].items():
         letter = f"/v1/notices/{notice['notice_id']}/letter"
