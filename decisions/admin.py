@@ -22,7 +22,7 @@ from custody.disposal_pages import OrDisposed, disposal_named, page_of
 from custody.models import Disposal
 from custody.selectors import Disposed
 from decisions import presenters, record_tree, records, reports, reviews, services
-from decisions.back_office import occasion, panels
+from decisions.back_office import panels, review_prompt
 from decisions.forms import ReviewForm
 from decisions.models import MAX_DECISION_ID, Decision, Reconsideration
 from decisions.report_csv import report_csv
@@ -46,7 +46,7 @@ class Kind(admin.SimpleListFilter):
 @admin.register(Decision)
 class DecisionAdmin(OrDisposed):
     needed = Permission.READ_DECISIONS
-    nothing = "No decision has come in yet. They come by POST /v1/ingest/srf."
+    nothing = "No decision has come in yet. Send one with POST /v1/ingest/srf."
     list_display = (
         "decision_id", "current", "system", "subject", moment("received_at", "received"),
         moment("decided_at", "decided"),
@@ -57,21 +57,21 @@ class DecisionAdmin(OrDisposed):
     )  # fmt: skip
     search_fields = ("decision_id", "subject_reference")
     search_help_text = (
-        "The beginning of an id or of a subject's reference, as it is spelled, or a whole record id. Where too many "
-        "match, the last by spelling are shown."
+        "Start of a decision ID or reference (case-sensitive), or a full record ID. If too many match, the last in "
+        "alphabetical order are shown."
     )
-    sortable_by = ()  # any other order would read all rows
+    sortable_by = ()  # any other order reads all rows
     ordering = ("-received_at", "-pk")
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
-        """Newest first, by the time that is asked for: what was decided on a day may have come in at any time."""
+        """Order newest first, by the time that the filter uses."""
         is_by_decision = any(name.startswith("decided_at__") and value for name, value in request.GET.items())
         return ("-decided_at", "-pk") if is_by_decision else self.ordering
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Decision], search_term: str
     ) -> tuple[QuerySet[Decision], bool]:
-        """For every list, searched or not."""
+        """Add the current action to every list, and search if there is a search term."""
         rows, term = queryset.with_current(), search_term.strip()  # type: ignore[attr-defined]
         if not term:
             return rows, False
@@ -109,7 +109,7 @@ class DecisionAdmin(OrDisposed):
             return page_of(gone)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The list; or, where the search is for the id of a record that was disposed of, what became of that."""
+        """Show the list. A search for the id of a disposed record shows its disposal instead."""
         term = request.GET.get(SEARCH_VAR, "").strip()
         if self.has_view_permission(request) and (disposal := self._disposal(request, term)):
             return page_of(Disposed(disposal))
@@ -122,17 +122,17 @@ class DecisionAdmin(OrDisposed):
         return disposal_named(request, term) or disposals(organization.pk, [term]).get(term)
 
     def reconsider(self, request: HttpRequest, pk: str) -> HttpResponse:
-        found = self._decision(request, pk)
+        decision = self._decision(request, pk)
         if request.method != "POST":
-            return redirect(_address(found))
+            return redirect(_address(decision))
         operator = caller(request, Permission.RECONSIDER)
         form = ReviewForm(request.POST)
         if not form.is_valid():
-            return self._page(request, found, form=form, status=422)
+            return self._page(request, decision, form=form, status=422)
         try:
             record = services.reconsider(
                 caller=operator,
-                decision=found,
+                decision=decision,
                 review=form.review(),
                 source="back office",
                 idempotency_key=form.cleaned_data["idempotency_key"],
@@ -140,20 +140,20 @@ class DecisionAdmin(OrDisposed):
         except services.AlreadyRecorded as earlier:
             messages.info(request, f"{earlier.sentence} Here it is.")
             return redirect("admin:decisions_decision_change", earlier.record_id)
-        except Fault as error:  # what was filled in stays on the page
+        except Fault as error:  # the page keeps the operator's entries
             form.add_error(None, error.sentence)
-            return self._page(request, found, form=form, status=error.status)
+            return self._page(request, decision, form=form, status=error.status)
         return self._page(request, self._decision(request, pk), review_record=record)
 
     def record(self, request: HttpRequest, pk: str) -> HttpResponse:
-        """The record, byte for byte as it was received."""
-        found = self._decision(request, pk)
-        return _download(f"record-{found.pk}.json", custody.opened(record_of(found)).payload)
+        """Download the record, byte for byte as it was received."""
+        decision = self._decision(request, pk)
+        return _download(f"record-{decision.pk}.json", custody.opened(record_of(decision)).payload)
 
     def receipt(self, request: HttpRequest, pk: str) -> HttpResponse:
-        found = self._decision(request, pk)
-        shown = presenters.receipt(found.decision_id, custody.receipt(record_of(found)))
-        return _download(f"receipt-{found.pk}.json", json.dumps(shown, ensure_ascii=False).encode())
+        decision = self._decision(request, pk)
+        shown = presenters.receipt(decision.decision_id, custody.receipt(record_of(decision)))
+        return _download(f"receipt-{decision.pk}.json", json.dumps(shown, ensure_ascii=False).encode())
 
     def report(self, request: HttpRequest) -> HttpResponse:
         if not self.has_view_permission(request):
@@ -186,36 +186,36 @@ class DecisionAdmin(OrDisposed):
     def _page(
         self,
         request: HttpRequest,
-        found: Decision,
+        decision: Decision,
         *,
         form: ReviewForm | None = None,
         review_record: ReviewRecord | None = None,
         status: int = 200,
     ) -> HttpResponse:
         against = refusal(request, Permission.RECONSIDER)
-        reason = None if against else occasion(request, found)
-        chain = history(found)
-        found.take_current(chain)
+        prompt = None if against else review_prompt(request, decision)
+        chain = history(decision)
+        decision.take_current(chain)
         return self.page(
             request,
             "decisions/decision.html",
-            found.decision_id,
+            decision.decision_id,
             status=status,
-            decision=found,
-            part=self._part(request, found),
+            decision=decision,
+            part=self._part(request, decision),
             history=chain,
-            panels=panels(request, found),
-            form=form or ReviewForm(initial=reason.initial if reason else None),
-            occasion=reason,
+            panels=panels(request, decision),
+            form=form or ReviewForm(initial=prompt.initial if prompt else None),
+            review_prompt=prompt,
             review_record=review_record,
             refusal=against,
         )
 
-    def _part(self, request: HttpRequest, found: Decision) -> record_tree.Part | None:
-        """What is shown of the record: all of it, or the part that the address names. None if it cannot be read."""
+    def _part(self, request: HttpRequest, decision: Decision) -> record_tree.Part | None:
+        """Return the part of the record that the address names, or the whole record. None if it cannot be read."""
         start = request.GET.get("from", "")
         try:
-            payload = custody.opened(record_of(found)).payload
+            payload = custody.opened(record_of(decision)).payload
             return record_tree.part(payload, request.GET.get("at", ""), int(start) if _NUMBER.fullmatch(start) else 0)
         except KeyError:
             raise Http404 from None
@@ -238,7 +238,7 @@ class ReconsiderationAdmin(OrDisposed):
     )  # fmt: skip
     list_select_related = ("first", "reconsiders")
     search_fields = ("decision_id", "first__decision_id")
-    search_help_text = "The beginning of the id of the reconsideration or of the first decision, as it is spelled."
+    search_help_text = "Start of the ID of the reconsideration or of the first decision (case-sensitive)."
     sortable_by = ()
     ordering = ("-received_at", "-pk")
     change_list_template = "decisions/reconsiderations.html"
@@ -247,7 +247,7 @@ class ReconsiderationAdmin(OrDisposed):
         self, request: HttpRequest, queryset: QuerySet[Reconsideration], search_term: str
     ) -> tuple[QuerySet[Reconsideration], bool]:
         term = search_term.strip()
-        rows = queryset.filter(first__organization=F("organization"))  # with which its index begins
+        rows = queryset.filter(first__organization=F("organization"))  # the first column of the index
         return starting_with(rows, self.search_fields, term) if term else queryset, False
 
     @admin.display(description="of")

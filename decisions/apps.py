@@ -11,7 +11,7 @@ class DecisionsConfig(AppConfig):
         from custody import guards, partitions, record_types, signed_rows
         from decisions import personal_data
         from decisions.back_office import charts
-        from decisions.demo import take_samples
+        from decisions.demo import ingest_samples
         from decisions.ingest_lane import PATH, IngestLane
         from decisions.models import Decision
         from decisions.record_types import DECISION, RECONSIDERATION
@@ -20,7 +20,7 @@ class DecisionsConfig(AppConfig):
         partitions.register(Decision)
         guards.register(signed_rows.index_guard(Decision))
         record_types.register(DECISION, RECONSIDERATION)
-        register_step(take_samples)
+        register_step(ingest_samples)
         back_office.register_charts(charts)
         back_office.register_page("record", Decision)
         lanes.register("POST", PATH, IngestLane)

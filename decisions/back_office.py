@@ -1,4 +1,4 @@
-"""What decisions place on the start page, and what other apps may place on a decision's page."""
+"""Charts of decisions for the start page, and sections that other apps add to a decision's page."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -20,16 +20,16 @@ from decisions.models import Decision
 _DAYS = 14
 _BARS = 10
 _NEWEST = 500
-_MOST_TODAY, _MOST_A_DAY = 10_000, 100_000
-"""So many decisions of a day are counted for the chart: of one that goes on at each visit, of one that is over once."""
+_MAX_TODAY, _MAX_A_DAY = 10_000, 100_000
+"""Decisions of a day that the chart counts at most: the current day is counted at each visit, a past day once."""
 _SETTLED = timedelta(hours=1)
-"""After the end of a day no transaction is left that adds to it."""
+"""Time after the end of a day in which a running transaction may still add to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A section of a decision's page. `template` sees the page's context, and `context` as `panel`. One that is
-    `urgent` stands above all else: it is what is to be done next."""
+    """A section of a decision's page. `template` sees the page's context, and `context` as `panel`. An `urgent` panel
+    is the next thing to do, so it comes first on the page."""
 
     title: str
     template: str
@@ -38,60 +38,59 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
-    """Why a decision is to be reconsidered: what the form begins with, and what its writer has to see beside it."""
+class ReviewPrompt:
+    """A reason to reconsider a decision: the form's initial values, and the panel that the writer sees beside it."""
 
     initial: dict[str, str]
     panel: Panel
 
 
 Panels = Callable[[HttpRequest, Decision], Panel | None]
-Occasions = Callable[[HttpRequest, Decision], Occasion | None]
+ReviewPrompts = Callable[[HttpRequest, Decision], ReviewPrompt | None]
 _PANELS: list[Panels] = []
-_OCCASIONS: list[Occasions] = []
+_REVIEW_PROMPTS: list[ReviewPrompts] = []
 
 
 def register_decision_panel(source: Panels) -> None:
-    """Ask `source` for a section whenever a decision's page is shown; apps call this from their `ready()`.
+    """Ask `source` for a section whenever a decision's page is shown. Apps call this from their `ready()`.
 
     Args:
-        source: takes the request and the decision, which is one the operator may see.
+        source: takes the request and the decision, which the operator may see.
     """
     _PANELS.append(source)
 
 
 def panels(request: HttpRequest, decision: Decision) -> list[Panel]:
-    """The sections of a decision's page, in the order of registration."""
+    """Return the sections of a decision's page, in the order of registration."""
     return [panel for source in _PANELS if (panel := source(request, decision))]
 
 
-def register_occasion(source: Occasions) -> None:
-    """Ask `source` why a decision is to be reconsidered, whenever the form for that is shown; apps call this from their
-    `ready()`.
+def register_review_prompt(source: ReviewPrompts) -> None:
+    """Ask `source` why to reconsider a decision, whenever the form is shown. Apps call this from their `ready()`.
 
     Args:
         source: takes the request of an operator who may reconsider the decision, and the decision.
     """
-    _OCCASIONS.append(source)
+    _REVIEW_PROMPTS.append(source)
 
 
-def occasion(request: HttpRequest, decision: Decision) -> Occasion | None:
-    """Why a decision is to be reconsidered, if anybody knows a reason."""
-    return next((found for source in _OCCASIONS if (found := source(request, decision))), None)
+def review_prompt(request: HttpRequest, decision: Decision) -> ReviewPrompt | None:
+    """Return the first registered reason to reconsider a decision, or None."""
+    return next((prompt for source in _REVIEW_PROMPTS if (prompt := source(request, decision))), None)
 
 
 def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
-    """The charts of the start page."""
+    """Yield the charts of the start page."""
     if not may_look(request, Permission.READ_DECISIONS):
         return
     yield Chart(
         title=f"Decisions received, last {_DAYS} days",
         bars=_received(organization.pk),
         url=reverse("admin:decisions_decision_changelist"),
-        description="Reconsiderations included; days are those of UTC.",
+        description="Includes reconsiderations. Days in UTC.",
     )
     yield Chart(
-        title="Decisions that reviews changed",
+        title="Decisions changed on review",
         bars=[
             Bar(system, round(100 * changed / reviews), f"% of {reviews}")
             for system, reviews, changed in reports.newest_by_system(organization.pk, _NEWEST)[:_BARS]
@@ -103,7 +102,7 @@ def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
 
 
 def _received(organization_id: uuid.UUID) -> list[Bar]:
-    """A bar for each day, today last; none at all if nothing came."""
+    """Return a bar for each day, today last; no bars if no decision was received."""
     now = timezone.now().astimezone(UTC)
     days = [now.date() - timedelta(days=back) for back in reversed(range(_DAYS))]
     bars = [_bar(organization_id, day, is_over=day < (now - _SETTLED).date()) for day in days]
@@ -111,15 +110,15 @@ def _received(organization_id: uuid.UUID) -> list[Bar]:
 
 
 def _bar(organization_id: uuid.UUID, day: date, *, is_over: bool) -> Bar:
-    most = _MOST_A_DAY if is_over else _MOST_TODAY
-    return Bar.capped(f"{day:%a %d %b}", (_kept if is_over else _counted)(organization_id, day, most), most)
+    limit = _MAX_A_DAY if is_over else _MAX_TODAY
+    return Bar.capped(f"{day:%a %d %b}", (_cached_count if is_over else _count)(organization_id, day, limit), limit)
 
 
-def _counted(organization_id: uuid.UUID, day: date, most: int) -> int:
+def _count(organization_id: uuid.UUID, day: date, limit: int) -> int:
     begins = datetime.combine(day, time(), UTC)
     rows = Decision.with_disposed.for_organization(organization_id)
-    (count,) = capped_counts([rows.filter(received_at__gte=begins, received_at__lt=begins + timedelta(days=1))], most)
+    (count,) = capped_counts([rows.filter(received_at__gte=begins, received_at__lt=begins + timedelta(days=1))], limit)
     return count
 
 
-_kept = lru_cache(maxsize=10_000)(_counted)
+_cached_count = lru_cache(maxsize=10_000)(_count)

@@ -1,7 +1,7 @@
-"""Salted commitments: a record holds them in place of texts that stay with the customer.
+"""Salted commitments, which a record holds instead of texts that stay with the customer.
 
-A commitment is SHA-256(salt ‖ text), with 32 random bytes of salt of its own. Whoever has text and salt can show that
-this was the text; without the salt, which only the sealed record and the customer hold, no guess can be tested.
+A commitment is SHA-256(salt ‖ text), with a new random salt of 32 bytes. Text and salt together prove what the text
+was. Only the sealed record and the customer have the salt, and without it no guess can be tested.
 """
 
 import base64
@@ -26,7 +26,7 @@ def commit(text: str) -> Commitment:
 
 
 def matches(commitment: Mapping[str, str], text: str) -> bool:
-    """Whether `text` is the one that was committed to."""
+    """Whether `text` is the text of the commitment."""
     return hmac.compare_digest(_digest(base64.b64decode(commitment["salt"]), text), commitment["commitment"])
 
 

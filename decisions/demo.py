@@ -1,4 +1,4 @@
-"""What decisions add to the demo: the samples, in custody."""
+"""The demo's step that takes the sample decisions into custody."""
 
 from collections import Counter
 
@@ -20,9 +20,12 @@ class SamplesRefused(Fault):
     code = "samples_refused"
 
 
-def take_samples(organization: Organization) -> None:
-    """Take custody of the samples, unless they are there. Replaying them is harmless, so a run that was cut off goes
-    on. Raises SamplesRefused."""
+def ingest_samples(organization: Organization) -> None:
+    """Ingest the samples that are not in custody yet. Replays are harmless, so an interrupted run can be repeated.
+
+    Raises:
+        SamplesRefused: a sample was refused.
+    """
     records = [*list(samples.mortgage_records())[: -samples.EXPORTED], *samples.synthetic_records()]
     if Decision.objects.for_organization(organization).filter(source=SOURCE).count() >= len(records):
         return

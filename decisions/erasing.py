@@ -1,4 +1,4 @@
-"""What becomes of the index when records are disposed of: rows stay for reports, and what tells of a person goes."""
+"""Erasure of index rows at disposal: rows stay for reports, without their personal data."""
 
 from collections.abc import Iterator
 
@@ -9,9 +9,9 @@ from config import personal_data
 from config.personal_data import Fate
 from decisions.models import Decision
 
-_SHARED_BY = 6
-"""Chains, the own one included. A word that fewer use may be somebody's name."""
-_LOOKED_AT = 100
+_MIN_CHAINS = 6
+"""Chains that share a value, including its own. A rarer value may be a person's name."""
+_MAX_ROWS_READ = 100
 _OF_REVIEWS = ("review_outcome", "reviewer_authority")
 
 
@@ -26,10 +26,11 @@ def erase(rows: QuerySet[Decision]) -> None:
 
 
 def _rare(chosen: QuerySet[Decision], column: str) -> Iterator[str]:
-    """The values of a column that few other chains of the organization have. No more rows are looked at than tell."""
+    """Yield the values of a column that fewer than `_MIN_CHAINS` chains share. Reads at most `_MAX_ROWS_READ` rows
+    for each value."""
     for organization_id, value in set(chosen.exclude(**{column: ""}).values_list("organization", column)):
         same = Decision.with_disposed.for_organization(organization_id).filter(**{column: value})
-        if column in _OF_REVIEWS:  # which an index finds
+        if column in _OF_REVIEWS:  # so that the index of reconsiderations serves
             same = same.filter(first__isnull=False)
-        if len(set(same.order_by().values_list(Coalesce("first", "pk"), flat=True)[:_LOOKED_AT])) < _SHARED_BY:
+        if len(set(same.order_by().values_list(Coalesce("first", "pk"), flat=True)[:_MAX_ROWS_READ])) < _MIN_CHAINS:
             yield value

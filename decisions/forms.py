@@ -7,49 +7,49 @@ from decisions.reviews import Review
 
 
 class UnechoedText(forms.Textarea):
-    """A text that goes in and never comes back out, not even beside an error message."""
+    """A text area that never shows its text again, not even beside an error message."""
 
     def format_value(self, value: Any) -> str:
         return ""
 
 
 class ReviewForm(forms.Form):
-    """A reconsideration, as an operator records it. The two texts are committed to and not kept."""
+    """The form for recording a reconsideration. Its two texts are committed to, not stored."""
 
     idempotency_key = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
 
     requested_by = forms.CharField(label="Requested by", help_text="Who asked for the review.")
     reviewer = forms.CharField(label="Reviewer")
     reviewer_authority = forms.CharField(
-        label="Reviewer's authority", help_text="To change the decision, for example credit officer."
+        label="Reviewer's authority", help_text="The role that may change the decision, for example credit officer."
     )
     outcome = forms.CharField(
         label="Outcome",
         max_length=64,
-        help_text="Reports understand upheld, modified and overturned.",
+        help_text="Upheld, modified or overturned. Reports do not count other words as changes.",
         widget=forms.TextInput(attrs={"list": "outcomes"}),
     )
     new_action = forms.CharField(
-        label="New action", required=False, max_length=256, help_text="Leave empty if the action stays."
+        label="New action", required=False, max_length=256, help_text="Leave blank if the outcome doesn't change."
     )
     rationale = forms.CharField(
         widget=UnechoedText(attrs={"rows": 5, "autocomplete": "off"}),
-        help_text="Keep this text yourself: the record holds only a commitment to it.",
+        help_text="Keep a copy of this text. We store only a fingerprint of it.",
         strip=False,
     )
     evidence_considered = forms.CharField(
         required=False,
         label="Evidence considered",
         widget=UnechoedText(attrs={"rows": 3, "autocomplete": "off"}),
-        help_text="References, one a line; they are committed to as well, not kept.",
+        help_text="One reference per line. Only a fingerprint of each is stored.",
     )
 
     def review(self) -> Review:
-        """What was entered. Only for a valid form."""
+        """Return the review of a valid form."""
         entered: dict[str, Any] = dict(self.cleaned_data)
         del entered["idempotency_key"]
         lines = entered.pop("evidence_considered").split("\n")
-        # Browsers send line breaks as CR LF; the text that is committed to has them as the operator's own file does.
+        # Browsers send CR LF. The commitment is to the text with LF, as in the operator's file.
         rationale = entered.pop("rationale").replace("\r\n", "\n")
         return Review(
             **entered | {"new_action": entered["new_action"] or None},

@@ -1,6 +1,6 @@
 """The lane for `POST /v1/ingest/srf`: single records of callers with a key, by far the most frequent request.
 
-It answers records that are new. All others, and everything that goes wrong, are left to the view, `decisions.api`.
+The lane answers new records. It leaves all other requests, and every error, to the view in `decisions.api`.
 """
 
 import asyncio
@@ -32,8 +32,8 @@ _TYPES = frozenset({b"application/json", b"application/json; charset=utf-8", b"a
 
 
 _MARKS = (b",", b"[", b"{")
-_MOST_MARKS = 2000
-"""What sealing costs goes by fields: the event loop has time for about a thousand of them, and for no more."""
+_MAX_MARKS = 2000
+"""The cost of sealing grows with the number of fields. The event loop has time for about a thousand fields."""
 
 
 class IngestLane:
@@ -55,9 +55,9 @@ class IngestLane:
             if caller is None or not await self._is_within_limit(request, caller):
                 return None
             acceptance = await services.ingest_in_group(caller=caller, raw=body, source="api", store=self.store)
-        except CommitLate as late:  # the view would only wait for the same thing, and hold a thread meanwhile
+        except CommitLate as late:  # the view would wait for the same commit and block a thread
             return front_answers.of_response(request, error_answers.handle(late, {}))
-        except DomainError:  # the view says what is wrong, and writes down what has to be
+        except DomainError:  # the view answers the error and writes the audit event
             return None
         except Error as error:
             log.warning("left to the view", exc_info=error)
@@ -65,12 +65,12 @@ class IngestLane:
         if acceptance is None or acceptance.receipt is None:
             return None
         shown = presenters.receipt(acceptance.decision_id, acceptance.receipt)
-        return front_answers.of_document(request, 201, dump(shown), {"Allow": "POST"})  # which DRF puts on every answer
+        return front_answers.of_document(request, 201, dump(shown), {"Allow": "POST"})  # DRF sets it on every answer
 
     async def _caller(self, header: str) -> Caller | None:
-        """Return the caller of a key that was used before. Leaves other keys to the view.
+        """Return the caller of a key that was used before, or None: the view authenticates other keys.
 
-        One question a second serves all organizations: whether any key has changed.
+        One query a second, whether any key has changed, serves all organizations.
         """
         if not changes.is_known():
             await self._look("", changes.ask)

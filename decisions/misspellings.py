@@ -1,6 +1,6 @@
-"""Keys of a record that are almost those of the profile: `decidedAt`, `descision_id`, `outcome.reason`.
+"""Probable misspellings of the profile's keys in a record: `decidedAt`, `descision_id`, `outcome.reason`.
 
-A record may have any keys, so these are no errors; but whoever wrote one probably meant the other.
+A record may have any keys, so a misspelling is a warning, not an error.
 """
 
 import re
@@ -23,11 +23,11 @@ PROFILE = (
     "outcome.principal_factors.direction", "outcome.consequences", "outcome.what_would_have_changed",
     "approval.approver", "approval.authority", "approval.approved_at", "approval.human_involvement", "approval.note",
 )  # fmt: skip
-"""The profile as docs/srf-record.schema.json has it, without the positions in lists."""
+"""The paths of docs/srf-record.schema.json, without positions in lists."""
 _EVENTS = "events."
-_MOST_KEYS = 1000
-"""Unknown keys that are compared: each is, with every name beside it."""
-_LONGEST = 40
+_MAX_KEYS = 1000
+"""Unknown keys compared in a record. Each is compared with every known name at its place."""
+_MAX_KEY_CHARACTERS = 40
 _NOT_LETTERS = re.compile(r"[\W_]+")
 
 Tree = dict[str, Any]
@@ -40,24 +40,24 @@ class Misspelling(NamedTuple):
 
 
 def register_names(source: Callable[[], Iterable[str]]) -> None:
-    """Have more paths known, without positions in lists; apps call this from their `ready()`.
+    """Add known paths, without positions in lists. Apps call this from their `ready()`.
 
     Args:
-        source: gives them when they are first needed.
+        source: returns the paths; called at the first search.
     """
     _SOURCES.append(source)
 
 
 def find(record: Any) -> Iterator[Misspelling]:
-    """The keys of a record that are almost the profile's, in its own order."""
-    room = iter(range(_MOST_KEYS))
+    """Yield the probable misspellings of a record, in the order of its keys."""
+    room = iter(range(_MAX_KEYS))
     yield from _in_object(record, _known(), "", "", room)
 
 
-def is_almost(key: str, name: str) -> bool:
-    """Whether one is the other but for case, separators and a slip of the keyboard: one in five letters or more, two in
-    nine. In shorter ones only two letters may have changed places."""
-    if len(key) > _LONGEST:
+def is_misspelling(key: str, name: str) -> bool:
+    """Whether a key is a name but for case, separators and typing errors: two in nine letters or more, one in five to
+    eight. Shorter keys may only have two letters swapped."""
+    if len(key) > _MAX_KEY_CHARACTERS:
         return False
     one, other = _folded(key), _folded(name)
     length = min(len(one), len(other))
@@ -70,12 +70,12 @@ def is_almost(key: str, name: str) -> bool:
 
 
 def _in_object(value: Any, tree: Tree, path: str, known_path: str, room: Iterator[int]) -> Iterator[Misspelling]:
-    """What is below an object or list.
+    """Yield the misspellings below an object or list.
 
     Args:
         tree: the names that are known there.
-        path: its own, with the dot.
-        known_path: the same without positions in lists, and with the names of events.
+        path: the path of the value, with the dot.
+        known_path: the same path without positions in lists, and with the names of events.
     """
     if not tree:
         return
@@ -95,8 +95,8 @@ def _in_object(value: Any, tree: Tree, path: str, known_path: str, room: Iterato
 
 
 def _dotted(key: str, tree: Tree) -> str | None:
-    """A path of the profile that was sent as one key: `"outcome.action"`."""
-    if "." not in key or len(key) > _LONGEST:
+    """Return the key if it is a whole path of the profile, such as `"outcome.action"`."""
+    if "." not in key or len(key) > _MAX_KEY_CHARACTERS:
         return None
     parts: Any = tree
     for part in key.split("."):
@@ -105,10 +105,10 @@ def _dotted(key: str, tree: Tree) -> str | None:
 
 
 def _nearest(key: str, tree: Tree, room: Iterator[int]) -> str | None:
-    """The name that a key is almost, if any. Compares nothing once there is no room left."""
+    """Return the name that a key probably misspells, or None. Compares nothing when `room` is used up."""
     if next(room, None) is None:
         return None
-    near = [name for name in tree if is_almost(key, name)]
+    near = [name for name in tree if is_misspelling(key, name)]
     return min(near, key=lambda name: _distance(_folded(key), _folded(name)), default=None)
 
 
@@ -127,8 +127,8 @@ def _folded(name: str) -> str:
 
 
 def _distance(one: str, other: str) -> int:
-    """How many letters have to be put in, left out, changed or swapped with their neighbour (optimal string alignment,
-    L. Boytsov, "Indexing methods for approximate dictionary searching", 2011, 2.1)."""
+    """Count the insertions, deletions, substitutions and swaps of neighbours between two words (optimal string
+    alignment, L. Boytsov, "Indexing methods for approximate dictionary searching", 2011, 2.1)."""
     earlier: list[int] = []
     last = list(range(len(other) + 1))
     for i, letter in enumerate(one, start=1):

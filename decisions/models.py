@@ -18,14 +18,14 @@ MAX_DECISION_ID = 256
 
 class DecisionQuerySet(TenantQuerySet["Decision"]):
     def with_current(self) -> "DecisionQuerySet":
-        """Adds `current_action`, which the latest reconsideration that changed it has set, and the id and outcome of
-        the latest reconsideration."""
+        """Add the id and outcome of the latest reconsideration, and `current_action`, as the latest reconsideration
+        that changed the action set it."""
         return self.annotate(**_current())
 
 
 @cache
 def _current() -> dict[str, BaseExpression]:
-    """What `with_current` adds: built once, for that takes longer than asking for it."""
+    """Return the annotations of `with_current`. Cached, because building them takes longer than the query."""
     rows = Decision.objects.unscoped("a chain is of one organization, that of its first decision")
     latest = rows.filter(first=OuterRef("pk")).order_by("-received_at", "-pk")
     changing = latest.exclude(action="")
@@ -37,7 +37,7 @@ def _current() -> dict[str, BaseExpression]:
 
 
 class DecisionManager(models.Manager["Decision"]):
-    """The decisions whose records are not disposed of."""
+    """Decisions whose records are not disposed of."""
 
     def get_queryset(self) -> DecisionQuerySet:
         return DecisionQuerySet(self.model, using=self._db).exclude(decision_id=None)
@@ -50,8 +50,8 @@ class DecisionManager(models.Manager["Decision"]):
 
 
 class Decision(models.Model):
-    """The index row of a record: what lists, filters and searches need. The record itself is in custody. Of one that is
-    disposed of, what reports count remains."""
+    """The index row of a record, for lists, filters and searches. The record itself is in custody. When the record is
+    disposed of, the row keeps only the columns that reports count."""
 
     record = models.OneToOneField(Entry, on_delete=models.PROTECT, primary_key=True, related_name="+")
     organization = models.ForeignKey(
@@ -59,11 +59,11 @@ class Decision(models.Model):
         on_delete=models.PROTECT,
         related_name="+",
         db_index=False,
-        # The key to the entry says as much: that has one to its organization, and `record_of` compares the two. To
-        # check both is to have every insert lock the organization's row twice.
+        # The entry has a foreign key to its organization, and `record_of` compares the two columns. A second
+        # constraint would have every insert lock the organization's row twice.
         db_constraint=False,
     )
-    # None once the record is disposed of; rows of `objects` have one.
+    # None once the record is disposed of. Never None in rows of `objects`.
     decision_id: "models.CharField[str | None, str]" = models.CharField(max_length=MAX_DECISION_ID, null=True)  # type: ignore[misc]
     kind = models.CharField(max_length=16)
     source = models.CharField(max_length=128)
@@ -74,7 +74,7 @@ class Decision(models.Model):
     system_version = models.CharField(max_length=256, blank=True)
     subject_reference = models.CharField(max_length=256, blank=True)
 
-    # Of a reconsideration: what it reconsiders, and the decision at the start of that chain.
+    # Only a reconsideration has these: the record it reconsiders, and the decision at the start of the chain.
     reconsiders = models.ForeignKey(
         "self", on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
     )
@@ -85,7 +85,7 @@ class Decision(models.Model):
     reviewer = models.CharField(max_length=256, blank=True)
     reviewer_authority = models.CharField(max_length=256, blank=True)
 
-    # What `with_current` and `take_current` add.
+    # Set by `with_current` and `take_current`.
     current_action: str | None
     latest_reconsideration: str | None
     latest_outcome: str | None
@@ -95,8 +95,8 @@ class Decision(models.Model):
 
     class Meta:
         constraints = [
-            # The primary key says so already, for it is made from organization and id. This is its second witness, and
-            # the index of searches for the beginning of an id: its column sorts by bytes (migration 0006).
+            # The primary key is derived from organization and id, so it implies this constraint. Its index serves
+            # searches by the start of an id: the column sorts by bytes (migration 0006).
             models.UniqueConstraint(fields=["organization", "decision_id"], name="one_record_per_decision_id"),
             models.CheckConstraint(
                 condition=Q(reconsiders=None, first=None) | Q(reconsiders__isnull=False, first__isnull=False),
@@ -109,7 +109,7 @@ class Decision(models.Model):
             models.Index(fields=["organization", "system_name", "-received_at", "-record"], name="decisions_by_system"),
             models.Index(fields=["organization", "decided_at"], name="decisions_by_time"),
             models.Index(fields=["organization", "subject_reference"], name="decisions_by_subject"),
-            # SQLite tells that an index of this condition serves, which it does not of `~Q(first=None)`.
+            # SQLite uses an index with this condition, but not one with `~Q(first=None)`.
             models.Index(
                 fields=["first", "-received_at"], condition=Q(first__isnull=False), name="reconsiderations_of"
             ),
@@ -124,27 +124,27 @@ class Decision(models.Model):
         return self.decision_id
 
     def take_current(self, chain: Sequence["Decision"]) -> None:
-        """Know what `with_current` adds by the reconsiderations of its chain, oldest first: asking for it takes several
-        times as long as asking for the decision."""
-        of_this = [each for each in chain if each.first_id == self.pk]
-        self.current_action = next((each.action for each in reversed(of_this) if each.action), self.action)
-        self.latest_reconsideration = of_this[-1].decision_id if of_this else None
-        self.latest_outcome = (of_this[-1].review_outcome or None) if of_this else None
+        """Set the fields of `with_current` from the decision's chain, oldest first. The query of `with_current` takes
+        several times as long as reading the decision."""
+        reviews = [row for row in chain if row.first_id == self.pk]
+        self.current_action = next((row.action for row in reversed(reviews) if row.action), self.action)
+        self.latest_reconsideration = reviews[-1].decision_id if reviews else None
+        self.latest_outcome = (reviews[-1].review_outcome or None) if reviews else None
 
 
 class ReconsiderationManager(models.Manager["Reconsideration"]):
-    """The reconsiderations whose records are not disposed of."""
+    """Reconsiderations whose records are not disposed of."""
 
     def get_queryset(self) -> TenantQuerySet["Reconsideration"]:
         rows = TenantQuerySet["Reconsideration"](self.model, using=self._db)
-        return rows.filter(first__isnull=False).exclude(decision_id=None)  # so that the index of that condition serves
+        return rows.filter(first__isnull=False).exclude(decision_id=None)  # the condition of the partial index
 
     def for_organization(self, organization: models.Model | uuid.UUID) -> TenantQuerySet["Reconsideration"]:
         return self.get_queryset().for_organization(organization)
 
 
 class Reconsideration(Decision):
-    """The reconsiderations among the decisions."""
+    """A decision that reconsiders another."""
 
     objects = ReconsiderationManager()  # type: ignore[misc, assignment]
 
@@ -153,6 +153,6 @@ class Reconsideration(Decision):
 
     @property
     def time_taken(self) -> timedelta:
-        """From the first decision, or from its receipt where the record names no time or one after it."""
-        first = cast(Decision, self.first)  # a constraint of the table
+        """Return the time since the first decision, or since its receipt if the record has no time or a later one."""
+        first = cast(Decision, self.first)  # the table's constraint ensures it
         return self.received_at - min(first.decided_at or first.received_at, first.received_at)

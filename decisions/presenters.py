@@ -1,4 +1,4 @@
-"""Decisions and what belongs to them as the API shows them."""
+"""API answers about decisions, receipts and reconsiderations."""
 
 import uuid
 from dataclasses import asdict
@@ -8,14 +8,14 @@ from config.http.timestamps import rfc3339
 from custody.models import Entry
 from custody.selectors import Receipt
 from decisions import selectors
-from decisions.askers import Asker
 from decisions.models import Decision
 from decisions.reviews import ReviewRecord
 from decisions.services import DryRun, Line
+from decisions.unnotified_requests import UnnotifiedRequest
 
 
 def summary(decision: Decision) -> dict[str, Any]:
-    """A decision as lists show it; what a record does not say is null."""
+    """Return a decision as lists show it. A value that the record lacks is null."""
     return {
         "decision_id": decision.decision_id,
         "record_id": str(decision.pk),
@@ -34,14 +34,14 @@ def summary(decision: Decision) -> dict[str, Any]:
 
 
 def detail(decision: Decision) -> dict[str, Any]:
-    """A decision with its chain of reconsiderations."""
+    """Return a decision with its chain of reconsiderations."""
     history = selectors.history(decision)
     decision.take_current(history)
     return {
         **summary(decision),
         "reconsiders": decision.reconsiders.decision_id if decision.reconsiders else None,
         "first_record_id": str(decision.first_id) if decision.first_id else None,
-        "history": [_reconsideration(each) for each in history],
+        "history": [_reconsideration(row) for row in history],
     }
 
 
@@ -62,13 +62,12 @@ def receipt(decision_id: str, receipt: Receipt) -> dict[str, Any]:
 
 
 def queued(decision_id: str, record_id: uuid.UUID) -> dict[str, Any]:
-    """A record that is taken and waits for its signature."""
+    """Return the answer for a record that is taken and waits for its signature."""
     return {"decision_id": decision_id, "record_id": str(record_id), "custody": Entry.State.QUEUED}
 
 
 def line(line: Line, *, receipts: bool = False) -> dict[str, Any]:
-    """The answer to one line of a bulk ingest, with the record's receipt if `receipts` are asked for; what there is
-    nothing to say of is left out."""
+    """Return the answer to one line of a bulk ingest, without empty fields. `receipts` adds the record's receipt."""
     shown = {
         "line": line.number,
         "status": line.status,
@@ -80,24 +79,24 @@ def line(line: Line, *, receipts: bool = False) -> dict[str, Any]:
     return {name: value for name, value in shown.items() if value is not None}
 
 
-def review_record(record: ReviewRecord, original: Decision, waiting: list[Asker]) -> dict[str, Any]:
-    """A reconsideration as it is answered to whoever sent its texts: with its receipt, unless it has none yet, and with
-    those who wait to be told of it."""
+def review_record(record: ReviewRecord, original: Decision, unnotified: list[UnnotifiedRequest]) -> dict[str, Any]:
+    """Return the answer to the sender of a reconsideration: its salts, its receipt if there is one yet, and the
+    requests whose person has to be notified."""
     return {
         "decision_id": record.decision_id,
         **(record.receipt.as_json() if record.receipt else {}),
         "reconsiders": original.decision_id,
         "rationale": record.rationale,
         "evidence_considered": record.evidence_considered,
-        "to_be_told": [{**asdict(asker), "due_at": rfc3339(asker.due_at)} for asker in waiting],
+        "to_be_told": [{**asdict(request), "due_at": rfc3339(request.due_at)} for request in unnotified],
     }
 
 
-def dry_run(found: DryRun) -> dict[str, Any]:
-    """What would become of a record that was only tried."""
+def dry_run(result: DryRun) -> dict[str, Any]:
+    """Return the answer to a dry run."""
     return {
         "dry_run": True,
-        "decision_id": found.decision_id,
-        "would_be": found.status,
-        "warnings": [warning._asdict() for warning in found.warnings],
+        "decision_id": result.decision_id,
+        "would_be": result.status,
+        "warnings": [warning._asdict() for warning in result.warnings],
     }

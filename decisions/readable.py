@@ -1,4 +1,4 @@
-"""Decisions and reconsiderations for the people whom they concern."""
+"""Decisions and reconsiderations as HTML for the people they concern."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from config.http.strict_json import spelling
 from custody import record_paths
 from decisions import records
 
-_MOST_FIELDS = 500
-"""Of one record: nobody reads more. All of them are in the machine-readable file."""
+_MAX_FIELDS = 500
+"""Fields shown of one record. The machine-readable file has all of them."""
 
 
 def decision(exported: dict[str, Any], *, is_review: bool) -> str:
-    """One of the objects that `export` gives, as HTML."""
+    """Render an object of `RecordType.export` as HTML."""
     common = {"row": exported, "is_review": is_review}
     if exported["record"] is None:
         return render_to_string("decisions/readable.html", common)
@@ -28,15 +28,15 @@ def decision(exported: dict[str, Any], *, is_review: bool) -> str:
         "by": records.text(content, "approval", "approver"),
         "system": records.text(content, "system", "name"),
         "reasons": _reasons(content.get("outcome")),
-        "fields": [(_words(path), _text(value)) for path, value in fields[:_MOST_FIELDS]],
-        "more": max(0, len(fields) - _MOST_FIELDS),
+        "fields": [(_words(path), _text(value)) for path, value in fields[:_MAX_FIELDS]],
+        "more": max(0, len(fields) - _MAX_FIELDS),
     }
     return render_to_string("decisions/readable.html", shown)
 
 
 def _reasons(outcome: Any) -> list[str]:
-    found = outcome.get("reasons") if isinstance(outcome, dict) else None
-    return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+    reasons = outcome.get("reasons") if isinstance(outcome, dict) else None
+    return [reason for reason in reasons if isinstance(reason, str)] if isinstance(reasons, list) else []
 
 
 def _words(path: str) -> str:

@@ -1,4 +1,4 @@
-"""A record as people read it: the tree of its fields, in its own order, each with the path that a notice cites.
+"""The tree of a record's fields for a page: in the record's order, each field with the path that a notice cites.
 
 A record may have ten thousand fields. A page shows a bounded number of them; larger parts are pages of their own.
 """
@@ -10,10 +10,10 @@ from config.http import strict_json
 from config.http.strict_json import LITERALS, spelling
 from custody import record_paths
 
-_SHOWN = 400  # fields on one page, where the parts are small enough to be divided so
-_CHILDREN = 200  # of one object or list
-_LEVELS = 8
-_STEMS = 2**17  # characters that the fields of one part repeat of its path
+_MAX_FIELDS = 400  # fields on one page, if the parts are small enough to divide
+_MAX_CHILDREN = 200  # children of one object or list on one page
+_MAX_LEVELS = 8
+_MAX_STEM_CHARACTERS = 2**17  # characters of a part's path, repeated for each of its fields
 _NUL = "\N{SYMBOL FOR NULL}"  # no page can show the character itself
 
 
@@ -22,10 +22,10 @@ class Node:
     """A field, or a part of the record that has fields.
 
     Attributes:
-        stem, key: together they are its path.
-        value: of a field, as text; numbers as the record spells them, digit by digit. None for a part.
-        count: how many fields a part has, at all depths.
-        children: of a part that is shown in place; the others are shown on a page of their own.
+        stem, key: together, the path.
+        value: a field's value as text, numbers as the record spells them. None for a part.
+        count: the number of a part's fields, at all depths.
+        children: the nodes of a part that is shown in place. None if the part has its own page.
     """
 
     stem: str
@@ -43,7 +43,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a page shows: the fields below `path`, from child `start` on; `following` begins the next page, if any."""
+    """The fields that a page shows below `path`. `following` is the first child of the next page, if there is one."""
 
     path: str
     above: list[str]
@@ -53,11 +53,11 @@ class Part:
 
 
 def part(payload: bytes, path: str = "", start: int = 0) -> Part:
-    """The fields of a record below a path.
+    """Return a page of the fields of a record below a path.
 
     Args:
         payload: bytes that `strict_json.read` accepts.
-        path: dotted, of an object or list of the record; empty for the whole record.
+        path: the dotted path of an object or list; empty for the whole record.
         start: the first child to show.
 
     Raises:
@@ -68,14 +68,14 @@ def part(payload: bytes, path: str = "", start: int = 0) -> Part:
     if start and start >= len(children):
         raise KeyError(start)
     count = _count(container)
-    tree = _Tree(_SHOWN, is_open=count <= _CHILDREN)
-    nodes = tree.nodes(f"{path}." if path else "", children[start : start + _CHILDREN])
-    following = start + _CHILDREN
+    tree = _Tree(_MAX_FIELDS, is_open=count <= _MAX_CHILDREN)
+    nodes = tree.nodes(f"{path}." if path else "", children[start : start + _MAX_CHILDREN])
+    following = start + _MAX_CHILDREN
     return Part(path, above, count, nodes, following if following < len(children) else None)
 
 
 class _Tree:
-    """Makes nodes, in place as long as `room` is left."""
+    """A builder of nodes that shows parts in place while `room` is left."""
 
     def __init__(self, room: int, *, is_open: bool) -> None:
         self.room, self.is_open = room, is_open
@@ -91,14 +91,14 @@ class _Tree:
         if not value:
             return Node(stem, key, "an empty object" if isinstance(value, dict) else "an empty list")
         stems = count * len(stem + key)
-        if count > self.room or stems > _STEMS or len(value) > _CHILDREN or level == _LEVELS:
+        if count > self.room or stems > _MAX_STEM_CHARACTERS or len(value) > _MAX_CHILDREN or level == _MAX_LEVELS:
             return Node(stem, key, count=count)
         inside = self.nodes(f"{stem}{key}.", list(record_paths.children(value)), level + 1)
         return Node(stem, key, count=count, children=inside, is_open=self.is_open)
 
 
 def _walk(container: Any, path: str) -> tuple[list[str], str, Any]:
-    """The parts above a path, the path as the record spells it, and the object or list there."""
+    """Return the parts above a path, the path as the record spells it, and the object or list there."""
     above, walked = [], ""
     for key in record_paths.keys(path):
         above.append(walked)

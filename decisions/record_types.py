@@ -1,4 +1,4 @@
-"""Decisions and reconsiderations as types of record."""
+"""Types of record: decisions and reconsiderations."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ from decisions.selectors import record_of
 ROOT = Coalesce("first", "pk")
 """The decision at the start of the chain that a decision or reconsideration belongs to."""
 _PAGE = 1000
-_KNOWN = (
+_INDEXED = (
     "action", "system_name", "system_version", "subject_reference", "review_outcome", "reviewer", "reviewer_authority",
 )  # fmt: skip
 
@@ -33,7 +33,7 @@ def root_of(organization_id: uuid.UUID, record_id: uuid.UUID) -> uuid.UUID:
 
 
 def chains(families: Families) -> QuerySet[Decision]:
-    """The decisions and reconsiderations of families."""
+    """Return the decisions and reconsiderations of families."""
     rows = Decision.objects.for_organization(families.organization_id)
     return rows.filter(Q(pk__in=families.roots) | Q(first__in=families.roots))
 
@@ -62,7 +62,7 @@ def _record_type(name: str, index_row: Callable[..., Decision], **more: Any) -> 
 
 
 def _counts_from(families: Families) -> Iterator[tuple[uuid.UUID, datetime]]:
-    """The date of the latest decision or reconsideration, else when its record was received."""
+    """Yield each family's root with the time of its latest decision, or its receipt if the record has no time."""
     latest = Max(Coalesce("decided_at", "received_at"))
     yield from chains(families).order_by().values(root=ROOT).annotate(at=latest).values_list("root", "at")
 
@@ -76,23 +76,23 @@ def _candidates(organization_id: uuid.UUID, before: datetime, after: uuid.UUID) 
 
 
 def _lock(families: Families) -> None:
-    """Whoever adds to a chain waits at its rows, for what is added refers to them."""
+    """Lock the rows of chains. A transaction that adds to a chain refers to these rows, so it waits."""
     list(chains(families).order_by("pk").select_for_update().values_list("pk"))
 
 
 def _exported(row: Decision) -> dict[str, Any]:
-    """With the record byte for byte, of which all other columns are parts; with those if it cannot be read."""
-    said = {
+    """Return a row with its record byte for byte. If the record cannot be read, the index columns replace it."""
+    summary = {
         "decision_id": row.decision_id,
         "record_id": str(row.pk),
         "received_at": rfc3339(row.received_at),
         "source": row.source,
     }
     try:
-        return {**said, "record": custody.opened(record_of(row)).payload.decode()}
+        return {**summary, "record": custody.opened(record_of(row)).payload.decode()}
     except DomainError as error:
-        known = {name: getattr(row, name) for name in _KNOWN}
-        return {**said, "decided_at": rfc3339(row.decided_at), **known, "record": None, "missing": error.sentence}
+        columns = {name: getattr(row, name) for name in _INDEXED}
+        return {**summary, "decided_at": rfc3339(row.decided_at), **columns, "record": None, "missing": error.sentence}
 
 
 DECISION = _record_type(

@@ -1,6 +1,6 @@
-"""What a dry run warns of: records that are taken as they are, and of which less is understood than was meant.
+"""Warnings of a dry run: parts of an acceptable record that the service will not understand as meant.
 
-No value of the record is repeated; keys are, as in the errors of ingest.
+A warning repeats keys of the record, as the errors of ingest do, but no values.
 """
 
 import uuid
@@ -16,8 +16,8 @@ from custody.record_types import Indexing
 from custody.services import Submission
 from decisions import misspellings, record_times, records
 
-MOST = 100
-_LONGEST = 256
+MAX_WARNINGS = 100
+_MAX_PATH_CHARACTERS = 256
 _INDEXED = {
     "decided_at": ("decided_at",),
     "action": ("outcome", "action"),
@@ -25,11 +25,11 @@ _INDEXED = {
     "system_version": ("system", "version"),
     "subject_reference": ("subject", "reference"),
 }
-"""Columns of the index that records fill, and from where."""
+"""Columns of the index, and the paths of the record that fill them."""
 
 
 class RecordWarning(NamedTuple):
-    """`where` is a path of the record, "" for the whole."""
+    """A warning about a record. `where` is a path of the record, "" for the whole."""
 
     kind: str
     where: str
@@ -41,27 +41,27 @@ _CHECKS: list[Check] = []
 
 
 def register_record_check(check: Check) -> None:
-    """Ask `check` whenever a record is tried; apps call this from their `ready()`.
+    """Call `check` at every dry run. Apps call this from their `ready()`.
 
     Args:
-        check: takes the organization's id and the bytes of an acceptable record, and keeps nothing.
+        check: takes the organization's id and the bytes of an acceptable record, and stores nothing.
     """
     _CHECKS.append(check)
 
 
 def find(organization_id: uuid.UUID, submission: Submission) -> list[RecordWarning]:
-    """The first hundred warnings about a record."""
-    found = list(islice(_all(organization_id, submission), MOST + 1))
-    more = RecordWarning("more", "", f"There are more warnings than these {MOST}: mend some of them first.")
-    return found if len(found) <= MOST else [*found[:MOST], more]
+    """Return the first `MAX_WARNINGS` warnings about a record, and a note if there are more."""
+    warnings = list(islice(_all(organization_id, submission), MAX_WARNINGS + 1))
+    more = RecordWarning("more", "", f"There are more warnings than these {MAX_WARNINGS}: fix some of them first.")
+    return warnings if len(warnings) <= MAX_WARNINGS else [*warnings[:MAX_WARNINGS], more]
 
 
-def explained(error: Invalid, raw: bytes) -> Invalid:
-    """The refusal of a record without a `decision_id`, which names a key that is almost that."""
+def with_hint(error: Invalid, raw: bytes) -> Invalid:
+    """Return the refusal of a record, naming a probable misspelling of a missing `decision_id`."""
     if error.problems[0]["type"] != "missing":
         return error
-    near = (each.path for each in misspellings.find(strict_json.read(raw)) if each.meant == "decision_id")
-    hint = next(near, None)
+    paths = (near.path for near in misspellings.find(strict_json.read(raw)) if near.meant == "decision_id")
+    hint = next(paths, None)
     if hint is None:
         return error
     problem = error.problems[0]
@@ -70,7 +70,7 @@ def explained(error: Invalid, raw: bytes) -> Invalid:
 
 def _all(organization_id: uuid.UUID, submission: Submission) -> Iterator[RecordWarning]:
     for near in misspellings.find(submission.content):
-        sentence = f"{_shortened(near.path)} is no field of the profile; {near.meant} is. Rename it if that is meant."
+        sentence = f"{_shortened(near.path)} is not a field of the profile. Rename it if you mean {near.meant}."
         yield RecordWarning("misspelt", _shortened(near.path), sentence)
     for path, fault in record_times.find(submission.content):
         yield RecordWarning("time", _shortened(path), f"{_shortened(path)} {fault}")
@@ -106,11 +106,11 @@ def _why_empty(content: dict[str, Any], keys: tuple[str, ...]) -> str:
     if value is None:
         return "is missing"
     if not isinstance(value, str):
-        return "is no text"
+        return "is not a text"
     if not value.strip("\x00"):
         return "is empty"
-    return "is no time with an offset" if keys == ("decided_at",) else "has more than 256 characters"
+    return "is not a time with an offset" if keys == ("decided_at",) else "has more than 256 characters"
 
 
 def _shortened(path: str) -> str:
-    return path if len(path) <= _LONGEST else f"{path[:_LONGEST]}…"
+    return path if len(path) <= _MAX_PATH_CHARACTERS else f"{path[:_MAX_PATH_CHARACTERS]}…"

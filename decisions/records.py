@@ -1,7 +1,7 @@
-"""What the service understands of an SRF record: its id, and the optional profile that the index is made from.
+"""SRF records: their id, and the optional profile that fills the index.
 
-A record is an open JSON object. Only `decision_id` is required, no key is refused, and a profile field of another
-shape than expected is kept in the record and simply not indexed.
+A record is an open JSON object. Only `decision_id` is required, and no key is refused. A profile field of an unexpected
+shape stays in the record and is not indexed.
 """
 
 from datetime import UTC, datetime
@@ -32,7 +32,7 @@ def _without_nul(decision_id: str) -> str:
 
 
 class Identified(TypedDict):
-    """The one rule for records."""
+    """A record with a usable `decision_id`, the only required key."""
 
     decision_id: Annotated[DecisionId, AfterValidator(_without_nul)]
 
@@ -41,11 +41,11 @@ _IDENTIFIED = TypeAdapter(Identified)
 
 
 def parse(raw: bytes) -> dict[str, Any]:
-    """A record from its bytes, numbers as their spelling.
+    """Parse a record from its bytes, with numbers as they are spelled.
 
     Raises:
         InvalidJSON: the bytes are no acceptable JSON.
-        pydantic.ValidationError: it is no object, or has no usable `decision_id`.
+        pydantic.ValidationError: the record is no object, or has no usable `decision_id`.
         PathsTooLong: the keys above its fields are too long for their number.
     """
     content: dict[str, Any] = strict_json.read(raw, number=spelling, integer=spelling)
@@ -55,7 +55,11 @@ def parse(raw: bytes) -> dict[str, Any]:
 
 
 def acceptable(raw: bytes) -> dict[str, Any]:
-    """`parse`, with everything that is wrong told as a validation error. Raises Invalid."""
+    """Parse a record from its bytes.
+
+    Raises:
+        Invalid: the bytes are no acceptable record.
+    """
     if len(raw) > strict_json.MAX_BYTES:
         raise invalid_json(InvalidJSON("the record is larger than 1 MiB", strict_json.MAX_BYTES))
     try:
@@ -69,13 +73,13 @@ def acceptable(raw: bytes) -> dict[str, Any]:
 
 
 def paths_too_long(error: PathsTooLong, *loc: str) -> Invalid:
-    """The validation error for a record of too long paths."""
+    """Return the validation error for a record whose paths are too long."""
     ctx = {"error": error.sentence}
     return Invalid([{"type": "value_error", "loc": [*loc], "msg": f"Value error, {error.sentence}", "ctx": ctx}])
 
 
 def submission(raw: bytes, source: str) -> Submission:
-    """A record as custody takes it. Raises Invalid."""
+    """Parse a record into a submission to custody. Raises Invalid."""
     content = acceptable(raw)
     return Submission(KIND, identity(content), raw, content, source)
 
@@ -85,7 +89,7 @@ def identity(content: dict[str, Any]) -> str:
 
 
 def index_row(record: Indexing) -> Decision:
-    """The index row of a record."""
+    """Return the index row of a record."""
     content = record.content
     return Decision(
         record_id=record.record_id,
@@ -103,17 +107,17 @@ def index_row(record: Indexing) -> Decision:
 
 
 def text(content: dict[str, Any], group: str, field: str) -> str:
-    """A profile field of the record without NUL, which PostgreSQL cannot hold; nothing if it is absent, no text, or too
-    long to be indexed."""
+    """Return a profile field without NUL, which PostgreSQL cannot store. Empty if the field is absent, no text, or too
+    long for the index."""
     holder = content.get(group)
     value = holder.get(field) if isinstance(holder, dict) else None
     return value.replace("\x00", "") if isinstance(value, str) and len(value) <= 256 else ""
 
 
 def _moment(value: Any) -> datetime | None:
-    """An RFC 3339 time with its offset; a time without one names no moment, so it is not indexed."""
+    """Return an RFC 3339 time in UTC. A time without an offset is ambiguous, so it gives None."""
     try:
-        found = parse_datetime(value) if isinstance(value, str) else None
-        return found.astimezone(UTC) if found and found.tzinfo else None
-    except (ValueError, OverflowError):  # no such time, or one that in UTC is beyond the years 1 to 9999
+        moment = parse_datetime(value) if isinstance(value, str) else None
+        return moment.astimezone(UTC) if moment and moment.tzinfo else None
+    except (ValueError, OverflowError):  # no such time, or beyond the years 1 to 9999 in UTC
         return None

@@ -7,7 +7,7 @@ from decisions.reports import GROUPINGS, Group
 
 
 def report_csv(grouping: str, groups: Sequence[Group]) -> HttpResponse:
-    """A report as a file for a spreadsheet."""
+    """Return a report as a CSV file."""
     head = [GROUPINGS[grouping][0], "reviews", "overturned or modified", "rate", "mean days"]
     rows = [
         [

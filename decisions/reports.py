@@ -23,8 +23,8 @@ NOT_NAMED = "not named"
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Reconsiderations that share a value. `overturned` counts the outcomes overturned and modified; `mean_time` is
-    from the original decision, or from its receipt where the record names no time, to the reconsideration."""
+    """Reconsiderations that share a value. `overturned` counts the outcomes overturned and modified. `mean_time` runs
+    from the original decision, or from its receipt if the record has no time, to the reconsideration."""
 
     name: str
     reviews: int
@@ -40,11 +40,15 @@ class Group:
         return None if self.mean_time is None else self.mean_time / timedelta(days=1)
 
 
-def newest_by_system(organization_id: uuid.UUID, most: int) -> list[tuple[str, int, int]]:
-    """Of the newest reconsiderations, no more than `most`: each system's name, how many they are and how many changed
-    the decision; most first. Those that are disposed of count on."""
+def newest_by_system(organization_id: uuid.UUID, limit: int) -> list[tuple[str, int, int]]:
+    """Count the newest `limit` reconsiderations by system.
+
+    Returns:
+        Each system's name, its reconsiderations, and how many of them changed the decision; most reconsiderations
+        first. Disposed reconsiderations still count.
+    """
     rows = Reconsideration.with_disposed.for_organization(organization_id).filter(first__isnull=False)
-    newest = rows.order_by("-received_at", "-pk").values_list("first__system_name", "review_outcome")[:most]
+    newest = rows.order_by("-received_at", "-pk").values_list("first__system_name", "review_outcome")[:limit]
     reviews, changed = Counter[str](), Counter[str]()
     for system, outcome in newest:
         reviews[system] += 1
@@ -54,16 +58,16 @@ def newest_by_system(organization_id: uuid.UUID, most: int) -> list[tuple[str, i
 
 
 def reconsiderations(organization_id: uuid.UUID, grouping: str) -> Sequence[Group]:
-    """One line for each value of a grouping of GROUPINGS, most reviews first. Those that are disposed of count on."""
+    """Return a group for each value of a grouping, most reviews first. Disposed reconsiderations still count."""
     _, column = GROUPINGS[grouping]
     rows = Reconsideration.with_disposed.for_organization(organization_id).filter(first__isnull=False)
-    # A time of decision after the receipt comes from a wrong clock.
+    # If the decision is later than its receipt, the sender's clock was wrong.
     decided = Least(Coalesce("first__decided_at", "first__received_at"), "first__received_at")
-    taken = ExpressionWrapper(F("received_at") - decided, output_field=DurationField())
+    duration = ExpressionWrapper(F("received_at") - decided, output_field=DurationField())
     grouped = rows.values(name=F(column)).annotate(
         reviews=Count("pk"),
         overturned=Count("pk", filter=Q(review_outcome__in=CHANGED)),
-        mean_time=Avg(taken),
+        mean_time=Avg(duration),
     )
     return [
         Group(row["name"] or NOT_NAMED, row["reviews"], row["overturned"], row["mean_time"])

@@ -1,7 +1,7 @@
-"""Human reviews as records: what a reconsideration says in plain words, and what it commits to.
+"""Records of human reviews: their plain fields and their commitments.
 
-`rationale` and the references in `evidence_considered` enter as salted commitments. The texts live in the arguments of
-these functions alone: they are not stored, logged, queued or repeated.
+`rationale` and the references in `evidence_considered` enter as salted commitments. Only the arguments of these
+functions hold the texts: they are not stored, logged, queued or repeated.
 """
 
 import json
@@ -28,7 +28,7 @@ USUAL_OUTCOMES = ("upheld", "overturned", "modified")
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What a reviewer decided. The two texts are left out of its printed form, so that no log or report shows them."""
+    """A reviewer's decision. Its `repr` omits the two texts, so that no log or report shows them."""
 
     requested_by: str
     reviewer: str
@@ -41,8 +41,8 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class ReviewRecord:
-    """A review in custody, with the commitments whose salts go to whoever sent the texts. It has no receipt while it
-    waits, sealed, for a vault that does not answer."""
+    """A review in custody, with its commitments: the sender of the texts receives their salts. Without a receipt, the
+    sealed review waits for a vault that does not answer."""
 
     decision_id: str
     record_id: uuid.UUID
@@ -59,12 +59,12 @@ def payload(
     rationale: Commitment,
     evidence_considered: Sequence[Commitment],
 ) -> bytes:
-    """The record of a review, in the profile that every decision record has.
+    """Return the record of a review, in the profile of decision records.
 
     Args:
-        decision_id: the record's own.
-        decision: what was reconsidered.
-        parent: the digest of its statement.
+        decision_id: the id of the new record.
+        decision: the reconsidered decision.
+        parent: the digest of the decision's statement.
         rationale, evidence_considered: the commitments to the review's texts.
     """
     document: dict[str, Any] = {
@@ -84,7 +84,7 @@ def payload(
 
 
 def _plain(review: Review) -> dict[str, Any]:
-    """What the record says of a review in plain words."""
+    """Return the plain fields of a review's record."""
     outcome = {"result": review.outcome}
     if review.new_action is not None:
         outcome["action"] = review.new_action
@@ -95,8 +95,8 @@ def _plain(review: Review) -> dict[str, Any]:
     }
 
 
-def is_of(content: Mapping[str, Any], review: Review) -> bool:
-    """Whether a record's content is what `payload` made of this very review."""
+def is_record_of(content: Mapping[str, Any], review: Review) -> bool:
+    """Whether `payload` made a record's content from this review."""
     committed = [content["rationale"], *content["evidence_considered"]]
     texts = [review.rationale, *review.evidence_considered]
     return (
@@ -107,7 +107,7 @@ def is_of(content: Mapping[str, Any], review: Review) -> bool:
 
 
 def index_row(record: Indexing) -> Decision:
-    """The index row of a reconsideration: a decision's, with its place in the chain and who reviewed."""
+    """Return the index row of a reconsideration: a decision's row, with the chain and the reviewer."""
     row = records.index_row(record)
     link = record.content["reconsiders"]
     row.reconsiders_id = uuid.UUID(link["record_id"])
@@ -119,8 +119,8 @@ def index_row(record: Indexing) -> Decision:
 
 
 def idempotency_id(decision: Decision, actor: Actor, key: str) -> uuid.UUID:
-    """What the Idempotency-Key of a client names a review by. It tells nobody the key, and lasts as long as the
-    record."""
+    """Derive a review's id from the Idempotency-Key of a client. The id does not reveal the key, and lasts as long as
+    the record."""
     name = "\0".join(["", "idempotency key", actor.kind, actor.id, decision.decision_id, key])  # no decision id has NUL
     drawn = sealing.reference(keyring(decision.organization_id), name)
     return uuid.UUID(bytes=drawn[:16], version=4)

@@ -1,4 +1,4 @@
-"""The sample data as SRF records: real mortgage decisions, and synthetic ones from other fields."""
+"""Sample data as SRF records: real mortgage decisions, and synthetic decisions from other fields."""
 
 import csv
 import json
@@ -9,7 +9,7 @@ from django.conf import settings
 
 SAMPLES: Path = settings.BASE_DIR / "samples"
 EXPORTED = 380
-"""So many of the mortgage decisions, the last ones, come into the demo through a connector."""
+"""The number of mortgage decisions, from the end, that the demo reads through a connector."""
 _YES_NO = {"yes": "true", "no": "false"}
 _FACTS = [
     "payments_to_income",
@@ -27,9 +27,9 @@ _FACTS = [
 
 
 def mortgage_records() -> Iterator[bytes]:
-    """One record for each row of the data set, saying what the row says and nothing else.
+    """Yield a record for each row of the data set, with the row's values only.
 
-    The data has no dates, reasons or scores, so the records have none. Numbers keep the row's spelling.
+    The data has no dates, reasons or scores, so neither have the records. Numbers keep the row's spelling.
     """
     with open(SAMPLES / "mortgage_decisions.csv", newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -43,5 +43,5 @@ def mortgage_records() -> Iterator[bytes]:
 
 
 def synthetic_records() -> list[bytes]:
-    """Invented records that exercise every field of the profile."""
+    """Return invented records that use every field of the profile."""
     return (SAMPLES / "synthetic.ndjson").read_bytes().splitlines()

@@ -71,9 +71,9 @@ class DecisionPage(Answer):
 
 
 class ReceiptOut(Answer):
-    """What proves that a record is in custody. `envelope` is DSSE v1 over an in-toto statement; `payload_salt` (hex)
-    is the HMAC-SHA-256 key under which the record's bytes give the statement's subject digest. Of a record that was
-    disposed of it is null, and `verdict` and `disposal` say what is proved."""
+    """The proof that a record is in custody. `envelope` is DSSE v1 over an in-toto statement. `payload_salt` (hex) is
+    the HMAC-SHA-256 key under which the record's bytes give the statement's subject digest. When the record was
+    disposed of, `payload_salt` is null, and `verdict` and `disposal` say what is proved."""
 
     decision_id: str
     record_id: str
@@ -88,7 +88,7 @@ class ReceiptOut(Answer):
 
 
 class Queued(Answer):
-    """The record is taken, sealed and kept, and waits for its signature: the receipt follows at
+    """A record that is sealed and stored, and waits for its signature. Get the receipt later from
     `/v1/decisions/{decision_id}/receipt`."""
 
     decision_id: str
@@ -97,7 +97,7 @@ class Queued(Answer):
 
 
 class ReceiptQuery(QueryString):
-    """`wait`: seconds to wait for the receipt of a record that is queued."""
+    """`wait`: seconds to wait for the receipt of a queued record."""
 
     wait: Annotated[int, Field(ge=0, le=20)] = 0
 
@@ -115,7 +115,7 @@ class ReconsiderationIn(RequestBody):
 
 
 class ReconsiderationCheckIn(RequestBody):
-    """The texts to compare with what the reconsideration committed to; they are not kept."""
+    """Texts to compare with the commitments of the reconsideration; they are not stored."""
 
     private: ClassVar = frozenset({"rationale", "evidence_considered"})
 
@@ -124,7 +124,7 @@ class ReconsiderationCheckIn(RequestBody):
 
 
 class Commitment(Answer):
-    """SHA-256(salt ‖ text): `salt` is base64, `commitment` hex. The salt is given out to whoever sent the text."""
+    """SHA-256(salt ‖ text): `salt` is base64, `commitment` hex. Only the sender of the text receives the salt."""
 
     algorithm: str
     salt: str
@@ -132,7 +132,7 @@ class Commitment(Answer):
 
 
 class ToBeTold(Answer):
-    """A request for review that the reconsideration answers: the person is to be told, and `next` says how."""
+    """A review request that the reconsideration answers. The person has to be notified, and `next` says how."""
 
     review_request_id: str
     due_at: str | None
@@ -140,7 +140,7 @@ class ToBeTold(Answer):
 
 
 class ReconsiderationWaiting(Answer):
-    """Recorded and sealed, but not signed or not in its vault yet: the receipt follows at
+    """A reconsideration that is recorded and sealed, but not signed or not in its vault yet. Get the receipt later from
     `/v1/decisions/{decision_id}/receipt`."""
 
     decision_id: str
@@ -158,14 +158,14 @@ class ReconsiderationOut(ReceiptOut):
 
 
 class ReconsiderationCheckOut(Answer):
-    """`rationale` is null if none was sent; `evidence_considered` answers for each reference sent, in order."""
+    """`rationale` is null if none was sent. `evidence_considered` has a result for each reference sent, in order."""
 
     rationale: bool | None
     evidence_considered: list[bool]
 
 
 def _true_or_false(value: object) -> object:
-    """pydantic would also take `1`, `yes` and `on`, and a text that is none of them may be any mistake."""
+    """Refuse all but `true` and `false`: pydantic would also accept `1`, `yes` and `on`."""
     if value not in ("true", "false"):
         raise PydanticKnownError("bool_parsing")
     return value
@@ -175,7 +175,7 @@ class IngestQuery(QueryString):
     dry_run: Annotated[
         bool,
         BeforeValidator(_true_or_false),
-        Field(description="Store nothing, and tell what would become of the record."),
+        Field(description="Check the record and store nothing."),
     ] = False
 
 
@@ -188,7 +188,7 @@ class RecordWarningOut(Answer):
 
 
 class DryRunOut(Answer):
-    """`would_be` is the status that a line of a batch would have: created, queued, replayed, conflict or disposed."""
+    """`would_be` is the status that an ingest would end in: created, queued, replayed, conflict or disposed."""
 
     dry_run: bool
     decision_id: str
@@ -197,7 +197,7 @@ class DryRunOut(Answer):
 
 
 class IngestAnswer(RootModel[ReceiptOut | DryRunOut]):
-    """The first receipt of a record that is here already, or with `dry_run` what would become of one."""
+    """The first receipt of a record that is in custody already, or the result of a dry run."""
 
     model_config = ConfigDict(json_schema_extra={"type": "object", "additionalProperties": True})
 
@@ -209,7 +209,7 @@ class BatchQuery(QueryString):
 
 
 class BatchLine(Answer):
-    """`receipt` is there if receipts were asked for and the record is in custody, signed."""
+    """`receipt` is present if the request asked for receipts and the record is in custody, signed."""
 
     line: int
     status: str

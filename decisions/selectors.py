@@ -35,75 +35,74 @@ class DecisionNotFound(NotFound):
 
 
 class NotAReconsideration(DomainError):
-    """The record named is a decision, which has no rationale to check."""
+    """The named record is a decision, which has no rationale to check."""
 
     code = "not_a_reconsideration"
     sentence = "This record is a decision, not a reconsideration: name the reconsideration's own decision_id."
 
 
 def decisions(organization_id: uuid.UUID, query: DecisionQuery) -> QuerySet[Decision]:
-    """The organization's decisions that match a query's filters."""
-    asked = query.model_dump(include=set(_FILTERS), exclude_none=True)
+    """Return the organization's decisions that match a query's filters."""
+    filters = query.model_dump(include=set(_FILTERS), exclude_none=True)
     rows = Decision.objects.for_organization(organization_id).select_related("record").with_current()
-    rows = rows.filter(**{_FILTERS[name]: value for name, value in asked.items()})
+    rows = rows.filter(**{_FILTERS[name]: value for name, value in filters.items()})
     return of_kind(rows, query.kind) if query.kind else rows
 
 
 def of_kind(rows: QuerySet[Decision], kind: str) -> QuerySet[Decision]:
-    """Those of a kind. Reconsiderations are those with a chain, which have an index of their own."""
+    """Filter rows by kind. Reconsiderations are found by their chain, which has a separate index."""
     return rows.filter(first__isnull=False) if kind == reviews.KIND else rows.filter(kind=kind)
 
 
 def decision(organization_id: uuid.UUID, decision_id: str) -> Decision:
-    """One decision of the organization with its custody row.
+    """Return a decision of the organization with its custody row.
 
     Raises:
         Disposed: the record of this id was disposed of.
-        DecisionNotFound: there never was one.
+        DecisionNotFound: there never was a record of this id.
         KeyMissing: the organization's keys are not in place.
     """
-    if "\x00" in decision_id:  # identities of other records begin with it, and none of these has it
+    if "\x00" in decision_id:  # no decision id has NUL, but the identities of other records begin with it
         raise DecisionNotFound
     rows = Decision.objects.for_organization(organization_id).select_related("record", "reconsiders")
-    found = db.only(rows.filter(pk=custody.record_id(organization_id, decision_id)))
-    if found is None:
+    row = db.only(rows.filter(pk=custody.record_id(organization_id, decision_id)))
+    if row is None:
         if disposal := disposals(organization_id, [decision_id]).get(decision_id):
             raise Disposed(disposal)
         raise DecisionNotFound
-    return found
+    return row
 
 
 def disposals(organization_id: uuid.UUID, decision_ids: Collection[str]) -> dict[str, Disposal]:
-    """Those of the given ids whose records were disposed of, which the index has forgotten."""
+    """Return the disposals of those decision ids whose records were disposed of. The index no longer has these ids."""
     return custody.disposals_of(organization_id, decision_ids, (records.KIND, reviews.KIND))
 
 
-def require_kept(decision: Decision) -> None:
-    """Keep a decision from being disposed of until the transaction ends. Whoever adds to its family calls this in the
-    same transaction.
+def prevent_disposal(decision: Decision) -> None:
+    """Lock a decision against disposal until the transaction ends. Call this in every transaction that adds to its
+    family.
 
     Raises:
-        DisposedConflict: it was disposed of.
+        DisposedConflict: the decision was disposed of.
     """
     rows = Decision.with_disposed.for_organization(decision.organization_id)
-    # Both that a reconsideration refers to, in the order in which a disposal locks them.
+    # A reconsideration refers to both rows. Lock them in the order of a disposal.
     chain = rows.filter(pk__in=[decision.pk, decision.first_id or decision.pk]).order_by("pk")
     if not all(chain.select_for_update(no_key=True).values_list("decision_id", flat=True)):
         raise DisposedConflict(custody.disposal_of(decision.organization_id, decision.pk))
 
 
 def record_of(decision: Decision) -> Entry:
-    """The custody row behind an index row, once the index row says what the record's id and the custody row say. What
-    the custody row says is checked when the record is read.
+    """Return the custody row of an index row, after comparing the two. Reading the record checks the custody row.
 
     Raises:
         Disposed
-        Damaged: it points to another record, or was changed.
+        Damaged: the index row points to another record, or was changed.
     """
     record = decision.record
     custody.require_kept(record)
-    said = (decision.organization_id, decision.kind, decision.received_at)
-    if said != (record.organization_id, record.kind, record.received_at):
+    indexed = (decision.organization_id, decision.kind, decision.received_at)
+    if indexed != (record.organization_id, record.kind, record.received_at):
         raise Damaged(because="the index row says something else than the custody row")
     if not custody.identifies(decision.decision_id, record):
         raise Damaged(because="the index row names another record")
@@ -111,35 +110,36 @@ def record_of(decision: Decision) -> Entry:
 
 
 def history(decision: Decision) -> list[Decision]:
-    """The reconsiderations of the chain that a decision or reconsideration belongs to, oldest first."""
+    """Return the reconsiderations in the chain of a decision or reconsideration, oldest first."""
     rows = Decision.objects.for_organization(decision.organization_id).filter(first_id=decision.first_id or decision.pk)
     return list(rows.select_related("record", "reconsiders").order_by("received_at", "pk"))
 
 
 def review_record(organization_id: uuid.UUID, record_id: uuid.UUID, review: Review) -> ReviewRecord | None:
-    """What `reconsider` returned for a review that is in custody, with the same salts and receipt; None if the record
-    is of another review.
+    """Return the result of `reconsider` for a review in custody, with the same salts and receipt; None if the record is
+    of another review.
 
     Raises:
         Fault: the record cannot be read now.
     """
     row = Decision.objects.for_organization(organization_id).select_related("record").get(pk=record_id)
-    found = custody.opened(row.record)
-    content = json.loads(found.payload)
-    if not reviews.is_of(content, review):
+    opened = custody.opened(row.record)
+    content = json.loads(opened.payload)
+    if not reviews.is_record_of(content, review):
         return None
     is_stored = row.record.state == Entry.State.STORED
-    receipt = custody.receipt_of(row.record, found.secrets.payload_salt) if is_stored else None
+    receipt = custody.receipt_of(row.record, opened.secrets.payload_salt) if is_stored else None
     return ReviewRecord(row.decision_id, record_id, receipt, content["rationale"], content["evidence_considered"])
 
 
 def check_texts(
     decision: Decision, *, rationale: str | None, evidence_considered: Sequence[str]
 ) -> tuple[bool | None, list[bool]]:
-    """Whether texts that the customer presents are the ones a reconsideration committed to. Nothing of them is kept.
+    """Compare the customer's texts with the commitments of a reconsideration. The texts are not stored.
 
     Returns:
-        For the rationale, if one was given; and for each evidence reference, whether any of the record's is it.
+        Whether the rationale matches, None if none was given; and for each evidence reference, whether a commitment
+        of the record matches it.
 
     Raises:
         NotAReconsideration
@@ -155,4 +155,4 @@ def check_texts(
 
 
 def _is_among(committed: Sequence[Commitment], text: str) -> bool:
-    return any(commitments.matches(each, text) for each in committed)
+    return any(commitments.matches(commitment, text) for commitment in committed)

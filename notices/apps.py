@@ -8,8 +8,9 @@ class NoticesConfig(AppConfig):
         from accounts.back_office import register_charts, register_needs, register_page
         from accounts.demo import register_step
         from custody import guards, record_types, signed_rows
-        from decisions import askers, misspellings, record_warnings
-        from decisions.back_office import register_decision_panel, register_occasion
+        from decisions import misspellings, record_warnings
+        from decisions.back_office import register_decision_panel, register_review_prompt
+        from decisions.unnotified_requests import register_unnotified_requests
         from notices import (  # noqa: F401 - importing checks registers them
             checks,
             dry_runs,
@@ -32,7 +33,7 @@ class NoticesConfig(AppConfig):
         register_charts(dashboard.charts)
         register_decision_panel(requests.to_write)
         register_decision_panel(dashboard.panel)
-        register_occasion(requests.occasion)
-        askers.register(follow_up.askers)
+        register_review_prompt(requests.review_prompt)
+        register_unnotified_requests(follow_up.unnotified_requests)
         register_page("notice", Notice)
         register_page("authority_grant", AuthorityGrant)

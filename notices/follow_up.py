@@ -8,8 +8,8 @@ from django.db.models import F, Q
 
 from config.errors import Fault
 from config.visible_text import is_visible
-from decisions.askers import Asker
 from decisions.models import Decision
+from decisions.unnotified_requests import UnnotifiedRequest
 from notices import selectors
 from notices.deadlines import Deadline
 from notices.models import Delivery, Notice, ReviewRequest, ReviewRequestQuerySet
@@ -99,16 +99,16 @@ def letter_for(request: ReviewRequest) -> Notice | None:
     return next((each for each in rows if is_same_person(request.notice.recipient, each.recipient)), None)
 
 
-def askers(decision: Decision) -> list[Asker]:
-    """Those who wait to be told what a reconsideration has come to."""
+def unnotified_requests(decision: Decision) -> list[UnnotifiedRequest]:
+    """Return the review requests whose person has yet to be notified of a reconsideration."""
     path = f"POST /v1/decisions/{decision.decision_id}/notices"
     return [
-        Asker(
-            str(each.pk),
-            each.due_at,
-            f'R-{each.pk} is answered: write the letter ({path} with "review_request_id": "{each.pk}").',
+        UnnotifiedRequest(
+            str(request.pk),
+            request.due_at,
+            f'R-{request.pk} is answered: write the letter ({path} with "review_request_id": "{request.pk}").',
         )
-        for each in requests_answered_by(decision).unfinished()
+        for request in requests_answered_by(decision).unfinished()
     ]
 
 

@@ -313,7 +313,7 @@ def _memory_of_one_test_alone() -> None:
     turns.forget()
     searching.forget()
     forget_replay()
-    decisions_pages._kept.cache_clear()
+    decisions_pages._cached_count.cache_clear()
     settings.RETENTION_JOURNAL = f"folder:{DATA_DIR}/journal-{next(_journals)}"
 
 

@@ -1,4 +1,4 @@
-"""What the resources of decisions share."""
+"""The decision that the path of a request names."""
 
 from pydantic import TypeAdapter
 from rest_framework.request import Request
@@ -14,11 +14,12 @@ _DECISION_ID: TypeAdapter[str] = TypeAdapter(DecisionId)
 
 
 def decision_of(request: Request, decision_id: str) -> Decision:
-    """The caller's decision that the path names.
+    """Return the caller's decision that the path names.
 
     Raises:
         Invalid, DecisionNotFound
-        Disposed, DisposedConflict: it was disposed of; the latter where the request would add to it.
+        Disposed: the decision was disposed of, and the request reads it.
+        DisposedConflict: the decision was disposed of, and the request would add to it.
     """
     name = parameter(_DECISION_ID, "path", "decision_id", decision_id)
     try:

@@ -21,14 +21,14 @@ from decisions.schemas import BatchLine, BatchQuery, IngestAnswer, IngestQuery, 
 log = structlog.get_logger("decisions")
 
 _SPOOL_IN_MEMORY = 8 * 2**20
-_MOST_REFUSED = 1000  # lines: what is longer than the upload tells nobody more
+_MAX_REFUSED = 1000  # lines: a longer answer helps no reader
 
 
 class TooManyRefused(DomainError):
-    """What the upload is, is no file of records: a refusal costs more than the line that causes it."""
+    """Too many lines were refused for this to be a file of records. A refusal costs more than the line it answers."""
 
     code, status = "too_many_refused", 413
-    sentence = f"{_MOST_REFUSED:,} lines were refused. Mend those first."
+    sentence = f"{_MAX_REFUSED:,} lines were refused. Fix those first."
 
 
 class Ingest(Resource):
@@ -53,7 +53,11 @@ class Ingest(Resource):
         return answer(shown, 201 if acceptance.is_new else 200)
 
     def _is_dry_run(self, request: Request) -> bool:
-        """Raises Invalid for any other parameter: it may be meant for this, and the record would be stored for good."""
+        """Whether the request asks for a dry run.
+
+        Raises:
+            Invalid: another parameter was sent. It may be a misspelt `dry_run`, and the record would be stored.
+        """
         for name in request.query_params:
             if name not in IngestQuery.model_fields:
                 known = ", ".join(IngestQuery.model_fields)
@@ -73,31 +77,31 @@ class Ingest(Resource):
     def batch(self, request: Request) -> FileResponse:
         receipts = self.query(BatchQuery).receipts
         results = services.ingest_lines(caller=caller_of(request), lines=body.lines(request), source="batch")
-        answers = (presenters.line(line, receipts=receipts) for line in _until_most_are_refused(results))
+        answers = (presenters.line(line, receipts=receipts) for line in _until_too_many_refused(results))
         return FileResponse(_spooled(answers), content_type=body.NDJSON)
 
 
-def _until_most_are_refused(results: Iterable[services.Line]) -> Iterator[services.Line]:
-    """The lines until too many of them were invalid or a conflict. Raises TooManyRefused at the next line."""
+def _until_too_many_refused(results: Iterable[services.Line]) -> Iterator[services.Line]:
+    """Yield the lines. Raises TooManyRefused at the first line after `_MAX_REFUSED` invalid or conflicting ones."""
     refused = 0
     for line in results:
-        if refused == _MOST_REFUSED:
+        if refused == _MAX_REFUSED:
             raise TooManyRefused
         yield line
         refused += line.status in (services.INVALID, Status.CONFLICT)
 
 
 def _spooled(answers: Iterator[dict[str, Any]]) -> IO[bytes]:
-    """The answer's lines, complete before the first is sent: many clients read only when they have sent everything,
-    so an answer that began earlier could fill both directions and stop for ever.
+    """Return the whole answer as a file. Many clients read only after they have sent everything: an answer that began
+    earlier could fill both directions and block for ever.
 
-    A fault before the first line is an ordinary error; a later one becomes the last line, for the lines before it
-    are in custody and their answers must not be lost.
+    A fault before the first line is an ordinary error. A later fault becomes the last line: the records of the lines
+    before it are in custody, so their answers must not be lost.
     """
     spool = SpooledTemporaryFile(max_size=_SPOOL_IN_MEMORY)  # noqa: SIM115 - the response closes it
     answered = 0
     try:
-        for answered, shown in enumerate(answers, start=1):  # noqa: B007 - counts what is answered when a fault comes
+        for answered, shown in enumerate(answers, start=1):  # noqa: B007 - the count at the time of a fault
             spool.write(dump(shown) + b"\n")
     except (DomainError, DatabaseError) as error:
         if not answered:
@@ -105,7 +109,7 @@ def _spooled(answers: Iterator[dict[str, Any]]) -> IO[bytes]:
             raise
         log.error("batch stopped", answered=answered, exc_info=error)
         because = "The service cannot store right now."
-        if isinstance(error, DomainError) and error.status < 500:  # it is the upload's
+        if isinstance(error, DomainError) and error.status < 500:  # the upload is at fault
             because = error.sentence
         last = {"status": "stopped", "detail": f"{because} Send the lines without an answer again."}
         spool.write(dump(last) + b"\n")

@@ -8,7 +8,7 @@ from config.http import openapi
 from config.http.json_responses import answer
 from config.http.resources import Resource, operation
 from custody.schemas import CONFLICT
-from decisions import askers, presenters, reviews, selectors, services
+from decisions import presenters, reviews, selectors, services
 from decisions.api.common import decision_of
 from decisions.reviews import Review
 from decisions.schemas import (
@@ -18,6 +18,7 @@ from decisions.schemas import (
     ReconsiderationOut,
     ReconsiderationWaiting,
 )
+from decisions.unnotified_requests import unnotified_requests
 
 
 class Reconsiderations(Resource):
@@ -35,7 +36,7 @@ class Reconsiderations(Resource):
         caller, original = caller_of(request), decision_of(request, decision_id)
         review = Review(**self.body(ReconsiderationIn).model_dump())
         key = key_of(request)
-        # The record itself is what a repetition is compared with and answered from: no answer needs to be kept.
+        # A repetition is compared with the record and answered from it, so no answer is stored.
         name = reviews.idempotency_id(original, caller.actor, key) if key else None
         headers = None
         try:
@@ -43,18 +44,18 @@ class Reconsiderations(Resource):
                 caller=caller, decision=original, review=review, source="api", idempotency_key=name
             )
         except services.AlreadyRecorded as earlier:
-            found = selectors.review_record(caller.organization_id, earlier.record_id, review)
-            if found is None:
+            earlier_record = selectors.review_record(caller.organization_id, earlier.record_id, review)
+            if earlier_record is None:
                 raise OtherRequest from None
-            record, headers = found, REPLAYED
-        # There is no receipt while the vault does not answer: 202, and the reconciler goes on.
+            record, headers = earlier_record, REPLAYED
+        # Without an answer from the vault there is no receipt: answer 202, and the reconciler continues.
         status = 201 if record.receipt else 202
-        waiting = askers.who_wait(caller.organization_id, record.record_id)
-        return answer(presenters.review_record(record, original, waiting), status=status, headers=headers)
+        requests = unnotified_requests(caller.organization_id, record.record_id)
+        return answer(presenters.review_record(record, original, requests), status=status, headers=headers)
 
     @operation(
         "check_reconsideration",
-        "Whether texts are the ones a reconsideration committed to; they are not kept.",
+        "Check texts against the commitments of a reconsideration; they are not stored.",
         permission=Permission.RECONSIDER,
         parameters=[openapi.DECISION_ID],
         body=ReconsiderationCheckIn,

@@ -1,7 +1,7 @@
-"""Every change of state around decisions. API, back office and commands call these and nothing else.
+"""Operations on decisions, the only ones that API, back office and commands call.
 
-`records` takes decision records in, one or many; `dry_runs` only tells what would become of one; `reconsiderations`
-records human reviews of them. All require a permission of their caller. None ever changes a record.
+`records` ingests decision records, one or many. `dry_runs` checks a record without storing it. `reconsiderations`
+records human reviews. Each operation requires a permission of its caller, and none changes a record.
 """
 
 from decisions.services.dry_runs import DryRun, dry_run

@@ -1,4 +1,4 @@
-"""What would become of a record, for those who build the system that sends them. Nothing of it is kept."""
+"""Dry runs of an ingest, for developers of the sending system. They store nothing."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from decisions.record_warnings import RecordWarning
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """`status` is what an ingest would end in: created, queued, replayed, conflict or disposed."""
+    """The result of a dry run. An ingest would end in `status`: created, queued, replayed, conflict or disposed."""
 
     decision_id: str
     status: Status
@@ -22,17 +22,16 @@ class DryRun:
 
 @requires(Permission.INGEST_RECORDS)
 def dry_run(*, caller: Caller, raw: bytes) -> DryRun:
-    """Everything that can be said of a record before it is sent for good. An attempt at another record's id is no
-    conflict yet, so the audit trail says nothing of it.
+    """Check a record without storing it. Nothing is written to the audit trail, not even for the id of another record.
 
     Raises:
-        Invalid: the bytes are no acceptable record; it names a key that may be a misspelt `decision_id`.
-        Fault: a record of this id is there and cannot be read now.
+        Invalid: the bytes are no acceptable record. The error names a probable misspelling of `decision_id`.
+        Fault: there is a record of this id, but it cannot be read now.
     """
     try:
         submission = records.submission(raw, "api")
     except Invalid as error:
-        raise record_warnings.explained(error, raw) from None
+        raise record_warnings.with_hint(error, raw) from None
     return DryRun(
         decision_id=submission.identity,
         status=foretell(organization_id=caller.organization_id, submission=submission),

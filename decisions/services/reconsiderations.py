@@ -1,4 +1,4 @@
-"""Human reconsiderations: each is a sealed record of its own, linked to what it reconsiders."""
+"""Human reconsiderations: each is a separate sealed record, linked to the record it reconsiders."""
 
 import uuid
 
@@ -17,11 +17,11 @@ from decisions import commitments, reviews
 from decisions.commitments import Commitment
 from decisions.models import Decision
 from decisions.reviews import Review, ReviewRecord
-from decisions.selectors import record_of, require_kept
+from decisions.selectors import prevent_disposal, record_of
 
 
 class AlreadyRecorded(DomainError):
-    """A reconsideration with this key is in custody, as the record `record_id`. Nothing was added."""
+    """A reconsideration with this key is already in custody, as the record `record_id`. Nothing was added."""
 
     code = "already_recorded"
     sentence = "This review is recorded already, and was not recorded again."
@@ -37,22 +37,22 @@ def reconsider(
 ) -> ReviewRecord:
     """Record a reconsideration of a decision, or of an earlier reconsideration.
 
-    The original stays as it is and stays verifiable; the new record's statement names the original's as its parent.
-    Record and audit event commit together.
+    The original does not change and stays verifiable. The new record's statement names the original's as its parent.
+    The record and its audit event commit together.
 
     Args:
         decision: with its custody row.
-        source: where it came from, as lists filter it.
-        idempotency_key: of a form or a client, so that sending it again records nothing again. Without it each call
-            makes a record.
+        source: the origin of the review, as lists filter it.
+        idempotency_key: of a form or a client. A second call with the same key records nothing. Without a key, each
+            call makes a record.
 
     Returns:
-        The record and its commitments. It has no receipt yet if the vault does not answer now: then it waits, sealed,
-        in our database, and the reconciler finishes it.
+        The record and its commitments. If the vault does not answer, there is no receipt: the sealed record waits in
+        our database for the reconciler.
 
     Raises:
         AlreadyRecorded
-        DisposedConflict: the decision was disposed of, or an earlier reconsideration with this key.
+        DisposedConflict: the decision, or an earlier reconsideration with this key, was disposed of.
         Fault: the organization's keys cannot be used, or the decision's row is damaged; nothing was recorded.
     """
     decision_id = f"reconsideration-{idempotency_key or uuid.uuid4()}"
@@ -63,7 +63,7 @@ def reconsider(
     submission = _submission(decision_id, decision, review, rationale, evidence, source)
 
     def record_event(record_id: uuid.UUID) -> None:
-        require_kept(decision)
+        prevent_disposal(decision)
         audit.record(
             "decision.reconsidered",
             actor=caller.actor,
@@ -71,7 +71,7 @@ def reconsider(
             object_kind="record",
             object_id=decision.pk,
             reconsideration=str(record_id),
-            # Another word may be anything, and what stands in the audit trail stands there for good.
+            # Another word may be personal data, and the audit trail is permanent.
             outcome=review.outcome if review.outcome in reviews.USUAL_OUTCOMES else "other",
         )
 
@@ -81,12 +81,13 @@ def reconsider(
     if result.status is Status.CONFLICT or (
         idempotency_key and result.fault and not _is_waiting(caller, result.record_id, submission)
     ):
-        raise AlreadyRecorded(result.record_id)  # the same key came at the same time, or what it recorded still waits
+        raise AlreadyRecorded(result.record_id)  # another request with this key ran at once, or its record still waits
     return ReviewRecord(decision_id, result.record_id, result.receipt, rationale, evidence)
 
 
 def _require_new(caller: Caller, decision_id: str) -> None:
-    """The vault may not answer now, and then `store_records` cannot tell that what is there has other salts."""
+    """Raise AlreadyRecorded if the record is stored. `store_records` cannot see this while the vault does not answer:
+    the salts of the new record differ."""
     rows = Decision.objects.for_organization(caller.organization_id)
     pk = custody.record_id(caller.organization_id, decision_id)
     earlier = db.only(rows.filter(pk=pk, record__state=Entry.State.STORED))
@@ -109,6 +110,6 @@ def _submission(
 
 
 def _is_waiting(caller: Caller, record_id: uuid.UUID, submission: Submission) -> bool:
-    """Whether it is this record that waits for the vault. Raises Fault if nothing can be read that would tell."""
+    """Whether the record that waits for the vault is this submission. Raises Fault if the record cannot be read."""
     rows = Decision.objects.for_organization(caller.organization_id).select_related("record")
     return custody.opened(rows.get(pk=record_id).record).payload == submission.payload

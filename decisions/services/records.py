@@ -1,4 +1,4 @@
-"""Ingest: the one way a decision record comes in, for the API, the command line and everything above."""
+"""Ingest of decision records, for the API, the command line and the apps above."""
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,15 +15,15 @@ from custody.services import GroupStore, Status, StoreResult, Submission, store_
 from decisions import records
 
 CHUNK = 100
-"""Records a transaction in bulk: large enough to share a commit, small enough to answer early."""
+"""Records in a bulk transaction: enough to share a commit, few enough to answer early."""
 _CHUNK_BYTES = 2**20  # parsed, a record takes up to thirty times its size
 
 INVALID = "invalid"
-"""The status of a line that is no acceptable record; of the others it is custody's."""
+"""The status of a line that is no acceptable record. The other statuses are custody's."""
 
 
 class RecordConflict(DomainError):
-    """Other content of this decision id is in custody."""
+    """A record with this decision id and other content is in custody."""
 
     code = "record_conflict"
     sentence = (
@@ -34,7 +34,7 @@ class RecordConflict(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """A record that is in custody. `is_new` if this call brought it there. It has no receipt while it is queued."""
+    """A record in custody. `is_new` if this call stored it. There is no receipt while the record is queued."""
 
     decision_id: str
     record_id: uuid.UUID
@@ -44,9 +44,9 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What became of one line of a bulk ingest. Lines count from 1; `detail` says why a line was not taken, for an
-    invalid one as in a validation error. `is_new` if this call brought the record into custody; it has a `receipt` once
-    it is there and signed."""
+    """The result of one line of a bulk ingest. Lines count from 1. `detail` says why a line was not taken; for an
+    invalid line it is a list of problems, as in a validation error. `is_new` if this call stored the record. A signed
+    record has a `receipt`."""
 
     number: int
     status: Status | str
@@ -63,12 +63,12 @@ def ingest(*, caller: Caller, raw: bytes, source: str) -> Acceptance:
 
     Args:
         raw: the record's exact bytes.
-        source: where it came from, as lists filter it, such as `api`.
+        source: the origin of the record, as lists filter it, such as `api`.
 
     Raises:
         Invalid: the bytes are no acceptable record; nothing is stored.
-        RecordConflict: its decision id is taken; the attempt is in the audit trail.
-        DisposedConflict: its decision id is that of a record which was disposed of.
+        RecordConflict: another record has this decision id; the attempt is in the audit trail.
+        DisposedConflict: the record with this decision id was disposed of.
         Fault: the record is not known to be in custody now.
     """
     submission = records.submission(raw, source)
@@ -83,7 +83,8 @@ def ingest(*, caller: Caller, raw: bytes, source: str) -> Acceptance:
 
 @requires(Permission.INGEST_RECORDS)
 async def ingest_in_group(*, caller: Caller, raw: bytes, source: str, store: GroupStore) -> Acceptance | None:
-    """`ingest` in an event loop, for a record that is new. None: it is not, or something is wrong that `ingest` finds.
+    """Take a new record into custody from an event loop. Returns None if `ingest` has to handle the record: it is not
+    new, or storing it failed.
 
     Raises:
         Invalid: the bytes are no acceptable record.
@@ -96,9 +97,9 @@ async def ingest_in_group(*, caller: Caller, raw: bytes, source: str, store: Gro
 
 @requires(Permission.INGEST_RECORDS)
 def ingest_lines(*, caller: Caller, lines: Iterable[bytes], source: str) -> Iterator[Line]:
-    """Take many records, one JSON object a line; blank lines are skipped. Takes and answers a chunk at a time.
+    """Ingest many records, one JSON object a line, a chunk at a time. Blank lines are skipped.
 
-    A bad line is answered as such and never stops the good ones.
+    A refused line does not stop the lines after it.
 
     Yields:
         One `Line` for each line, in order: created, queued, replayed, conflict, disposed, unavailable or
@@ -131,9 +132,8 @@ def _ingest_chunk(caller: Caller, chunk: list[tuple[int, bytes]], source: str) -
             good.append((number, records.submission(raw, source)))
         except Invalid as error:
             answers[number] = Line(number, INVALID, detail=error.problems)
-    results = (
-        store_records(organization_id=caller.organization_id, submissions=[each for _, each in good]) if good else []
-    )
+    submissions = [submission for _, submission in good]
+    results = store_records(organization_id=caller.organization_id, submissions=submissions) if good else []
     for (number, submission), outcome in zip(good, results, strict=True):
         if outcome.status is Status.CONFLICT:
             _record_conflict(caller, outcome, source)

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from accounts.back_office import may_look, refusal
 from accounts.roles import Permission
 from config import db
-from decisions.back_office import Occasion, Panel
+from decisions.back_office import Panel, ReviewPrompt
 from decisions.models import Decision
 from notices import follow_up, selectors
 from notices.fitting import Offer
@@ -67,7 +67,7 @@ def to_write(http: HttpRequest, decision: Decision) -> Panel | None:
     return Panel(title, "notices/letters_to_write.html", context, urgent=True)
 
 
-def occasion(http: HttpRequest, decision: Decision) -> Occasion | None:
+def review_prompt(http: HttpRequest, decision: Decision) -> ReviewPrompt | None:
     """Those who wait for a review of a decision: one reconsideration answers them all."""
     rows = list(follow_up.requests_of(decision).waiting())
     if not rows:
@@ -75,7 +75,7 @@ def occasion(http: HttpRequest, decision: Decision) -> Occasion | None:
     asked = [{"request": row, "said": _said(row.notice)} for row in rows]
     title = "What the person asks for" if len(rows) == 1 else "What the people ask for"
     panel = Panel(title, "notices/asked_for.html", {"asked": asked})
-    return Occasion({"requested_by": ", ".join(map(_asker, rows))}, panel)
+    return ReviewPrompt({"requested_by": ", ".join(map(_asker, rows))}, panel)
 
 
 def _asker(row: ReviewRequest) -> str:

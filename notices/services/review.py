@@ -10,7 +10,7 @@ from accounts.callers import Caller
 from accounts.roles import Permission
 from config.errors import DomainError
 from config.visible_text import is_visible
-from decisions.selectors import require_kept
+from decisions.selectors import prevent_disposal
 from notices import checklist, selectors
 from notices.errors import MembersOnly, MissingReason, WrongState
 from notices.models import Approval, Notice, NoticeRevision, Step
@@ -114,7 +114,7 @@ def approve(
     """
     facts = selectors.facts_of(notice.decision)
     with transaction.atomic():
-        require_kept(notice.decision)  # of two notices that follow, a disposal might lock the second one first
+        prevent_disposal(notice.decision)  # of two notices that follow, a disposal might lock the second one first
         locked = _locked(notice, caller)
         current = _current_revision(locked, revision)
         settings = selectors.settings_of(locked.organization_id)

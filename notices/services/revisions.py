@@ -13,7 +13,7 @@ from accounts.roles import Permission
 from config.http import strict_json
 from config.visible_text import is_visible
 from decisions.models import Decision
-from decisions.selectors import require_kept
+from decisions.selectors import prevent_disposal
 from notices import checklist, deadlines, drafting, follow_up, selectors
 from notices.errors import MissingReason, NewVersionExists, OtherRecipient, StaleRevision, WrongState
 from notices.letters import recipient as recipients
@@ -67,7 +67,7 @@ def draft(
     proposal = drafting.draft(facts, pack, language, phrasebook, sender.texts, received_at=decision.received_at)
     strictest = deadlines.compute(pack, facts, received_at=decision.received_at)[:1]
     with transaction.atomic():
-        require_kept(decision)
+        prevent_disposal(decision)
         notice = Notice(
             organization_id=decision.organization_id,
             decision=decision,
@@ -177,7 +177,7 @@ def new_version(*, caller: Caller, notice: Notice) -> Notice:
     """
     facts, pack = selectors.facts_of(notice.decision), selectors.pack_of(notice)
     with transaction.atomic():
-        require_kept(notice.decision)  # before the notice, as a disposal locks them
+        prevent_disposal(notice.decision)  # before the notice, as a disposal locks them
         locked = Notice.objects.for_organization(caller.organization_id).locked(notice.pk)
         if locked.state not in Notice.FINISHED:
             raise WrongState(f"{locked.standing} Only an approved or delivered one gets a new version.")

@@ -22,7 +22,7 @@ from custody.models import Entry
 from custody.record_types import Indexing
 from custody.selectors import Disposed
 from custody.services import Status, Submission, recall, store_records
-from decisions.selectors import record_of, require_kept
+from decisions.selectors import prevent_disposal, record_of
 from notices import checklist
 from notices.errors import OtherWordsSealed
 from notices.models import Approval, Notice, SealedNotice
@@ -90,7 +90,7 @@ def _seal(notice: Notice) -> uuid.UUID:
     )
 
     def note_record(record_id: uuid.UUID) -> None:
-        require_kept(notice.decision)
+        prevent_disposal(notice.decision)
         Approval.objects.for_organization(notice.organization_id).filter(notice=notice).update(record_id=record_id)
 
     (result,) = store_records(organization_id=notice.organization_id, submissions=[submission], on_insert=note_record)

@@ -6,7 +6,7 @@ from django.core.management import call_command
 from accounts import demo
 from accounts.models import ApiKey, Member, Organization
 from connectors.demo import poll_export
-from decisions.demo import take_samples
+from decisions.demo import ingest_samples
 from notices.demo import draft_notices
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +24,7 @@ def steps(monkeypatch, settings, tmp_path):
 
 
 def test_apps_add_their_parts_in_the_order_of_their_layers():
-    assert [take_samples, poll_export, draft_notices] == demo._STEPS
+    assert [ingest_samples, poll_export, draft_notices] == demo._STEPS
 
 
 def test_an_empty_installation_gets_an_organization_two_people_a_key_and_every_step(steps, capsys):

@@ -160,7 +160,7 @@ def test_text_of_a_record_neither_turns_its_neighbours_around_nor_is_taken_for_m
 
 def test_the_report_draws_a_bar_for_each_group_and_leads_on(signed_in, decision):
     page = signed_in("auditor", "/admin/")
-    page.get_by_role("link", name="Decisions that reviews changed").click()
+    page.get_by_role("link", name="Decisions changed on review").click()
     expect(page.get_by_role("img")).to_be_visible()
     page.get_by_role("link", name="Outcome").click()
     expect(page.get_by_role("navigation", name="Group by").locator("[aria-current=page]")).to_have_text("Outcome")

@@ -5,7 +5,7 @@ import pytest
 from connectors.demo import poll_export
 from connectors.models import Connector
 from decisions import samples
-from decisions.demo import take_samples
+from decisions.demo import ingest_samples
 from decisions.models import Decision
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +19,7 @@ def imports(settings, tmp_path):
 
 
 def test_the_connector_of_the_demo_brings_the_decisions_that_the_samples_leave_out(organization, imports):
-    take_samples(organization)
+    ingest_samples(organization)
     poll_export(organization)
     everything = [*samples.mortgage_records(), *samples.synthetic_records()]
     assert Decision.objects.count() == len(everything)

@@ -9,7 +9,7 @@ from accounts.roles import Role
 from custody.models import Key
 from decisions import misspellings, records, samples
 from decisions.models import Decision
-from decisions.record_warnings import MOST
+from decisions.record_warnings import MAX_WARNINGS
 from tests.disposals import dispose_of
 from tests.support.everything_kept import everything_kept
 
@@ -221,7 +221,7 @@ MISSPELT = [
 def test_a_field_that_is_almost_one_of_the_profile_is_named_with_what_is_meant(api, subtests):
     for changes, where, meant in MISSPELT:
         with subtests.test(changes=changes, where=where, meant=meant):
-            assert f"; {meant} is" in warnings(api, "misspelt", **changes)[where]
+            assert f"if you mean {meant}." in warnings(api, "misspelt", **changes)[where]
 
 
 SPELLED = [
@@ -242,12 +242,12 @@ def test_other_fields_are_not_taken_for_misspellings(api, subtests):
 NO_TIMES = [
     ("2026-11-02", "is a day without a time"),
     ("2026-11-02T10:00:00", "has no offset"),
-    ("2026-11-02 10:00", "is no RFC 3339 time"),
-    ("02/11/2026", "is no RFC 3339 time"),
-    ("2026-02-30T10:00:00Z", "is no RFC 3339 time"),
-    ("2026-11-02T25:00:00Z", "is no RFC 3339 time"),
-    ("20261102T100000Z", "is no RFC 3339 time"),
-    ("November 2, 2026", "is no RFC 3339 time"),
+    ("2026-11-02 10:00", "is not an RFC 3339 time"),
+    ("02/11/2026", "is not an RFC 3339 time"),
+    ("2026-02-30T10:00:00Z", "is not an RFC 3339 time"),
+    ("2026-11-02T25:00:00Z", "is not an RFC 3339 time"),
+    ("20261102T100000Z", "is not an RFC 3339 time"),
+    ("November 2, 2026", "is not an RFC 3339 time"),
     (1793613600, "is a number"),
 ]
 
@@ -283,13 +283,13 @@ def test_a_date_may_be_a_day(api, subtests):
 
 NOT_INDEXED = [
     ({"decided_at": None}, "decided_at", "is missing"),
-    ({"decided_at": "2026-11-02"}, "decided_at", "is no time with an offset"),
-    ({"decided_at": 1793613600}, "decided_at", "is no text"),
+    ({"decided_at": "2026-11-02"}, "decided_at", "is not a time with an offset"),
+    ({"decided_at": 1793613600}, "decided_at", "is not a text"),
     ({"outcome": "denied"}, "outcome.action", "is missing"),
-    ({"outcome": {"action": {"code": "denied"}}}, "outcome.action", "is no text"),
+    ({"outcome": {"action": {"code": "denied"}}}, "outcome.action", "is not a text"),
     ({"system": {"name": "x" * 257}}, "system.name", "has more than 256 characters"),
     ({"subject": {"reference": ""}}, "subject.reference", "is empty"),
-    ({"system": {"name": "x", "version": 3.2}}, "system.version", "is no text"),
+    ({"system": {"name": "x", "version": 3.2}}, "system.version", "is not a text"),
 ]
 
 
@@ -326,7 +326,7 @@ def test_the_samples_are_as_they_are_meant(api, subtests):
 def test_warnings_are_as_few_as_somebody_reads_and_as_short(api):
     events = {f"{'k' * 5000}{number}": {"made_at": "yesterday"} for number in range(150)}
     found = told(api, {**COMPLETE, "events": events})["warnings"]
-    assert len(found) == MOST + 1
+    assert len(found) == MAX_WARNINGS + 1
     assert found[-1]["kind"] == "more"
     assert max(len(each["where"]) for each in found) < 300
 
@@ -334,7 +334,7 @@ def test_warnings_are_as_few_as_somebody_reads_and_as_short(api):
 @pytest.mark.once
 def test_comparing_a_record_s_keys_costs_no_more_for_a_thousand_times_as_many(api, monkeypatch):
     calls = []
-    monkeypatch.setattr(misspellings, "is_almost", lambda key, name: calls.append(key))
+    monkeypatch.setattr(misspellings, "is_misspelling", lambda key, name: calls.append(key))
     known = len(misspellings._known()["outcome"])
     for count in (1_000, 50_000):
         calls.clear()

@@ -11,9 +11,9 @@ from decisions.models import Decision
 
 class Command(BaseCommand):
     help = (
-        "Tell whether a text is the rationale, or one of the evidence references, that a reconsideration committed to. "
-        "The text comes from a file or standard input, so that it stays out of the shell's history; nothing of it is "
-        "kept. Exits 1 if it is not."
+        "Check whether a text is the rationale, or an evidence reference, that a reconsideration committed to. "
+        "The text is read from a file or standard input, so that it stays out of the shell's history, and is not "
+        "stored. Exits 1 if the text is another."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -25,13 +25,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         text = self._text(options["text"])
         organization = accounts.organization(options["organization"])
-        found = selectors.decision(organization.id, options["decision_id"])
-        if not any(self._is(found, each, options["evidence"]) for each in _spellings(text)):
+        decision = selectors.decision(organization.id, options["decision_id"])
+        if not any(self._is_committed(decision, spelling, options["evidence"]) for spelling in _spellings(text)):
             raise CommandError("This is not the text that was committed to.")
         self.stdout.write("This is the text that was committed to.")
 
     @staticmethod
-    def _is(decision: Decision, text: str, evidence: bool) -> bool:
+    def _is_committed(decision: Decision, text: str, evidence: bool) -> bool:
         rationale, references = selectors.check_texts(
             decision,
             rationale=None if evidence else text,
@@ -51,6 +51,6 @@ class Command(BaseCommand):
 
 
 def _spellings(text: str) -> set[str]:
-    """The text as it stands in its file, and as it was sent or typed if that was without the file's line ends."""
+    """Return the text of the file, and the same text without a final line break and with LF for CR LF."""
     typed = text.replace("\r\n", "\n")
     return {text, text.removesuffix("\n").removesuffix("\r"), typed, typed.removesuffix("\n")}

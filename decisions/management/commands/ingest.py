@@ -14,8 +14,8 @@ from decisions import presenters, services
 
 class Command(BaseCommand):
     help = (
-        "Ingest records from a file of NDJSON, or from standard input. Every line that is not taken is named on "
-        "standard error; running the same file again is safe. Exits 1 if any line was refused."
+        "Ingest records from a file of NDJSON, or from standard input. Lines that are not taken are listed on standard "
+        "error; running the same file again is safe. Exits 1 if any line was refused."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -36,7 +36,7 @@ class Command(BaseCommand):
                 raise CommandError(f"Cannot read {options['file']}: {error.strerror}.") from None
         self.stdout.write(", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "no records")
         if set(counts) - {*TAKEN, Status.DISPOSED}:
-            raise CommandError("Some lines were not taken; they are listed above. Mend them and run this again.")
+            raise CommandError("Some lines were not taken; they are listed above. Fix them and run this again.")
 
     def _ingest(self, organization: Organization, file: IO[bytes], total: int | None) -> Counter[str]:
         counts: Counter[str] = Counter()
