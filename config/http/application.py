@@ -1,4 +1,5 @@
 import asyncio
+import errno
 from collections.abc import Mapping
 
 import structlog
@@ -6,20 +7,23 @@ from django.template.loader import render_to_string
 from django.urls import Resolver404, resolve
 
 from config import db, heartbeats, request_log
-from config.errors import RETRY_AFTER_SECONDS
+from config.errors import RETRY_AFTER_SECONDS, DomainError
 from config.http import front_answers, lanes, sender_name
 from config.http.body_reader import Body, BodyBroken, BodyLate, NoRoom, Reader, drain
 from config.http.fair_turns import Busy, Left
 from config.http.json_responses import dump
 from config.http.memory_budget import Room
 from config.http.messages import Answer, Receive, Request, Scope, Send
-from config.http.request_threads import Application, Threads, environ_of
+from config.http.request_threads import Application, ThreadFailed, Threads, environ_of
 
 log = structlog.get_logger("front")
 
 _FULL = "The service has all it can do at once. Repeat the same request: a record is never kept twice."
 _FAILED = "The service cannot take this right now. Repeat the same request: a record is never kept twice."
+_FAULT = "The service failed. Retrying is safe: a record is never kept twice."
 _LATER = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+_PASSING = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+"""Errors of a machine that has run out of something, such as room for a large body."""
 _BROKEN = "The body ended early, or its chunks are malformed. Nothing was stored. Send it again."
 _LATE = "The body did not arrive in time. Nothing was stored. Send it again."
 
@@ -96,11 +100,11 @@ class Front:
             return _refusal(request, 503, _FULL, _LATER)
         except (asyncio.CancelledError, Left):
             raise
-        # A full disk for a large body, a database that cannot say whose key it is. Panics of libraries in Rust and
-        # SystemExit derive from BaseException alone: in the event loop, the latter would end this process.
+        except ThreadFailed as failed:
+            return _failure(request, failed.__cause__)
+        # Panics of libraries in Rust derive from BaseException alone.
         except BaseException as error:
-            log.error("front failed", request_id=request.id, exc_info=error)
-            return _refusal(request, 503, _FAILED, _LATER)
+            return _failure(request, error)
 
     async def _by_lane(self, request: Request, body: Body) -> Answer | None:
         lane = self.lanes.get((request.method, request.path))
@@ -123,6 +127,17 @@ def _report_end(heart: asyncio.Task[None]) -> None:
     """Log why the heartbeat ended: the event loop reports a task only once nothing refers to it any more."""
     if not heart.cancelled() and (error := heart.exception()) is not None:
         log.error("no heartbeat", exc_info=error)
+
+
+def _failure(request: Request, error: BaseException | None) -> Answer:
+    """Log an unexpected exception, and answer: 503 if the same request may succeed later, else 500."""
+    log.error("front failed", request_id=request.id, exc_info=error)
+    if isinstance(error, DomainError):
+        later = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
+        return _refusal(request, error.status, error.sentence, later)
+    if db.is_outage(error) or (isinstance(error, OSError) and error.errno in _PASSING):
+        return _refusal(request, 503, _FAILED, _LATER)
+    return _refusal(request, 500, _FAULT, {})
 
 
 def _refusal(request: Request, status: int, sentence: str, headers: Mapping[str, str]) -> Answer:

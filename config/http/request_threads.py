@@ -33,6 +33,13 @@ STUCK_SECONDS = 120.0
 _HOP_BY_HOP = (b"connection", b"transfer-encoding")
 
 
+class ThreadFailed(Exception):
+    """A function raised in a thread, for the reason that is the cause.
+
+    Unwrapped, a CancelledError, GeneratorExit or SystemExit would steer the task that waits for the thread.
+    """
+
+
 class Threads:
     """Answers requests with a WSGI application, or runs something else for them.
 
@@ -53,7 +60,7 @@ class Threads:
         A client may leave before that, and takes no thread then. Once Django has begun, it finishes.
 
         Raises:
-            Busy, Left
+            Busy, Left, ThreadFailed
         """
         environ = environ_of(request, body)
         leave = partial(departure, receive) if body.is_complete else None
@@ -68,11 +75,16 @@ class Threads:
         group: str = "",
         leave: Callable[[], Awaitable[object]] | None = None,
     ) -> T:
-        """Return the result of a function of an environ. Raises as `Turns.take`."""
+        """Return the result of a function of an environ.
+
+        Raises:
+            Busy, Left
+            ThreadFailed: the function raised.
+        """
         await self.turns.take(group, leave)
         self._freed_at = time.monotonic()  # one was free until now
         try:
-            return await asyncio.get_running_loop().run_in_executor(self.pool, function, environ)
+            return await asyncio.get_running_loop().run_in_executor(self.pool, _contained, function, environ)
         finally:
             self._freed_at = time.monotonic()
             self.turns.give(group)
@@ -100,6 +112,13 @@ class Threads:
         status, headers = begun
         encoded = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
         return Answer(int(status[:3]), encoded, content.content() if content.is_in_memory else content.file())
+
+
+def _contained(function: Callable[[Environ], T], environ: Environ) -> T:
+    try:
+        return function(environ)
+    except BaseException as error:
+        raise ThreadFailed from error
 
 
 def environ_of(request: Request, body: Body) -> Environ:

@@ -5,7 +5,7 @@ import json
 import logging
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import psycopg
@@ -22,6 +22,7 @@ from config.celery import app
 from config.http import lanes
 from config.http.views import ApiView
 from config.logs import LibraryLines, report_failed_threads
+from custody.vaults import VaultUnavailable
 from decisions import services
 from decisions.admin import DecisionAdmin
 from notices import selectors
@@ -181,17 +182,44 @@ def test_an_expected_answer_leaves_no_such_line(capsys, api):
 
 
 def test_of_django_as_a_whole(capsys, fault):
-    assert ask(Exchange(method="GET"), front(fault)).status == 503
+    passes = "OperationalError" in fault.types
+    exchange = ask(Exchange(method="GET"), front(fault))
+    assert (exchange.status, "retry-after" in exchange.headers) == ((503, True) if passes else (500, False))
     assert_describes(logged(capsys), fault)
 
 
-@pytest.mark.parametrize("error", [SystemExit, type("PanicException", (BaseException,), {})])
-def test_of_what_is_no_exception_but_ends_a_thread(capsys, error):
-    def panics(*_: Any) -> None:
-        raise error(CANARY)
+def calling(error: BaseException) -> Callable[..., Any]:
+    def application(*_: Any) -> None:
+        raise error
 
-    assert ask(Exchange(method="GET"), front(panics)).status == 503
+    return application
+
+
+def streaming(error: BaseException) -> Callable[..., Any]:
+    def application(environ: Any, start_response: Callable[..., Any]) -> Iterator[bytes]:
+        start_response("200 OK", [])
+        yield b"{}"
+        raise error
+
+    return application
+
+
+@pytest.mark.parametrize("when", [calling, streaming])
+@pytest.mark.parametrize(
+    "error",
+    [SystemExit, asyncio.CancelledError, GeneratorExit, type("PanicException", (BaseException,), {}), ValueError],
+)
+def test_of_what_ends_a_thread_before_or_within_its_answer(capsys, error, when):
+    exchange = ask(Exchange(method="GET"), front(when(error(CANARY))))
+    assert (exchange.status, list(exchange.json())) == (500, ["detail"])
     assert logged(capsys)["exception"][0]["type"] == error.__name__
+
+
+def test_of_a_domain_error_within_an_answer(capsys):
+    exchange = ask(Exchange(method="GET"), front(streaming(VaultUnavailable(because=CANARY))))
+    assert (exchange.status, exchange.headers["retry-after"]) == (503, "5")
+    assert exchange.json() == {"detail": VaultUnavailable.sentence}
+    assert logged(capsys)["exception"][0]["type"] == "VaultUnavailable"
 
 
 def test_of_a_lane(capsys, fault):

@@ -1,6 +1,7 @@
 """The front: what it reads of whom, how long it waits, and what it says when it will not."""
 
 import asyncio
+import errno
 import json
 import threading
 
@@ -137,7 +138,7 @@ def test_who_cannot_be_known_for_an_outage_is_told_to_come_back_and_not_that_the
 
 def test_a_disk_without_room_for_a_large_body_is_a_503(known, monkeypatch):
     def full(*_):
-        raise OSError
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("config.http.spool.TemporaryFile", full)
     upload = Exchange(*[b"x" * MIB] * 2, content_length=str(2 * MIB), x_known="1")
