@@ -4,6 +4,7 @@ They are made after each `migrate` and not by a migration, for SQLite drops them
 
 On PostgreSQL they fire at the end of a transaction. A transaction then holds the mark's row only while it commits, and
 waits for no other lock meanwhile: two transactions that change keys and storage in either order cannot deadlock.
+TRUNCATE, which holds its whole table anyway, fires at once, for a constraint trigger cannot watch it.
 """
 
 import hashlib
@@ -35,6 +36,9 @@ END $$
 _POSTGRESQL = """
 CREATE CONSTRAINT TRIGGER {name} AFTER {event} ON {table} DEFERRABLE INITIALLY DEFERRED
     FOR EACH ROW EXECUTE FUNCTION note_change()
+"""
+_POSTGRESQL_TRUNCATE = """
+CREATE TRIGGER {name} AFTER TRUNCATE ON {table} FOR EACH STATEMENT EXECUTE FUNCTION note_change()
 """
 # No upsert: the conflict clause of the statement that fires a trigger, as INSERT OR IGNORE, overrides the trigger's.
 _SQLITE = f"""
@@ -89,7 +93,8 @@ def install(*, using: str, **_: Any) -> None:
 
 def _definitions(connection: BaseDatabaseWrapper, cursor: Any, tables: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield name and statement of each trigger. The name changes with the statement."""
-    template = _POSTGRESQL if connection.vendor == "postgresql" else _SQLITE
+    is_postgresql = connection.vendor == "postgresql"
+    template = _POSTGRESQL if is_postgresql else _SQLITE
     for model, unwatched in _watched.items():
         table = model._meta.db_table
         if table not in tables:
@@ -97,9 +102,12 @@ def _definitions(connection: BaseDatabaseWrapper, cursor: Any, tables: Collectio
         present = {column.name for column in connection.introspection.get_table_description(cursor, table)}
         columns = [str(f.column) for f in model._meta.concrete_fields if f.name not in unwatched]
         of = ", ".join(column for column in columns if column in present)
-        for event in ("INSERT", "DELETE", f"UPDATE OF {of}"):
-            digest = hashlib.sha256(f"{table} {event} {template}".encode()).hexdigest()[:24]
-            yield f"{_PREFIX}{digest}", template.format(name=f"{_PREFIX}{digest}", event=event, table=table)
+        templates = dict.fromkeys(("INSERT", "DELETE", f"UPDATE OF {of}"), template)
+        if is_postgresql:  # SQLite deletes row by row
+            templates["TRUNCATE"] = _POSTGRESQL_TRUNCATE
+        for event, statement in templates.items():
+            digest = hashlib.sha256(f"{table} {event} {statement}".encode()).hexdigest()[:24]
+            yield f"{_PREFIX}{digest}", statement.format(name=f"{_PREFIX}{digest}", event=event, table=table)
 
 
 def _present(connection: BaseDatabaseWrapper, cursor: Any) -> dict[str, str]:

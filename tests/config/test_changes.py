@@ -4,7 +4,7 @@ import time
 from threading import Barrier
 
 import pytest
-from django.db import connection, transaction
+from django.db import IntegrityError, ProgrammingError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -89,6 +89,24 @@ def test_each_insert_update_and_delete_of_a_watched_row_replaces_the_mark(organi
         row = added[model]
         delete = rows_of(model).filter(pk=row.pk)._raw_delete
         assert replaces_the_mark(lambda delete=delete: delete("default")), model
+
+
+@pytest.mark.postgresql
+def test_a_truncate_of_a_watched_table_replaces_the_mark_or_is_refused(organization):
+    refused = set()
+
+    def truncate(model):
+        with connection.cursor() as cursor:
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # PostgreSQL truncates no table with pending triggers
+            try:
+                with transaction.atomic():
+                    cursor.execute(f"TRUNCATE {model._meta.db_table} CASCADE")
+            except (IntegrityError, ProgrammingError):  # of a guard: custody and the audit trail hang on most tables
+                refused.add(model)
+
+    for model in ADDED:
+        assert replaces_the_mark(lambda model=model: truncate(model)) != (model in refused), model
+    assert {Policy} <= ADDED.keys() - refused
 
 
 @each_case(("model", "column"), UNWATCHED)
