@@ -21,6 +21,8 @@ log = structlog.get_logger("front")
 _FULL = "The service has all it can do at once. Repeat the same request: a record is never kept twice."
 _FAILED = "The service cannot take this right now. Repeat the same request: a record is never kept twice."
 _FAULT = "The service failed. Retrying is safe: a record is never kept twice."
+_CODED = "Bodies are read as they come. Send it without Content-Encoding."
+_TRANSFER_CODED = "Bodies are read as they come. Send it with Content-Length, or Transfer-Encoding: chunked alone."
 _LATER = {"Retry-After": str(RETRY_AFTER_SECONDS)}
 _PASSING = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 """Errors of a machine that has run out of something, such as room for a large body."""
@@ -87,6 +89,8 @@ class Front:
         if request.path == "/healthz" and request.method in ("GET", "HEAD"):
             body.is_complete = True
             return front_answers.of_document(request, 200, b'{"status": "ok"}')
+        if coded := _coded(request):
+            return coded
         try:
             await self.reader.read(request, receive, body)
             return await self._by_lane(request, body) or await self.threads.answer(request, body, receive)
@@ -127,6 +131,15 @@ def _report_end(heart: asyncio.Task[None]) -> None:
     """Log why the heartbeat ended: the event loop reports a task only once nothing refers to it any more."""
     if not heart.cancelled() and (error := heart.exception()) is not None:
         log.error("no heartbeat", exc_info=error)
+
+
+def _coded(request: Request) -> Answer | None:
+    """Refuse a body whose coding would not be undone (RFC 9112, 6.1 and RFC 9110, 15.5.16)."""
+    if request.codings(b"transfer-encoding", b"chunked") != [b"chunked"]:
+        return _refusal(request, 501, _TRANSFER_CODED, {"Connection": "close"})
+    if request.has_body and set(request.codings(b"content-encoding", b"identity")) != {b"identity"}:
+        return _refusal(request, 415, _CODED, {"Accept-Encoding": "identity"})
+    return None
 
 
 def _failure(request: Request, error: BaseException | None) -> Answer:

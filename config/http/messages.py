@@ -66,6 +66,11 @@ class Request:
         announced = self.headers.get(b"content-length", b"")
         return int(announced) if announced.isdigit() else None
 
+    def codings(self, name: bytes, plain: bytes) -> list[bytes]:
+        """Return the codings that a header names, in lower case, or `plain` alone if it names none."""
+        named = [coding.strip().lower() for coding in self.headers.get(name, b"").split(b",")]
+        return [coding for coding in named if coding] or [plain]
+
     @property
     def has_body(self) -> bool:
         """HTTP/2 needs no header to say so."""

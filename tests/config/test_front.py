@@ -11,6 +11,7 @@ from django.db import OperationalError
 from config.http import body_reader, fair_turns, request_threads, sender_name
 from config.http.application import Front
 from config.http.messages import MOST_OF_STRANGERS, STRANGER
+from tests.cases import each_case
 from tests.support.loops import run
 from tests.threads import HANGS_SECONDS
 
@@ -245,6 +246,33 @@ def test_a_body_that_breaks_off_is_a_400_and_reaches_no_view(path):
     exchange = ask(Broken(path=path, content_length="5"), front(unreached))
     assert (exchange.status, exchange.headers["connection"]) == (400, "close")
     assert exchange.headers["content-type"].startswith("application/json" if path[1] == "v" else "text/html")
+
+
+@each_case(
+    ("name", "value", "status"),
+    [
+        ("transfer_encoding", "chunked", 200),
+        ("transfer_encoding", " Chunked ,", 200),
+        ("transfer_encoding", "gzip, chunked", 501),
+        ("transfer_encoding", "chunked, chunked", 501),
+        ("transfer_encoding", "identity", 501),
+        ("content_encoding", "identity", 200),
+        ("content_encoding", "", 200),
+        ("content_encoding", "gzip", 415),
+        ("content_encoding", "identity, BR", 415),
+    ],
+)
+def test_a_body_in_a_coding_that_is_not_undone_is_refused(name, value, status):
+    length = {} if name == "transfer_encoding" else LENGTH
+    exchange = ask(Exchange(b"hello", **{name: value}, **length))
+    assert exchange.status == status
+    assert exchange.is_read, "what is refused is drained"
+    if status == 415:
+        assert exchange.headers["accept-encoding"] == "identity"
+
+
+def test_a_request_without_a_body_may_name_a_content_coding():
+    assert ask(Exchange(method="GET", content_encoding="gzip")).status == 200
 
 
 def test_an_answer_is_complete_before_its_first_byte_is_sent_however_large(known):
