@@ -1,4 +1,4 @@
-"""Writing the audit trail. Services call `record` inside the transaction of the change it tells of."""
+"""The audit trail. A service calls `record` inside the transaction of the change."""
 
 import uuid
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from accounts.models import AuditEvent
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts: `kind` is member, key or system; `id` is stable, `label` is for people."""
+    """The member, key or system that acts. `kind` says which, `id` is stable, and `label` is for people."""
 
     kind: str
     id: str
     label: str
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.label}"[:300]  # as long as the columns that keep it
+        return f"{self.kind} {self.label}"[:300]  # the length of the columns that store it
 
 
 SYSTEM = Actor("system", "system", "the service itself")
@@ -32,7 +32,7 @@ def record(
     object_id: object,
     **detail: Any,
 ) -> None:
-    """Append one event. `detail` holds JSON values that are not private: states, counts, roles."""
+    """Append one event. `detail` holds JSON values without private data: states, counts, roles."""
     AuditEvent.objects.create(
         organization_id=organization_id,
         verb=verb,

@@ -1,4 +1,4 @@
-"""How a request says who it is: an API key, or the session of a signed-in member."""
+"""Authentication of requests: by an API key, or by the session of a signed-in member."""
 
 import re
 from collections.abc import Mapping
@@ -70,14 +70,16 @@ class ApiKeyAuthentication(BaseAuthentication):
 
 
 def key_id_of(header: str) -> str:
-    """The public id of the key that an Authorization header presents, genuine or not; nothing if it presents none."""
+    """Return the public id of the key in an Authorization header, genuine or not, or ""."""
     match = _HEADER.fullmatch(header)
     return match["id"] if match else ""
 
 
 def remembered_caller(header: str) -> Caller | None:
-    """The caller of an Authorization header, if this process need neither read nor write anything to tell. None says
-    nothing about them: `ApiKeyAuthentication` knows."""
+    """Return the caller of an Authorization header if this process knows them without any query.
+
+    None means "unknown here": `ApiKeyAuthentication` then decides.
+    """
     match, now = _HEADER.fullmatch(header), timezone.now()
     if match is None or not token_hashing.are_remembered():
         return None
@@ -86,9 +88,13 @@ def remembered_caller(header: str) -> Caller | None:
 
 
 def sender(environ: Mapping[str, Any]) -> str:
-    """Who sends a request, by its head as WSGI has it: the organization of a working key, or the session of somebody
-    who is signed in; nothing without. What they may do, and whether the session is too old, is asked when the request
-    is answered."""
+    """Identify the sender of a request by its head: the organization of a working key, or a sign-in session, or "".
+
+    Permissions and the session's age are checked later, when the request is answered.
+
+    Args:
+        environ: the head of the request, as WSGI has it.
+    """
     match = _HEADER.fullmatch(environ.get("HTTP_AUTHORIZATION", ""))
     key = _genuine(selectors.api_key(match["id"]), match["secret"]) if match else None
     if key:
@@ -100,7 +106,7 @@ def sender(environ: Mapping[str, Any]) -> str:
 
 
 def _genuine(key: StoredKey | None, secret: str) -> StoredKey | None:
-    # The comparison is made for an unknown id too, so that the time taken does not tell which ids exist.
+    # Compare for an unknown id, too: otherwise the time would show which ids exist.
     return key if token_hashing.matches(PURPOSE, secret, key.digest if key else token_hashing.ABSENT) else None
 
 
@@ -134,7 +140,7 @@ class MemberSessionAuthentication(SessionAuthentication):
 
 
 def caller_of(request: Request) -> Caller:
-    """Who is asking. Views call it after authentication, so there always is somebody."""
+    """Return the caller of a request. Views call it after authentication."""
     caller = request.auth
     if not isinstance(caller, Caller):
         raise NotAuthenticated
@@ -142,8 +148,10 @@ def caller_of(request: Request) -> Caller:
 
 
 class RolePermission(BasePermission):
-    """Compares the caller's role with the permission that the operation names; who owes a second factor may look under
-    it. Where none is named, every role will do that members have."""
+    """Compares the caller's role with the permission that the operation names.
+
+    Without a named permission, any member's role is enough. A caller who owes a second factor may only read.
+    """
 
     def has_permission(self, request: Request, view: "Resource") -> bool:  # type: ignore[override]
         method = str(request.method)
@@ -152,7 +160,7 @@ class RolePermission(BasePermission):
         if not isinstance(request.auth, Caller):
             throttling.count_refused_credentials(request._request)
         caller = caller_of(request)
-        needed = getattr(view, view.action).permission  # an operation that names none is an error, and no open door
+        needed = getattr(view, view.action).permission  # a view without the attribute fails, so it never is open to all
         if needed is None:
             self.message = f"The role {caller.role} may {Permission.INGEST_RECORDS}, and nothing else."
             return caller.role in MEMBER_ROLES

@@ -1,4 +1,4 @@
-"""Authority: every service that changes state says what it requires, and checks it itself."""
+"""Authority: every service that changes state declares the permission it requires, and checks it itself."""
 
 import uuid
 from collections.abc import Callable, Iterable
@@ -27,7 +27,7 @@ class SecondFactorOwed(NotAllowed):
 
 
 def require(caller: Caller, permission: Permission) -> None:
-    """Raises NotAllowed if the caller's role does not allow it, SecondFactorOwed if they have yet to confirm."""
+    """Raise NotAllowed if the caller's role lacks the permission, SecondFactorOwed if they have yet to confirm."""
     if not roles.allows(caller.role, permission):
         raise NotAllowed(roles.refusal(caller.role, permission))
     if caller.owes_second_factor:
@@ -35,10 +35,10 @@ def require(caller: Caller, permission: Permission) -> None:
 
 
 def requires(permission: Permission) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make a service require a permission of its `caller`, and that what it is given is of the caller's organization.
+    """Make a service check its `caller` for a permission, and its arguments for the caller's organization.
 
-    The service takes `caller: Caller` and its other arguments by keyword. It raises, before it does anything:
-    NotAllowed, SecondFactorOwed, or NotFound for another organization's object.
+    The service takes `caller: Caller` and its other arguments by keyword. Before its first step, it raises NotAllowed,
+    SecondFactorOwed, or NotFound for another organization's object.
     """
 
     def decorate(service: Callable[P, R]) -> Callable[P, R]:
@@ -56,15 +56,17 @@ def requires(permission: Permission) -> Callable[[Callable[P, R]], Callable[P, R
     return decorate
 
 
-def _require_own(caller: Caller, given: Iterable[object]) -> None:
-    for each in chain.from_iterable(one if isinstance(one, list | tuple | set) else [one] for one in given):
-        if _organization_of(each) not in (None, caller.organization_id):
+def _require_own(caller: Caller, arguments: Iterable[object]) -> None:
+    for argument in chain.from_iterable(
+        value if isinstance(value, list | tuple | set) else [value] for value in arguments
+    ):
+        if _organization_of(argument) not in (None, caller.organization_id):
             raise NotFound
 
 
-def _organization_of(each: object) -> uuid.UUID | None:
-    """Whose something is; None for what is nobody's."""
-    if isinstance(each, Organization):
-        return each.pk
-    named: uuid.UUID | None = getattr(each, "organization_id", None)
-    return organization_of(each) if named is None and isinstance(each, Model) else named
+def _organization_of(argument: object) -> uuid.UUID | None:
+    """Return the id of the organization an object belongs to, or None."""
+    if isinstance(argument, Organization):
+        return argument.pk
+    named: uuid.UUID | None = getattr(argument, "organization_id", None)
+    return organization_of(argument) if named is None and isinstance(argument, Model) else named

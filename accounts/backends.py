@@ -8,7 +8,7 @@ from config import db
 
 
 class MemberBackend(BaseBackend):
-    """Knows the person of a session. Nobody signs in by password: `accounts.services.sessions.begin` is the way."""
+    """A backend that loads the person of a session. Sign-in goes through `accounts.services.sessions.begin`."""
 
     def authenticate(self, request: HttpRequest | None, **credentials: Any) -> None:
         return None

@@ -1,4 +1,4 @@
-"""The cookie that binds a code to the browser that asked for it. It is random, and set alike for every address."""
+"""The cookie that binds a code to the browser that requested it. It is random, whatever the address."""
 
 import re
 import secrets
@@ -13,13 +13,13 @@ _VALUE = re.compile("[0-9a-f]{64}")
 
 
 def browser_of(request: HttpRequest) -> str:
-    """What the browser's cookie says; a new secret for one that has none yet."""
-    found = request.COOKIES.get(COOKIE, "")
-    return found if _VALUE.fullmatch(found) else secrets.token_hex(32)
+    """Return the secret in the browser's cookie, or a new one."""
+    secret = request.COOKIES.get(COOKIE, "")
+    return secret if _VALUE.fullmatch(secret) else secrets.token_hex(32)
 
 
 def remember(response: HttpResponse, browser: str) -> None:
-    """Have the browser send this secret with the code."""
+    """Set the cookie, so that the browser sends this secret with the code."""
     response.set_cookie(
         COOKIE,
         browser,

@@ -12,13 +12,13 @@ SECOND_FACTOR_OWED = (
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who is asking, in which organization, with which role: what a service needs to know of a request.
+    """The actor of a request, with their organization and role: all that a service needs to know of a request.
 
     Attributes:
         member_id: None for an API key.
-        owes_second_factor: the organization asks this member for it, and their session has not proved it: they may
-            look, and act once they have.
-        has_second_factor: this session proved it, whether or not the organization asks. Never true of a key.
+        owes_second_factor: the organization asks this member for a second factor, and their session has not proved it.
+            Until then, they may only read.
+        has_second_factor: this session proved it, whether or not the organization asks. Always False for a key.
     """
 
     organization_id: uuid.UUID
@@ -30,10 +30,10 @@ class Caller:
 
 
 def command_line(organization_id: uuid.UUID) -> Caller:
-    """An administrator at the command line, who acts for an organization."""
+    """Return the caller for an administrator who acts for an organization at the command line."""
     return Caller(organization_id, Role.OWNER, COMMAND_LINE)
 
 
 def system(organization_id: uuid.UUID) -> Caller:
-    """The service itself, which acts for an organization."""
+    """Return the caller for the service itself, acting for an organization."""
     return Caller(organization_id, Role.OWNER, SYSTEM)

@@ -1,4 +1,4 @@
-"""Counters of guesses, in the database: no flood of other addresses, other process or restart makes it forget one."""
+"""Counters of guesses, in the database, so that a restart or a flood of other addresses resets none of them."""
 
 import time
 from datetime import UTC, datetime
@@ -13,11 +13,11 @@ _PURPOSE = "accounts.RateCounter"
 
 
 def take(who: str, limit: int, window: int) -> bool:
-    """Count one try of `who`; False, and nothing is counted, if this window had `limit` of them.
+    """Count one try of `who`. Return False, without counting, if this window had `limit` tries.
 
     Args:
-        who: whose tries are counted together; also says of what, so that nothing else is counted with them.
-        window: length in seconds; windows begin on the clock, at the full minute or hour.
+        who: the name of the counter: the person or address, and the thing they try.
+        window: length in seconds. Windows begin on the clock, at the full minute or hour.
     """
     ends_at = datetime.fromtimestamp((int(time.time()) // window + 1) * window, UTC)
     counter, is_new = RateCounter.objects.get_or_create(pk=_key(who, window), defaults={"ends_at": ends_at})

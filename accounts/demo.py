@@ -1,4 +1,4 @@
-"""The demo of `make run`: an organization and its people, to which each app adds what it can show."""
+"""The demo of `make run`: an organization and its people. Each app adds sample data."""
 
 from collections.abc import Callable
 
@@ -21,14 +21,13 @@ def register_step(step: Step) -> None:
     """Let `step` add to the demo; apps call this from their `ready()`.
 
     Args:
-        step: takes the organization and leaves what is there already. It runs at every start, after the steps that
-            were registered before it.
+        step: takes the organization and keeps existing rows. It runs at every start, in the order of registration.
     """
     _STEPS.append(step)
 
 
 def prepare() -> Organization | None:
-    """The demo's organization, with what all steps add to it. None in an installation with others: it is left alone."""
+    """Create the demo's organization if needed, run all steps, and return it. None if other organizations exist."""
     organization = Organization.objects.filter(slug=SLUG).first()
     if organization is None and Organization.objects.exists():
         return None
@@ -47,7 +46,7 @@ def _create() -> Organization:
 
 
 def api_key(organization: Organization) -> str:
-    """The demo's key, kept in a file so that every start can show it; a real key is shown once, to its user."""
+    """Return the demo's key from its file, or create it. Unlike a real key, every start shows it."""
     path = settings.DATA_DIR / "demo_api_key"
     if path.exists():
         return read(path).decode()

@@ -3,9 +3,12 @@ from django import forms
 
 class MailForm(forms.Form):
     email = forms.EmailField(
-        label="Mail address",
+        label="Email address",
         widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True}),
-        error_messages={"required": "Enter your mail address.", "invalid": "This does not look like a mail address."},
+        error_messages={
+            "required": "Enter your email address.",
+            "invalid": "This does not look like an email address.",
+        },
     )
 
 
@@ -19,7 +22,7 @@ class CodeForm(forms.Form):
     )
 
     def clean_code(self) -> str:
-        """The digits, however they were pasted: with spaces, a dash or a line end."""
+        """Return the digits, without spaces, dashes or line ends that were pasted along."""
         digits = "".join(character for character in self.cleaned_data["code"] if character.isdecimal())
         if len(digits) != 6:
             raise forms.ValidationError("The code has six digits.")

@@ -37,11 +37,11 @@ class Guarded(models.Model):
         abstract = True
 
     def loosens(self, guard: str, to: Any) -> bool:
-        """Whether a value would ask for less than the present one."""
+        """Whether a value is less strict than the present one."""
         return bool(getattr(self, guard)) and not to
 
     def is_owners_alone(self, guard: str) -> bool:
-        """Whether only an owner tightens the guard, too."""
+        """Whether tightening the guard, too, takes an owner."""
         return True
 
     def settled(self) -> Self:

@@ -1,8 +1,8 @@
-"""`Idempotency-Key`: whoever sends a creating request again gets the first answer, and creates nothing more.
+"""`Idempotency-Key`: a repeated creating request gets the first answer, and creates nothing more.
 
-Effect and answer commit in one transaction, so that neither is ever there without the other. An answer may hold a
-secret, such as a new key's credential: it is encrypted, and what decrypts it is drawn from the pepper and from the
-client's Idempotency-Key, which is kept nowhere.
+Effect and answer commit in one transaction, so neither exists without the other. An answer may hold a secret, such as a
+new key's credential, so it is encrypted. The cipher's key is derived from the pepper and from the client's
+Idempotency-Key, which we do not store.
 """
 
 import base64
@@ -37,7 +37,7 @@ from config.http.views import ApiView
 
 LIFETIME = timedelta(hours=24)
 REPLAYED = {"Idempotent-Replayed": "true"}
-"""The header of an answer that was given before."""
+"""The header of a repeated answer."""
 _PURPOSE = "accounts.KeptAnswer"
 
 Key = Annotated[str, Field(min_length=1, max_length=255, pattern="^[!-~]*$")]
@@ -56,33 +56,32 @@ class Ended(DomainError):
 
 
 class OtherRequest(DomainError):
-    """The key came with another body before."""
+    """The key came with a different body before."""
 
     code = "other_request"
     sentence = "This Idempotency-Key came with another body before. Nothing was done. Give each request its own key."
 
 
 def key_of(request: Request) -> str | None:
-    """The request's Idempotency-Key, if it has one. Raises Invalid."""
+    """Return the request's Idempotency-Key, or None. Raises Invalid."""
     sent = request.META.get("HTTP_IDEMPOTENCY_KEY")
     return None if sent is None else parameter(_KEY, "header", "Idempotency-Key", sent)
 
 
 def idempotent_about(find: Callable[..., object]) -> Callable[[Handler], Handler]:
-    """Answer a repeated request for something that its path names.
+    """Repeat an answer while the object in the request's path exists.
 
     Args:
-        find: called with the request and the values of its path before an answer is repeated. It raises if the
-            decision or notice is gone.
+        find: takes the request and the values of its path, and raises if the decision or notice is gone.
     """
     return _idempotent(lambda view, made, path: find(view.request, **path))
 
 
 def idempotent_while(in_force: InForce) -> Callable[[Handler], Handler]:
-    """Answer a repeated request while what it made is in force. The answer may hold a credential.
+    """Repeat an answer while the object it describes is in force. The answer may hold a credential.
 
     Args:
-        in_force: returns the rows in force of what an answer describes, given the organization's id and the answer.
+        in_force: takes the organization's id and the answer, and returns the rows in force.
     """
 
     def check(view: ApiView, made: Mapping[str, Any], path: Mapping[str, Any]) -> None:
@@ -95,10 +94,10 @@ def idempotent_while(in_force: InForce) -> Callable[[Handler], Handler]:
 def _idempotent(check: Check) -> Callable[[Handler], Handler]:
     """Decorate an operation whose whole effect is in the database.
 
-    Only a success is kept. A request that was refused, or failed and so did nothing, may come again, also corrected.
-    Of requests that come at the same time one does the work, and the others wait for its answer. A stored answer
-    belongs to one key or member: another key of the same organization does the work itself. The caller was
-    authenticated and allowed the operation before, as for any request.
+    Only a success is stored. A client may correct and repeat a request that was refused or failed. Of simultaneous
+    requests, one does the work and the others wait for its answer. A stored answer belongs to one key or member:
+    another key of the same organization does the work itself. Authentication and permissions are checked first, as for
+    any request.
     """
 
     def decorate(handler: Handler) -> Handler:
@@ -115,7 +114,7 @@ def _idempotent(check: Check) -> Callable[[Handler], Handler]:
                     return replayed
                 try:
                     response = handler(view, request, **path)
-                except Exception as error:  # answered within the transaction: what it left in the audit trail stays
+                except Exception as error:  # answer inside the transaction, so that audit events of the refusal stay
                     response = view.handle_exception(error)
                 if response.status_code >= 500:
                     transaction.set_rollback(True)
@@ -130,8 +129,8 @@ def _idempotent(check: Check) -> Callable[[Handler], Handler]:
 
 
 def forget_old() -> None:
-    """Delete the answers that are not given again any more."""
-    answers = KeptAnswer.objects.unscoped("those of all organizations grow old")
+    """Delete the answers that are too old to repeat."""
+    answers = KeptAnswer.objects.unscoped("answers of all organizations grow old")
     answers.filter(created_at__lte=timezone.now() - LIFETIME).delete()
 
 
@@ -140,15 +139,15 @@ def _replayed(view: ApiView, ciphers: Mapping[str, Fernet], content: str) -> Htt
     row = answers.filter(slot__in=ciphers, created_at__gt=timezone.now() - LIFETIME).first()
     if row is None:
         return None
-    kept = json.loads(ciphers[row.slot].decrypt(row.sealed))
-    if kept["content"] != content:
+    stored = json.loads(ciphers[row.slot].decrypt(row.sealed))
+    if stored["content"] != content:
         raise OtherRequest
-    view.ignored = kept["ignored"]
-    return HttpResponse(kept["answer"], status=kept["status"], headers=REPLAYED, content_type=JSON)
+    view.ignored = stored["ignored"]
+    return HttpResponse(stored["answer"], status=stored["status"], headers=REPLAYED, content_type=JSON)
 
 
 def _keep(view: ApiView, response: HttpResponse, ciphers: Mapping[str, Fernet], content: str) -> None:
-    kept = {
+    stored = {
         "content": content,
         "status": response.status_code,
         "ignored": view.ignored,
@@ -160,28 +159,28 @@ def _keep(view: ApiView, response: HttpResponse, ciphers: Mapping[str, Fernet], 
         slot=slot,
         defaults={
             "organization_id": organization_id,
-            "sealed": cipher.encrypt(json.dumps(kept).encode()).decode(),
+            "sealed": cipher.encrypt(json.dumps(stored).encode()).decode(),
             "created_at": timezone.now(),
         },
     )
 
 
 def _content(view: ApiView) -> str:
-    """A digest of what the body says, however it is spelled."""
+    """Return a digest of the body's canonical JSON."""
     try:
-        said = strict_json.canonical(strict_json.read(view.raw_body, number=Decimal))
+        canonical = strict_json.canonical(strict_json.read(view.raw_body, number=Decimal))
     except (Invalid, InvalidJSON):  # there is no body, or the view is about to refuse it
-        said = b""
-    return hashlib.sha256(said).hexdigest()
+        canonical = b""
+    return hashlib.sha256(canonical).hexdigest()
 
 
 def _ciphers(request: Request, key: str) -> dict[str, Fernet]:
-    """Where the answer is kept and what opens it; after that the same under earlier peppers."""
+    """Return the slot and cipher of the answer, first under the current pepper, then under earlier ones."""
     caller = caller_of(request)
     asked = [str(caller.organization_id), caller.actor.kind, caller.actor.id, request.method, request.path, key]
-    return dict(_drawn(each, asked) for each in token_hashing.peppers())
+    return dict(_derive(pepper, asked) for pepper in token_hashing.peppers())
 
 
-def _drawn(pepper: bytes, asked: list[str | None]) -> tuple[str, Fernet]:
-    drawn = hmac.digest(token_hashing.key(pepper, _PURPOSE), json.dumps(asked).encode(), "sha512")
-    return drawn[:32].hex(), Fernet(base64.urlsafe_b64encode(drawn[32:]))
+def _derive(pepper: bytes, asked: list[str | None]) -> tuple[str, Fernet]:
+    digest = hmac.digest(token_hashing.key(pepper, _PURPOSE), json.dumps(asked).encode(), "sha512")
+    return digest[:32].hex(), Fernet(base64.urlsafe_b64encode(digest[32:]))

@@ -1,6 +1,6 @@
-"""Mail goes out off the request: a row waits, a worker claims it, makes its secret and sends it.
+"""Mail, sent by a worker and not by the request: the worker claims a waiting row, makes its secret and sends it.
 
-The secret is made as late as that so that it is in no queue, no task argument and no log, only in the mail.
+So the secret exists only in the mail, not in a queue, a task argument or a log.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,34 +26,34 @@ log = structlog.get_logger("mail")
 Row = TypeVar("Row", bound=Leased)
 
 LEASE = timedelta(minutes=1)
-"""Longer than any one step of a mail; between steps the sender renews it."""
+"""Longer than any single step of a mail. The sender renews it between steps."""
 _BATCH = 50
 _NO_MAILBOX = (550, 551, 553)
 
 
 class Undeliverable(SMTPException):
-    """The mail server will never take a mail for this address: trying again is of no use."""
+    """The mail server will never take a mail for this address, so a retry is useless."""
 
 
 class Outcome(NamedTuple):
-    """What came of one mail: whether it went out, and what is to be written down together with that."""
+    """The result of one mail: whether it went out, and what to store in the same transaction."""
 
     sent: bool
     record: Callable[[], None] = lambda: None
 
 
 NOT_SENT = Outcome(sent=False)
-"""There was nothing to send any more."""
+"""The mail is no longer needed."""
 
 
 def deliver(waiting: QuerySet[Row], send_one: Callable[[Row], Outcome]) -> int:
-    """Send the mails of waiting rows (`handled_at` empty). Returns how many went out.
+    """Send the mails of waiting rows (`handled_at` empty). Return how many went out.
 
-    One row at a time is claimed: of a batch, the last would wait for the others longer than its lease. A mail that the
-    server does not take is tried again, the later the more often that was so.
+    Claims one row at a time: the last row of a batch would wait for the others longer than its lease. A refused mail is
+    retried with growing delays.
 
     Args:
-        send_one: renews the lease before the mail goes out, so that no second worker sends the same one.
+        send_one: renews the lease before it sends, so that no second worker sends the same mail.
     """
     sent = 0
     for _ in range(_BATCH):
@@ -96,8 +96,8 @@ def send(
 
     Raises:
         Undeliverable: the mail server refuses the address for good.
-        OSError, SMTPException: it does not take the mail now.
-        ValueError: no mail can be written to this address.
+        OSError, SMTPException: the mail server does not take the mail now.
+        ValueError: the address cannot be written into a mail.
     """
     shown = {"subject": subject, "base_url": settings.BASE_URL, **context}
     text = render_to_string(f"mail/{template}.txt", shown)
@@ -106,12 +106,15 @@ def send(
     try:
         message.send()
     except SMTPRecipientsRefused as refused:
-        if all(_is_for_good(code, said) for code, said in refused.recipients.values()):
+        if all(_is_for_good(code, text) for code, text in refused.recipients.values()):
             raise Undeliverable("the mail server refuses the address") from refused
         raise
 
 
-def _is_for_good(code: int, said: bytes) -> bool:
-    """Whether there is no such mailbox (RFC 5321, 4.2.3). A server that wants no mail of ours at all refuses with other
-    codes, or with 5.7 before its words (RFC 3463): that is for the operator to mend, and then the mail goes out."""
-    return code in _NO_MAILBOX and not said.startswith(b"5.7.")
+def _is_for_good(code: int, text: bytes) -> bool:
+    """Whether there is no such mailbox (RFC 5321, 4.2.3).
+
+    A server that refuses all our mail answers with other codes, or with a text that begins with 5.7 (RFC 3463). The
+    operator fixes that, and then the mail goes out.
+    """
+    return code in _NO_MAILBOX and not text.startswith(b"5.7.")

@@ -7,13 +7,13 @@ from accounts.services import sessions
 
 
 class EndStaleSessions:
-    """A session that was revoked, idle too long or is too old signs nobody in any more."""
+    """Middleware that signs out a session that was revoked, idle too long or is too old."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        # A request without a session cookie, as a machine sends it, touches no table here.
+        # Machines send no session cookie: their requests touch no table here.
         if request.COOKIES and sessions.is_signed_in(request) and not sessions.touch(request=request):
             sessions.sign_out(request=request)
         return self.get_response(request)

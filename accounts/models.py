@@ -19,7 +19,7 @@ MAX_KEY_NAME = 256
 
 
 class FirstSteps(models.Model):
-    """The flags of somebody's onboarding."""
+    """The onboarding flags of a member, or of an organization."""
 
     onboarding_dismissed = models.BooleanField(default=False)
     onboarding_opened = models.BooleanField(default=False)
@@ -30,7 +30,7 @@ class FirstSteps(models.Model):
 
 
 class Organization(FirstSteps, Guarded):
-    """The tenant: every other row belongs to exactly one. Its flags are those of keys that nobody is behind."""
+    """The tenant: every other row belongs to exactly one. Its onboarding flags serve keys without a member."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     slug = models.SlugField(unique=True)
@@ -46,12 +46,12 @@ class Organization(FirstSteps, Guarded):
         return self.name
 
     def is_owners_alone(self, guard: str) -> bool:
-        """No one has an app to confirm with before this guard asks for it."""
+        """False: members enrol an app only once this guard asks for one, so a first owner has none to confirm with."""
         return False
 
 
 class User(AbstractBaseUser):
-    """A person, known by a mail address. What they may do comes from their memberships."""
+    """A person, known by an email address. Their memberships give them roles."""
 
     email = models.EmailField(max_length=254, unique=True)
     name = models.CharField(max_length=200, blank=True)
@@ -72,9 +72,9 @@ class User(AbstractBaseUser):
     def __str__(self) -> str:
         return self.email
 
-    @cached_property  # a page asks several times, and each request reads the person anew
+    @cached_property  # a page asks several times, and each request loads its own User
     def is_staff(self) -> bool:
-        """Whether the back office lets this person in; what they see there, their role decides."""
+        """Whether the back office lets this person in. Their role decides what they see there."""
         return self.is_superuser or self.memberships.exists()
 
     def has_perm(self, perm: str, obj: object = None) -> bool:
@@ -112,7 +112,7 @@ class Member(FirstSteps):
 
 
 class ApiKey(models.Model):
-    """A machine's credential. Only an HMAC of the secret is kept; the secret is shown once, at creation."""
+    """A machine's credential. The secret is shown once, at creation; the row has only its HMAC."""
 
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="api_keys")
     key_id = models.CharField(max_length=16, unique=True)
@@ -152,8 +152,7 @@ class ApiKey(models.Model):
 
 
 class OneTimeCode(Leased):
-    """A request to sign in. It is made alike for every address; only the worker that sends the mail looks whether
-    somebody has that address, and makes the code then."""
+    """A request to sign in. Every address gets a row: only the mail worker looks for the account, and makes the code."""
 
     email = models.EmailField(max_length=254)
     intent = models.CharField(max_length=64)
@@ -186,7 +185,7 @@ class OneTimeCode(Leased):
 
 
 class RateCounter(models.Model):
-    """How often somebody tried something in one window of time. Whose it is and of what, only its digest says."""
+    """A count of tries in one window of time. The key is a digest of the person or address, and of the thing tried."""
 
     key = models.CharField(max_length=64, primary_key=True)
     count = models.PositiveIntegerField(default=0)
@@ -197,7 +196,7 @@ class RateCounter(models.Model):
 
 
 class Invite(Leased):
-    """An offer of membership to a mail address; the link in the mail accepts it."""
+    """An offer of membership to an email address. The link in the mail accepts it."""
 
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="invites")
     email = models.EmailField(max_length=254)
@@ -248,7 +247,7 @@ class LooseningMailQuerySet(TenantQuerySet["LooseningMail"]):
 
 
 class LooseningMail(Leased):
-    """A mail to an owner about a guard of four eyes that will loosen."""
+    """A mail that tells an owner which guard of four eyes will loosen."""
 
     member = models.ForeignKey(Member, on_delete=models.CASCADE, related_name="+")
     guard = models.CharField(max_length=200)
@@ -267,7 +266,7 @@ class LooseningMail(Leased):
 
 
 class SignedInSession(models.Model):
-    """A browser in which a person is signed in, so that they can see it and end it."""
+    """A browser in which a person is signed in. They can list and end their sessions."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sessions")
     session_key = models.CharField(max_length=40, unique=True)
@@ -281,7 +280,7 @@ class SignedInSession(models.Model):
 
 
 class KeptAnswer(models.Model):
-    """The answer to a request with an Idempotency-Key, for a day. Only that key of the client's opens it."""
+    """The answer to a request with an Idempotency-Key, for a day. Only the client's key decrypts it."""
 
     slot = models.CharField(max_length=64, primary_key=True, help_text="Of one caller, operation, path and key.")
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="+")
@@ -297,7 +296,7 @@ class KeptAnswer(models.Model):
 class AuditEvent(models.Model):
     """One line of the append-only audit trail: database triggers refuse its change and deletion.
 
-    It names who did what to which object, never what the object says.
+    It names actor, action and object, never the object's content.
     """
 
     organization = models.ForeignKey(Organization, on_delete=models.PROTECT, null=True, related_name="+")
@@ -320,7 +319,7 @@ class AuditEvent(models.Model):
 
 
 class AuditSeal(models.Model):
-    """Digests of a run of audit events, which show later that one was changed, removed or added.
+    """Digests of consecutive audit events, which reveal later changes, removals and additions.
 
     Each seal is chained to the one before by a keyed digest. Database triggers refuse its change and deletion.
     """
@@ -336,8 +335,10 @@ class AuditSeal(models.Model):
 
 
 class Pepper(WrappedSecret):
-    """What keys the digests of API keys, codes and links, and what encrypts second factors. The newest makes them, the
-    earlier ones still recognise theirs."""
+    """A key for the digests of API keys, codes and links, and for the encryption of second factors.
+
+    New digests use the newest pepper. Earlier peppers still verify older digests.
+    """
 
     generation = models.PositiveSmallIntegerField(primary_key=True)
     created_at = models.DateTimeField(auto_now_add=True)

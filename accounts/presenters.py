@@ -1,4 +1,4 @@
-"""Guards of four eyes as the API shows them."""
+"""Guards of four eyes, as the API shows them."""
 
 from typing import Any
 

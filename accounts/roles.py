@@ -1,4 +1,4 @@
-"""Who may do what: the one place where roles and permissions meet."""
+"""Roles and their permissions: the matrix that every check reads."""
 
 from enum import StrEnum
 
@@ -45,8 +45,8 @@ EVERYDAY = frozenset(
         Permission.EXPORT_SUBJECTS,
     }
 )
-"""Permissions without a second factor: they read, or prepare what another person approves. Every other permission, and
-so each new one, approves, or changes authority, access, secrets, storage or what is kept."""
+"""Permissions that never ask for a second factor: they read, or prepare work that another person approves. Every other
+permission, so also each new one, asks: it approves, or changes authority, access, secrets, storage or retention."""
 
 MEMBER_ROLES = tuple(role for role in Role if role is not Role.SENDER)
 
@@ -82,7 +82,7 @@ def allows(role: Role, permission: Permission) -> bool:
 
 
 def refusal(role: Role, permission: Permission) -> str:
-    """What a caller is told when the matrix does not allow it."""
+    """Return the sentence for a caller whose role lacks a permission."""
     return f"The role {role} may not {permission}."
 
 
@@ -91,9 +91,9 @@ def permissions(role: Role) -> frozenset[Permission]:
 
 
 def may_give(giver: Role, given: Role) -> bool:
-    """Whether a role may be given to a key by whoever has another: it allows nothing that theirs does not."""
+    """Whether the giver's role has all permissions of the role they give."""
     return permissions(given) <= permissions(giver)
 
 
 CONFIRMED = frozenset(role for role in MEMBER_ROLES if permissions(role) - EVERYDAY)
-"""Roles that an organization asks for a second factor, where it asks for one."""
+"""Roles that confirm a second factor if the organization asks for one."""

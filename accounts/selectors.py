@@ -19,7 +19,7 @@ from config.http.messages import ORGANIZATION
 
 SESSION_ORGANIZATION = "organization"
 SESSION_ONLY = "only_organization"
-"""The organization to which a session is bound, whatever others its person belongs to."""
+"""The only organization that a session reaches, if the session is bound to one."""
 SESSION_CONFIRMED = "second_factor"
 
 
@@ -30,7 +30,7 @@ class UnknownSlug(NotFound):
 
 
 class StoredKey(NamedTuple):
-    """What authentication needs of an `ApiKey` row."""
+    """The columns of an `ApiKey` row that authentication needs."""
 
     key_id: str
     digest: str
@@ -75,7 +75,7 @@ def api_key(key_id: str) -> StoredKey | None:
 
 
 def refreshed_key(key_id: str) -> StoredKey | None:
-    """Return the key as the database has it now, also when it was last used."""
+    """Return the key from the database, with its current `last_used_at`."""
     return _read_key(key_id, changes.mark())
 
 
@@ -87,25 +87,25 @@ def _read_key(key_id: str, mark: str) -> StoredKey | None:
 
 
 def remembered_key(key_id: str) -> StoredKey | None:
-    """Return the key, if this process need not ask the database about it."""
+    """Return the key if this process remembers it, without a query."""
     return _keys.get(key_id)
 
 
 def was_remembered(key_id: str) -> bool:
-    """Whether this process has read the key before, so that asking again is likely to find it."""
+    """Whether this process has read the key before, so that another query is likely to find it."""
     return _keys.last(key_id) is not None
 
 
 def forget_key(key_id: str) -> None:
-    """Make this process notice at once what changed about a key."""
+    """Forget a key, so that this process notices its change at once."""
     _keys.pop(key_id)
 
 
 def current_member(request: HttpRequest) -> Member | None:
-    """The membership a signed-in person acts under: the organization their session names, else their first.
+    """Return the membership a signed-in person acts under: in the organization of their session, else their first.
 
-    Whoever runs the platform and picked an organization that is not theirs acts under none. Asked for many times while
-    a page is made, so the answer stays with the request.
+    None for an operator of the platform who picked an organization they do not belong to. A page asks many times, so
+    the request caches the answer.
     """
     if not isinstance(request.user, User):
         return None
@@ -131,16 +131,16 @@ def runs_the_platform(request: HttpRequest) -> bool:
 
 
 def current_organization(request: HttpRequest) -> Organization | None:
-    """The organization whose rows the pages show: the member's own, or the one that the platform's operator picked."""
+    """Return the organization whose rows the pages show: the member's, or the pick of an operator of the platform."""
     member = current_member(request)
     if member or not runs_the_platform(request):
         return member.organization if member else None
     chosen = request.session.get(SESSION_ORGANIZATION)
-    return next((each for each in organizations(request) if str(each.pk) == chosen), None)
+    return next((row for row in organizations(request) if str(row.pk) == chosen), None)
 
 
 def organizations(request: HttpRequest) -> list[Organization]:
-    """Those between which the signed-in person may switch: their own, or all for whoever runs the platform."""
+    """Return the organizations the signed-in person may switch between: their own, or all for a platform operator."""
     if not isinstance(request.user, User):
         return []
     known: list[Organization] | None = request.__dict__.get("_organizations")
@@ -154,22 +154,22 @@ def organizations(request: HttpRequest) -> list[Organization]:
 
 
 def members_who_may(organization_id: uuid.UUID, permission: Permission) -> QuerySet[Member]:
-    """Those whom a permission makes responsible, as for mail about what it concerns: `may` of many."""
+    """Return the active members with a permission, for example to mail them about what it covers. See `may`."""
     able = [role for role in Role if roles.allows(role, permission)]
     return Member.objects.for_organization(organization_id).filter(role__in=able, user__is_active=True)
 
 
 def may(member: Member, permission: Permission) -> bool:
-    """Whether a member's role allows it, and they can sign in."""
+    """Whether a member's role has a permission, and they can sign in."""
     return roles.allows(Role(member.role), permission) and member.user.is_active
 
 
 def caller(member: Member, *, has_second_factor: bool = False, asked: bool = False) -> Caller:
-    """Return the caller that a member is.
+    """Return the caller for a member.
 
     Args:
         has_second_factor: whether their session proved it.
-        asked: whether the organization asks for it.
+        asked: whether the organization asks the member for it.
     """
     who = Actor("member", str(member.user_id), member.user.email)
     owes = asked and not has_second_factor
@@ -177,7 +177,7 @@ def caller(member: Member, *, has_second_factor: bool = False, asked: bool = Fal
 
 
 def signed_in_caller(request: HttpRequest) -> Caller | None:
-    """The signed-in person, as `current_member` knows them."""
+    """Return the caller for the signed-in person, under `current_member`."""
     member = current_member(request)
     if member is None:
         return None
@@ -186,31 +186,32 @@ def signed_in_caller(request: HttpRequest) -> Caller | None:
 
 
 def first_steps_of(caller: Caller) -> Member | Organization:
-    """Whose onboarding a caller's is: that of the person behind them or, where there is none any more, the
-    organization's."""
+    """Return the row with a caller's onboarding flags: the member behind the caller or, without one, the organization."""
     members = Member.objects.for_organization(caller.organization_id)
-    found = db.only(members.filter(user__email=person_behind(caller.actor)))
-    return found or Organization.objects.get(pk=caller.organization_id)
+    member = db.only(members.filter(user__email=person_behind(caller.actor)))
+    return member or Organization.objects.get(pk=caller.organization_id)
 
 
 def person_behind(actor: Actor) -> str:
-    """The mail address of the member who acts, or whose key does: what a member's key makes is theirs too, or it would
-    pass for a second person. "" for the command line and for keys that were made there."""
+    """Return the email address of the member who acts, or whose key acts.
+
+    A member's key counts as the member, not as a second person. "" for the command line and for keys made there.
+    """
     if actor.kind == "key":
-        keys = ApiKey.objects.unscoped("an actor is known by the key's id, which no other key has")
+        keys = ApiKey.objects.unscoped("an actor is known by the key's id, which is unique")
         return keys.values_list("maker", flat=True).get(key_id=actor.id)
     return actor.label if actor.kind == "member" else ""
 
 
 def root_of(actor: Actor) -> str:
-    """Return what all keys of one lineage share: see `roots_of`."""
+    """Return the root that all keys of one lineage share. See `roots_of`."""
     return roots_of([actor])[actor]
 
 
 def roots_of(actors: Iterable[Actor]) -> dict[Actor, str]:
     """Return the root of each actor's lineage, in one query. Two actors with the same root count as one.
 
-    The root is the mail address of the person who acts or whose key does. For a key that traces back to the command
+    The root is the email address of the person who acts, or whose key acts. For a key that traces back to the command
     line, the root is the id of the first key. The command line has the root "".
     """
     actors = set(actors)
@@ -222,7 +223,7 @@ def roots_of(actors: Iterable[Actor]) -> dict[Actor, str]:
 
 
 def givers_of(member: Member) -> set[str]:
-    """Return the roots of those who invited a member or gave them their role."""
+    """Return the roots of all actors who invited a member or gave them their role."""
     invites = Invite.objects.for_organization(member.organization_id).filter(email=member.user.email)
     accepted = invites.exclude(accepted_at=None).values_list("maker", "making_key__key_id")
     givers = {(member.maker, member.making_key.key_id if member.making_key else None), *accepted}
@@ -245,29 +246,29 @@ def _key_roots(key_ids: Collection[str]) -> dict[str, str]:
 
 
 def actor(request: HttpRequest) -> Actor:
-    """Who is signed in, as the audit trail names them."""
+    """Return the signed-in person, as the audit trail names them."""
     return Actor("member", str(request.user.pk), str(request.user))
 
 
 def organization(slug: str) -> Organization:
-    """The organization of this slug. Raises UnknownSlug."""
-    found = db.only(Organization.objects.filter(slug=slug))
-    if found is None:
+    """Return the organization with this slug. Raises UnknownSlug."""
+    row = db.only(Organization.objects.filter(slug=slug))
+    if row is None:
         raise UnknownSlug(f"There is no organization with the slug {slug}.")
-    return found
+    return row
 
 
 def organization_meant(slug: str | None) -> Organization:
-    """The organization of a slug, which may be left out while there is only one.
+    """Return the organization with this slug or, without a slug, the only one.
 
     Raises:
-        UnknownSlug: there is none of this slug, or it is not clear which one is meant.
+        UnknownSlug: no organization has this slug, or there is no single one.
     """
     if slug:
         return organization(slug)
-    found = list(Organization.objects.all()[:2])
-    if len(found) > 1:
+    rows = list(Organization.objects.all()[:2])
+    if len(rows) > 1:
         raise UnknownSlug("There are several organizations: name one with --organization SLUG.")
-    if not found:
+    if not rows:
         raise UnknownSlug("There is no organization yet.")
-    return found[0]
+    return rows[0]

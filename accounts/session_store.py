@@ -1,4 +1,4 @@
-"""The session engine: Django's in the database. It asks the database only for keys that Django could have made."""
+"""The session engine: Django's database sessions. It queries only for keys that Django could have made."""
 
 import re
 

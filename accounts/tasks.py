@@ -5,7 +5,7 @@ from config.periodic import periodic
 
 @periodic(10, queue="mail")
 def deliver_mail() -> None:
-    """Send what waits. Woken by the request that made it wait, and by the clock for what that wake-up missed."""
+    """Send waiting mail. The request that queued it wakes this task; the clock catches a missed wake-up."""
     codes.deliver_codes()
     invites.deliver_invites()
     guards.send_loosenings()
@@ -15,11 +15,11 @@ def deliver_mail() -> None:
 
 @periodic(600)
 def forget_answers() -> None:
-    """Delete the kept answers that are too old to be given again."""
+    """Delete the stored answers that are too old to repeat."""
     idempotency.forget_old()
 
 
 @periodic(600)
 def seal_audit_trail() -> None:
-    """Seal the audit events of more than an hour ago."""
+    """Seal the audit events that are older than an hour."""
     audit_seals.seal_events()

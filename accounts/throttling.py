@@ -1,4 +1,4 @@
-"""Rate limits of the API: for each key or person, and for each network that has shown no credentials."""
+"""Rate limits of the API: per key or person, and per network for requests without credentials."""
 
 import time
 from typing import TYPE_CHECKING
@@ -24,11 +24,11 @@ log = structlog.get_logger("limits")
 _MINUTE = 60
 _PAUSE_SECONDS = 5
 _counts_again = 0.0
-"""Until then nothing is counted, for Redis did not answer: else each request would wait for it anew."""
+"""No requests are counted until then. Otherwise, while Redis is down, each request would wait for its timeout."""
 
 
 class Limit(BaseThrottle):
-    """Counts requests in the shared cache, minute by minute. A limit of 0 is none, and costs nothing."""
+    """A limit on requests per minute, counted in the shared cache. 0 means no limit, and costs nothing."""
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
         if request.META.get(COUNTED):
@@ -42,12 +42,12 @@ class Limit(BaseThrottle):
 
 
 def caller_may_ask(caller: Caller) -> bool:
-    """Count one request of a caller; False if that was one too many."""
+    """Count one request of a caller. Return False if the limit was reached."""
     return admit(f"caller:{caller.actor.kind}:{caller.actor.id}", settings.REQUESTS_PER_MINUTE)
 
 
 def count_refused_credentials(request: HttpRequest) -> None:
-    """Guessing a key is limited like everything else that comes without credentials. Raises Throttled."""
+    """Count a guessed key like a request without credentials. Raises Throttled."""
     if not _stranger_may_ask(request):
         raise Throttled(Limit().wait())
 
@@ -57,7 +57,7 @@ def _stranger_may_ask(request: HttpRequest) -> bool:
 
 
 def admit(who: str, limit: int) -> bool:
-    """Count one request of `who`; False if that was more than `limit` in this minute. A limit of 0 is none."""
+    """Count one request of `who`. Return False if this minute had more than `limit`. 0 means no limit."""
     if not limit:
         return True
     global _counts_again
@@ -71,9 +71,9 @@ def admit(who: str, limit: int) -> bool:
         log.warning("requests are not counted", exc_info=error)
         if isinstance(error, RedisError):
             _counts_again = time.monotonic() + _PAUSE_SECONDS
-        return True  # a lost counter must refuse no record
+        return True  # a lost counter must not refuse a record
 
 
 def seconds_left(window: int = _MINUTE) -> float:
-    """Until the next window begins."""
+    """Return the seconds until the next window begins."""
     return window - time.time() % window

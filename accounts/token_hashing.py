@@ -1,7 +1,7 @@
 """Keyed digests of secrets that we hand out and must recognise again: key secrets, codes, invitation links.
 
-Only the digest is stored. Its key is made from a pepper that lies in the database wrapped under the master key, so a
-stolen database alone lets nobody test a guess.
+Only the digest is stored. Its key comes from a pepper, which the database holds wrapped under the master key. So a
+stolen database alone is not enough to test a guess.
 """
 
 import hmac
@@ -19,14 +19,14 @@ from config.errors import Fault
 from config.secret_files import read
 
 ABSENT = "0" * 64
-"""No secret's digest. Comparing with it takes as long as comparing with a real one."""
+"""A digest that no secret has. A comparison with it takes as long as with a real one."""
 
 _BYTES = 32
 _peppers: list[bytes] = []
 
 
 class PepperMissing(Fault):
-    """There are digests, but not the pepper they were made with, as before `manage.py keys_import` has run."""
+    """Digests exist without their pepper, for example before `manage.py keys_import` has run."""
 
     code: ClassVar = "pepper_missing"
     status: ClassVar = 503
@@ -34,28 +34,28 @@ class PepperMissing(Fault):
 
 
 def digest(purpose: str, secret: str) -> str:
-    """HMAC-SHA-256 of a secret in hex, under a key for this purpose alone. Raises PepperMissing, MasterKeyWrong."""
+    """Return the HMAC-SHA-256 of a secret in hex, under a key for this purpose. Raises PepperMissing, MasterKeyWrong."""
     return _digest(peppers()[0], purpose, secret)
 
 
 def matches(purpose: str, secret: str, expected: str) -> bool:
     """Compare in constant time, under the current and the earlier peppers. Raises as `digest`."""
-    return any([hmac.compare_digest(each, expected) for each in possible(purpose, secret)])  # noqa: C419 - all are
+    return any([hmac.compare_digest(value, expected) for value in possible(purpose, secret)])  # noqa: C419 - all are
 
 
 def possible(purpose: str, secret: str) -> list[str]:
-    """What may have been stored of a secret: under the current pepper and the earlier ones. Raises as `digest`."""
-    return [_digest(each, purpose, secret) for each in peppers()]
+    """Return the digests a secret may be stored as, one for each pepper. Raises as `digest`."""
+    return [_digest(pepper, purpose, secret) for pepper in peppers()]
 
 
 def peppers() -> list[bytes]:
-    """The peppers, the newest first; one is made where nothing rests on any yet. Raises as `digest`."""
+    """Return the peppers, newest first. Makes the first one while no digest exists. Raises as `digest`."""
     if _peppers:
         return _peppers
-    found = [row.unwrap() for row in Pepper.objects.order_by("-generation")] or [_make_first().unwrap()]
+    unwrapped = [row.unwrap() for row in Pepper.objects.order_by("-generation")] or [_make_first().unwrap()]
     if not db.in_transaction():
-        _peppers[:] = found
-    return found
+        _peppers[:] = unwrapped
+    return unwrapped
 
 
 def are_remembered() -> bool:
@@ -64,20 +64,20 @@ def are_remembered() -> bool:
 
 
 def forget() -> None:
-    """Have this process read the peppers anew."""
+    """Make this process read the peppers again."""
     _peppers.clear()
 
 
 def import_pepper(folder: Path) -> bool:
-    """Take in the SECRET_KEYs that an earlier version made its digests with. Returns whether there was need.
+    """Import the SECRET_KEYs that an earlier version made its digests with. Return whether that was necessary.
 
     Args:
-        folder: where the file `secret_key` lies, unless SECRET_KEY is set.
+        folder: the folder of the file `secret_key`, read unless SECRET_KEY is set.
 
     Raises:
-        PepperMissing: neither is there.
+        PepperMissing: there is no file, and SECRET_KEY is not set.
     """
-    if Pepper.objects.exists() or not _anything_rests_on_one():
+    if Pepper.objects.exists() or not _has_digests():
         return False
     file = folder / "secret_key"
     if settings.SECRET_KEY_IS_SET:
@@ -86,14 +86,14 @@ def import_pepper(folder: Path) -> bool:
         current = read(file).decode()
     else:
         raise PepperMissing(f"the SECRET_KEY of before: set it, or put it into {file}")
-    _store([*(each for each in reversed(settings.SECRET_KEY_FALLBACKS) if each != current), current])
+    _store([*(key for key in reversed(settings.SECRET_KEY_FALLBACKS) if key != current), current])
     return True
 
 
 def _make_first() -> Pepper:
-    if _anything_rests_on_one():
+    if _has_digests():
         raise PepperMissing
-    wrapped_secrets.probe()  # else it would be wrapped under a master key that opens nothing else
+    wrapped_secrets.probe()  # refuses a master key that does not open the other secrets
     _store([secrets.token_urlsafe(_BYTES)])
     return Pepper.objects.get(generation=1)
 
@@ -106,8 +106,8 @@ def _store(texts: Sequence[str]) -> None:
     Pepper.objects.bulk_create(rows, ignore_conflicts=True)  # another process may be first
 
 
-def _anything_rests_on_one() -> bool:
-    keys = ApiKey.objects.unscoped("the peppers are those of all organizations")
+def _has_digests() -> bool:
+    keys = ApiKey.objects.unscoped("all organizations share the peppers")
     return keys.exists() or User.objects.exclude(totp_secret="").exists()
 
 
@@ -117,5 +117,5 @@ def _digest(pepper: bytes, purpose: str, secret: str) -> str:
 
 @cache
 def key(pepper: bytes, purpose: str) -> bytes:
-    """32 bytes for one purpose, from which no other purpose's key can be learned."""
+    """Derive 32 bytes for one purpose, which reveal no other purpose's key."""
     return hmac.digest(pepper, purpose.encode(), "sha256")

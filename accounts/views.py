@@ -1,4 +1,4 @@
-"""The pages on which people sign in, accept invitations and look after their sessions."""
+"""The pages where people sign in, accept invitations and manage their sessions."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,7 +15,7 @@ from accounts.services import codes, invites, second_factor, sessions, sign_in
 from config import client_ip
 
 _EMAIL, _NEXT, _CONFIRM, _JOINS = "sign_in_email", "sign_in_next", "sign_in_confirm", "sign_in_joins"
-_WRONG_CODE = "This code is not right, or not valid any more. Try again, or start again to get a new one."
+_WRONG_CODE = "This code is wrong or no longer valid. Try again, or start again to get a new one."
 
 
 @never_cache
@@ -30,11 +30,11 @@ def ask_for_code(request: HttpRequest) -> HttpResponse:
     try:
         codes.request_code(email=email, intent="sign_in", client=client_ip.network(request), browser=browser)
     except codes.TooManyRequests as error:
-        form.add_error(None, f"Too many codes were asked for. Try again in {_in_words(error.retry_after or 0)}.")
+        form.add_error(None, f"Too many codes were requested. Try again in {_in_words(error.retry_after or 0)}.")
         answer = render(request, "accounts/sign_in.html", {"form": form}, status=429)
         answer["Retry-After"] = str(error.retry_after)
         return answer
-    # Not before: whoever only looks at the page leaves no session behind in the database.
+    # Not earlier: a visit without a request for a code leaves no session in the database.
     request.session[_EMAIL], request.session[_NEXT] = email, request.GET.get("next", "")
     request.session[_CONFIRM] = "confirm" in request.GET
     request.session.pop(_JOINS, None)
@@ -98,7 +98,7 @@ def enter_app_code(request: HttpRequest) -> HttpResponse:
 
 
 def _arrive(request: HttpRequest) -> HttpResponse:
-    """Where the person wanted to go, if that is here."""
+    """Redirect to the page the person wanted, if it is one of ours."""
     request.session.pop(_EMAIL, None)
     request.session.pop(_CONFIRM, None)
     request.session.pop(_JOINS, None)
@@ -157,9 +157,9 @@ def my_sessions(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def pick_organization(request: HttpRequest) -> HttpResponse:
-    """Choose in which of one's organizations to act or, for whoever runs the platform, which to look at."""
+    """Choose the organization to act in or, as an operator of the platform, to look at."""
     asked = request.POST.get("organization")
-    picked = next((each for each in selectors.organizations(request) if str(each.pk) == asked), None)
+    picked = next((row for row in selectors.organizations(request) if str(row.pk) == asked), None)
     if picked is None:
         raise Http404
     request.session[selectors.SESSION_ORGANIZATION] = asked

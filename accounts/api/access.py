@@ -1,4 +1,4 @@
-"""Signing in and out, and who one is."""
+"""Sign-in, sign-out, sessions, and the current caller."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ from config.http.timestamps import rfc3339
 
 
 class SignIn(Resource):
-    """The steps of becoming somebody."""
+    """The steps of signing in."""
 
     @operation(
         "request_one_time_code",
@@ -98,14 +98,16 @@ class CurrentCaller(Resource):
                     "slug": organization.slug,
                     "name": organization.name,
                 },
-                "permissions": [each.name.lower() for each in roles.Permission if roles.allows(caller.role, each)],
+                "permissions": [
+                    permission.name.lower() for permission in roles.Permission if roles.allows(caller.role, permission)
+                ],
                 "csrf_token": get_token(request._request) if caller.member_id else None,
             }
         )
 
 
 class Sessions(Resource):
-    """Those of signed-in people: a key has none."""
+    """Sessions of signed-in people. A key has none."""
 
     authentication_classes = (MemberSessionAuthentication,)
 

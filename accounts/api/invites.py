@@ -61,10 +61,10 @@ class Invites(Resource):
     )
     def revoke(self, request: Request, invite_id: int) -> HttpResponse:
         caller = caller_of(request)
-        found = db.only(Invite.objects.for_organization(caller.organization_id).filter(pk=invite_id))
-        if found is None:
+        invite = db.only(Invite.objects.for_organization(caller.organization_id).filter(pk=invite_id))
+        if invite is None:
             raise NotFound("There is no invitation of this id in your organization.")
-        return answer(_shown(invites.revoke_invite(caller=caller, invite=found)))
+        return answer(_shown(invites.revoke_invite(caller=caller, invite=invite)))
 
     @operation(
         "accept_invite",

@@ -1,4 +1,4 @@
-"""The caller's organization, and first steps in it."""
+"""The caller's organization, and the onboarding flags."""
 
 from typing import Any
 
@@ -72,9 +72,9 @@ def _settings(request: Request) -> dict[str, Any]:
     }
 
 
-def _flags(whose: Member | Organization) -> dict[str, Any]:
+def _flags(row: Member | Organization) -> dict[str, Any]:
     return {
-        "dismissed": whose.onboarding_dismissed,
-        "opened": whose.onboarding_opened,
-        "verified": whose.onboarding_verified,
+        "dismissed": row.onboarding_dismissed,
+        "opened": row.onboarding_opened,
+        "verified": row.onboarding_verified,
     }

@@ -1,4 +1,4 @@
-"""What the pages of the back office have in common. Apps build their pages on it, and place needs and charts."""
+"""Shared parts of the back office. Apps build their pages on them, and register needs and charts."""
 
 from accounts.back_office.lists import (
     ExactValue,

@@ -1,4 +1,4 @@
-"""Forms that count once, though a browser sends them again when somebody reloads the page that answered."""
+"""Forms that count once, even if a person reloads the answer and so sends the form again."""
 
 import secrets
 
@@ -9,23 +9,23 @@ from django.http import HttpRequest
 from config import db
 
 _UNSENT = "unsent_forms"
-_MOST = 20
+_MAX_TOKENS = 20
 
 
 def form_token(request: HttpRequest) -> str:
-    """A token for a form that is about to be shown. The session keeps the newest of those that were not sent yet."""
+    """Return a token for a new form. The session keeps the newest unused tokens."""
     token = secrets.token_urlsafe(16)
-    request.session[_UNSENT] = [*request.session.get(_UNSENT, []), token][-_MOST:]
+    request.session[_UNSENT] = [*request.session.get(_UNSENT, []), token][-_MAX_TOKENS:]
     return token
 
 
 def use_token(request: HttpRequest, token: str) -> bool:
-    """Whether a form with this token comes for the first time; of two that come at once, one does."""
+    """Use up a form's token. Return False if it was used before; of two simultaneous requests, one gets True."""
     with transaction.atomic():
-        kept = db.only(Session.objects.select_for_update().filter(pk=request.session.session_key))
-        unsent = kept.get_decoded().get(_UNSENT, []) if kept else []  # it can end in this very moment
+        session = db.only(Session.objects.select_for_update().filter(pk=request.session.session_key))
+        unsent = session.get_decoded().get(_UNSENT, []) if session else []  # another request may end the session now
         if token not in unsent:
             return False
-        request.session[_UNSENT] = [each for each in unsent if each != token]
+        request.session[_UNSENT] = [other for other in unsent if other != token]
         request.session.save()
     return True

@@ -1,4 +1,4 @@
-"""What operators enter about people and keys."""
+"""Forms for people and keys."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ from accounts.roles import MEMBER_ROLES, Role, may_give
 
 
 class RoleForm(forms.Form):
-    """A role; only an owner may give that of an owner."""
+    """A role. Only an owner may make another owner."""
 
-    role = forms.ChoiceField(help_text="What each role may do is on the page about roles in the documentation.")
+    role = forms.ChoiceField(help_text="The documentation's page about roles lists what each role may do.")
 
     def __init__(self, data: Any = None, *, by_owner: bool, **options: Any) -> None:
         super().__init__(data, **options)
@@ -20,7 +20,7 @@ class RoleForm(forms.Form):
 
 
 class KeepKeysForm(forms.Form):
-    """What becomes of the keys of a member who may do less, or nothing any more."""
+    """A choice about the keys of a member who loses permissions or leaves."""
 
     keep_keys = forms.BooleanField(required=False, label="Keep their keys working")
 
@@ -33,23 +33,21 @@ class MemberForm(KeepKeysForm, RoleForm):
 
 class InviteForm(RoleForm):
     email = forms.EmailField(
-        label="Mail address", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "off"})
+        label="Email address", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "off"})
     )
     field_order = ("email", "role")
 
 
 class KeyForm(forms.Form):
-    """A key, with a role that allows nothing which that of its maker does not."""
+    """A key. Its role has only permissions that its maker's role has."""
 
     form_token = forms.CharField(required=False, widget=forms.HiddenInput)
     name = forms.CharField(
         max_length=MAX_KEY_NAME,
-        help_text="Which machine uses it. Lists and the audit trail show this name.",
+        help_text="The machine that uses it. Lists and the audit trail show this name.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
-    role = forms.ChoiceField(
-        help_text="What the machine may do. A sender hands in decision records, and does nothing else."
-    )
+    role = forms.ChoiceField(help_text="Permissions of the machine. A sender only hands in decision records.")
 
     def __init__(self, data: Any = None, *, by: Role | None, **options: Any) -> None:
         super().__init__(data, **options)

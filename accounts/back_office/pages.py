@@ -1,4 +1,4 @@
-"""The base of the back office's pages: an operator sees one organization, and what their role allows."""
+"""The base of the back office's pages. An operator sees the rows of one organization, if their role allows it."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -22,15 +22,14 @@ from accounts.back_office.permissions import may_look
 from accounts.roles import Permission
 from config.http.timestamps import rfc3339
 
-_LONGEST_SEARCH = 256
+_MAX_SEARCH = 256  # characters
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):
-    """Rows of the operator's organization, to look at. Changes are made by services, through pages of their own.
+    """Read-only pages of the operator's organization. Changes go through services, on separate pages.
 
-    `needed` is the permission to look; `organization_field` leads from a row to its organization; `nothing` is what
-    the list says while it has no rows; `fields` are what a row's page shows; `labels` are what list, page and filters
-    call the columns whose names are not for people.
+    `needed` is the permission to look. `organization_field` is the path from a row to its organization. `nothing` is
+    the text of an empty list. `fields` are the columns on a row's page. `labels` rename columns for people.
     """
 
     needed: ClassVar[Permission]
@@ -52,15 +51,15 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Django asks the database for each word, and none takes thousands."""
-        return super().get_search_results(request, queryset, search_term[:_LONGEST_SEARCH])
+        """Shorten the search term: Django adds a condition for each word, and no database takes thousands."""
+        return super().get_search_results(request, queryset, search_term[:_MAX_SEARCH])
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
         columns = super().get_list_display(request)
-        return [moment(each, self.labels[each]) if each in self.labels else each for each in columns]
+        return [moment(column, self.labels[column]) if column in self.labels else column for column in columns]
 
     def get_urls(self) -> list[URLPattern]:
-        """The list and a row's page; there is nothing to add, change or delete, and the audit trail is the history."""
+        """Keep the list and the row's page. The audit trail replaces Django's history."""
         return [url for url in super().get_urls() if str(url.name).endswith(("_changelist", "_change"))]
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -79,13 +78,13 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         return False
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """The address of a list filters by what the list offers, and by no other column."""
-        offered = [each[0] if isinstance(each, tuple) else each for each in self.list_filter]
-        return lookup.partition("__")[0] in [getattr(each, "parameter_name", each) for each in offered]
+        """Whether a list's address may filter by a column: only by those that the list offers."""
+        offered = [item[0] if isinstance(item, tuple) else item for item in self.list_filter]
+        return lookup.partition("__")[0] in [getattr(item, "parameter_name", item) for item in offered]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        asked = [value for name, value in request.GET.items() if name != SEARCH_VAR]  # whose form says so itself
-        if any("\x00" in value for value in asked):  # PostgreSQL cannot be asked for it
+        asked = [value for name, value in request.GET.items() if name != SEARCH_VAR]  # the search form refuses NUL
+        if any("\x00" in value for value in asked):  # PostgreSQL raises for NUL
             return HttpResponseRedirect(f"{request.path}?{ERROR_FLAG}=1")
         title = capfirst(str(self.opts.verbose_name_plural))
         return super().changelist_view(request, {"title": title, "nothing": self.nothing, **(extra_context or {})})
@@ -100,11 +99,16 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         return self.page(request, self.row_template, str(row), **context)
 
     def row_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        """What `row_template` shows beyond the facts."""
+        """Return further context for `row_template`, beyond the facts."""
         return {}
 
     def get_row(self, request: HttpRequest, pk: object) -> Any:
-        """A row of the organization. Raises Http404 for any other, PermissionDenied for a role that may not look."""
+        """Return a row of the organization.
+
+        Raises:
+            PermissionDenied: the operator's role may not look.
+            Http404: the organization has no such row.
+        """
         if not self.has_view_permission(request):
             raise PermissionDenied
         row = self.get_object(request, str(pk))
@@ -113,7 +117,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         return row
 
     def facts(self, row: Model) -> list[tuple[str, Any]]:
-        """The label and value of each of `fields`."""
+        """Return the label and value of each of `fields`."""
         names = map(str, self.fields or ())
         return [
             (self.labels.get(name) or str(label_for_field(name, self.model, self)), self._fact(name, row))
@@ -131,7 +135,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     def page(
         self, request: HttpRequest, template: str, title: str, *, status: int = 200, **context: Any
     ) -> TemplateResponse:
-        """A page of one's own, made from a template that extends `admin/page.html`.
+        """Render a template that extends `admin/page.html`.
 
         Raises:
             PermissionDenied: the operator's role may not look.
@@ -142,9 +146,9 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         return TemplateResponse(request, template, {**common, **context}, status=status)
 
 
-@cache  # lists tell columns apart by identity
+@cache  # lists compare columns by identity
 def moment(field: str, description: str = "") -> Callable[[Model], str]:
-    """A column of a list under another name, sortable as the field is. It shows a time as the pages do."""
+    """Return a list column under another name, sortable by its field. Times look as on the pages."""
 
     @admin.display(description=description or field.replace("_", " "), ordering=field)
     def shown(row: Model) -> Any:
@@ -158,7 +162,7 @@ def moment(field: str, description: str = "") -> Callable[[Model], str]:
 
 
 def label_of(actor: str) -> str:
-    """The name of an actor that a column keeps as `str(Actor)`, without its kind, which is the first word."""
+    """Return the label of an actor stored as `str(Actor)`: all but the first word, the kind."""
     return actor.partition(" ")[2]
 
 
@@ -166,17 +170,16 @@ _PAGES: dict[str, tuple[type[Model], str]] = {}
 
 
 def register_page(kind: str, model: type[Model], column: str = "pk") -> None:
-    """Say which rows are meant where the audit trail names something by its kind and an id; apps call this from their
-    `ready()`.
+    """Link audit events about objects of this kind to the rows of a model. Apps call this from their `ready()`.
 
     Args:
-        column: the one that holds the id, as for `filter`.
+        column: the lookup for the object's id, as for `filter`.
     """
     _PAGES[kind] = (model, column)
 
 
 def object_url(request: HttpRequest, kind: str, row_id: object) -> str:
-    """The address of the page of what the audit trail names; "" as for `row_url`, and for other kinds."""
+    """Return the URL of the page of an audited object, or "" for unregistered kinds and as in `row_url`."""
     if kind not in _PAGES:
         return ""
     model, column = _PAGES[kind]
@@ -184,14 +187,14 @@ def object_url(request: HttpRequest, kind: str, row_id: object) -> str:
 
 
 def row_url(request: HttpRequest, model: type[Model], **lookup: object) -> str:
-    """The address of the page of one row; "" if there is none, or none that the operator may look at."""
+    """Return the URL of a row's page, or "" if the operator may not see such a row."""
     pages = admin.site._registry[model]
     if not pages.has_view_permission(request):
         return ""
-    found = pages.get_queryset(request).filter(**lookup).first()
-    return reverse(f"admin:{pages.opts.app_label}_{pages.opts.model_name}_change", args=[found.pk]) if found else ""
+    row = pages.get_queryset(request).filter(**lookup).first()
+    return reverse(f"admin:{pages.opts.app_label}_{pages.opts.model_name}_change", args=[row.pk]) if row else ""
 
 
 def _time(value: datetime) -> str:
-    """To the minute, in UTC."""
+    """Format a time to the minute, in UTC."""
     return format_html('<time datetime="{}">{}</time>', rfc3339(value), f"{value.astimezone(UTC):%Y-%m-%d %H:%M}")

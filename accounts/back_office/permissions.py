@@ -1,4 +1,4 @@
-"""What an operator may do on the pages. Services check again; this is so that pages can say beforehand."""
+"""Permissions of the operator on the pages. Services check again: here, a page learns in advance what to disable."""
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
@@ -9,7 +9,7 @@ from accounts.roles import Permission
 
 
 def refusal(request: HttpRequest, permission: Permission) -> str:
-    """Why the operator may not do something in the organization they look at, in a sentence; empty if they may."""
+    """Return a sentence why the operator may not act in the current organization, or ""."""
     who = selectors.signed_in_caller(request)
     if who is None:
         return "You run the platform and look at this organization; its members act."
@@ -19,7 +19,7 @@ def refusal(request: HttpRequest, permission: Permission) -> str:
 
 
 def may_look(request: HttpRequest, permission: Permission) -> bool:
-    """Whether the operator may see what a permission to look is for; whoever runs the platform sees everything."""
+    """Whether the operator may look. An operator of the platform sees everything."""
     who = selectors.signed_in_caller(request)
     return selectors.runs_the_platform(request) or (who is not None and roles.allows(who.role, permission))
 
@@ -29,7 +29,7 @@ def may(request: HttpRequest, permission: Permission) -> bool:
 
 
 def caller(request: HttpRequest, permission: Permission) -> Caller:
-    """Who acts, for the services. Raises PermissionDenied, with the refusal, for whoever may not."""
+    """Return the caller for a service. Raises PermissionDenied, with the refusal, if they may not act."""
     who, reason = selectors.signed_in_caller(request), refusal(request, permission)
     if who is None or reason:
         raise PermissionDenied(reason)

@@ -1,4 +1,4 @@
-"""The start page: what needs attention, and charts. Apps place theirs here from their `ready()`."""
+"""The start page: needs and charts. Apps register theirs from their `ready()`."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from accounts.models import Organization
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Something that waits for somebody. It is shown while `count` is more than nothing, urgent ones first.
+    """Work that waits for a person. The page shows it while `count` is above 0, urgent needs first.
 
     Attributes:
-        text: what it is, to be read after the count: "notices past their deadline".
-        one: the same after a count of one: "notice past its deadline".
-        count: how many, as `capped_count` counts them: more than MAX_ROWS is shown as "1,000+".
-        url: the page on which it can be seen to.
-        urgent: whether somebody is harmed by waiting.
+        text: the words after the count: "notices past their deadline".
+        one: the words after a count of one: "notice past its deadline".
+        count: a `capped_count`: more than MAX_ROWS is shown as "1,000+".
+        url: the page where the work is done.
+        urgent: whether waiting harms a person.
     """
 
     text: str
@@ -32,25 +32,26 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One line of a chart; `note` stands behind the value, for people: "of 12", "%"."""
+    """One line of a chart. `note` follows the value, for people: "of 12", "%"."""
 
     label: str
     value: float
     note: str = ""
 
     @classmethod
-    def capped(cls, label: str, count: int, most: int) -> "Bar":
-        """A count of `capped_counts`."""
-        return cls(label, most, "or more") if count > most else cls(label, count)
+    def capped(cls, label: str, count: int, limit: int) -> "Bar":
+        """Return a bar for a count from `capped_counts`."""
+        return cls(label, limit, "or more") if count > limit else cls(label, count)
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A bar chart, which is a table too. The longest bar is as long as `full`, or else as the greatest value.
+    """A bar chart, which is also a table.
 
     Attributes:
-        url: the page with the whole story, if there is one.
+        url: the page with more detail, if there is one.
         description: one sentence on what is counted.
+        full: the value of a bar of full length. 0 means the greatest value.
     """
 
     title: str
@@ -60,7 +61,7 @@ class Chart:
     full: float = 0
 
     def drawn(self) -> Iterator[tuple[Bar, float]]:
-        """Each bar with its length in percent."""
+        """Return each bar with its length in percent."""
         longest = self.full or max((bar.value for bar in self.bars), default=0)
         return ((bar, 100 * bar.value / longest if longest else 0) for bar in self.bars)
 
@@ -75,23 +76,23 @@ def register_needs(source: Needs) -> None:
     """Ask `source` for needs whenever the start page is shown.
 
     Args:
-        source: takes the request and the organization it looks at. It runs on every visit, so each need costs one
-            query at most, and counts are capped. What the operator's role may not see to, it leaves out: `may`.
+        source: takes the request and the current organization. It runs on every visit, so each need costs one query at
+            most, and counts are capped. It leaves out needs that the operator's role cannot handle (see `may`).
     """
     _NEEDS.append(source)
 
 
 def register_charts(source: Charts) -> None:
-    """Ask `source` for charts whenever the start page is shown; as `register_needs`."""
+    """Ask `source` for charts whenever the start page is shown. See `register_needs`."""
     _CHARTS.append(source)
 
 
 def needs(request: HttpRequest, organization: Organization) -> list[Need]:
-    """What needs attention now, urgent first, otherwise in the order of registration."""
-    found = [need for source in _NEEDS for need in source(request, organization) if need.count]
-    return sorted(found, key=lambda need: not need.urgent)
+    """Return the needs of the moment, urgent first, otherwise in the order of registration."""
+    counted = [need for source in _NEEDS for need in source(request, organization) if need.count]
+    return sorted(counted, key=lambda need: not need.urgent)
 
 
 def charts(request: HttpRequest, organization: Organization) -> list[Chart]:
-    """The charts that have something to show."""
+    """Return the charts that have bars."""
     return [chart for source in _CHARTS for chart in source(request, organization) if chart.bars]

@@ -1,4 +1,4 @@
-"""What the templates of the back office share."""
+"""Tags and filters of the back office's templates."""
 
 from typing import Any
 
@@ -18,40 +18,40 @@ register = template.Library()
 
 @register.simple_tag
 def organization_of(request: HttpRequest) -> Organization | None:
-    """The organization whose rows the pages show."""
+    """Return the organization whose rows the pages show."""
     return selectors.current_organization(request)
 
 
 @register.simple_tag
 def owes_second_factor(request: HttpRequest) -> bool:
-    """Whether the operator has to prove it before they act."""
+    """Whether the operator must confirm a second factor before they act."""
     who = selectors.signed_in_caller(request)
     return who is not None and who.owes_second_factor
 
 
 @register.simple_tag
 def organizations_of(request: HttpRequest) -> list[Organization]:
-    """Those between which the operator may switch."""
+    """Return the organizations the operator may switch between."""
     return selectors.organizations(request)
 
 
 @register.simple_tag
 def needs_of(request: HttpRequest) -> list[Need]:
-    """What needs attention in the organization."""
+    """Return the needs of the current organization."""
     organization = selectors.current_organization(request)
     return start_page.needs(request, organization) if organization else []
 
 
 @register.simple_tag
 def charts_of(request: HttpRequest) -> list[Chart]:
-    """The charts of the organization."""
+    """Return the charts of the current organization."""
     organization = selectors.current_organization(request)
     return start_page.charts(request, organization) if organization else []
 
 
 @register.filter
 def daily_work_first(app_list: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The apps of the admin, those that build on others first: what people do all day before what it rests on."""
+    """Reverse the order of installation, so that the apps of daily work come before those they build on."""
     order = [config.label for config in apps.get_app_configs()]
     return sorted(app_list, key=lambda app: order.index(app["app_label"]), reverse=True)
 
@@ -61,7 +61,7 @@ register.filter(label_of)
 
 @register.filter
 def capped(count: int) -> str:
-    """A count as `capped_count` gives it: 1,001 is "1,000+"."""
+    """Format a `capped_count`: 1,001 becomes "1,000+"."""
     return f"{min(count, lists.MAX_ROWS):,}{'+' if count > lists.MAX_ROWS else ''}"
 
 
@@ -69,11 +69,11 @@ def capped(count: int) -> str:
 def post_button(
     context: RequestContext, url: str, label: str, reason: str = "", key: str = "", look: str = ""
 ) -> dict[str, Any]:
-    """A form of one button that posts to `url`; with a `reason` against it, a disabled button that says why.
+    """Render a one-button form that posts to `url`. With a `reason`, the button is disabled and shows it.
 
     Args:
-        key: the letter that presses it.
-        look: "default" for the page's main action; "danger" for what cannot be undone, which asks whether one is sure.
+        key: the keyboard shortcut.
+        look: "default" for the page's main action. "danger" for an action without undo, which asks for confirmation.
     """
     shown = {"url": url, "label": label, "reason": reason, "key": key, "look": look}
     return {**shown, "why": f"why-{slugify(url)}", "csrf_token": context.get("csrf_token")}
@@ -81,19 +81,19 @@ def post_button(
 
 @register.inclusion_tag("admin/submit_button.html")
 def submit_button(label: str, reason: str = "", key: str = "", look: str = "default", name: str = "") -> dict[str, Any]:
-    """The button of a form with fields; `reason` and the others as for `post_button`.
+    """Render the button of a form with fields. Its arguments are those of `post_button`.
 
     Args:
-        name: which of a form's buttons it is, for the view.
+        name: tells the view which of the form's buttons was pressed.
     """
     return {"label": label, "reason": reason, "key": key, "look": look, "name": name, "why": f"why-{slugify(label)}"}
 
 
 @register.inclusion_tag("admin/copy_button.html")
 def copy_button(text: str, what: str = "") -> dict[str, str]:
-    """A button that copies `text`. It is hidden where scripts do not run; the text itself must stand beside it.
+    """Render a button that copies `text`. It is hidden without scripts, so show the text beside it.
 
     Args:
-        what: what a screen reader calls it, if not the text itself.
+        what: the name for screen readers, by default the text.
     """
     return {"text": text, "what": what or text}

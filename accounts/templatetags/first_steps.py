@@ -9,6 +9,6 @@ register = template.Library()
 
 @register.simple_tag
 def first_steps_of(request: HttpRequest) -> Member | None:
-    """The signed-in member, as long as they have not put their first steps away."""
+    """Return the signed-in member until they dismiss their first steps."""
     member = selectors.current_member(request)
     return member if member and not member.onboarding_dismissed else None

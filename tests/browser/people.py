@@ -11,8 +11,8 @@ def ask_for_code(site: Service, page: Page, address: str) -> str:
     """On the sign-in page: enter an address and read the code in the mail."""
 
     def ask() -> None:
-        page.get_by_label("Mail address").fill(address)
-        page.get_by_role("button", name="Send me a code").click()
+        page.get_by_label("Email address").fill(address)
+        page.get_by_role("button", name="Email me a code").click()
         expect(page.get_by_role("heading", name="Enter the code")).to_be_visible()
 
     return site.code(address, ask)

@@ -43,7 +43,7 @@ def test_a_person_enrols_an_app_and_confirms_with_it_from_then_on(strict_site, o
     assert picture.evaluate("image => image.naturalWidth") > 100, "the picture was drawn"
     app = pyotp.TOTP(page.locator("code.secret").inner_text())
     enter(page, "000000", "Confirm")
-    expect(page.get_by_role("alert")).to_contain_text("This code is not right")
+    expect(page.get_by_role("alert")).to_contain_text("This code is wrong")
     enter(page, app.now(), "Confirm")
     expect(page).to_have_url(f"{strict_site.url}/admin/")
 

@@ -189,7 +189,7 @@ def test_what_cannot_be_undone_asks_first(signed_in):
     page = signed_in("accounts/apikey/create/")
     page.get_by_label("Name").fill("not to be revoked")
     page.get_by_role("button", name="Create the key").click()
-    page.get_by_role("link", name="To the list of keys").click()
+    page.get_by_role("link", name="Back to the list of keys").click()
     page.get_by_role("link", name="not to be revoked").click()
     page.get_by_role("button", name="Revoke the key").click()
     page.reload()

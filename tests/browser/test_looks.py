@@ -43,5 +43,5 @@ def test_pages_are_dark_where_the_person_wants_them_so(page):
 def test_a_page_is_usable_with_letters_twice_as_large(site, open_page):
     page = open_page(site, viewport={"width": 640, "height": 480})
     page.evaluate("document.documentElement.style.fontSize = '200%'")
-    expect(page.get_by_role("button", name="Send me a code")).to_be_visible()
+    expect(page.get_by_role("button", name="Email me a code")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 640

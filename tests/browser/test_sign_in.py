@@ -15,7 +15,7 @@ def test_a_person_signs_in_with_the_code_of_the_mail(site, page):
 
 
 def test_the_fields_tell_the_browser_what_to_fill_in(site, page):
-    address = page.get_by_label("Mail address")
+    address = page.get_by_label("Email address")
     expect(address).to_be_focused()
     expect(address).to_have_attribute("type", "email")
     expect(address).to_have_attribute("autocomplete", "username")
@@ -39,18 +39,18 @@ def test_a_code_may_be_pasted_with_spaces_or_a_dash(site, open_page):
 
 
 def test_a_person_without_an_account_sees_the_same_page(site, page):
-    page.get_by_label("Mail address").fill("nobody@live.example")
-    page.get_by_role("button", name="Send me a code").click()
+    page.get_by_label("Email address").fill("unknown@live.example")
+    page.get_by_role("button", name="Email me a code").click()
     expect(page.get_by_text("If nobody@live.example has an account, a code is on its way")).to_be_visible()
     enter(page, "123456")
-    expect(page.get_by_role("alert")).to_contain_text("This code is not right, or not valid any more.")
+    expect(page.get_by_role("alert")).to_contain_text("This code is wrong or no longer valid.")
 
 
 def test_a_wrong_code_is_told_in_words_beside_the_field_and_the_right_one_still_works(site, page):
     code = ask_for_code(site, page, OWNER)
     enter(page, another(code))
     expect(page.get_by_role("alert")).to_have_text(
-        "This code is not right, or not valid any more. Try again, or start again to get a new one."
+        "This code is wrong or no longer valid. Try again, or start again to get a new one."
     )
     field = page.get_by_label("Code")
     expect(field).to_have_attribute("aria-invalid", "true")
@@ -72,9 +72,9 @@ def test_half_a_code_is_told_in_words(site, page):
 
 
 def test_what_is_no_address_is_told_in_words(page):
-    for address, told in (("", "Enter your mail address."), ("owner", "This does not look like a mail address.")):
-        page.get_by_label("Mail address").fill(address)
-        page.get_by_role("button", name="Send me a code").click()
+    for address, told in (("", "Enter your email address."), ("owner", "This does not look like an email address.")):
+        page.get_by_label("Email address").fill(address)
+        page.get_by_role("button", name="Email me a code").click()
         expect(page.get_by_role("alert")).to_have_text(told)
 
 
@@ -94,12 +94,12 @@ def test_asking_too_often_is_told_with_the_time_to_wait(open_page):
         page = open_page(site)
         ask_for_code(site, page, OWNER)
         page.get_by_role("link", name="Send a new code").click()
-        page.get_by_label("Mail address").fill(OWNER)
+        page.get_by_label("Email address").fill(OWNER)
         with page.expect_response("**/sign-in/") as answered:
-            page.get_by_role("button", name="Send me a code").click()
+            page.get_by_role("button", name="Email me a code").click()
         assert answered.value.status == 429
-        expect(page.get_by_role("alert")).to_have_text("Too many codes were asked for. Try again in 60 minutes.")
-        expect(page.get_by_label("Mail address")).to_have_value(OWNER)
+        expect(page.get_by_role("alert")).to_have_text("Too many codes were requested. Try again in 60 minutes.")
+        expect(page.get_by_label("Email address")).to_have_value(OWNER)
 
 
 def test_a_person_arrives_where_they_wanted_to_be(site, open_page):
@@ -111,7 +111,7 @@ def test_a_person_arrives_where_they_wanted_to_be(site, open_page):
 
 def test_the_keyboard_is_enough_to_sign_in_and_out(site, page):
     def ask() -> None:
-        expect(page.get_by_label("Mail address")).to_be_focused()
+        expect(page.get_by_label("Email address")).to_be_focused()
         page.keyboard.type(OWNER)
         page.keyboard.press("Enter")
         expect(page.get_by_label("Code")).to_be_focused()

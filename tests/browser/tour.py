@@ -32,7 +32,7 @@ def _pages(site: Service, page: Page, newcomer: str) -> Iterator[str]:
     yield "invitation gone"
     page.goto("/sign-in/")
     yield "sign in"
-    page.get_by_label("Mail address").fill("nothing")
+    page.get_by_label("Email address").fill("nothing")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_be_visible()
     yield "sign in, refused"

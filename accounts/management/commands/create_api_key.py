@@ -7,7 +7,7 @@ from django.utils import timezone
 from accounts import callers, selectors, services
 from accounts.roles import Role
 
-_LONGEST_DAYS = 36500
+_MAX_DAYS = 36500
 
 
 class Command(BaseCommand):
@@ -22,8 +22,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         organization = selectors.organization(options["organization"])
         days = options["expires_in_days"]
-        if days is not None and not 1 <= days <= _LONGEST_DAYS:
-            raise CommandError(f"--expires-in-days takes 1 to {_LONGEST_DAYS} days.")
+        if days is not None and not 1 <= days <= _MAX_DAYS:
+            raise CommandError(f"--expires-in-days takes 1 to {_MAX_DAYS} days.")
         _, token = services.create_api_key(
             caller=callers.command_line(organization.id),
             name=options["name"],

@@ -25,7 +25,7 @@ class Command(BaseCommand):
             validate_email(options["owner"])
             MaxLengthValidator(254)(options["owner"])
         except ValidationError:
-            raise CommandError("--owner takes a mail address.") from None
+            raise CommandError("--owner takes an email address.") from None
         if not re.fullmatch(r"[-a-zA-Z0-9_]{1,50}", slug):
             raise CommandError("--slug takes 1 to 50 letters, digits, - and _; give one if the name has none.")
         organization = services.create_organization(

@@ -9,7 +9,7 @@ from accounts import demo
 class Command(BaseCommand):
     help = (
         "Prepare an empty installation for a first look: an organization, two people, a key, sample decisions and "
-        "notices. What is there already stays; an installation with other organizations is left alone."
+        "notices. Existing rows stay. Nothing is added to an installation with other organizations."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:

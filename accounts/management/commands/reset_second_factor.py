@@ -8,7 +8,7 @@ from accounts.services import second_factor
 
 
 class Command(BaseCommand):
-    help = "Forget a person's authenticator app, as when the phone is lost. They enrol another at their next sign-in."
+    help = "Forget a person's authenticator app, for example a lost phone. They enrol another at their next sign-in."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("email")
@@ -16,6 +16,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         user = User.objects.filter(email=options["email"].lower()).first()
         if user is None:
-            raise CommandError(f"Nobody here has the address {options['email']}.")
+            raise CommandError(f"No account has the address {options['email']}.")
         second_factor.reset(user=user, actor=audit.COMMAND_LINE)
         self.stdout.write(f"{user.email} has no app enrolled now.")
