@@ -152,7 +152,7 @@ class ApiKey(models.Model):
 
 
 class OneTimeCode(Leased):
-    """A request to sign in. Every address gets a row: only the mail worker looks for the account, and makes the code."""
+    """A request to sign in. Every address gets a row: only the mail worker looks for an account and makes the code."""
 
     email = models.EmailField(max_length=254)
     intent = models.CharField(max_length=64)

@@ -1,4 +1,4 @@
-"""What is kept about those who work with the service: members, keys, sessions; and what Django's own tables hold."""
+"""Declarations of personal data about people who work with the service, and of Django's tables."""
 
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, Permission
@@ -22,12 +22,12 @@ from accounts.models import (
 )
 from config.personal_data import ages, declare, kept
 
-_STAFF = "It is of somebody who works with the service, and goes by no policy of retention."
-_MEMBER = "It is a member's, and goes by no policy of retention."
+_STAFF = "It is about a person who works with the service, so no retention policy applies."
+_MEMBER = "It is about a member, so no retention policy applies."
 _SETTING = "It is a setting, and names a member of the organization."
 _OURS = "One of a few words of this service."
 _DIGEST = "It is made from random bytes."
-_UNUSED = "Nothing is ever written there."
+_UNUSED = "The column is always empty."
 _CODES = "Rows are deleted after a day, or after 90 days if the code was used."
 _SESSIONS = "Rows are deleted when the session ends: at the latest after the longest time that the settings allow."
 
@@ -37,7 +37,7 @@ def declare_all() -> None:
         Organization,
         slug=kept("the organization's short name", _STAFF),
         name=kept("its name", _STAFF),
-        loosenings=kept("who asked for less second factor, and when it counts", _SETTING),
+        loosenings=kept("who asked to loosen a safeguard, and when that takes effect", _SETTING),
     )
     declare(
         LooseningMail,
@@ -48,38 +48,38 @@ def declare_all() -> None:
     declare(
         User,
         password=kept("nothing", _UNUSED),
-        email=kept("a member's mail address", _STAFF),
+        email=kept("a member's email address", _STAFF),
         name=kept("a member's name", _STAFF),
         totp_secret=kept("the secret of their authenticator app, encrypted", _STAFF),
     )
     declare(
         Member,
-        role=kept("what they may do", _OURS),
+        role=kept("the member's role", _OURS),
         maker=kept("the address of the member who gave the role", _MEMBER),
     )
     declare(
         ApiKey,
         key_id=kept("the id of a key", _DIGEST),
         digest=kept("a digest of its secret", _DIGEST),
-        name=kept("what the key is called", _STAFF),
-        role=kept("what it may do", _OURS),
+        name=kept("the key's name", _STAFF),
+        role=kept("the key's role", _OURS),
         created_by=kept("who made it", _STAFF),
-        maker=kept("the mail address of the member behind it", _STAFF),
+        maker=kept("the email address of the member behind it", _STAFF),
     )
     declare(
         OneTimeCode,
-        email=ages("an address for which somebody asked to sign in", _CODES),
-        intent=ages("what for", _CODES),
-        client=ages("the network address of whoever asked", _CODES),
+        email=ages("an address for which a code was requested", _CODES),
+        intent=ages("the purpose of the code", _CODES),
+        client=ages("the network address of the request", _CODES),
         browser=ages("a digest of a cookie", _CODES),
         digest=ages("a digest of the code", _CODES),
         new_secret=ages("the secret of an app to enrol, encrypted", _CODES),
     )
-    declare(RateCounter, key=ages("a digest of who tried what", "Rows are deleted when their window of time ends."))
+    declare(RateCounter, key=ages("a digest of who tried what", "Rows are deleted after their window of time ends."))
     declare(
         Invite,
-        email=kept("the address of somebody who was invited to be a member", _STAFF),
-        role=kept("as what", _OURS),
+        email=kept("the address of an invited person", _STAFF),
+        role=kept("the role they are offered", _OURS),
         digest=kept("a digest of the link's secret", _DIGEST),
         created_by=kept("who invited them", _STAFF),
         maker=kept("the address of the member behind it", _MEMBER),
@@ -88,7 +88,7 @@ def declare_all() -> None:
         SignedInSession,
         session_key=ages("the id of a member's session", _SESSIONS),
         client=ages("the network address of their browser", _SESSIONS),
-        agent=ages("what the browser calls itself", _SESSIONS),
+        agent=ages("the browser's User-Agent", _SESSIONS),
     )
     declare(
         KeptAnswer,
@@ -96,18 +96,18 @@ def declare_all() -> None:
         sealed=ages(
             "an answer, which may show a notice",
             "Rows are deleted after a day, the shortest policy. It is encrypted under the client's Idempotency-Key, "
-            "which nobody keeps, and is not given again once what it tells of is disposed of.",
+            "which is not stored, and is not repeated once its object is disposed of.",
         ),
     )
     declare(
         AuditEvent,
         verb=kept("what was done", _OURS),
-        actor_kind=kept("by a member, a key or the service", _OURS),
-        actor_id=kept("by which one", _STAFF),
-        actor_label=kept("the mail address or name of that member or key", _STAFF),
-        object_kind=kept("with what kind of thing", _OURS),
-        object_id=kept("the id of that thing", "Ids are random, or cannot be read without a key of the organization."),
-        detail=kept("states, counts and roles", "What is written there names no person about whom a record is."),
+        actor_kind=kept("whether a member, a key or the service acted", _OURS),
+        actor_id=kept("the id of that member or key", _STAFF),
+        actor_label=kept("the email address or name of that member or key", _STAFF),
+        object_kind=kept("the kind of the object", _OURS),
+        object_id=kept("the id of the object", "Ids are random, or cannot be read without a key of the organization."),
+        detail=kept("states, counts and roles", "It names no person about whom a record is."),
     )
     declare(
         AuditSeal,

@@ -19,7 +19,7 @@ def _mail_address(value: str) -> str:
             raise ValidationError("too long")
         validate_email(value)
     except ValidationError:
-        raise ValueError("not a mail address") from None
+        raise ValueError("not an email address") from None
     return value
 
 
@@ -218,7 +218,7 @@ class MemberList(Answer):
 
 
 class Me(Answer):
-    """Who the caller is. `csrf_token` goes into the header X-CSRFToken of a session's changes; a key needs none."""
+    """The caller. `csrf_token` goes into the header X-CSRFToken of a session's changes; a key needs none."""
 
     kind: str
     label: str

@@ -186,7 +186,7 @@ def signed_in_caller(request: HttpRequest) -> Caller | None:
 
 
 def first_steps_of(caller: Caller) -> Member | Organization:
-    """Return the row with a caller's onboarding flags: the member behind the caller or, without one, the organization."""
+    """Return the row with a caller's onboarding flags: the member behind the caller or, if none, the organization."""
     members = Member.objects.for_organization(caller.organization_id)
     member = db.only(members.filter(user__email=person_behind(caller.actor)))
     return member or Organization.objects.get(pk=caller.organization_id)

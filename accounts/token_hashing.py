@@ -34,7 +34,7 @@ class PepperMissing(Fault):
 
 
 def digest(purpose: str, secret: str) -> str:
-    """Return the HMAC-SHA-256 of a secret in hex, under a key for this purpose. Raises PepperMissing, MasterKeyWrong."""
+    """Return a secret's HMAC-SHA-256 in hex, under the key of a purpose. Raises PepperMissing, MasterKeyWrong."""
     return _digest(peppers()[0], purpose, secret)
 
 

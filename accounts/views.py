@@ -79,7 +79,7 @@ def enter_code(request: HttpRequest) -> HttpResponse:
 def enter_app_code(request: HttpRequest) -> HttpResponse:
     try:
         person, secret = sign_in.waiting_person(request), sign_in.secret_to_enrol(request)
-    except codes.NobodyWaiting:
+    except codes.NoPendingSignIn:
         return redirect("sign-in")
     form = CodeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -89,7 +89,7 @@ def enter_app_code(request: HttpRequest) -> HttpResponse:
             form.add_error("code", refused.sentence)
         except invites.InviteGone:
             return _invite_gone(request)
-        except codes.NobodyWaiting:
+        except codes.NoPendingSignIn:
             return redirect("sign-in")
         else:
             return _arrive(request)

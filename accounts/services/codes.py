@@ -1,11 +1,11 @@
-"""One-time codes: how a person proves that a mail address is theirs.
+"""One-time codes, which prove that an email address belongs to a person.
 
-Nothing that happens within a request depends on whether the address has an account: a request for a code inserts one
-row, a try at a code updates one. Looking for the account, making the code, sending it and telling the audit trail are
-the work of `deliver_codes` and `note_refusals`, which run off the request. So neither answers nor timing tell.
+No request depends on whether the address has an account: a request for a code inserts one row, and a try at a code
+updates one. `deliver_codes` and `note_refusals` do the rest in a worker: they look for the account, make and send the
+code, and write to the audit trail. So neither answers nor timing reveal an account.
 
-A code works in the browser that asked for it, and nowhere else. What strangers do is counted for their own network
-address, so that it costs nobody else a code. THREAT_MODEL.md has the arithmetic.
+A code works only in the browser that requested it. Tries of strangers count for their own network address, so that they
+use up no one else's codes. THREAT_MODEL.md has the arithmetic.
 """
 
 import secrets
@@ -30,60 +30,60 @@ DIGITS = 6
 LIFETIME = timedelta(minutes=10)
 TRIES = 5
 TRIES_PER_DAY = 20
-"""Wrong codes for one mail address, from one network address or from one known browser."""
+"""Wrong codes for one email address, from one network address or from one known browser."""
 STRANGERS_PER_HOUR = 100
-"""Codes for one mail address, asked for by all browsers together that are not known."""
+"""Codes for one email address, requested by all unknown browsers together."""
 STRANGERS_TRIES_PER_DAY = 100
-"""Wrong codes for one mail address, from all browsers together that are not known."""
+"""Wrong codes for one email address, from all unknown browsers together."""
 APP_TRIES_PER_DAY = 50
-"""Wrong codes of a person's app, wherever they come from: whoever sends them reads that person's mail."""
+"""Wrong codes of a person's app, from all browsers together: each sender of them can read that person's mail."""
 BROWSER_KNOWN = timedelta(days=90)
-"""How long a browser that gave an address's right code is known for that address."""
+"""Time for which a browser stays known for an address after a right code."""
 _BROWSER = "accounts.OneTimeCode.browser"
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
-_EMAIL_LENGTH = 254  # RFC 5321; nobody's address is longer, so cutting one off finds nobody
+_EMAIL_LENGTH = 254  # RFC 5321; no address is longer, so a shortened one matches no account
 
 
 class TooManyRequests(DomainError):
-    """Whoever asks had their codes for this hour, or their wrong tries for this day."""
+    """The sender has used up the codes of this hour, or the wrong tries of this day."""
 
     code = "too_many_requests"
     status = 429
-    sentence = "Too many codes were asked for. Wait, then ask again."
+    sentence = "Too many codes were requested. Wait, then try again."
 
 
 class CodeRefused(DomainError):
-    """The code is wrong, used, too old, tried too often or another browser's: which of them is not said."""
+    """The code is wrong, used, too old, tried too often or another browser's. The answer does not say which."""
 
     code = "code_refused"
     status = 401
-    sentence = "This code is not right, or not valid any more. Ask for a new one."
+    sentence = "This code is wrong or no longer valid. Request a new one."
 
 
-class NobodyWaiting(DomainError):
-    """No mailed code of this session waits for the second factor, or not any more."""
+class NoPendingSignIn(DomainError):
+    """No mailed code of this session waits for the second factor, or it no longer does."""
 
     code = "nobody_waiting"
     status = 401
-    sentence = "Nobody is waiting to confirm here. Begin with a mailed code."
+    sentence = "No sign-in waits for confirmation here. Begin with an emailed code."
 
 
 def request_code(*, email: str, intent: str, client: str, browser: str, invite: Invite | None = None) -> None:
-    """Ask for a code to be mailed; a new one voids those that this browser asked for before.
+    """Request a code by mail. It voids the earlier codes of this browser.
 
     Args:
-        client: network address of whoever asks.
-        browser: the secret in that browser's cookie.
-        invite: the invitation that the code accepts. It is mailed then whether or not the address has an account.
+        client: the network address of the request.
+        browser: the secret in the browser's cookie.
+        invite: the invitation that the code accepts. With it, the code is mailed even to an address without an account.
 
     Raises:
         TooManyRequests
     """
     email = email.lower()[:_EMAIL_LENGTH]
     with transaction.atomic():
-        db.lock(f"codes for {email}", f"codes from {client}")  # or requests sent at once would outrun the limits
-        asked = OneTimeCode(
+        db.lock(f"codes for {email}", f"codes from {client}")  # otherwise simultaneous requests would pass the limits
+        row = OneTimeCode(
             email=email,
             intent=intent,
             client=client,
@@ -92,25 +92,28 @@ def request_code(*, email: str, intent: str, client: str, browser: str, invite: 
             expires_at=timezone.now() + LIFETIME,
             invite=invite,
         )
-        if not asked.known:
-            most, strangers = settings.CODES_PER_HOUR_AND_CLIENT, OneTimeCode.objects.filter(client=client, known=False)
-            _limit(_times_asked(strangers, most), most, _HOUR)
-        for share in _shares(asked):
-            _limit(_times_asked(share.rows, share.codes), share.codes, _HOUR)
-            _limit(_times_missed(share.rows, share.tries), share.tries, _DAY)
-        asked.save()
+        if not row.known:
+            limit, strangers = (
+                settings.CODES_PER_HOUR_AND_CLIENT,
+                OneTimeCode.objects.filter(client=client, known=False),
+            )
+            _check_limit(_request_times(strangers, limit), limit, _HOUR)
+        for share in _shares(row):
+            _check_limit(_request_times(share.rows, share.codes), share.codes, _HOUR)
+            _check_limit(_miss_times(share.rows, share.tries), share.tries, _DAY)
+        row.save()
         wake("accounts.tasks.deliver_mail")
 
 
 def verify_code(*, email: str, code: str, browser: str) -> OneTimeCode:
-    """The request that this code answers. A code works once; `codes.owner` says whose it is.
+    """Use up a code and return its request. `codes.owner` returns the person.
 
     Raises:
         CodeRefused
     """
     email = email.lower()[:_EMAIL_LENGTH]
     with transaction.atomic():
-        db.lock(f"codes for {email}")  # or tries sent at once would outrun the limits
+        db.lock(f"codes for {email}")  # otherwise simultaneous tries would pass the limits
         row = OneTimeCode.objects.filter(email=email, browser__in=token_hashing.possible(_BROWSER, browser)).last()
         if row is None or not _may_be_tried(row):
             raise CodeRefused
@@ -126,28 +129,28 @@ def verify_code(*, email: str, code: str, browser: str) -> OneTimeCode:
 
 
 def count_app_try(code: OneTimeCode) -> None:
-    """Count a try at the second factor, before it is compared. Raises NobodyWaiting if there were too many."""
+    """Count a try at the second factor, before the comparison. Raises NoPendingSignIn: there were too many."""
     with transaction.atomic():
         db.lock(f"codes for {code.email}")
         recent = OneTimeCode.objects.filter(email=code.email, created_at__gt=timezone.now() - _DAY)
         tried = sum(recent.filter(app_tries__gt=0).values_list("app_tries", flat=True))
         row = OneTimeCode.objects.filter(pk=code.pk, app_tries__lt=TRIES)
         if tried >= APP_TRIES_PER_DAY or not row.update(app_tries=F("app_tries") + 1):
-            raise NobodyWaiting
+            raise NoPendingSignIn
 
 
 def owner(code: OneTimeCode) -> User | None:
-    """The person a verified code belongs to, unless they are gone meanwhile."""
+    """Return the person of a verified code, or None if their account is gone or closed."""
     return db.only(User.objects.filter(email=code.email, is_active=True))
 
 
 def deliver_codes() -> int:
-    """Make and send the codes that were asked for, where somebody has the address. Returns how many were sent."""
+    """Make and send the requested codes for addresses with an account or invitation. Return how many were sent."""
     return mail.deliver(OneTimeCode.objects.filter(expires_at__gt=timezone.now()), _send)
 
 
 def note_refusals() -> None:
-    """Tell the audit trail of wrong codes, and forget the requests that no limit and no known browser rests on."""
+    """Record wrong codes in the audit trail, and delete the requests that no limit and no known browser needs."""
     now = timezone.now()
     for row in OneTimeCode.objects.filter(tries__gt=F("tries_noted")):
         with transaction.atomic():
@@ -159,38 +162,38 @@ def note_refusals() -> None:
 
 
 class _Share(NamedTuple):
-    """Requests that are counted together: how many codes they may ask for an hour, and miss a day."""
+    """Requests that count together, with their limits: codes per hour and wrong tries per day."""
 
     rows: QuerySet[OneTimeCode]
     codes: int
     tries: int
 
 
-def _shares(asked: OneTimeCode) -> list[_Share]:
-    """Those that a request belongs to. A known browser has one of its own, so that no stranger can use it up."""
-    rows = OneTimeCode.objects.filter(email=asked.email, known=asked.known)
-    if asked.known:
-        return [_Share(rows.filter(browser=asked.browser), settings.CODES_PER_HOUR, TRIES_PER_DAY)]
+def _shares(request: OneTimeCode) -> list[_Share]:
+    """Return the shares a request counts for. A known browser has a separate share, which no stranger can use up."""
+    rows = OneTimeCode.objects.filter(email=request.email, known=request.known)
+    if request.known:
+        return [_Share(rows.filter(browser=request.browser), settings.CODES_PER_HOUR, TRIES_PER_DAY)]
     return [
-        _Share(rows.filter(client=asked.client), settings.CODES_PER_HOUR, TRIES_PER_DAY),
+        _Share(rows.filter(client=request.client), settings.CODES_PER_HOUR, TRIES_PER_DAY),
         _Share(rows, STRANGERS_PER_HOUR, STRANGERS_TRIES_PER_DAY),
     ]
 
 
-def _times_asked(rows: QuerySet[OneTimeCode], most: int) -> list[datetime]:
-    """When codes were asked for within the hour, newest first, and no more than matter."""
+def _request_times(rows: QuerySet[OneTimeCode], limit: int) -> list[datetime]:
+    """Return the times of the last hour's requests, newest first, at most `limit`."""
     recent = rows.filter(created_at__gt=timezone.now() - _HOUR).order_by("-created_at")
-    return list(recent.values_list("created_at", flat=True)[:most])
+    return list(recent.values_list("created_at", flat=True)[:limit])
 
 
-def _times_missed(rows: QuerySet[OneTimeCode], most: int) -> list[datetime]:
-    """When the codes of the day were asked for, once for each wrong try at them, newest first."""
+def _miss_times(rows: QuerySet[OneTimeCode], limit: int) -> list[datetime]:
+    """Return the request time of each wrong try of the last day, newest first."""
     recent = rows.filter(created_at__gt=timezone.now() - _DAY, tries__gt=0).order_by("-created_at")
-    return [asked for asked, tries in recent.values_list("created_at", "tries")[:most] for _ in range(tries)]
+    return [time for time, tries in recent.values_list("created_at", "tries")[:limit] for _ in range(tries)]
 
 
 def _is_known(email: str, browser: str) -> bool:
-    """Whether somebody gave the right code of this address in this browser."""
+    """Whether this browser has given a right code of this address."""
     used = OneTimeCode.objects.filter(email=email, used_at__gt=timezone.now() - BROWSER_KNOWN)
     return used.filter(browser__in=token_hashing.possible(_BROWSER, browser)).exists()
 
@@ -198,13 +201,13 @@ def _is_known(email: str, browser: str) -> bool:
 def _may_be_tried(code: OneTimeCode) -> bool:
     if code.used_at or code.tries >= TRIES or code.expires_at <= timezone.now():
         return False
-    return all(len(_times_missed(share.rows, share.tries)) < share.tries for share in _shares(code))
+    return all(len(_miss_times(share.rows, share.tries)) < share.tries for share in _shares(code))
 
 
-def _limit(times: Sequence[datetime], most: int, window: timedelta) -> None:
-    """Raises TooManyRequests if these were `most` already; newest first."""
-    if len(times) >= most:
-        raise TooManyRequests(retry_after=int((times[most - 1] + window - timezone.now()).total_seconds()) + 1)
+def _check_limit(times: Sequence[datetime], limit: int, window: timedelta) -> None:
+    """Raise TooManyRequests if there are `limit` times already, newest first."""
+    if len(times) >= limit:
+        raise TooManyRequests(retry_after=int((times[limit - 1] + window - timezone.now()).total_seconds()) + 1)
 
 
 def _send(row: OneTimeCode) -> mail.Outcome:
@@ -227,9 +230,9 @@ def _is_awaited(row: OneTimeCode) -> bool:
 
 
 def _audit(verb: str, row: OneTimeCode, **detail: int) -> None:
-    """One event in every organization whose member's address this is."""
+    """Append an event in every organization that has a member with this address."""
     for user in User.objects.filter(email=row.email):
-        actor = Actor("unknown", "", "whoever used the sign-in page")
+        actor = Actor("unknown", "", "a visitor of the sign-in page")
         for member in user.memberships.all():
             audit.record(
                 verb,

@@ -1,4 +1,4 @@
-"""The one rule for changes of guards of four eyes, and the mail to owners about a loosening."""
+"""Changes of guards of four eyes, and the mail to owners about a loosening."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,13 +23,13 @@ class OwnersGuard(NotAllowed):
 
 
 def change(*, caller: Caller, row: Guarded, to: Mapping[str, Any], page: str) -> None:
-    """Change guards of a settled row that the transaction has locked. The caller of this function saves the row.
+    """Change guards of a settled row that the transaction has locked. The calling code saves the row.
 
     A tighter value counts at once. A looser one counts after `LOOSENING_DELAY`, and every owner gets a mail now. An
-    owner who sends the present value cancels the loosening that waits.
+    owner who sends the present value cancels a waiting loosening.
 
     Args:
-        to: the new value of each guard. A value equal to the present one changes nothing for anybody else.
+        to: the new value of each guard. For a caller who is no owner, the present value changes nothing.
         page: the path where an owner cancels a loosening.
 
     Raises:
@@ -54,7 +54,7 @@ def change(*, caller: Caller, row: Guarded, to: Mapping[str, Any], page: str) ->
 
 
 def refusal(caller: Caller) -> str:
-    """Return why the caller may not change guards, or ""."""
+    """Return the reason why the caller may not change guards, or ""."""
     if caller.member_id is None:
         return "An API key changes no safeguard of approvals. An owner does, signed in with an authenticator app."
     if caller.role is not Role.OWNER:
@@ -85,7 +85,7 @@ def _cancel(caller: Caller, row: Guarded, guard: str) -> None:
 
 
 def send_loosenings() -> int:
-    """Mail owners what was asked. Return how many mails went out."""
+    """Mail owners the loosenings that wait. Return how many mails went out."""
     return mail.deliver(LooseningMail.objects.unscoped("one worker sends the mail of all"), _send)
 
 

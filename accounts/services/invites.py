@@ -1,4 +1,4 @@
-"""Invitations: how a person becomes a member."""
+"""Invitations, which make a person a member."""
 
 import secrets
 from datetime import timedelta
@@ -30,7 +30,7 @@ class AlreadyMember(DomainError):
 
 
 class InviteGone(NotFound):
-    """The invitation was used, revoked, replaced or is too old, or there never was one."""
+    """The invitation was used, revoked or replaced, is too old, or never existed."""
 
     code = "invite_gone"
     sentence = "This invitation is not open. Ask the person who invited you for a new one."
@@ -38,9 +38,9 @@ class InviteGone(NotFound):
 
 @requires(Permission.MANAGE_MEMBERS)
 def invite(*, caller: Caller, email: str, role: Role) -> Invite:
-    """Offer membership to an address; an open offer to the same address is replaced.
+    """Offer membership to an address. Replaces an open offer to the same address.
 
-    It expires no later than the key that makes it.
+    The offer expires no later than the key that makes it.
 
     Raises:
         RoleOutOfReach, AlreadyMember, MayNoLonger
@@ -52,8 +52,8 @@ def invite(*, caller: Caller, email: str, role: Role) -> Invite:
     now = timezone.now()
     with transaction.atomic():
         maker = lineage.maker(caller)
-        # One at a time in an organization: there may be no open offer yet whose row could be locked. A weaker lock
-        # than usual: the acceptance of an offer refers to the organization while it holds the offer that this replaces.
+        # One at a time in an organization: there may be no row of an open offer to lock. The lock is weak because an
+        # acceptance refers to the organization while it holds the offer that this one replaces.
         Organization.objects.select_for_update(no_key=True).get(pk=caller.organization_id)
         offers = Invite.objects.for_organization(caller.organization_id)
         opened = offers.filter(email=email, accepted_at=None, revoked_at=None)
@@ -83,7 +83,7 @@ def invite(*, caller: Caller, email: str, role: Role) -> Invite:
 
 @requires(Permission.MANAGE_MEMBERS)
 def revoke_invite(*, caller: Caller, invite: Invite) -> Invite:
-    """Withdraw an offer. One that is no longer open stays as it is.
+    """Withdraw an offer. Leaves a closed offer unchanged.
 
     Raises:
         RoleOutOfReach
@@ -94,22 +94,22 @@ def revoke_invite(*, caller: Caller, invite: Invite) -> Invite:
 
 
 def open_invite(token: str) -> Invite:
-    """The offer that a mailed link carries. Raises InviteGone."""
+    """Return the open offer of a mailed link. Raises InviteGone."""
     identifier, _, secret = token.partition("-")
-    found = None
+    offer = None
     if identifier.isascii() and identifier.isdigit() and len(identifier) < 19:
-        offers = Invite.objects.unscoped("whoever has the link is a member of no organization yet")
-        found = db.only(offers.select_related("organization").filter(pk=int(identifier)))
-    genuine = token_hashing.matches(PURPOSE, secret, found.digest if found and found.digest else token_hashing.ABSENT)
-    if found is None or not genuine or found.accepted_at or found.revoked_at or found.expires_at <= timezone.now():
+        offers = Invite.objects.unscoped("the person with the link is not a member of any organization yet")
+        offer = db.only(offers.select_related("organization").filter(pk=int(identifier)))
+    genuine = token_hashing.matches(PURPOSE, secret, offer.digest if offer and offer.digest else token_hashing.ABSENT)
+    if offer is None or not genuine or offer.accepted_at or offer.revoked_at or offer.expires_at <= timezone.now():
         raise InviteGone
-    return found
+    return offer
 
 
 def request_code(*, token: str, client: str, browser: str) -> Invite:
-    """Mail a code to the invited address. Given in this browser, it signs in and accepts: see `sign_in`.
+    """Mail a code to the invited address. In this browser, the code signs in and accepts (see `sign_in`).
 
-    The link alone is worth nothing: mails are forwarded, and programs open the links in them.
+    The link alone is not enough: people forward mails, and programs open their links.
 
     Raises:
         InviteGone, TooManyRequests
@@ -120,7 +120,7 @@ def request_code(*, token: str, client: str, browser: str) -> Invite:
 
 
 def accept_invite(*, invite: Invite) -> Member:
-    """Make the invited address a member, once its code was given.
+    """Make the invited person a member, after they gave their code.
 
     Raises:
         InviteGone
@@ -142,13 +142,13 @@ def accept_invite(*, invite: Invite) -> Member:
 
 
 def deliver_invites() -> int:
-    """Send the invitations that wait. Returns how many were sent."""
+    """Send the waiting invitations. Return how many were sent."""
     waiting = Invite.objects.unscoped("one worker sends the mail of all")
     return mail.deliver(waiting.filter(revoked_at=None, expires_at__gt=timezone.now()), _send)
 
 
 def _if_open(invite: Invite) -> QuerySet[Invite]:
-    """The invitation's row, unless it was used or withdrawn."""
+    """Return the invitation's row, unless it was used or withdrawn."""
     offers = Invite.objects.for_organization(invite.organization_id)
     return offers.filter(pk=invite.pk, accepted_at=None, revoked_at=None)
 

@@ -19,14 +19,14 @@ PURPOSE = "accounts.ApiKey"
 
 
 class NameTooLong(DomainError):
-    """The name is no label any more."""
+    """The name is too long for a label."""
 
     code = "name_too_long"
     sentence = f"The name of a key has at most {MAX_KEY_NAME} characters."
 
 
 class RoleTooHigh(NotAllowed):
-    """Nobody gives a key more than they may do themselves."""
+    """The key's role has permissions that the caller's role lacks."""
 
     code = "role_too_high"
     sentence = "A key's role can allow nothing that yours does not. Leave the role out, or name a lower one."
@@ -34,11 +34,11 @@ class RoleTooHigh(NotAllowed):
 
 @requires(Permission.MANAGE_KEYS)
 def create_api_key(*, caller: Caller, name: str, role: Role, expires_at: datetime | None = None) -> tuple[ApiKey, str]:
-    """A new key of the caller's organization and its token, which exists nowhere else after this answer.
+    """Create a key of the caller's organization. Return it with its token, which is not stored.
 
     Args:
-        role: the caller's, or one that allows nothing more.
-        expires_at: no later than the caller, if that is a key; its own expiry if left out.
+        role: the caller's role, or a role with fewer permissions.
+        expires_at: no later than the calling key expires. By default, the calling key's expiry.
 
     Raises:
         NameTooLong, RoleTooHigh, MayNoLonger, OutlivesMaker
@@ -74,15 +74,15 @@ def create_api_key(*, caller: Caller, name: str, role: Role, expires_at: datetim
 
 @requires(Permission.MANAGE_KEYS)
 def revoke_api_key(*, caller: Caller, key: ApiKey) -> Made:
-    """Revoke a key and all it made, also by keys it made. Revoking again changes nothing.
+    """Revoke a key and all it made, also by keys it made. A second revocation changes nothing.
 
     Returns:
-        The keys and invitations that ended with it, and the members whose role it gave, who stay.
+        The keys and invitations that ended with it, and the members it gave a role. These stay.
     """
     with transaction.atomic():
         lineage.lock(caller.organization_id, key.maker)
         made = lineage.of_key(key)
         lineage.end(caller=caller, keys=made.keys, invites=made.invites, with_key=key.key_id)
-        made = made._replace(members=lineage.of_key(key).members)  # an invitation was perhaps accepted meanwhile
+        made = made._replace(members=lineage.of_key(key).members)  # an invitation may have been accepted meanwhile
         lineage.end(caller=caller, keys=[key], **lineage.member_detail(made.members))
     return made

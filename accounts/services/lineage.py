@@ -1,4 +1,4 @@
-"""Lineage: what a member or an API key made, which ends with them, and may do no more than they."""
+"""Lineage: the keys and invitations of a member or API key. They end with their maker, and have no more permissions."""
 
 import uuid
 from collections.abc import Iterable
@@ -19,20 +19,20 @@ from config.http.timestamps import rfc3339
 
 
 class MayNoLonger(NotAllowed):
-    """The member lost their role, or the key ended, while they made something with it."""
+    """The member lost their role, or the key ended, during the request."""
 
     code = "may_no_longer"
     sentence = "You have just lost this role, or this key was just revoked. Nothing was made."
 
 
 class OutlivesMaker(NotAllowed):
-    """A key expires no later than the key that makes it."""
+    """The key would expire later than the key that makes it."""
 
     code = "outlives_maker"
 
 
 class Maker(NamedTuple):
-    """The person behind a caller, "" for the command line, and the key the caller is."""
+    """The email address of the person behind a caller ("" for the command line), and the calling key."""
 
     email: str
     key: ApiKey | None
@@ -43,9 +43,9 @@ class Maker(NamedTuple):
 
 
 class Made(NamedTuple):
-    """Working keys and open invitations, also those made by keys on the way, and members whose role was given so.
+    """Working keys and open invitations of a lineage, and the members it gave a role.
 
-    The members joined by such an invitation, or were promoted. They sign in by themselves, so they stay until an owner
+    The members joined by such an invitation, or were promoted. They have separate accounts, so they stay until an owner
     removes them.
     """
 
@@ -55,7 +55,7 @@ class Made(NamedTuple):
 
 
 def maker(caller: Caller) -> Maker:
-    """Return who makes a key or an invitation, and lock what they make until the transaction ends.
+    """Return the maker of a key or invitation, and lock their lineage until the transaction ends.
 
     Raises:
         MayNoLonger: they were removed or demoted, or the key ended, since the request began.
@@ -75,7 +75,7 @@ def maker(caller: Caller) -> Maker:
 
 
 def expiry(by: Maker, asked: datetime | None) -> datetime | None:
-    """Return when a key expires that is asked to at a time, or to inherit its maker's. Raises OutlivesMaker."""
+    """Return the expiry of a new key: the requested one, or else its maker's. Raises OutlivesMaker."""
     limit = by.expires_at
     if asked and limit and asked > limit:
         raise OutlivesMaker(f"A key expires no later than the key that makes it, which expires at {rfc3339(limit)}.")
@@ -83,17 +83,17 @@ def expiry(by: Maker, asked: datetime | None) -> datetime | None:
 
 
 def lock(organization_id: uuid.UUID, email: str) -> None:
-    """Make what a person and their keys make wait for a revocation, which then sees all that was made before."""
+    """Lock the lineage of a person, so that a revocation sees all keys and invitations made before it."""
     db.lock(f"keys of {email} in {organization_id}")
 
 
 def of_member(member: Member) -> Made:
-    """Return what a member made, also by their keys."""
+    """Return the keys, invitations and members of a member's lineage."""
     return _made(member.organization_id, Q(maker=member.user.email))
 
 
 def of_key(key: ApiKey) -> Made:
-    """Return what a key made, also by the keys it made."""
+    """Return the keys, invitations and members of a key's lineage."""
     keys = ApiKey.objects.for_organization(key.organization_id)
     line = generation = {key.pk}
     while generation:
@@ -103,10 +103,10 @@ def of_key(key: ApiKey) -> Made:
 
 
 def end(*, caller: Caller, keys: Iterable[ApiKey] = (), invites: Iterable[Invite] = (), **detail: Any) -> None:
-    """Revoke keys, here at once and in other processes within a second, and withdraw invitations.
+    """Revoke keys and withdraw invitations. Keys end here at once, and in other processes within a second.
 
     Args:
-        detail: what the audit trail says of each, such as the key that ended before them.
+        detail: the detail of each audit event, such as the key that ended before them.
     """
     now = timezone.now()
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Memberships: how one begins, gets another role, and ends."""
+"""Memberships: adding and removing members, and changing their roles."""
 
 import uuid
 from typing import Any
@@ -19,35 +19,35 @@ from config.errors import DomainError, NotAllowed, NotFound
 
 
 class RoleOutOfReach(NotAllowed):
-    """The role, or the member's, allows more than the caller's. So only an owner touches owners."""
+    """The new role, or the member's, has permissions that the caller's lacks. So only an owner changes owners."""
 
     code = "role_out_of_reach"
     sentence = "Only an owner may make, change, invite or remove an owner."
 
 
 class MemberGone(NotFound):
-    """Somebody else removed the member meanwhile."""
+    """Another request removed the member meanwhile."""
 
     code = "member_gone"
-    sentence = "Somebody else removed this member meanwhile."
+    sentence = "This member was removed meanwhile. Reload the list of members."
 
 
 class LastOwner(DomainError):
-    """An organization keeps at least one owner."""
+    """The change would leave the organization without an owner."""
 
     code = "last_owner"
-    sentence = "An organization keeps at least one owner. Make somebody else an owner first."
+    sentence = "An organization keeps at least one owner. Make another member an owner first."
 
 
 def require_reach(caller: Caller, *roles: str) -> None:
-    """Raises RoleOutOfReach if one of the roles may anything that the caller's may not."""
+    """Raise RoleOutOfReach if one of the roles has a permission that the caller's lacks."""
     if not all(may_give(caller.role, Role(role)) for role in roles):
         raise RoleOutOfReach
 
 
 @requires(Permission.MANAGE_MEMBERS)
 def add_member(*, caller: Caller, email: str, role: Role) -> Member:
-    """Give a person a role; someone who is a member already keeps theirs.
+    """Add a person with a role. An existing member keeps their role.
 
     Raises:
         RoleOutOfReach, MayNoLonger
@@ -59,16 +59,16 @@ def add_member(*, caller: Caller, email: str, role: Role) -> Member:
 
 
 def join(*, organization_id: uuid.UUID, email: str, role: Role, actor: Actor, by: Maker) -> Member:
-    """Make a person a member, once it is settled that they may be one; others call `add_member`.
+    """Make a person a member, without a check of permissions. `add_member` checks them.
 
     Args:
-        by: who gives the role.
+        by: the maker of the role.
     """
     with transaction.atomic():
         user, _ = User.objects.get_or_create(email=email.lower(), defaults={"password": make_password(None)})
         members = Member.objects.for_organization(organization_id)
-        given = {"role": role, "maker": by.email, "making_key": by.key}
-        member, added = members.get_or_create(organization_id=organization_id, user=user, defaults=given)
+        defaults = {"role": role, "maker": by.email, "making_key": by.key}
+        member, added = members.get_or_create(organization_id=organization_id, user=user, defaults=defaults)
         if added:
             audit.record(
                 "member.added",
@@ -86,11 +86,11 @@ def change_role(*, caller: Caller, member: Member, role: Role, keep_keys: bool =
     """Give a member another role. It counts from their next request.
 
     Args:
-        keep_keys: whether the keys they made go on working though they lose permissions. They keep the role they have.
+        keep_keys: whether their keys go on working, with unchanged roles, if the member loses permissions.
 
     Returns:
-        The member, and what they had made if they lose permissions: keys, which end or go on, invitations, which end,
-        and the members whose role they gave, who stay.
+        The member and, if they lose permissions, their lineage: keys, which end unless kept; invitations, which end;
+        and the members they gave a role, who stay.
 
     Raises:
         RoleOutOfReach, LastOwner, MemberGone, MayNoLonger
@@ -110,7 +110,7 @@ def change_role(*, caller: Caller, member: Member, role: Role, keep_keys: bool =
 
 @requires(Permission.MANAGE_MEMBERS)
 def remove_member(*, caller: Caller, member: Member, keep_keys: bool = False) -> tuple[Member, Made]:
-    """End a membership and the sessions of the person, who may hold others elsewhere and signs in again for those.
+    """End a membership and the person's sessions. For memberships elsewhere, they sign in again.
 
     Args, returns and raises as `change_role`.
     """
@@ -128,33 +128,33 @@ def remove_member(*, caller: Caller, member: Member, keep_keys: bool = False) ->
 
 
 def _end_made(caller: Caller, member: Member, keep_keys: bool) -> Made:
-    """End what a member made. Keys that are kept go on, with the invitations they made."""
+    """End a member's keys and invitations. With `keep_keys`, the keys go on, and so do the invitations they made."""
     lineage.lock(member.organization_id, member.user.email)
     made = lineage.of_member(member)
     kept_keys = {key.pk for key in made.keys} if keep_keys else set()
     invites = [invite for invite in made.invites if invite.making_key_id not in kept_keys]
     lineage.end(caller=caller, keys=[] if keep_keys else made.keys, invites=invites, with_member=member.pk)
-    members = lineage.of_member(member).members  # again: an invitation was perhaps accepted meanwhile
+    members = lineage.of_member(member).members  # again: an invitation may have been accepted meanwhile
     return made._replace(members=[other for other in members if other.pk != member.pk])
 
 
 def _detail(made: Made) -> dict[str, Any]:
-    """Return what the audit trail says of keys that outlive this, and of members whose role was given."""
+    """Return the audit detail on keys that go on, and on members whose role came from here."""
     kept_keys = [key.key_id for key in made.keys if not key.revoked_at]
     return {**({"kept_keys": kept_keys} if kept_keys else {}), **lineage.member_detail(made.members)}
 
 
 def _locked(caller: Caller, member: Member, *, becomes: Role | None) -> Member:
-    """The member's row, locked with all owners of the organization, so that two changes cannot unmake the last two."""
+    """Lock and return the member's row. Locks all owners, too: two changes must not demote the last two."""
     members = Member.objects.for_organization(caller.organization_id)
     owners = list(members.select_for_update().filter(role=Role.OWNER).values_list("pk", flat=True))
-    found = db.only(members.select_for_update(of=("self",)).select_related("user").filter(pk=member.pk))
-    if found is None:
+    row = db.only(members.select_for_update(of=("self",)).select_related("user").filter(pk=member.pk))
+    if row is None:
         raise MemberGone
-    require_reach(caller, found.role, *([becomes] if becomes else []))
-    if owners == [found.pk] and becomes is not Role.OWNER:
+    require_reach(caller, row.role, *([becomes] if becomes else []))
+    if owners == [row.pk] and becomes is not Role.OWNER:
         raise LastOwner
-    return found
+    return row
 
 
 def _audit(verb: str, caller: Caller, member: Member, **detail: Any) -> None:

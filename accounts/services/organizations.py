@@ -1,4 +1,4 @@
-"""Organizations, what they ask of their members, and first steps."""
+"""Organizations, their demand for a second factor, and onboarding flags."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,7 +27,7 @@ class SlugTaken(DomainError):
 
 
 def create_organization(*, name: str, owner_email: str, slug: str = "", actor: Actor) -> Organization:
-    """An organization with its first member, the owner.
+    """Create an organization and its first member, the owner.
 
     Raises:
         SlugTaken: the slug, given or made from the name, is in use.
@@ -52,7 +52,7 @@ def create_organization(*, name: str, owner_email: str, slug: str = "", actor: A
 
 @requires(Permission.MANAGE_ORGANIZATION)
 def require_second_factor(*, caller: Caller, required: bool) -> None:
-    """Ask the roles in `CONFIRMED` for an app at sign-in, or stop asking. Counts from their next act.
+    """Ask the roles in `CONFIRMED` for an app at sign-in, or stop asking. Counts from their next request.
 
     Raises:
         OwnersGuard: a key would change it, or the caller would loosen it without a second factor.
@@ -69,30 +69,30 @@ def require_second_factor(*, caller: Caller, required: bool) -> None:
 
 
 def update_onboarding(*, caller: Caller, flags: Mapping[str, bool]) -> Member | Organization:
-    """Set some of the caller's first-steps flags, and return whose these are.
+    """Set some of the caller's onboarding flags. Return the row that has them.
 
     Args:
-        flags: any of `dismissed`, `opened` and `verified`; the others stay as they are.
+        flags: any of `dismissed`, `opened` and `verified`. The others stay unchanged.
 
     Raises:
-        NotAllowed: the caller is a sender's key, which has no first steps.
+        NotAllowed: the caller is a sender's key, which has no onboarding.
     """
     if caller.role not in MEMBER_ROLES:
         raise NotAllowed
-    whose = selectors.first_steps_of(caller)
+    row = selectors.first_steps_of(caller)
     with transaction.atomic():
-        rows: QuerySet[Any] = type(whose)._default_manager.select_for_update()
-        whose.refresh_from_db(from_queryset=rows)
+        rows: QuerySet[Any] = type(row)._default_manager.select_for_update()
+        row.refresh_from_db(from_queryset=rows)
         if not flags:
-            return whose
+            return row
         for name, value in flags.items():
-            setattr(whose, f"onboarding_{name}", value)
-        whose.save(update_fields=[f"onboarding_{name}" for name in flags])
-        if isinstance(whose, Member):
-            _audit("member.onboarding", caller, "member", whose.pk, **flags)
+            setattr(row, f"onboarding_{name}", value)
+        row.save(update_fields=[f"onboarding_{name}" for name in flags])
+        if isinstance(row, Member):
+            _audit("member.onboarding", caller, "member", row.pk, **flags)
         else:
-            _audit("organization.onboarding", caller, "organization", whose.pk, **flags)
-    return whose
+            _audit("organization.onboarding", caller, "organization", row.pk, **flags)
+    return row
 
 
 def _audit(verb: str, caller: Caller, kind: str, object_id: object, **detail: bool) -> None:

@@ -20,22 +20,22 @@ _TOLERATED_STEPS = 1
 
 
 class SecondFactorRefused(DomainError):
-    """The app's code is wrong or was used before."""
+    """The app's code is wrong, or was used before."""
 
     code = "second_factor_refused"
     status = 401
-    sentence = "This code is not right, or was used already. Wait for the next one."
+    sentence = "This code is wrong or was used before. Wait for the next one."
 
 
 class NotEnrolled(DomainError):
-    """Nobody has shown this person the secret that their app would need."""
+    """This person has not enrolled an app."""
 
     code = "not_enrolled"
-    sentence = "No app is enrolled yet. Sign in once at /sign-in/, where it is shown how."
+    sentence = "No app is enrolled yet. Sign in once at /sign-in/ to enrol one."
 
 
 def is_needed(user: User) -> bool:
-    """Whether this person must confirm a sign-in: they have enrolled, or an organization asks the role they have."""
+    """Whether this person must confirm a sign-in: they have enrolled, or an organization asks their role."""
     asking = user.memberships.filter(role__in=CONFIRMED, organization__second_factor_required=True)
     asked = (member.organization.settled() for member in asking.select_related("organization"))
     return is_enrolled(user) or any(organization.second_factor_required for organization in asked)
@@ -46,18 +46,18 @@ def is_enrolled(user: User) -> bool:
 
 
 def new_secret() -> str:
-    """A secret to enrol with, base32; it counts only once `enrol` has seen a code made from it."""
+    """Return a new base32 secret. It counts only once `enrol` has seen a code made from it."""
     return pyotp.random_base32()
 
 
 def qr_code(user: User, secret: str) -> str:
-    """The enrolment as an SVG picture, drawn here so that the secret goes to no other service."""
+    """Draw the enrolment as an SVG picture, here, so that no other service sees the secret."""
     uri = pyotp.TOTP(secret).provisioning_uri(name=user.email, issuer_name="Decision-Record Service")
     return str(segno.make(uri, error="m").svg_data_uri(scale=5, border=2))
 
 
 def enrol(*, user: User, secret: str, code: str) -> None:
-    """Make an app this person's second factor. Raises SecondFactorRefused, also if they have one by now."""
+    """Make an app this person's second factor. Raises SecondFactorRefused, also if they have one already."""
     step = _matching_step(secret, code, after=0)
     with transaction.atomic():
         encrypted = seal(secret)
@@ -68,17 +68,19 @@ def enrol(*, user: User, secret: str, code: str) -> None:
 
 
 def confirm(*, user: User, code: str) -> None:
-    """Check a code of an enrolled app; each works once. Raises SecondFactorRefused."""
+    """Use up a code of an enrolled app. Raises SecondFactorRefused."""
     secret = unseal(user.totp_secret)
     step = _matching_step(secret, code, after=user.totp_counter)
-    # Sealed anew, so that after a sign-in no earlier pepper is needed for this person.
+    # Seal it under the newest pepper, so that this person needs no earlier one after a sign-in.
     if not User.objects.filter(pk=user.pk, totp_counter__lt=step).update(totp_counter=step, totp_secret=seal(secret)):
         raise SecondFactorRefused
 
 
 def reset(*, user: User, actor: Actor) -> None:
-    """Forget a person's app, as when the phone is lost, and end their sessions, which it has confirmed. Where one is
-    asked for, they enrol another at sign-in."""
+    """Forget a person's app, for example a lost phone, and end the sessions it confirmed.
+
+    If an organization asks for an app, they enrol another at sign-in.
+    """
     with transaction.atomic():
         if User.objects.filter(pk=user.pk).exclude(totp_secret="").update(totp_secret="", totp_counter=0):
             _audit("second_factor.reset", user, actor)
@@ -87,17 +89,17 @@ def reset(*, user: User, actor: Actor) -> None:
 
 
 def note_refusal(user: User) -> None:
-    """Tell the audit trail of a wrong code."""
+    """Record a wrong code in the audit trail."""
     _audit("second_factor.refused", user)
 
 
 def seal(secret: str) -> str:
-    """A secret as it may be stored."""
+    """Encrypt a secret for storage."""
     return _cipher().encrypt(secret.encode()).decode()
 
 
 def unseal(sealed: str) -> str:
-    """Raises SecondFactorRefused: it was sealed under a pepper that is not known any more."""
+    """Decrypt a stored secret. Raises SecondFactorRefused: it was sealed under a pepper that is gone."""
     try:
         return _cipher().decrypt(sealed.encode()).decode()
     except InvalidToken:
@@ -116,7 +118,7 @@ def _audit(verb: str, user: User, actor: Actor | None = None) -> None:
 
 
 def _matching_step(secret: str, code: str, *, after: int) -> int:
-    """The time step a code belongs to. Raises SecondFactorRefused unless it is near now and later than `after`."""
+    """Return the time step of a code. Raises SecondFactorRefused unless it is near now and later than `after`."""
     app, now = pyotp.TOTP(secret), int(timezone.now().timestamp()) // _STEP_SECONDS
     near = range(now - _TOLERATED_STEPS, now + _TOLERATED_STEPS + 1)
     for step in near:

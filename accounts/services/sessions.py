@@ -1,4 +1,4 @@
-"""Signed-in sessions: begun, seen, listed and ended."""
+"""Signed-in sessions: beginning, refreshing, listing and ending them."""
 
 import uuid
 from datetime import timedelta
@@ -26,11 +26,11 @@ def begin(
     only: bool = False,
     confirmed: bool = False,
 ) -> None:
-    """Sign a person in: a new session id, so that one fixed beforehand by somebody else is worth nothing.
+    """Sign a person in, under a new session id: an attacker may have planted the old one.
 
     Args:
-        organization_id: the one to act in; else the person's first.
-        only: whether the session reaches no other organization of the person.
+        organization_id: the organization to act in. By default, the person's first.
+        only: whether the session is bound to this organization.
         confirmed: whether they proved their second factor.
     """
     now = timezone.now()
@@ -55,10 +55,10 @@ def begin(
 
 
 def confirm(*, request: HttpRequest, organization_id: uuid.UUID | None = None) -> None:
-    """Note that the person of this session signed in again, with their second factor. Forms they have open stay good.
+    """Note that the person of this session signed in again, with their second factor. Open forms stay valid.
 
     Args:
-        organization_id: the one to act in; else as before.
+        organization_id: the organization to act in. By default, it stays the same.
     """
     renew(request=request)
     request.session[selectors.SESSION_CONFIRMED] = True
@@ -69,7 +69,7 @@ def confirm(*, request: HttpRequest, organization_id: uuid.UUID | None = None) -
 
 
 def renew(*, request: HttpRequest) -> None:
-    """Give the session of this request, whether or not somebody is signed in, a new id."""
+    """Give the session of this request a new id, signed in or not."""
     before = request.session.session_key or ""
     with transaction.atomic():
         request.session.cycle_key()
@@ -77,32 +77,29 @@ def renew(*, request: HttpRequest) -> None:
 
 
 def touch(*, request: HttpRequest) -> bool:
-    """Whether this signed-in session still holds, noting that it was used.
-
-    It ends when it has been revoked, was idle too long, or is too old.
-    """
+    """Note that this session was used. Return False, and end it, if it was revoked, idle too long or is too old."""
     now = timezone.now()
-    found = _of(request)
-    if found is None:
+    session = _of(request)
+    if session is None:
         return False
-    if found.last_seen_at < now - settings.SESSION_IDLE or found.created_at < now - settings.SESSION_LONGEST:
-        end(session=found, because="expired")
+    if session.last_seen_at < now - settings.SESSION_IDLE or session.created_at < now - settings.SESSION_LONGEST:
+        end(session=session, because="expired")
         return False
-    if found.last_seen_at < now - _SEEN_STEP:
-        SignedInSession.objects.filter(pk=found.pk).update(last_seen_at=now)
+    if session.last_seen_at < now - _SEEN_STEP:
+        SignedInSession.objects.filter(pk=session.pk).update(last_seen_at=now)
     return True
 
 
 def sign_out(*, request: HttpRequest) -> None:
-    """End the session of this request. Nobody being signed in is no error."""
-    found = _of(request)
-    if found is not None:
-        end(session=found, because="signed out")
+    """End the session of this request, if there is one."""
+    session = _of(request)
+    if session is not None:
+        end(session=session, because="signed out")
     logout(request)
 
 
 def end(*, session: SignedInSession, because: str) -> None:
-    """End a session wherever its browser is."""
+    """End a session, also one of another browser."""
     with transaction.atomic():
         deleted, _ = SignedInSession.objects.filter(pk=session.pk).delete()
         SessionStore(session.session_key).delete()
@@ -111,7 +108,7 @@ def end(*, session: SignedInSession, because: str) -> None:
 
 
 def end_stale() -> None:
-    """End the sessions whose time is over though no request came to notice it."""
+    """End the sessions that expired without a further request."""
     now = timezone.now()
     idle, too_old = Q(last_seen_at__lt=now - settings.SESSION_IDLE), Q(created_at__lt=now - settings.SESSION_LONGEST)
     for session in SignedInSession.objects.filter(idle | too_old).select_related("user"):
@@ -120,7 +117,7 @@ def end_stale() -> None:
 
 
 def of_person(request: HttpRequest) -> QuerySet[SignedInSession]:
-    """Return the sessions the signed-in person may see and end. One bound to an organization sees itself alone."""
+    """Return the sessions the signed-in person may see and end. A session bound to an organization sees only itself."""
     mine = SignedInSession.objects.filter(user=request.user.pk)
     if request.session.get(selectors.SESSION_ONLY):
         return mine.filter(session_key=request.session.session_key)
@@ -141,7 +138,7 @@ def _of(request: HttpRequest) -> SignedInSession | None:
 
 
 def _audit(verb: str, user: User, **detail: str) -> None:
-    """One event in each organization of the person, or one of the platform's if they have none."""
+    """Append an event in each organization of the person or, without one, an event of the platform."""
     members = list(user.memberships.all())
     actor = audit.Actor("member", str(user.pk), user.email)
     for member in members:

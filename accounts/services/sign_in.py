@@ -1,4 +1,4 @@
-"""The steps of signing in: the mailed code, then, where it is asked for, the second factor."""
+"""The steps of signing in: the mailed code, then, if required, the second factor."""
 
 import uuid
 
@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.browsers import browser_of
 from accounts.models import OneTimeCode, User
 from accounts.services import codes, invites, second_factor, sessions
-from accounts.services.codes import CodeRefused, NobodyWaiting
+from accounts.services.codes import CodeRefused, NoPendingSignIn
 from accounts.services.second_factor import NotEnrolled, SecondFactorRefused
 
 _PENDING = "sign_in_code"
@@ -18,10 +18,10 @@ _NEW = "sign_in_of_new_account"
 
 
 def by_code(*, request: HttpRequest, email: str, code: str, confirm: bool = False) -> bool:
-    """Take a mailed code. True if the person is signed in now, False if their second factor is to follow.
+    """Take a mailed code. Return True if the person is signed in now, False if their second factor must follow.
 
     Args:
-        confirm: whether the person wants to prove, or enrol, a second factor that no organization asks for.
+        confirm: whether the person wants to prove, or enrol, an optional second factor.
 
     Raises:
         CodeRefused
@@ -44,23 +44,23 @@ def by_code(*, request: HttpRequest, email: str, code: str, confirm: bool = Fals
 
 
 def waiting_person(request: HttpRequest) -> User:
-    """Who has given a code in this session and owes the second factor. Raises NobodyWaiting if nobody does."""
+    """Return the person who gave a code in this session and owes the second factor. Raises NoPendingSignIn."""
     _, person = _waiting(request)
     return person
 
 
 def secret_to_enrol(request: HttpRequest) -> str | None:
-    """The secret this person is to put into an app first; None if they are enrolled.
+    """Return the secret this person must first put into an app, or None if they are enrolled.
 
-    It belongs to this one pending sign-in and ends with it. It lies there encrypted.
+    The secret belongs to this pending sign-in, which stores it encrypted, and ends with it.
 
     Raises:
-        NobodyWaiting
+        NoPendingSignIn
     """
     pending, person = _waiting(request)
     if second_factor.is_enrolled(person):
         return None
-    # Of two tabs that ask at once, both show the same.
+    # Two tabs that ask at the same time show the same secret.
     sealed = second_factor.seal(second_factor.new_secret())
     OneTimeCode.objects.filter(pk=pending.pk, new_secret="").update(new_secret=sealed)
     pending.refresh_from_db(fields=["new_secret"])
@@ -68,16 +68,16 @@ def secret_to_enrol(request: HttpRequest) -> str | None:
 
 
 def by_app(*, request: HttpRequest, code: str, may_enrol: bool) -> None:
-    """Take the app's code and sign in; the first one also enrols the app.
+    """Take the app's code and sign in. The first code also enrols the app.
 
-    Somebody who is signed in here already and only owed this goes on in the session they have.
+    A person who is signed in here already goes on in the same session.
 
     Args:
         may_enrol: whether the person was shown `secret_to_enrol`.
 
     Raises:
-        SecondFactorRefused: it is wrong. After five of them the mailed code is worth nothing any more.
-        NobodyWaiting: nobody in this session owes one.
+        SecondFactorRefused: the code is wrong. After five wrong codes, the mailed code is void.
+        NoPendingSignIn: no sign-in of this session waits for a second factor.
         NotEnrolled
         InviteGone: the mailed code was to accept an invitation, which ended meanwhile.
     """
@@ -111,10 +111,10 @@ def _joined(code: OneTimeCode) -> uuid.UUID | None:
 
 
 def _complete(pending: OneTimeCode) -> None:
-    """Raises NobodyWaiting if another request completed this sign-in meanwhile."""
+    """Mark a sign-in as completed. Raises NoPendingSignIn: another request completed it meanwhile."""
     waiting = OneTimeCode.objects.filter(pk=pending.pk, confirmed_at=None)
     if not waiting.update(confirmed_at=timezone.now(), new_secret="", app_tries=F("app_tries") - 1):
-        raise NobodyWaiting
+        raise NoPendingSignIn
 
 
 def _waiting(request: HttpRequest) -> tuple[OneTimeCode, User]:
@@ -126,5 +126,5 @@ def _waiting(request: HttpRequest) -> tuple[OneTimeCode, User]:
     ).first()
     person = codes.owner(pending) if pending else None
     if pending is None or person is None:
-        raise NobodyWaiting
+        raise NoPendingSignIn
     return pending, person

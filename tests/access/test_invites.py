@@ -91,7 +91,7 @@ def test_what_is_no_mail_address_is_refused_and_not_repeated(api, email):
     (problem,) = answer.json()["detail"]
     assert (answer.status_code, problem["type"], problem["loc"]) == (422, "value_error", ["body", "email"])
     assert "input" not in problem
-    assert problem["msg"] == "Value error, not a mail address"
+    assert problem["msg"] == "Value error, not an email address"
 
 
 @pytest.mark.parametrize("length", [255, 300, 400])

@@ -101,7 +101,7 @@ def test_who_was_removed_stays_a_member_elsewhere(organization, api, other_api):
 def test_the_last_owner_stays(organization, api, act):
     answer = act(api, organization.members.get())
     assert answer.status_code == 409
-    assert answer.json() == {"detail": "An organization keeps at least one owner. Make somebody else an owner first."}
+    assert answer.json() == {"detail": "An organization keeps at least one owner. Make another member an owner first."}
     assert organization.members.get().role == "owner"
 
 

@@ -41,7 +41,7 @@ def test_a_code_may_be_pasted_with_spaces_or_a_dash(site, open_page):
 def test_a_person_without_an_account_sees_the_same_page(site, page):
     page.get_by_label("Email address").fill("unknown@live.example")
     page.get_by_role("button", name="Email me a code").click()
-    expect(page.get_by_text("If nobody@live.example has an account, a code is on its way")).to_be_visible()
+    expect(page.get_by_text("If unknown@live.example has an account, a code is on its way")).to_be_visible()
     enter(page, "123456")
     expect(page.get_by_role("alert")).to_contain_text("This code is wrong or no longer valid.")
 
@@ -71,11 +71,14 @@ def test_half_a_code_is_told_in_words(site, page):
         expect(page.get_by_role("alert")).to_have_text(told)
 
 
-def test_what_is_no_address_is_told_in_words(page):
-    for address, told in (("", "Enter your email address."), ("owner", "This does not look like an email address.")):
+def test_an_invalid_address_gets_a_sentence_beside_the_field(page):
+    for address, sentence in (
+        ("", "Enter your email address."),
+        ("owner", "This does not look like an email address."),
+    ):
         page.get_by_label("Email address").fill(address)
         page.get_by_role("button", name="Email me a code").click()
-        expect(page.get_by_role("alert")).to_have_text(told)
+        expect(page.get_by_role("alert")).to_have_text(sentence)
 
 
 def test_after_five_wrong_codes_the_right_one_is_refused_and_a_new_one_works(site, page):
