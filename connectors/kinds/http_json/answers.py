@@ -37,10 +37,14 @@ class Response:
 
     Args:
         deadline: by `time.monotonic()`, for looking through it.
+        is_unchanged: whether the source answered 304: there are headers and no body.
     """
 
-    def __init__(self, url: str, headers: Mapping[str, str], body: bytes, deadline: float) -> None:
+    def __init__(
+        self, url: str, headers: Mapping[str, str], body: bytes, deadline: float, *, is_unchanged: bool = False
+    ) -> None:
         self.url, self.headers, self.body, self._deadline = url, headers, body.removeprefix(BOM), deadline
+        self.is_unchanged = is_unchanged
 
     def value(self, pointer: str) -> Any:
         """The text, number or literal at a JSON pointer; None if there is none.
@@ -109,8 +113,8 @@ class Client:
         self._has_secret = bool(secret)
         self._headers = {"User-Agent": _USER_AGENT, "Accept": "application/json", **_with_secret(source, secret)}
 
-    def get(self, url: str, validators: Mapping[str, str]) -> Response | None:
-        """Return the page, or None if it has not changed.
+    def get(self, url: str, validators: Mapping[str, str]) -> Response:
+        """Request a page.
 
         Args:
             validators: headers that ask for the page only if it has changed.
@@ -127,7 +131,7 @@ class Client:
         if self._has_secret:
             with self._source.step("signed in", "The source accepts the credentials."):
                 pass
-        return None if is_unchanged else Response(url, headers, body, self._source.deadline)
+        return Response(url, headers, body, self._source.deadline, is_unchanged=is_unchanged)
 
     def _require_success(self, status: int, headers: Mapping[str, str]) -> None:
         """Only a list that was read makes the step `listed` done, and that is not for here to say."""
@@ -200,6 +204,11 @@ def _refused_credentials(status: int, *, were_sent: bool) -> SourceFault | None:
 def _refusal(status: int, headers: Mapping[str, str]) -> SourceFault | None:
     if _is_success(status):
         return None
+    if status == 304:
+        return SourceFault(
+            "The source answers that its list has not changed (HTTP 304), although the request had no conditions.",
+            fix="Remove If-None-Match and If-Modified-Since from headers, or contact the source's operator.",
+        )
     if status < 400:
         return SourceFault(
             "The source redirects to another address, which is not followed.",

@@ -7,6 +7,9 @@ items may become other records.
 import json
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import timedelta
+from email.utils import parsedate_to_datetime
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -18,6 +21,8 @@ from connectors.kinds.limits import MAX_NOTE
 TRUSTED_SECONDS = 24 * 3600
 """After this time a page is asked for without conditions, in case the source says 304 wrongly."""
 _MAX_VALIDATOR = 256  # characters of an ETag or a date that are sent back
+_MIN_AGE = timedelta(minutes=1)
+"""A list that changed more recently may change again within the same second, and keep its `Last-Modified`."""
 
 
 class Known(NamedTuple):
@@ -66,7 +71,19 @@ class Memory:
 
 
 def _validators(headers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    for asked, answered in (("If-None-Match", "ETag"), ("If-Modified-Since", "Last-Modified")):
-        value = headers.get(answered, "").strip()
-        if value and value.isascii() and value.isprintable() and len(value) <= _MAX_VALIDATOR:
-            yield asked, value
+    tag, modified = (headers.get(name, "").strip() for name in ("ETag", "Last-Modified"))
+    if _can_be_sent(tag):
+        yield "If-None-Match", tag
+    if _can_be_sent(modified) and _is_settled(modified, headers.get("Date", "")):
+        yield "If-Modified-Since", modified
+
+
+def _can_be_sent(value: str) -> bool:
+    return 0 < len(value) <= _MAX_VALIDATOR and value.isascii() and value.isprintable()
+
+
+def _is_settled(modified: str, date: str) -> bool:
+    """Whether a list was last modified long enough before the answer for its time to tell versions apart."""
+    with suppress(ValueError, TypeError):
+        return parsedate_to_datetime(date) - parsedate_to_datetime(modified) >= _MIN_AGE
+    return False

@@ -45,6 +45,10 @@ class Pages(ABC):
         """The place after a page of so many items, whose answer named this one; None if that was the last one."""
         return named
 
+    def is_last(self, place: Place, named: Place, count: int) -> bool:
+        """Whether the list ended at a page, so that the page gets a next one when the list grows."""
+        return self.next(place, named, count) in (None, place)
+
 
 def pages(pagination: Pagination | None) -> Pages:
     match pagination:
@@ -72,6 +76,9 @@ class _OnePage(Pages):
 
     def name(self, place: Place, number: int) -> str:
         return "the answer"
+
+    def is_last(self, place: Place, named: Place, count: int) -> bool:
+        return False
 
 
 class _Linked(Pages):

@@ -7,6 +7,7 @@ The cursor:
     since      what the source was told to leave out, in this pass
     highest    the highest value seen of what `since` compares
     all        when everything was last read, without `since`
+    trail      a page of this pass, to notice that the pages lead in a circle
 """
 
 import json
@@ -20,8 +21,9 @@ from connectors import formats
 from connectors.formats import Item
 from connectors.kinds.base import Batch, Cursor, LedgerEntry, Source, SourceFault
 from connectors.kinds.http_json.answers import Client, Gone, Response
-from connectors.kinds.http_json.memory import Memory
+from connectors.kinds.http_json.memory import Known, Memory
 from connectors.kinds.http_json.pagination import Place, pages, with_parameter
+from connectors.kinds.http_json.trail import Trail
 from connectors.kinds.limits import BATCH_BYTES
 
 _Value = datetime | int
@@ -44,6 +46,9 @@ class Pass:
         self._newest: _Value | None = None
         self._partly: dict[str, Any] = cursor.get("page") or {}
         self._memory = Memory(source)
+        self._trail = Trail(cursor.get("trail"))
+        self._is_conditional = True
+        """Whether pages are asked for only if they have changed."""
         self._all: int = cursor.get("all", 0)
         if self._place is None and not 0 <= time.time() - self._all < _EVERYTHING_SECONDS:
             self._since = self._highest = None
@@ -55,14 +60,15 @@ class Pass:
         while empty < _MOST_EMPTY and not (read and self._is_over()):
             response = self._response(client, is_first=not read)
             place = self._place
-            if response is None:
-                count = yield from self._unchanged_page()
+            known = self._memory.known(response.url)
+            if response.is_unchanged and known:
+                count, digest = (yield from self._unchanged_page(response, known)), known.digest
             else:
                 digest = self._memory.digest(response)
                 repeats = digest == before  # then the source ignores the parameter
                 items = iter(()) if repeats else self._items(response, read + 1)
                 count = yield from self._page(response, items, digest)
-                before = digest
+            before = digest
             if self._place in (None, place) or self._partly:
                 return
             read, empty = read + 1, 0 if count else empty + 1
@@ -70,10 +76,11 @@ class Pass:
     def _is_over(self) -> bool:
         return time.monotonic() >= self._source.deadline
 
-    def _response(self, client: Client, *, is_first: bool) -> Response | None:
-        """Return the page at the place, or None if it has not changed since it was read.
+    def _response(self, client: Client, *, is_first: bool) -> Response:
+        """Return the page at the place.
 
-        A place of an earlier poll may be good no more: then a new pass begins.
+        If the source no longer knows the place of an earlier poll, a new pass begins. That pass trusts no remembered
+        page, for one of them may have led to this place.
         """
         try:
             return self._asked(client)
@@ -81,26 +88,33 @@ class Pass:
             if self._place is None:
                 raise
             if is_first:
-                self._place = None
+                self._place, self._trail, self._is_conditional = None, Trail(), False
                 self._forget_failed_steps()
                 return self._asked(client)
             if self._pages.ends_with_not_found:
                 self._forget_failed_steps()
-                return Response(self._url(), {}, b"", self._source.deadline)
+                return Response(self._url(self._place), {}, b"", self._source.deadline)
             raise fault
 
-    def _asked(self, client: Client) -> Response | None:
-        known = self._memory.known(self._url())
-        return client.get(self._url(), known.validators if known else {})
+    def _asked(self, client: Client) -> Response:
+        """Request the page at the place, and the last page without conditions.
+
+        The last page gets a next one when the list grows, and a source whose ETag covers the list alone answers 304.
+        """
+        url = self._url(self._place)
+        known = self._memory.known(url)
+        if known is None or not self._is_conditional or self._pages.is_last(self._place, known.named, known.items):
+            return client.get(url, {})
+        return client.get(url, known.validators)
 
     def _forget_failed_steps(self) -> None:
         self._source.steps[:] = [step for step in self._source.steps if step.ok]
 
-    def _url(self) -> str:
+    def _url(self, place: Place) -> str:
         url = self._config.url
         if self._config.since and self._since is not None:
             url = with_parameter(url, self._config.since.parameter, self._since)
-        return self._pages.url(url, self._place)
+        return self._pages.url(url, place)
 
     def _items(self, response: Response, number: int) -> Iterator[Item]:
         with self._source.step("listed", "The answer has a list."):
@@ -108,14 +122,18 @@ class Pass:
         origin = self._memory.name(response.url)
         return (item._replace(origin=origin) for item in items)
 
-    def _unchanged_page(self) -> Generator[Batch, None, int]:
-        """Pass over a page that has not changed, as the source says. Returns the number of its items."""
+    def _unchanged_page(self, response: Response, known: Known) -> Generator[Batch, None, int]:
+        """Pass over a page that answered 304. Return the number of its items.
+
+        Its own headers lead on; where they name no next page, the page leads to where it led before.
+        """
         with self._source.step("listed", "The answer has not changed."):
-            known = self._memory.known(self._url())
-        items, named = (known.items, known.named) if known else (0, None)
-        self._move(named, items)
+            named, fault = self._named(response)
+        fault = fault or self._move(named or known.named, known.items)
+        if fault:
+            raise fault
         yield self._batch([])
-        return items
+        return known.items
 
     def _page(self, response: Response, items: Iterator[Item], digest: str) -> Generator[Batch, None, int]:
         """Read the page in batches. Returns the number of its items. Only the last batch leads to the next page."""
@@ -137,31 +155,44 @@ class Pass:
             if count > done and not is_known:
                 pending.append(item)
                 size += len(item.raw)
+        fault = fault or self._move(named, count)
+        if pending or not fault:  # a poll may end after each batch, and a fault without one is always raised
+            yield self._batch(pending, (self._memory.entry(response, digest, named, count),))
         if fault:
-            yield self._batch(pending)
             raise fault
-        self._move(named, count)
-        yield self._batch(pending, (self._memory.entry(response, digest, named, count),))
         return count
 
-    def _move(self, named: Place, count: int) -> None:
-        """Go to the next page."""
-        self._partly = {}
-        self._place = self._pages.next(self._place, named, count)
-        if self._place is None:
+    def _move(self, named: Place, count: int) -> SourceFault | None:
+        """Go to the next page. Return a fault, and stay, if the pass has already been there."""
+        place = self._pages.next(self._place, named, count)
+        if place not in (None, self._place) and self._trail.leads_back(self._memory.name(self._url(place))):
+            return self._shown(
+                SourceFault(
+                    "The pages lead in a circle: the next page was already read in this pass.",
+                    fix="Check pagination, and ask the source's operator for a last page without a next one.",
+                )
+            )
+        self._partly, self._place = {}, place
+        if place is None:
             self._end()
+        return None
 
     def _named(self, response: Response) -> tuple[Place, SourceFault | None]:
         """The next place that the answer names. A fault is shown at once, and raised after the items."""
         try:
             return self._pages.named(response), None
         except SourceFault as fault:
-            with suppress(SourceFault), self._source.step("reading", ""):
-                raise
-            return None, fault
+            return None, self._shown(fault)
+
+    def _shown(self, fault: SourceFault) -> SourceFault:
+        """Show a fault as that of the step `reading`."""
+        with suppress(SourceFault), self._source.step("reading", ""):
+            raise fault
+        return fault
 
     def _end(self) -> None:
         """The next poll begins a new pass."""
+        self._trail = Trail()
         if self._since is None:
             self._all = int(time.time())
         if self._config.since and self._highest is not None:
@@ -182,7 +213,8 @@ class Pass:
             behind = max((datetime.now(UTC) - self._newest).total_seconds(), 0.0)
         self._newest = None
         highest = None if self._highest is None else _parameter(self._highest)
-        cursor = {"place": self._place, "page": self._partly or None}
+        trail = None if self._place is None else self._trail.state
+        cursor = {"place": self._place, "page": self._partly or None, "trail": trail}
         if self._config.since:
             cursor |= {"since": self._since, "highest": highest, "all": self._all or None}
         return Batch(items, {key: value for key, value in cursor.items() if value is not None}, behind, ledger)

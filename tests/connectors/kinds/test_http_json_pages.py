@@ -28,7 +28,7 @@ class Api:
     def __call__(self, request: Request) -> Reply:
         number = int(request.query.get("page", "1"))
         listed = self.pages[number - 1] if number <= len(self.pages) else []
-        tag = f'"{hash(json.dumps(listed))}"' if self.validator == "ETag" else "Tue, 24 Nov 2026 10:00:00 GMT"
+        tag = f'"{hash(json.dumps(listed))}"' if self.validator == "ETag" else "Thu, 01 Jan 2026 10:00:00 GMT"
         condition = {"ETag": "If-None-Match", "Last-Modified": "If-Modified-Since"}.get(self.validator, "")
         sent = request.headers.get(condition)
         self.asked.append(sent)
@@ -43,7 +43,8 @@ def test_a_page_that_has_not_changed_is_not_taken_again(serve: Serve, validator:
     api = Api(validator=validator)
     reader = reader_of(serve(api), pagination={"kind": "page"})
     assert (read_ids(reader), read_ids(reader)) == (IDS, [])
-    assert (None in api.asked[4:]) == (not validator)
+    assert (None in api.asked[4:7]) == (not validator)
+    assert api.asked[7] is None, "the last page, which is empty, is asked for without conditions"
     api.pages[1][0:1] = [{"decision_id": "new"}]
     if validator != "Last-Modified":
         assert read_ids(reader)[0] == "new"
@@ -59,7 +60,9 @@ def test_a_source_that_says_304_wrongly_is_believed_for_a_day(serve: Serve) -> N
 
 
 def test_a_304_that_nothing_asked_for_is_a_fault(serve: Serve) -> None:
-    assert "redirects" in reader_of(serve(lambda _: Reply(b"", status=304))).fault().sentence
+    reader = reader_of(serve(lambda _: Reply(b"", status=304)))
+    assert "not changed (HTTP 304), although the request had no conditions" in reader.fault().sentence
+    assert (reader.failed.name, "If-None-Match" in reader.failed.fix) == ("listed", True)
 
 
 def test_other_settings_make_every_page_a_new_one(serve: Serve) -> None:
