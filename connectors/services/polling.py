@@ -13,7 +13,7 @@ from typing import Any
 
 import structlog
 from django.db import DatabaseError, transaction
-from django.db.models import Case, F, Value, When
+from django.db.models import Case, F, QuerySet, Value, When
 from django.utils import timezone
 
 from config import leases
@@ -44,6 +44,8 @@ _LOOK_SECONDS = 5
 """Between two looks for a connector that waits."""
 _BACKLOG_PAUSE = timedelta(seconds=30)
 _ENOUGH_BAD = "1,000 items wait in quarantine, which is as many as are kept."
+_MAX_IDLE_POLLS = 10
+"""In a row, without an end of the source and without anything new; after them polls follow the schedule again."""
 _MOST_RUNS = 100
 """Of a connector; older ones are forgotten."""
 _RUN_FIELDS = ("finished_at", "outcome", "seen", "new", "repeated", "quarantined", "cause", "detail", "fix")
@@ -144,10 +146,20 @@ class _Polling:
         if is_full:
             self.fail(failures.stopping(_ENOUGH_BAD, _MEND_BAD))
         elif time.monotonic() >= self.ends:  # a kind ends by itself, too, when its time is over
-            self._finish(PollRun.Outcome.MORE, next_poll_at=timezone.now())
+            self._finish(PollRun.Outcome.MORE, next_poll_at=self._continues_at())
         else:
             later = schedule.next_slot(self.connector)
             self._finish(PollRun.Outcome.FINISHED, next_poll_at=later, caught_up_at=self.run.started_at)
+
+    def _continues_at(self) -> datetime:
+        """Return when to go on with an unfinished pass: at once, or at the next slot if nothing new comes any more.
+
+        A source whose pages have no end, each with another address, would be asked without a pause for ever.
+        """
+        earlier = self._runs().exclude(pk=self.run.pk).order_by("-pk")[:_MAX_IDLE_POLLS]
+        is_idle = [run.outcome == PollRun.Outcome.MORE and not (run.new or run.quarantined) for run in earlier]
+        has_news = self.run.new or self.run.quarantined or len(is_idle) < _MAX_IDLE_POLLS or not all(is_idle)
+        return timezone.now() if has_news else schedule.next_slot(self.connector)
 
     def _read(self, seconds: float) -> bool:
         """Returns whether the quarantine is full."""
@@ -244,13 +256,16 @@ class _Polling:
         """Note how the run ended, in the transaction that lets go of the connector; it may be deleted with that."""
         run = self.run
         run.outcome, run.finished_at = outcome, timezone.now()
-        runs = PollRun.objects.for_organization(self.connector.organization_id).filter(connector=self.connector)
+        runs = self._runs()
         runs.filter(pk=run.pk).update(**{name: getattr(run, name) for name in _RUN_FIELDS})
         if run.pk % 20 == 0:  # now and then is enough
             kept = list(runs.order_by("-pk").values_list("pk", flat=True)[:_MOST_RUNS])
             runs.filter(pk__lt=kept[-1] if kept else 0).delete()
             if outcome == PollRun.Outcome.FINISHED:
                 ledger.forget_gone(self.connector)
+
+    def _runs(self) -> QuerySet[PollRun]:
+        return PollRun.objects.for_organization(self.connector.organization_id).filter(connector=self.connector)
 
     def _keep(self, batch: Batch, taken: Intake) -> None:
         """Note that a batch is in custody: the cursor, what was read, what is in quarantine and the counts."""

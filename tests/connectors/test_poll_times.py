@@ -35,6 +35,23 @@ def test_a_request_that_is_cut_off_because_the_time_is_over_is_no_failure(connec
     assert row.next_poll_at <= timezone.now()
 
 
+def test_a_source_without_an_end_is_polled_by_its_schedule_while_nothing_new_comes(connector, feed):
+    def poll(*records):
+        feed.add(*records)
+        Connector.objects.update(next_poll_at=timezone.now())
+        services.poll(claims.claim()[0], 0)
+        assert last_run().outcome == "more"
+        return stored(connector).next_poll_at <= timezone.now()
+
+    known = loans(2)
+    assert poll(*known)
+    assert all(poll(*known) for _ in range(polling._MAX_IDLE_POLLS))
+    assert not poll(*known)
+    assert not poll(*known)
+    assert poll(*loans(2, start=2))
+    assert poll(*known)
+
+
 def test_a_source_that_gives_nothing_in_all_of_the_time_has_failed(connector, feed):
     feed.add(*loans(6))
     feed.before = lambda number: cut_off(1)
