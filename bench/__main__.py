@@ -1,7 +1,7 @@
-"""`make bench` measures every part, `make bench PART=ingest` one: each in a process and a database of its own.
+"""Benchmarks: `make bench` measures every part, `make bench PART=ingest` one. Each part has a process and a database.
 
-The figures are printed beside their goals, and beside those that were kept in `bench/results/`, which they replace.
-DRS_BENCH_SMOKE=1 runs everything as briefly as possible and keeps nothing.
+A run prints the figures with their goals and with the last results from `bench/results/`, which it replaces.
+DRS_BENCH_SMOKE=1 runs everything as briefly as possible and stores no results.
 """
 
 import inspect
@@ -41,11 +41,11 @@ def main(*parts: str) -> None:
 
 
 def measure(part: str) -> None:
-    """A part is a module with a function `measure`, which takes what it needs by name, and yields figures."""
+    """Run a part: a module with a function `measure`, which takes its arguments by name and yields figures."""
     with tempfile.TemporaryDirectory(prefix="drs-bench-") as directory, _database(part, directory) as database:
         os.environ |= {"DATABASE_URL": database, "DATA_DIR": directory, "DJANGO_SETTINGS_MODULE": "config.settings"}
         django.setup()
-        from bench.rounds import SMOKE  # what follows imports models, which need Django set up
+        from bench.rounds import SMOKE  # these modules import models, which need Django set up
         from bench.subject import Subject
 
         subject = Subject.create(Path(directory))
@@ -57,7 +57,7 @@ def measure(part: str) -> None:
 
 @contextmanager
 def _database(part: str, directory: str) -> Iterator[str]:
-    """The URL of an empty database."""
+    """Yield the URL of an empty database."""
     if part in _ON_SQLITE:
         yield f"sqlite:///{directory}/db.sqlite3"
         return

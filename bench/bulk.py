@@ -1,5 +1,5 @@
-"""Records in bulk, over HTTP and with `manage.py ingest`, beside pgbench running the same SQL with as many records a
-transaction, and beside what PyPI has for keeping records of events."""
+"""Records in bulk, over HTTP and with `manage.py ingest`, compared with pgbench running the same SQL with as many
+records a transaction, and with PyPI packages that store events."""
 
 import subprocess
 import sys
@@ -50,7 +50,7 @@ def measure(subject: Subject, directory: Path, database: str) -> Iterator[Figure
     yield middle(f"{command}: records", rates["command"], "/s")
     for name in (name for name in results if name != "command"):
         yield middle(f"{name}: records", rates[name], "/s", reference=True)
-    # One process with one connection is beside one client, and one process.
+    # The command is one process with one connection, so compare it with one client and one process.
     for shown, ours, others in (
         (http, rates["http"], ("pgbench", *_CHAINS, "eventsourcing")),
         (command, rates["command"], ("pgbench, 1 client", *_CHAINS, "eventsourcing, 1 process")),
@@ -68,16 +68,16 @@ def _upload(server: WebServer, subject: Subject, number: int) -> Run:
 
 
 def _command(subject: Subject, directory: Path, number: int) -> float:
-    """Records a second, without the time that the command takes for none."""
+    """Return records a second, without the time that the command takes for an empty file."""
     file, rows = directory / "records.ndjson", Entry.objects.count()
     file.write_bytes(b"")
     to_start = _seconds(file)
     lines = (subject.record.replace(PLACEHOLDER.encode(), f"file-{number}-{n}".encode()) for n in range(FROM_A_FILE))
     file.write_bytes(b"\n".join(lines))
-    taken = _seconds(file) - to_start
+    seconds = _seconds(file) - to_start
     if Entry.objects.count() - rows != FROM_A_FILE:
         raise SystemExit(f"Not all of {FROM_A_FILE} records were taken from the file.")
-    return FROM_A_FILE / taken
+    return FROM_A_FILE / seconds
 
 
 def _seconds(file: Path) -> float:
@@ -97,7 +97,7 @@ def _database_of_others(database: str) -> str:
 
 
 def _other(database: str, subject: Subject, module: str, how: str, number: int) -> float:
-    """Records a second of another package, once its rows are counted."""
+    """Return the records a second of another package, after counting its rows."""
     before = _rows_of_others(database)
     command = [PEER_PYTHON, "-m", f"bench.peers.{module}", database, subject.file, SECONDS, CHUNK, how]
     done = subprocess.run([*map(str, command)], stdout=subprocess.PIPE, text=True, check=True)

@@ -1,5 +1,5 @@
-"""Ingest into a bucket, beside ingest of the same records into the database and beside the puts that the bucket's
-emulator takes from as many clients. All of it runs on one computer, the emulator too: it takes CPU time from ingest."""
+"""Ingest into a bucket, compared with ingest into the database and with the emulator's puts from as many clients. The
+emulator runs on the same computer, so it takes CPU time from ingest."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -20,9 +20,9 @@ from tests.support.aws_server import REGION, ROOT, AwsServer, aws_server
 CLIENTS = 32
 BULK_CLIENTS, BULK_UPLOADS = 2, 1
 PARALLEL_PUTS = 16
-"""Of these uploads together."""
-LEAST_SHARE = 0.5
-"""Of the bucket's throughput in the database's."""
+"""Parallel puts of these uploads together."""
+MIN_SHARE = 0.5
+"""Share of the database's throughput that the bucket has to reach."""
 
 
 def measure(subject: Subject, directory: Path) -> Iterator[Figure]:
@@ -31,8 +31,8 @@ def measure(subject: Subject, directory: Path) -> Iterator[Figure]:
         with WebServer() as server:
             singly = partial(load.singles, server.port, clients=CLIENTS, seconds=SECONDS)
             upload = partial(load.batches, server.port, clients=BULK_CLIENTS, uploads=BULK_UPLOADS)
-            for each in subjects.values():
-                load.singles(server.port, each, run="warm-clouds", clients=8, seconds=2)
+            for sender in subjects.values():
+                load.singles(server.port, sender, run="warm-clouds", clients=8, seconds=2)
             put = partial(puts.run, emulator, "records", bytes(subject.rows.sealed.body), directory, seconds=SECONDS)
             for what, send, clients in (
                 (f"single records, {CLIENTS} clients", singly, CLIENTS),
@@ -55,7 +55,7 @@ def _figures(what: str, results: dict[str, list]) -> Iterator[Figure]:
     yield middle(f"{what}: records into the bucket", rates["bucket"], "/s")
     yield middle(f"{what}: records into the database", rates["database"], "/s", reference=True)
     yield middle(f"{what}: puts of the emulator alone", rates["emulator"], "/s", reference=True)
-    yield ratio(f"{what}: share of the database", rates["bucket"], rates["database"], at_least=LEAST_SHARE)
+    yield ratio(f"{what}: share of the database", rates["bucket"], rates["database"], at_least=MIN_SHARE)
     yield ratio(f"{what}: share of the emulator", rates["bucket"], rates["emulator"])
     yield middle(f"{what}: CPU, web", [run.web_microseconds for run in bucket], "µs")
     yield middle(f"{what}: CPU, PostgreSQL", [run.database_microseconds for run in bucket], "µs")
@@ -72,7 +72,7 @@ def _put(put: Callable[..., float], clients: int, number: int) -> float:
 
 
 def _subject_of(subject: Subject, emulator: AwsServer) -> Subject:
-    """The same records, sent by an organization whose storage is the emulator's bucket."""
+    """Return the same record, sent by an organization that stores in the emulator's bucket."""
     settings.ALLOWED_PRIVATE_HOSTS = ["localhost"]
     os.environ |= {"ALLOWED_PRIVATE_HOSTS": "localhost", "DRS_SECRET_BENCH": ROOT}
     emulator.client("s3").create_bucket(Bucket="records")

@@ -1,5 +1,5 @@
-"""Connectors: how fast 10,000 that are due are claimed, by several workers at once; and a poll, beside bulk ingest of
-the same records."""
+"""Connectors: claims of 10,000 due connectors by several workers at once, and a poll compared with bulk ingest of the
+same records."""
 
 import multiprocessing
 import os
@@ -28,10 +28,10 @@ from decisions.services import ingest_lines
 CONNECTORS, WORKERS = sized(10_000), 4
 ORGANIZATIONS = sized(1000)
 MIN_CLAIMS, MIN_CLAIMS_OF_MANY = 2000, 50
-"""A second. Of many organizations, each claim commits a single connector, as does each step of its poll."""
+"""Claims a second. With many organizations, each claim commits a single connector, as does each step of its poll."""
 RECORDS = sized(5000)
-LEAST_SHARE = 0.8
-"""Of a poll's throughput in that of bulk ingest."""
+MIN_SHARE = 0.8
+"""Share of the throughput of bulk ingest that a poll has to reach."""
 
 
 def measure() -> Iterator[Figure]:
@@ -47,11 +47,11 @@ def measure() -> Iterator[Figure]:
         rates = interleaved("Polls", contenders)
     yield middle("records, polled", rates["polled"], "/s")
     yield middle("records, bulk ingest", rates["bulk"], "/s", reference=True)
-    yield ratio("polled, share of bulk", rates["polled"], rates["bulk"], at_least=LEAST_SHARE)
+    yield ratio("polled, share of bulk", rates["polled"], rates["bulk"], at_least=MIN_SHARE)
 
 
 def _claims(organizations: list[Organization]) -> float:
-    """Claims a second. Each worker notes what it got, and nobody may have got the same."""
+    """Return claims a second, after checking that each connector was claimed by one worker."""
     Connector.objects.bulk_create(
         Connector(
             organization=organizations[n % len(organizations)],
@@ -64,15 +64,15 @@ def _claims(organizations: list[Organization]) -> float:
     )
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE connectors_connector")
-    connection.close()  # what is forked has one of its own
+    connection.close()  # each fork opens its own connection
     forks = multiprocessing.get_context("fork")
-    ready, found = forks.Barrier(WORKERS + 1), forks.Queue()
-    workers = [forks.Process(target=_claim_all, args=(ready, found)) for _ in range(WORKERS)]
+    ready, results = forks.Barrier(WORKERS + 1), forks.Queue()
+    workers = [forks.Process(target=_claim_all, args=(ready, results)) for _ in range(WORKERS)]
     for worker in workers:
         worker.start()
     ready.wait()
     started = time.perf_counter()
-    claimed = Counter(pk for _ in workers for pk in found.get())
+    claimed = Counter(pk for _ in workers for pk in results.get())
     seconds = time.perf_counter() - started
     for worker in workers:
         worker.join()
@@ -82,22 +82,22 @@ def _claims(organizations: list[Organization]) -> float:
     return CONNECTORS / seconds
 
 
-def _claim_all(ready: Any, found: Any) -> None:
+def _claim_all(ready: Any, results: Any) -> None:
     connection.ensure_connection()
     ready.wait()
     claimed: list[int] = []
     while page := claims.claim():
         claimed += [connector.pk for connector in page]
-    found.put(claimed)
+    results.put(claimed)
 
 
 def _poll(organization: Organization, directory: Path, number: int) -> float:
-    """Records a second of a poll."""
+    """Return the records a second of a poll."""
     name = f"round-{number}"
     folder = directory / name
     folder.mkdir()
     (folder / "records.ndjson").write_bytes(b"\n".join(_records(f"polled-{name}")))
-    os.utime(folder / "records.ndjson", (0, 0))  # else it may be in the middle of being written
+    os.utime(folder / "records.ndjson", (0, 0))  # a fresh file might be half written, so the poll would skip it
     create_connector(
         caller=callers.command_line(organization.pk),
         kind="directory",
@@ -114,7 +114,7 @@ def _poll(organization: Organization, directory: Path, number: int) -> float:
 
 
 def _bulk(organization: Organization, number: int) -> float:
-    """Records a second of bulk ingest."""
+    """Return the records a second of bulk ingest."""
     lines, shell = _records(f"bulk-{number}"), callers.command_line(organization.pk)
     return _rate(lambda: list(ingest_lines(caller=shell, lines=lines, source="bench")))
 

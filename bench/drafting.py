@@ -1,7 +1,6 @@
-"""Drafting a notice with its checklist, beside reading its record from the vault; many drafts, one after another; and
-their letters on paper.
+"""Drafting a notice with its checklist, reading its record from the vault, storing drafts, and rendering letters.
 
-Every measurement draws its records from the same 1,000, of 4 KB and 106 fields each, so that none is read twice warm.
+Each measurement runs once over the same 1,000 records, of 4 KB and 106 fields each, so that none is read twice warm.
 """
 
 import statistics
@@ -24,12 +23,12 @@ from notices.packs import packs
 from notices.phrasebook import Phrasebook
 from notices.record_paths import Facts
 
-RECORDS, LETTERS = sized(1000), sized(100, least=5)
+RECORDS, LETTERS = sized(1000), sized(100, minimum=5)
 LIMIT_MILLISECONDS = 30
 
 
 def measure() -> Iterator[Figure]:
-    """Take the records, and time each part on all of them."""
+    """Ingest the records, and time each step on all of them."""
     organization = Organization.objects.get()
     lines = [record().replace(PLACEHOLDER.encode(), f"draft-{n}".encode()) for n in range(RECORDS)]
     shell = callers.command_line(organization.id)
@@ -69,22 +68,22 @@ def measure() -> Iterator[Figure]:
     def store(decision: Decision) -> None:
         drafts.append(services.draft(decision=decision, pack=pack, recipient={}, caller=shell))
 
-    yield from _times("read a record from the vault", read, [(each,) for each in decisions])
+    yield from _times("read a record from the vault", read, [(decision,) for decision in decisions])
     yield from _times("draft and check it", write, list(zip(decisions, facts, strict=True)))
-    yield from _times("all of it, stored", store, [(each,) for each in decisions], at_most=LIMIT_MILLISECONDS)
+    yield from _times("all of it, stored", store, [(decision,) for decision in decisions], at_most=LIMIT_MILLISECONDS)
     yield from _times(
         "a letter as PDF",
         lambda notice: letters.render_pdf(selectors.letter(notice), "a4"),
-        [(each,) for each in drafts[:LETTERS]],
+        [(notice,) for notice in drafts[:LETTERS]],
     )
 
 
 def _times(name: str, do: Callable[..., Any], arguments: list[tuple[Any, ...]], **goal: float) -> Iterator[Figure]:
-    taken = []
-    for each in arguments:
+    milliseconds = []
+    for call in arguments:
         begun = time.perf_counter()
-        do(*each)
-        taken.append((time.perf_counter() - begun) * 1000)
-    yield Figure(f"{name}: median", statistics.median(taken), "ms", **goal)
-    yield Figure(f"{name}: p99", percentile(taken, 0.99), "ms")
-    yield Figure(f"{name}: items", 1000 * len(taken) / sum(taken), "/s")
+        do(*call)
+        milliseconds.append((time.perf_counter() - begun) * 1000)
+    yield Figure(f"{name}: median", statistics.median(milliseconds), "ms", **goal)
+    yield Figure(f"{name}: p99", percentile(milliseconds, 0.99), "ms")
+    yield Figure(f"{name}: items", 1000 * len(milliseconds) / sum(milliseconds), "/s")

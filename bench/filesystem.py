@@ -1,4 +1,4 @@
-"""Records into the filesystem vault, beside the same records into the database's own, at the same server."""
+"""Records into the filesystem vault, compared with the same records into the database vault, on the same server."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -12,7 +12,7 @@ from bench.subject import Subject
 
 CLIENTS = (8, 32)
 BULK_CLIENTS, BULK_UPLOADS = 4, 1
-LEAST_SHARE = 0.7
+MIN_SHARE = 0.7
 
 
 def measure(subject: Subject, directory: Path) -> Iterator[Figure]:
@@ -30,7 +30,7 @@ def measure(subject: Subject, directory: Path) -> Iterator[Figure]:
         rates = [run.rate for run in filesystem], [run.rate for run in database]
         yield middle(f"{what}: records, filesystem", rates[0], "/s")
         yield middle(f"{what}: records, database", rates[1], "/s", reference=True)
-        yield ratio(f"{what}: share of the database vault", *rates, at_least=LEAST_SHARE)
+        yield ratio(f"{what}: share of the database vault", *rates, at_least=MIN_SHARE)
         if all(run.p99_milliseconds for run in filesystem):
             yield middle(f"{what}: p99, filesystem", [run.p99_milliseconds for run in filesystem], "ms")
         yield middle(f"{what}: CPU, both, filesystem", [run.microseconds for run in filesystem], "µs")

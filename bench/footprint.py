@@ -1,4 +1,4 @@
-"""What the service takes: the memory of each of its processes, at rest and after a load, and the bytes of a record."""
+"""The footprint: the memory of each process, at rest and after a load, and the bytes of a record."""
 
 import signal
 import subprocess
@@ -26,18 +26,18 @@ _NAMES = {
     "--hostname poller@": "poller",
     " beat": "clock",
 }
-"""The parts of `manage.py serve` by what their command lines hold."""
+"""The parts of `manage.py serve`, by a text in their command lines."""
 _SIZE = """
     SELECT sum(pg_total_relation_size(relation)), sum(pg_indexes_size(relation))
     FROM (SELECT %s::regclass AS relation UNION SELECT relid FROM pg_partition_tree(%s)) AS parts
 """
 _STARTED_SECONDS = 10
-"""By then Celery's processes have loaded everything."""
+"""Time for Celery's processes to load everything."""
 
 
 def measure(subject: Subject, directory: Path) -> Iterator[Figure]:
     with _service() as (pid, port):
-        load.singles(port, subject, run="first", clients=16, seconds=1)  # each web process has answered
+        load.singles(port, subject, run="first", clients=16, seconds=1)  # so that each web process has answered
         time.sleep(_STARTED_SECONDS)
         resting = _memory(pid)
         for number in range(3):
@@ -60,7 +60,7 @@ def measure(subject: Subject, directory: Path) -> Iterator[Figure]:
 
 @contextmanager
 def _service() -> Iterator[tuple[int, int]]:
-    """All of `manage.py serve`: its process id and its port."""
+    """Run `manage.py serve`, and yield its process id and its port."""
     port = free_port()
     command = [sys.executable, "manage.py", "serve", "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
@@ -73,28 +73,28 @@ def _service() -> Iterator[tuple[int, int]]:
 
 
 def _memory(service: int) -> dict[str, float]:
-    """MiB of each process, what it shares with others counted in parts; of the web's workers the mean."""
+    """Return the MiB of each process, with shared memory divided among its users; for the web's workers, the mean."""
     parents = _parents()
-    found = {"supervisor": _mebibytes(service)}
+    memory = {"supervisor": _mebibytes(service)}
     for part in (pid for pid, parent in parents.items() if parent == service):
         name = next(name for words, name in _NAMES.items() if words in _command(part))
         below = [pid for pid, parent in parents.items() if parent == part and "resource_tracker" not in _command(pid)]
         workers = [_mebibytes(pid) for pid in below]
-        found[name] = _mebibytes(part)
+        memory[name] = _mebibytes(part)
         if workers:
-            found[f"{name}, each of {len(workers)} below"] = mean(workers)
-    return found
+            memory[f"{name}, each of {len(workers)} below"] = mean(workers)
+    return memory
 
 
 def _parents() -> dict[int, int]:
-    """The parent of every process."""
-    found = {}
+    """Return the parent of every process."""
+    parents = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            found[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
-        except OSError:  # the process ended meanwhile
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+        except OSError:  # the process has ended
             continue
-    return found
+    return parents
 
 
 def _command(pid: int) -> str:

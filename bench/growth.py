@@ -1,7 +1,7 @@
-"""What a request takes with a million decisions, beside the same with ten thousand.
+"""The time of a request with a million decisions, compared with ten thousand.
 
-Both sizes are databases of one PostgreSQL, the larger a copy of the smaller that was filled up, with a web server each;
-they are asked in turn.
+Each size is a database of the same PostgreSQL with its own web server. The larger is a filled-up copy of the smaller.
+Requests alternate between the two.
 """
 
 import random
@@ -13,7 +13,7 @@ from django.db import connection
 
 from accounts.models import Organization
 from bench.growth_rows import fill
-from bench.pages import Asker, percentile, signed_in
+from bench.pages import TimedClient, percentile, signed_in
 from bench.report import Figure
 from bench.rounds import sized
 from bench.server import WebServer
@@ -21,12 +21,12 @@ from bench.subject import OWNER, PLACEHOLDER, Subject
 from config.progress import progress
 
 SMALL, LARGE = sized(10_000), sized(1_000_000)
-DECISIONS_A_NOTICE, MOST_NOTICES = 20, 50_000
-CALLS, PAGES = sized(1000), sized(300, least=30)
-MOST_GROWTH, MOST_MILLISECONDS = 1.15, 60
+DECISIONS_A_NOTICE, MAX_NOTICES = 20, 50_000
+CALLS, PAGES = sized(1000), sized(300, minimum=30)
+MAX_GROWTH, MAX_MILLISECONDS = 1.15, 60
 
 Path = Callable[[int, int], str]
-"""Of the nth request, where there are so many decisions."""
+"""The path of the nth request, given the number of decisions."""
 
 
 def measure(subject: Subject, database: str) -> Iterator[Figure]:
@@ -38,37 +38,37 @@ def beside_small(subject: Subject, database: str, large: int) -> Iterator[Figure
     databases = _filled(database, large)
     with ExitStack() as stack:
         ports = {size: stack.enter_context(WebServer(DATABASE_URL=url)).port for size, url in sorted(databases.items())}
-        calls = {size: Asker(port, token) for size, port in ports.items()}
-        pages = {size: Asker(port, cookie) for size, port in ports.items()}
+        calls = {size: TimedClient(port, token) for size, port in ports.items()}
+        pages = {size: TimedClient(port, cookie) for size, port in ports.items()}
         yield from _figures("ingest", _ingest(calls, subject))
         for name, path in _calls().items():
             yield from _figures(name, _times(name, calls, path, CALLS))
         for name, path in _pages().items():
-            yield from _figures(name, _times(name, pages, path, PAGES), first_byte=MOST_MILLISECONDS)
+            yield from _figures(name, _times(name, pages, path, PAGES), first_byte=MAX_MILLISECONDS)
 
 
 def _filled(database: str, large: int) -> dict[int, str]:
-    """The URL of the database of each size."""
+    """Fill a database of each size, and return their URLs."""
     organization, other = Organization.objects.get(), database + "_large"
     fill(organization, decisions=SMALL, notices=SMALL // DECISIONS_A_NOTICE)
     _settle()
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_database()")
         (name,) = cursor.fetchone()
-    connection.close()  # a database is copied while nobody uses it
+    connection.close()  # PostgreSQL copies a database only while it has no connection
     connection.settings_dict["NAME"] = "postgres"
     with connection.cursor() as cursor:
         cursor.execute(f'CREATE DATABASE "{name}_large" TEMPLATE "{name}"')
     connection.close()
     connection.settings_dict["NAME"] = f"{name}_large"
     more = large - SMALL
-    fill(organization, decisions=more, notices=min(more // DECISIONS_A_NOTICE, MOST_NOTICES))
+    fill(organization, decisions=more, notices=min(more // DECISIONS_A_NOTICE, MAX_NOTICES))
     _settle()
     return {SMALL: database, large: other}
 
 
 def _settle() -> None:
-    """What the database would do in the background while it is measured."""
+    """Run the database's background work now, not during the measurement."""
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
         cursor.execute("CHECKPOINT")
@@ -95,37 +95,37 @@ def _pages() -> dict[str, Path]:
 
 
 def _decision_id(size: int) -> str:
-    """One of those that `fill` makes, anywhere among them."""
+    """Return the id of a random decision that `fill` made."""
     number = random.randrange(1, size)
     return f"{('loan', 'claim', 'application')[number % 3]}-{number}"
 
 
-def _ingest(askers: Mapping[int, Asker], subject: Subject) -> dict[int, list[float]]:
-    taken: dict[int, list[float]] = {size: [] for size in askers}
+def _ingest(clients: Mapping[int, TimedClient], subject: Subject) -> dict[int, list[float]]:
+    times: dict[int, list[float]] = {size: [] for size in clients}
     for number in range(CALLS):
         body = subject.record.replace(PLACEHOLDER.encode(), f"grown-{number}".encode())
-        for size in random.sample(list(askers), len(askers)):
-            taken[size].append(askers[size].milliseconds("/v1/ingest/srf", body))
-    return taken
+        for size in random.sample(list(clients), len(clients)):
+            times[size].append(clients[size].milliseconds("/v1/ingest/srf", body))
+    return times
 
 
-def _times(name: str, askers: Mapping[int, Asker], path: Path, requests: int) -> dict[int, list[float]]:
-    taken: dict[int, list[float]] = {size: [] for size in askers}
-    for size, asker in askers.items():
-        asker.warm(path(0, size))
+def _times(name: str, clients: Mapping[int, TimedClient], path: Path, requests: int) -> dict[int, list[float]]:
+    times: dict[int, list[float]] = {size: [] for size in clients}
+    for size, client in clients.items():
+        client.warm(path(0, size))
     with progress(name, requests) as advance:
         for number in range(requests):
-            for size in random.sample(list(askers), len(askers)):
-                taken[size].append(askers[size].milliseconds(path(number, size)))
+            for size in random.sample(list(clients), len(clients)):
+                times[size].append(clients[size].milliseconds(path(number, size)))
             advance(1)
-    return taken
+    return times
 
 
-def _figures(name: str, taken: dict[int, list[float]], first_byte: float | None = None) -> Iterator[Figure]:
-    small, large = (taken[size] for size in sorted(taken))
-    many = f"{max(taken):,}"
+def _figures(name: str, times: dict[int, list[float]], first_byte: float | None = None) -> Iterator[Figure]:
+    small, large = (times[size] for size in sorted(times))
+    many = f"{max(times):,}"
     yield Figure(f"{name}: at {many}", statistics.median(large), "ms", at_most=first_byte)
     yield Figure(f"{name}: at {many}, p99", percentile(large, 0.99), "ms")
-    half, last = statistics.median(large) / statistics.median(small), percentile(large, 0.99) / percentile(small, 0.99)
-    yield Figure(f"{name}: beside {min(taken):,}", half, at_most=MOST_GROWTH)
-    yield Figure(f"{name}: beside {min(taken):,}, p99", last, at_most=MOST_GROWTH)
+    median, p99 = statistics.median(large) / statistics.median(small), percentile(large, 0.99) / percentile(small, 0.99)
+    yield Figure(f"{name}: beside {min(times):,}", median, at_most=MAX_GROWTH)
+    yield Figure(f"{name}: beside {min(times):,}, p99", p99, at_most=MAX_GROWTH)

@@ -1,4 +1,4 @@
-"""The same as `growth` with five million decisions: of notices there are no more, and the disk needs 20 GB."""
+"""The same as `growth` with five million decisions and the same number of notices. It needs 20 GB of disk."""
 
 from collections.abc import Iterator
 

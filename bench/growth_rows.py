@@ -1,8 +1,8 @@
-"""Rows as an organization of a given size has them. They are made as rows: what lists show is not sealed.
+"""Rows of an organization of a given size, written to the tables without sealing a record.
 
     notice = fill(organization, decisions=1_000_000, notices=50_000)
 
-A second call adds to the first, so one organization can be measured at several sizes.
+A second call adds rows, so one organization can be measured at several sizes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,22 +33,22 @@ _YEAR = timedelta(days=365)
 _CHUNK, _BATCH = 20_000, 2_000
 _STATES = ("draft", "draft", "draft", "in_review", "in_review", "approved", *["delivered"] * 13, "withdrawn")
 _OFTEN, _SELDOM = 20, 5_000
-"""One decision in 20 is a reconsideration. One in 5,000 has an action, a system and a source that few have."""
+"""One decision in 20 is a reconsideration. One in 5,000 has a rare action, system and source."""
 
 
 def fill(organization: Organization, *, decisions: int, notices: int) -> Notice:
-    """Add decisions of the past year, evenly, with all that belongs to them; then let the database count anew.
+    """Add decisions, evenly over the past year, with their related rows; then update the database's statistics.
 
-    A decision has its rows of custody, whose sealed object is empty. One in twenty reconsiders another; actions,
-    systems, sources and subjects differ. Notices stand in every state, mostly delivered, and some of the delivered
-    have led to a request for review. There are three audit events for a notice.
+    A decision has its custody rows, with an empty sealed object. One in twenty reconsiders another. Actions, systems,
+    sources and subjects differ. There are notices in every state, most of them delivered, and some of the delivered
+    have a request for review. There are three audit events for each notice.
 
     Args:
-        organization: one with a member.
-        notices: no more than two for three decisions.
+        organization: must have a member.
+        notices: at most two for three decisions.
 
     Returns:
-        A notice about a decision that is really in custody, for what opens records.
+        A notice about a decision that is in custody, for pages that open records.
     """
     real = _real_notice(organization)
     begun = Decision.with_disposed.for_organization(organization).count()
@@ -56,15 +56,15 @@ def fill(organization: Organization, *, decisions: int, notices: int) -> Notice:
     with transaction.atomic(), progress("rows", decisions) as advance:
         for first in range(0, decisions, _CHUNK):
             numbers = range(first, min(first + _CHUNK, decisions))
-            made = [_decision(real.decision, keys, begun + n, now - _YEAR * (1 - n / decisions)) for n in numbers]
-            _reconsider(made)
-            _copy([each.record for each in made])
-            _copy([SealedObject(key=object_key(organization.pk, each.pk), body=b"") for each in made])
-            for some in (False, True):  # what is reconsidered goes first
-                _copy([each for each in made if bool(each.first_id) == some])
-            firsts = [each for each in made if not each.first_id]
-            about += firsts[: notices * (first + len(made)) // decisions - len(about)]
-            advance(len(made))
+            rows = [_decision(real.decision, keys, begun + n, now - _YEAR * (1 - n / decisions)) for n in numbers]
+            _reconsider(rows)
+            _copy([row.record for row in rows])
+            _copy([SealedObject(key=object_key(organization.pk, row.pk), body=b"") for row in rows])
+            for is_review in (False, True):  # reconsiderations refer to decisions, so decisions go first
+                _copy([row for row in rows if bool(row.first_id) == is_review])
+            firsts = [row for row in rows if not row.first_id]
+            about += firsts[: notices * (first + len(rows)) // decisions - len(about)]
+            advance(len(rows))
         _add_notices(real, about)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE" if connection.vendor == "sqlite" or connection.in_atomic_block else "VACUUM ANALYZE")
@@ -83,7 +83,7 @@ def _real_notice(organization: Organization) -> Notice:
 
 def _decision(like: Decision, keys: Keyring, number: int, received_at: datetime) -> Decision:
     decision_id = f"{('loan', 'claim', 'application')[number % 3]}-{number}"
-    record_id = sealing.record_id(sealing.reference(keys, decision_id))  # by which it is found
+    record_id = sealing.record_id(sealing.reference(keys, decision_id))  # so that a request by decision id finds it
     entry = Entry(
         record_id=record_id, organization_id=like.organization_id, kind=records.KIND, received_at=received_at,
         target_id=like.record.target_id, state=like.record.state, key_id=like.record.key_id,
@@ -101,10 +101,10 @@ def _decision(like: Decision, keys: Keyring, number: int, received_at: datetime)
     )  # fmt: skip
 
 
-def _reconsider(made: Sequence[Decision]) -> None:
-    for number in range(_OFTEN - 1, len(made), _OFTEN):
-        row = made[number]
-        row.first = row.reconsiders = made[number - 5]
+def _reconsider(rows: Sequence[Decision]) -> None:
+    for number in range(_OFTEN - 1, len(rows), _OFTEN):
+        row = rows[number]
+        row.first = row.reconsiders = rows[number - 5]
         row.kind = row.record.kind = reviews.KIND
         overturned = number % 3 == 0
         row.review_outcome, row.action = ("overturned", "approved") if overturned else ("upheld", "")
@@ -124,44 +124,44 @@ def _add_notices(real: Notice, about: Sequence[Decision]) -> None:
         for n, (decision, state, pack) in enumerate(kinds)
     ]  # fmt: skip
     _create(rows)
-    said = {"content": revision.content, "cited": revision.cited, "author_kind": "system", "author_label": "bench"}
-    revisions = [NoticeRevision(notice=each, number=1, **said) for each in rows]
+    columns = {"content": revision.content, "cited": revision.cited, "author_kind": "system", "author_label": "bench"}
+    revisions = [NoticeRevision(notice=notice, number=1, **columns) for notice in rows]
     _create(revisions)
-    done = [each for each in revisions if each.notice.state in Notice.FINISHED]
+    done = [revision for revision in revisions if revision.notice.state in Notice.FINISHED]
     _create(Approval(notice=r.notice, revision=r, approver="a", authority="owner", basis="signed in") for r in done)
-    sent = [each for each in rows if each.state == Notice.State.DELIVERED]
+    sent = [notice for notice in rows if notice.state == Notice.State.DELIVERED]
     sending: dict[str, Any] = {"channel": "post", "recorded_by": "bench", "handled_at": now}
-    _create(Delivery(notice=each, delivered_at=each.decision.received_at, **sending) for each in sent)
+    _create(Delivery(notice=notice, delivered_at=notice.decision.received_at, **sending) for notice in sent)
     _create(
         ReviewRequest(
-            organization_id=real.organization_id, notice=each, message="Please look again.",
-            received_at=each.decision.received_at, due_at=now + timedelta(days=30), handled_at=now,
+            organization_id=real.organization_id, notice=notice, message="Please look again.",
+            received_at=notice.decision.received_at, due_at=now + timedelta(days=30), handled_at=now,
             closed_at=None if n % 100 == 0 else now, closed_because="" if n % 100 == 0 else "withdrawn",
         )
-        for n, each in enumerate(sent[::25])
+        for n, notice in enumerate(sent[::25])
     )  # fmt: skip
     _create(
         AuditEvent(
             organization_id=real.organization_id, verb=f"bench.{n % 30}", actor_kind="system", actor_label="bench",
-            object_kind="notice", object_id=str(each.pk),
+            object_kind="notice", object_id=str(notice.pk),
         )
-        for n, each in enumerate(rows * 3)
+        for n, notice in enumerate(rows * 3)
     )  # fmt: skip
 
 
 def _create(rows: Iterable[Model]) -> None:
-    """Rows of a table that gives them their ids."""
-    kept = list(rows)
-    if kept:
-        type(kept[0])._default_manager.bulk_create(kept, _BATCH)
+    """Insert rows into a table that assigns their ids."""
+    instances = list(rows)
+    if instances:
+        type(instances[0])._default_manager.bulk_create(instances, _BATCH)
 
 
 def _copy(rows: Sequence[Model]) -> None:
-    """Rows as they are, at five times the speed of `bulk_create`."""
+    """Insert rows with COPY, five times as fast as `bulk_create`."""
     if not rows:
         return
     table, fields = rows[0]._meta.db_table, rows[0]._meta.concrete_fields
-    columns, values = ", ".join(str(field.column) for field in fields), attrgetter(*(each.attname for each in fields))
+    columns, values = ", ".join(str(field.column) for field in fields), attrgetter(*(field.attname for field in fields))
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
             for row in rows:

@@ -1,4 +1,4 @@
--- Posts one record again and again, each time with a new decision id, under a key drawn at random.
+-- Posts the same record repeatedly, each time with a new decision id, under a random key.
 local count, thread_number = 0, 0
 local run, before, after
 local keys = {}

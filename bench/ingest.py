@@ -1,4 +1,4 @@
-"""Single records over HTTP, beside pgbench running the same SQL in the same database, and beside the same work in
+"""Single records over HTTP, compared with pgbench running the same SQL in the same database, and with the same work in
 another framework."""
 
 from collections.abc import Callable, Iterator
@@ -18,14 +18,14 @@ OF_PEER = {8: 0.9, 32: 1.0}
 OF_PLAIN = {8: 0.9, 32: 0.9}
 ORGANIZATIONS = 100
 OF_ONE_ORGANIZATION = {8: 0.85, 32: 0.85}
-"""The rate of many organizations beside that of one."""
-MOST_P99_MILLISECONDS = {32: 60}
-MOST_MICROSECONDS = {8: 850, 32: 850}
+"""The share of one organization's rate that many organizations have to reach."""
+MAX_P99_MILLISECONDS = {32: 60}
+MAX_MICROSECONDS = {8: 850, 32: 850}
 
 
 @dataclass(frozen=True)
 class Limit:
-    """A run of pgbench."""
+    """The result of a run of pgbench, which limits ours."""
 
     rate: float
     p99_milliseconds: float
@@ -77,14 +77,14 @@ def _figures(clients: int, results: dict[str, list]) -> Iterator[Figure]:
     yield ratio(f"{at}: escaped, share of plain", rates["escaped"], rates["plain"], at_least=OF_PLAIN.get(clients))
     at_least = OF_ONE_ORGANIZATION.get(clients)
     yield ratio(f"{at}: {ORGANIZATIONS} organizations, share of one", rates["many"], rates["plain"], at_least=at_least)
-    most = MOST_P99_MILLISECONDS.get(clients)
-    yield middle(f"{at}: p99", [run.p99_milliseconds for run in plain], "ms", at_most=most)
+    at_most = MAX_P99_MILLISECONDS.get(clients)
+    yield middle(f"{at}: p99", [run.p99_milliseconds for run in plain], "ms", at_most=at_most)
     yield middle(f"{at}: p99, FastAPI", [run.p99_milliseconds for run in fastapi], "ms", reference=True)
     yield middle(f"{at}: p99, pgbench", [run.p99_milliseconds for run in pgbench], "ms", reference=True)
     yield middle(f"{at}: CPU, web", [run.web_microseconds for run in plain], "µs")
     yield middle(f"{at}: CPU, PostgreSQL", [run.database_microseconds for run in plain], "µs")
-    most = MOST_MICROSECONDS.get(clients)
-    yield middle(f"{at}: CPU, both", [run.microseconds for run in plain], "µs", at_most=most)
+    at_most = MAX_MICROSECONDS.get(clients)
+    yield middle(f"{at}: CPU, both", [run.microseconds for run in plain], "µs", at_most=at_most)
     yield middle(f"{at}: CPU, both, escaped", [run.microseconds for run in results["escaped"]], "µs")
     costs = {name: [run.microseconds for run in results[name]] for name in ("plain", "many")}
     yield ratio(f"{at}: {ORGANIZATIONS} organizations, CPU of one", costs["many"], costs["plain"], at_most=1.2)

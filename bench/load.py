@@ -16,7 +16,7 @@ BATCH = 1000
 
 @dataclass
 class Load:
-    """What a run achieved: `stored` records were answered as created, `failed` answers were anything else."""
+    """The result of a run: `stored` records were answered as created, and `failed` counts all other answers."""
 
     stored: int
     failed: int
@@ -29,13 +29,13 @@ class Load:
 
 
 def singles(port: int, subject: Subject, *, run: str, clients: int, seconds: int) -> Load:
-    """POST /v1/ingest/srf from `clients` keep-alive connections, every record with an id of its own."""
+    """POST /v1/ingest/srf from `clients` keep-alive connections, each record with a new id."""
     command = ["wrk", "-t", min(clients, 2), "-c", clients, "-d", f"{seconds}s", "-s", SCRIPT]
     command += [f"http://127.0.0.1:{port}/v1/ingest/srf", "--", subject.token, run, subject.file]
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=True)
-    found = re.search(r"RESULT (\d+) (\d+) (\d+) (\d+) ([\d.]+)", done.stdout)
-    assert found, done.stdout + done.stderr
-    requests, microseconds, bad, errors, p99 = (float(part) for part in found.groups())
+    match = re.search(r"RESULT (\d+) (\d+) (\d+) (\d+) ([\d.]+)", done.stdout)
+    assert match, done.stdout + done.stderr
+    requests, microseconds, bad, errors, p99 = (float(part) for part in match.groups())
     return Load(int(requests - bad), int(bad + errors), microseconds / 1e6, p99 / 1000)
 
 
@@ -43,7 +43,7 @@ def batches(port: int, subject: Subject, *, run: str, clients: int, uploads: int
     """POST /v1/ingest/srf/batch: each client sends `uploads` uploads of 1,000 records."""
     bodies = [[_batch(subject.record, f"{run}-{client}-{n}") for n in range(uploads)] for client in range(clients)]
     outcomes: list[tuple[int, int]] = []
-    threads = [threading.Thread(target=_upload, args=(port, subject.token, each, outcomes)) for each in bodies]
+    threads = [threading.Thread(target=_upload, args=(port, subject.token, sent, outcomes)) for sent in bodies]
     started = time.perf_counter()
     for thread in threads:
         thread.start()

@@ -1,4 +1,4 @@
-"""Requests one after another, as a person or a program that waits sends them, and how long each takes."""
+"""Sequential requests, as a person or a waiting program sends them, and the time of each."""
 
 import http.client
 import time
@@ -10,27 +10,27 @@ from django.utils import timezone
 from accounts.models import Member, SignedInSession
 
 _WARM = 10
-"""The first of a page's requests compile its templates."""
+"""The first requests for a page compile its templates."""
 
 
-class Asker:
-    """A connection to a web server that is kept, with the headers of whoever asks."""
+class TimedClient:
+    """A keep-alive connection to a web server, with the headers of one caller."""
 
     def __init__(self, port: int, headers: Mapping[str, str]) -> None:
         self._server = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
         self._headers = dict(headers)
 
     def milliseconds(self, path: str, body: bytes | None = None) -> float:
-        """To the first byte of the answer, which must be no refusal."""
+        """Return the time to the first byte of the answer, which must be a success."""
         begun = time.perf_counter()
         headers = self._headers | ({"Content-Type": "application/json"} if body else {})
         self._server.request("POST" if body else "GET", path, body, headers)
         answer = self._server.getresponse()
-        taken = (time.perf_counter() - begun) * 1000
+        milliseconds = (time.perf_counter() - begun) * 1000
         answer.read()
         if answer.status not in (200, 201):
             raise SystemExit(f"{path} was answered with {answer.status}")
-        return taken
+        return milliseconds
 
     def warm(self, path: str) -> None:
         for _ in range(_WARM):
@@ -38,7 +38,7 @@ class Asker:
 
 
 def signed_in(email: str) -> dict[str, str]:
-    """The headers of a member's browser."""
+    """Return the headers of a member's browser."""
     client = Client()
     user = Member.objects.unscoped("an owner of one organization alone").get(user__email=email).user
     client.force_login(user)
@@ -47,5 +47,5 @@ def signed_in(email: str) -> dict[str, str]:
     return {"Cookie": f"sessionid={key}"}
 
 
-def percentile(taken: list[float], share: float) -> float:
-    return sorted(taken)[min(int(len(taken) * share), len(taken) - 1)]
+def percentile(values: list[float], share: float) -> float:
+    return sorted(values)[min(int(len(values) * share), len(values) - 1)]

@@ -1,5 +1,5 @@
-"""Hot tables in partitions beside whole ones: what ingest and the API's reads ask of the database, in databases that
-differ in nothing else."""
+"""Partitioned hot tables compared with whole tables: the queries of ingest and of the API's reads, in otherwise equal
+databases."""
 
 import time
 import uuid
@@ -27,17 +27,17 @@ from decisions.services import ingest_lines
 from decisions.services.records import CHUNK
 
 PARTS = (1, 4, 16)
-"""One is a whole table."""
+"""Numbers of partitions; one means a whole table."""
 ROWS, OPERATIONS, PAGE = 50_000, 800, 50
 REAL = "real-1"
-"""Of the one record whose id is computed from its decision id."""
+"""The decision id of the only record whose record id is derived from it."""
 
 _TICK = 0.01
-"""CPU seconds are counted in these."""
+"""The resolution of CPU seconds."""
 
 
 class Cost(NamedTuple):
-    """Of one operation: how many are done in a second, one after the other, and PostgreSQL's CPU time for each."""
+    """The cost of an operation: sequential operations a second, and PostgreSQL's CPU time for each."""
 
     rate: float
     microseconds: float
@@ -59,9 +59,9 @@ def measure(subject: Subject, database: str) -> Iterator[Figure]:
 
 
 def _figures(name: str, costs: dict[int, list[Cost]]) -> Iterator[Figure]:
-    for parts, found in costs.items():
+    for parts, results in costs.items():
         where = "whole" if parts == 1 else f"{parts} partitions"
-        rates, cpu = zip(*found, strict=True)
+        rates, cpu = zip(*results, strict=True)
         yield middle(f"{name}, {where}", rates, "/s")
         yield middle(f"{name}, {where}: CPU, PostgreSQL", cpu, "µs")
         if parts > 1:
@@ -71,7 +71,7 @@ def _figures(name: str, costs: dict[int, list[Cost]]) -> Iterator[Figure]:
 
 
 def _make(parts: int, subject: Subject, template: str) -> None:
-    """A copy of the database, in parts, and full of records."""
+    """Copy the database, partition its tables, and fill them with records."""
     connection.close()
     connection.settings_dict["NAME"] = "postgres"
     with connection.cursor() as cursor:
@@ -98,7 +98,7 @@ def _use(parts: int) -> None:
 def _cost(parts: int, subject: Subject, prepare: Callable[[Subject], Callable[[], object]], times: int, _: int) -> Cost:
     _use(parts)
     run = prepare(subject)
-    for _ in range(6):  # by then PostgreSQL has settled for a plan
+    for _ in range(6):  # after five runs PostgreSQL may choose a generic plan
         run()
     operations = [prepare(subject) for _ in range(times)]
     cpu, started = database_cpu_seconds(), time.perf_counter()
@@ -128,7 +128,7 @@ def _by_record_id(subject: Subject) -> Callable[[], object]:
 
 
 def _records(subject: Subject, count: int) -> list[NewRecord]:
-    """Rows as those of the subject, of other records."""
+    """Return copies of the subject's rows for new records."""
     return [_record(subject.rows) for _ in range(count)]
 
 

@@ -1,4 +1,4 @@
-"""pgbench running the very statement that ingest runs: what the database alone can do, and so our limit."""
+"""pgbench running the statement of ingest: the rate of the database alone, which limits ours."""
 
 import os
 import re
@@ -15,11 +15,11 @@ _SHORT = 64
 
 
 def script(records: Sequence[NewRecord]) -> str:
-    """Ingest's own statement for these records, as a pgbench script.
+    """Return ingest's statement for these records as a pgbench script.
 
-    Wherever a value identifies a record, the script puts an id that is new at each run. Long binary values are sent
-    with each record, as any client must send them, as so many bytes of text; short ones stand in the statement. Where
-    ingest binds a column as an array, the script makes it from its values.
+    In place of each identifying value, the script has an id that is new at each run. Long binary values are sent with
+    each record, as any client must, as text of the same length. Short values are literals in the statement. Where
+    ingest binds a column as an array, the script builds the array from its values.
     """
     statement, _ = prepared(records)
     rows = [[_literal(v, row, i) for row in record for v in _values(row)] for i, record in enumerate(records)]
@@ -48,7 +48,7 @@ def _literal(value: object, row: object, position: int) -> str:
 
 
 def run(database: str, file: Path, *, clients: int, seconds: int, rows: int = 1, log: Path | None = None) -> float:
-    """Records a second, with `rows` of them a transaction. What each transaction took goes to files named `log`.…"""
+    """Return records a second, with `rows` of them a transaction. The times of transactions go to files `log`.…"""
     url = urlsplit(database)
     command = [postgresql_program("pgbench"), "-n", "-M", "prepared", "-c", clients, "-j", min(clients, 2)]
     sizes = set(re.findall(rf":{_VARIABLE}(\d+)", file.read_text()))
@@ -57,15 +57,15 @@ def run(database: str, file: Path, *, clients: int, seconds: int, rows: int = 1,
     command += ["--log", f"--log-prefix={log}"] if log else []
     environment = os.environ | {"PGPASSWORD": url.password or ""}
     done = subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True, check=True)
-    found = re.search(r"tps = ([\d.]+)", done.stdout)
-    assert found, done.stdout
-    return float(found[1]) * rows
+    match = re.search(r"tps = ([\d.]+)", done.stdout)
+    assert match, done.stdout
+    return float(match[1]) * rows
 
 
 def p99_milliseconds(log: Path) -> float:
-    """Of the transactions in the log of a run, which is removed."""
+    """Return the 99th percentile of the transactions in the log of a run, and remove the log."""
     files = list(log.parent.glob(f"{log.name}.*"))
-    taken = sorted(int(line.split()[2]) for file in files for line in file.read_text().splitlines())
+    microseconds = sorted(int(line.split()[2]) for file in files for line in file.read_text().splitlines())
     for file in files:
         file.unlink()
-    return taken[len(taken) * 99 // 100] / 1000
+    return microseconds[len(microseconds) * 99 // 100] / 1000

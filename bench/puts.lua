@@ -1,4 +1,4 @@
--- Puts one body again and again, each time to the next of the signed addresses in a file: those of its thread.
+-- Puts the same body repeatedly, each time to the thread's next signed address from a file.
 local count, thread_number = 0, 0
 local paths = {}
 

@@ -1,4 +1,4 @@
-"""Web servers as they are measured, and what they and the database's server cost."""
+"""Measured web servers, and the CPU time of a web server and of the database server."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bench.load import Load
 
 OURS = [sys.executable, "-m", *WEB_SERVER]
-"""What `manage.py serve` starts."""
+"""The web server that `manage.py serve` starts."""
 PEER_PYTHON = Path(__file__).parent.parent / ".cache/peers/bin/python"
 _PROCESSES = WEB_SERVER[WEB_SERVER.index("--workers") + 1]
 FASTAPI = [
@@ -30,7 +30,7 @@ _SETTLE_SECONDS = 0.3
 
 
 class WebServer:
-    """A web server for the settings in this process's environment, and in `environment` beside."""
+    """A web server with the settings of this process's environment and of `environment`."""
 
     def __init__(self, command: Sequence[object] = OURS, **environment: str) -> None:
         self.command = [str(part) for part in command]
@@ -51,13 +51,13 @@ class WebServer:
         self.process.wait()
 
     def cpu_seconds(self) -> float:
-        """CPU time that all its processes have used so far."""
+        """Return the CPU time that all its processes have used so far."""
         return _cpu_seconds(lambda _, fields: int(fields[2]) == self.process.pid)  # its process group
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a load achieved, and the CPU time that a record took in the web server and in the database."""
+    """The result of a load, with the CPU time of a record in the web server and in the database."""
 
     rate: float
     p99_milliseconds: float
@@ -70,14 +70,14 @@ class Run:
 
 
 def metered(server: WebServer, send: Callable[[], "Load"], in_flight: int = 0) -> Run:
-    """Send a load and count: every answered record is stored, and none is refused.
+    """Send a load and measure it. Exits unless every answered record is stored and none is refused.
 
     Args:
-        in_flight: requests that may be without an answer when the load stops, and so be stored without one.
+        in_flight: requests that may be unanswered when the load stops. Their records may be stored.
     """
-    from custody.models import Entry  # this module is imported before Django is set up, too
+    from custody.models import Entry  # this module is also imported before Django is set up
 
-    time.sleep(_SETTLE_SECONDS)  # so that what the one before left running is not counted
+    time.sleep(_SETTLE_SECONDS)  # so that the work left by the last load is not counted
     rows, web, database = Entry.objects.count(), server.cpu_seconds(), database_cpu_seconds()
     load = send()
     web, database = server.cpu_seconds() - web, database_cpu_seconds() - database
@@ -88,8 +88,7 @@ def metered(server: WebServer, send: Callable[[], "Load"], in_flight: int = 0) -
 
 
 def database_cpu_seconds() -> float:
-    """CPU time that all processes of the database server have used so far; it runs on this computer. Of SQLite, which
-    has none, 0."""
+    """Return the CPU time that all processes of the local database server have used so far. SQLite has no server: 0."""
     if connection.vendor == "sqlite":
         return 0.0
     with connection.cursor() as cursor:
@@ -100,13 +99,13 @@ def database_cpu_seconds() -> float:
 
 
 def _cpu_seconds(belongs: Callable[[str, list[str]], bool]) -> float:
-    """By Linux's accounting, with what has ended since."""
+    """Return the CPU time of matching processes and of their ended children, from Linux's /proc."""
     ticks = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:  # the process ended meanwhile
+        except OSError:  # the process has ended
             continue
         if belongs(stat.parent.name, fields):
-            ticks += sum(int(each) for each in fields[11:15])
+            ticks += sum(int(field) for field in fields[11:15])
     return ticks / os.sysconf("SC_CLK_TCK")

@@ -1,4 +1,4 @@
-"""Single records over HTTP into SQLite, the default database, beside one loop that does the same statements there."""
+"""Single records over HTTP into SQLite, the default database, compared with a loop of the same statements."""
 
 import hashlib
 import shutil
@@ -21,13 +21,13 @@ from bench.subject import PLACEHOLDER, Subject
 from custody.models import object_key
 
 CLIENTS = (1, 8, 32)
-LEAST_RATE = {8: 800}
-MOST_P99_MILLISECONDS = {8: 50}
+MIN_RATE = {8: 800}
+MAX_P99_MILLISECONDS = {8: 50}
 
 
 def measure(subject: Subject, directory: Path) -> Iterator[Figure]:
     copy = directory / "loop.sqlite3"
-    connection.close()  # which writes the whole database into its one file
+    connection.close()  # closing moves the write-ahead log into the database file
     shutil.copy(directory / "db.sqlite3", copy)
     with WebServer() as server:
         load.singles(server.port, subject, run="warm", clients=8, seconds=2)
@@ -39,10 +39,10 @@ def measure(subject: Subject, directory: Path) -> Iterator[Figure]:
     for clients in CLIENTS:
         runs = results[clients]
         at = f"{clients} client{'s' * (clients > 1)}"
-        yield middle(f"{at}: records", [run.rate for run in runs], "/s", at_least=LEAST_RATE.get(clients))
+        yield middle(f"{at}: records", [run.rate for run in runs], "/s", at_least=MIN_RATE.get(clients))
         yield ratio(f"{at}: share of the loop", [run.rate for run in runs], loops)
-        most = MOST_P99_MILLISECONDS.get(clients)
-        yield middle(f"{at}: p99", [run.p99_milliseconds for run in runs], "ms", at_most=most)
+        at_most = MAX_P99_MILLISECONDS.get(clients)
+        yield middle(f"{at}: p99", [run.p99_milliseconds for run in runs], "ms", at_most=at_most)
         yield middle(f"{at}: CPU", [run.microseconds for run in runs], "µs")
 
 
@@ -51,19 +51,19 @@ def _post(server: WebServer, subject: Subject, clients: int, number: int) -> Run
 
     def post() -> Load:
         done = load.singles(server.port, subject, run=run, clients=clients, seconds=SECONDS)
-        time.sleep(1)  # for the last requests, whose answers nobody took
+        time.sleep(1)  # for the last requests, which the client sent but did not wait for
         return done
 
     return metered(server, post, clients)
 
 
 def _loop(file: Path, subject: Subject, number: int) -> float:
-    """Commits a second: the three rows of a record in a transaction, with the pragmas of our own connections."""
+    """Return commits a second: three rows of a record in a transaction, with the pragmas of our connections."""
     statements = [_insert(row, subject) for row in subject.rows]
     database = sqlite3.connect(file, isolation_level=None)
     database.executescript(settings.DATABASES["default"]["OPTIONS"]["init_command"])
     done, started = 0, time.perf_counter()
-    while (taken := time.perf_counter() - started) < SECONDS:
+    while (elapsed := time.perf_counter() - started) < SECONDS:
         new = hashlib.md5(f"{number} {done}".encode()).hexdigest()
         database.execute("BEGIN IMMEDIATE")
         for statement, values in statements:
@@ -71,11 +71,11 @@ def _loop(file: Path, subject: Subject, number: int) -> float:
         database.execute("COMMIT")
         done += 1
     database.close()
-    return done / taken
+    return done / elapsed
 
 
 def _insert(row: Model, subject: Subject) -> tuple[str, dict[str, object]]:
-    """The statement that inserts a row, with `:new` wherever a value identifies the record; and the other values."""
+    """Return the insert statement of a row, with `:new` for each identifying value, and the other values."""
     entry = subject.rows.entry
     identities = {entry.pk.hex, object_key(entry.organization_id, entry.pk), PLACEHOLDER}
     values, marks = {}, {}

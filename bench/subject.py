@@ -1,4 +1,4 @@
-"""What is ingested: one organization's key, and a record that each request sends under a new decision id."""
+"""The subject of ingest: an organization's key, and a record that each request sends under a new decision id."""
 
 import json
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ OWNER = "b@bench.example"
 
 
 def record(text: str = "a text value {} " * 4) -> bytes:
-    """A decision record of 4 KB with 106 fields, as a credit system sends it; DECISION_ID stands for its id."""
+    """Return a decision record of 4 KB with 106 fields, as from a credit system. DECISION_ID is its placeholder id."""
     events = {
         f"event_{e}": {f"field_{j}": round(0.123 * j + e, 3) if j % 2 else text.replace("{}", str(j)) for j in range(9)}
         for e in range(11)
@@ -37,12 +37,12 @@ def record(text: str = "a text value {} " * 4) -> bytes:
 
 
 ESCAPED = record('a "größerer" Wert {},\nin mehr als zwei Zeilen')
-"""As many bytes, whose texts are full of what `json.dumps` writes as escapes."""
+"""A record of the same size, with texts full of characters that `json.dumps` escapes."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A key's token, the record and the file it lies in, and the rows that ingest makes of it."""
+    """A key's token, the record, its file, and its rows as ingest makes them."""
 
     token: str
     record: bytes
@@ -68,13 +68,13 @@ class Subject:
 
     @property
     def escaped(self) -> "Subject":
-        """The same key, and a record of escaped texts."""
+        """Return the same key with a record of escaped texts."""
         file = self.file.with_name("escaped.json")
         file.write_bytes(ESCAPED)
         return replace(self, record=ESCAPED, file=file)
 
     def of_organizations(self, count: int) -> "Subject":
-        """Return the same record under the keys of as many new organizations, which each request draws from."""
+        """Return the same record with the keys of `count` new organizations. Each request uses a random key."""
         tokens = []
         for number in range(count):
             organization = services.create_organization(
@@ -86,7 +86,7 @@ class Subject:
         return replace(self, token=",".join(tokens))
 
     def with_storage(self, provider: str, **configuration: str) -> "Subject":
-        """The same record, sent by a new organization whose storage is of its own."""
+        """Return the same record, sent by a new organization with its own storage."""
         organization = services.create_organization(
             name=f"Bench {provider}", owner_email=f"{provider}@bench.example", actor=audit.SYSTEM
         )

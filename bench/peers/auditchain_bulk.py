@@ -1,7 +1,7 @@
 """Records a second into PyPI's `auditchain` on PostgreSQL, in batches: `records seconds`.
 
-A chain has one writer, for each record holds the hash of the one before it. With `signed`, each is signed with Ed25519
-and sealed with HMAC, as our statements are; without, it is chained by SHA-256 alone.
+A chain has one writer, because each record holds the hash of the previous one. With `signed`, each record is signed
+with Ed25519 and sealed with HMAC, as our statements are. With `plain`, records are only chained by SHA-256.
 
 Usage: python -m bench.peers.auditchain_bulk URL RECORD SECONDS BATCH signed|plain
 """
@@ -22,10 +22,10 @@ async def main(url: str, file: str, seconds: str, batch: str, kind: str) -> None
     done = 0
     async with AuditLog(PostgresBackend(url, table=f"audit_{kind}_{os.getpid()}"), **keys) as log:
         started = time.perf_counter()
-        while (taken := time.perf_counter() - started) < float(seconds):
+        while (elapsed := time.perf_counter() - started) < float(seconds):
             entries = [("bench", "decision", f"decision-{done + n}", json.loads(body)) for n in range(int(batch))]
             done += len(await log.append_many(entries))
-    print(done, taken)
+    print(done, elapsed)
 
 
 if __name__ == "__main__":

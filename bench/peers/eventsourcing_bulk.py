@@ -1,6 +1,6 @@
 """Records a second into PyPI's `eventsourcing` on PostgreSQL, in batches, from several processes: `records seconds`.
 
-Each record is an aggregate with the event that begins it. Nothing is sealed or signed.
+Each record is an aggregate with its creation event. Nothing is sealed or signed.
 
 Usage: python -m bench.peers.eventsourcing_bulk URL RECORD SECONDS BATCH PROCESSES
 """
@@ -52,7 +52,7 @@ def main(url: str, file: str, seconds: str, batch: str, processes: str) -> None:
     application.close()
     with multiprocessing.get_context("spawn").Pool(int(processes), open_application, (url, "no")) as pool:
         work = [(file, float(seconds), int(batch))] * int(processes)
-        pool.starmap(write, [(file, 0.1, 1)] * int(processes), chunksize=1)  # once all of them have started
+        pool.starmap(write, [(file, 0.1, 1)] * int(processes), chunksize=1)  # waits until all have started
         started = time.perf_counter()
         done = sum(pool.starmap(write, work, chunksize=1))
         print(done, time.perf_counter() - started)

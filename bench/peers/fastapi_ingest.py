@@ -1,8 +1,8 @@
-"""Ingest as somebody else would have built it: FastAPI and asyncpg, one statement and one commit a request.
+"""Ingest built with another framework: FastAPI and asyncpg, one statement and one commit a request.
 
-It does what our own ingest does: the key is looked up and compared, the body read strictly, its field tree built, the
-record sealed and signed, the three rows stored together, the receipt answered. What is computed is our own code, so
-what differs is the framework, and the way to the database. A replay, which it never gets, would be its conflict.
+It does the work of our ingest: look up and compare the key, read the body strictly, build its field tree, seal and sign
+the record, store three rows together, and answer with the receipt. The computation is our code, so only the framework
+and the database access differ. It treats a replay as a conflict; the benchmark sends none.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from custody.models import object_key  # noqa: E402
 from decisions import presenters, records  # noqa: E402
 
 CONNECTIONS = 16
-"""Of each process: as many as it has requests where 64 clients ask four processes."""
+"""Connections of each process: its share of the requests when 64 clients use four processes."""
 _TOKEN = re.compile(r"Bearer drs_([0-9a-f]{16})_([\w-]{43})", re.ASCII)
 _FRESH_SECONDS = 1.0
 _KEY = "SELECT digest, organization_id, role, expires_at, revoked_at FROM accounts_apikey WHERE key_id = $1"
@@ -65,15 +65,15 @@ _pool: asyncpg.Pool
 async def _lifespan(_: FastAPI) -> AsyncIterator[None]:
     global _pool
 
-    async def as_it_is(_: asyncpg.Connection) -> None:
-        """asyncpg would ask the server to reset each connection before it lends it again; here nothing is changed."""
+    async def no_reset(_: asyncpg.Connection) -> None:
+        """Skip the reset that asyncpg sends when a connection is returned: no session state is changed here."""
 
     url = os.environ["DATABASE_URL"]
-    async with asyncpg.create_pool(url, min_size=CONNECTIONS, max_size=CONNECTIONS, reset=as_it_is) as _pool:
+    async with asyncpg.create_pool(url, min_size=CONNECTIONS, max_size=CONNECTIONS, reset=no_reset) as _pool:
         await asyncio.to_thread(token_hashing.peppers)
         gc.collect()
         gc.freeze()
-        gc.set_threshold(50_000, 20, 100)  # as our own server
+        gc.set_threshold(50_000, 20, 100)  # as in our server
         yield
 
 
@@ -128,22 +128,22 @@ async def _authenticate(authorization: str) -> uuid.UUID:
 
 
 async def _key(key_id: str) -> Any:
-    """As it was within the last second."""
+    """Return a key's row, at most a second old."""
     now = time.monotonic()
     remembered = _keys.get(key_id)
     if remembered and remembered[0] > now:
         return remembered[1]
-    found = await _pool.fetchrow(_KEY, key_id)
-    if found:
-        _keys[key_id] = now + _FRESH_SECONDS, found
-    return found
+    row = await _pool.fetchrow(_KEY, key_id)
+    if row:
+        _keys[key_id] = now + _FRESH_SECONDS, row
+    return row
 
 
 async def _place(organization_id: uuid.UUID) -> tuple[Keyring, str]:
-    """The organization's keys, and where its records go. They are read once, which is less than ours does."""
+    """Return the organization's keys and storage target. They are read once; our server reads them more often."""
 
     def read() -> tuple[Keyring, str]:
         return keyring(organization_id), storage_targets.current(organization_id).pk
 
-    found = _places[organization_id] = await asyncio.to_thread(read)
-    return found
+    place = _places[organization_id] = await asyncio.to_thread(read)
+    return place

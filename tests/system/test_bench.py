@@ -45,7 +45,7 @@ def test_a_figure_that_is_worse_than_the_kept_one_is_named(results, capsys):
     report.run("part", lambda: [Figure("share", 0.5), Figure("growth", 1.0, at_most=1.15)], keep=True)
     report.run("part", lambda: [Figure("share", 0.49), Figure("growth", 2.0, at_most=1.15)], keep=True)
     shown = capsys.readouterr().out
-    assert "Worse than kept: growth." in shown
+    assert "Worse than the last: growth." in shown
     assert "Short of the goal: growth." in shown
 
 
