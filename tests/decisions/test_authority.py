@@ -1,4 +1,4 @@
-"""Services check their caller themselves, whoever stands before them."""
+"""Authority of decision services: each service checks its caller."""
 
 from contextlib import nullcontext
 
@@ -16,18 +16,18 @@ pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 
 def refusal(role, permission):
-    """For `with`: what a service does to a role, by the matrix."""
+    """Return the context in which a service runs for a role: a refusal if the role lacks the permission."""
     return nullcontext() if allows(role, permission) else pytest.raises(NotAllowed)
 
 
 @pytest.mark.parametrize("role", Role)
-def test_who_may_not_ingest_stores_nothing(organization, role):
+def test_ingest_without_the_permission_stores_nothing(organization, role):
     with refusal(role, Permission.INGEST_RECORDS):
         services.ingest(caller=caller(organization, role), raw=RAW, source="test")
     assert Decision.objects.exists() == allows(role, Permission.INGEST_RECORDS)
 
 
-def test_who_may_not_ingest_is_refused_before_a_line_is_read(organization):
+def test_bulk_ingest_without_the_permission_reads_no_line(organization):
     def lines():
         raise AssertionError("a line was read")
         yield b""
@@ -37,7 +37,7 @@ def test_who_may_not_ingest_is_refused_before_a_line_is_read(organization):
 
 
 @pytest.mark.parametrize("role", Role)
-def test_who_may_not_reconsider_records_nothing(organization, role):
+def test_reconsidering_without_the_permission_records_nothing(organization, role):
     services.ingest(caller=caller(organization), raw=RAW, source="test")
     decision = Decision.objects.select_related("record").get()
     who = caller(organization, role)
@@ -46,7 +46,7 @@ def test_who_may_not_reconsider_records_nothing(organization, role):
     assert (Decision.objects.count() == 2) == allows(role, Permission.RECONSIDER)
 
 
-def test_a_decision_of_another_organization_is_not_there(organization, other_api):
+def test_a_decision_of_another_organization_is_not_found(organization, other_api):
     other_api.ingest(RAW)
     decision = Decision.objects.select_related("record").get()
     with pytest.raises(NotFound):

@@ -1,4 +1,4 @@
-"""Bad input to `POST /v1/ingest/srf`: a clear error, never a fault, nothing stored, nothing private repeated."""
+"""Bad input to `POST /v1/ingest/srf`: the error is clear, nothing is stored, and nothing private is repeated."""
 
 import json
 
@@ -18,8 +18,8 @@ def nothing_is_stored():
 
 
 def refused(api, raw, status=422, content_type="application/json"):
-    """The `detail` of a refusal, checked for what holds of every refusal."""
-    # The client sends no content type with an empty body unless it is told to.
+    """Return the `detail` of a refusal, after checking the rules of every refusal."""
+    # With an empty body, the client only sends a content type that is set explicitly.
     response = api.client.post("/v1/ingest/srf", raw, content_type=content_type, CONTENT_TYPE=content_type)
     assert response.status_code == status, response.content
     assert response["Content-Type"] == "application/json"
@@ -36,7 +36,7 @@ def refused(api, raw, status=422, content_type="application/json"):
 
 
 def beside(spelling: bytes) -> bytes:
-    """A record whose other field must not be repeated."""
+    """Return a record with a private field that must not be repeated."""
     return b'{"decision_id": "loan-1", "secret": "%s", "bad": %s}' % (SECRET.encode(), spelling)
 
 
@@ -58,7 +58,7 @@ NO_JSON = {
 
 
 @pytest.mark.once
-def test_what_is_no_acceptable_json_is_a_json_invalid(api, subtests):
+def test_unacceptable_json_is_refused_as_json_invalid(api, subtests):
     for case, raw in NO_JSON.items():
         with subtests.test(case):
             problem = refused(api, raw)
@@ -68,7 +68,7 @@ def test_what_is_no_acceptable_json_is_a_json_invalid(api, subtests):
             assert problem["ctx"]["error"] in problem["msg"]
 
 
-NOT_ALIKE = {
+AMBIGUOUS = {
     "decision_id twice": (beside(b'1, "decision_id": "loan-2"'), ["decision_id"]),
     "a key twice, deep inside": (beside(b'{"a": {"b": 1, "b": 1}}'), ["bad", "a", "b"]),
     "a key twice, once escaped": (beside(b'{"a": 1, "\\u0061": 1}'), ["bad", "a"]),
@@ -80,13 +80,13 @@ NOT_ALIKE = {
     "an integer of 5,000 digits": (beside(b"9" * 5000), ["bad"]),
     "half a surrogate pair": (beside(b'"\\ud800"'), ["bad"]),
     "half a surrogate pair in a key": (beside(b'{"\\ud800": 1}'), ["bad"]),
-    "below a key that nobody wants to read": (b'{"%s": [1e400]}' % (b"k" * 5000), []),
+    "below a key too long to repeat": (b'{"%s": [1e400]}' % (b"k" * 5000), []),
 }
 
 
 @pytest.mark.once
-def test_a_value_that_no_two_readers_take_alike_is_a_json_invalid_at_its_path(api, subtests):
-    for case, (raw, path) in NOT_ALIKE.items():
+def test_an_ambiguous_value_is_refused_as_json_invalid_at_its_path(api, subtests):
+    for case, (raw, path) in AMBIGUOUS.items():
         with subtests.test(case):
             problem = refused(api, raw)
             assert problem["type"] == "json_invalid"
@@ -98,7 +98,7 @@ NO_OBJECTS = [b"[]", b'[{"decision_id": "loan-1"}]', b"5", b"1.5", b"null", b"tr
 
 
 @pytest.mark.once
-def test_what_is_no_object_is_told_so(api, subtests):
+def test_a_body_that_is_no_object_is_refused(api, subtests):
     for raw in NO_OBJECTS:
         with subtests.test(raw=raw):
             problem = refused(api, raw)
@@ -128,7 +128,7 @@ NO_IDS = {
 
 
 @pytest.mark.once
-def test_an_unusable_decision_id_is_named_with_pydantics_type(api, subtests):
+def test_an_unusable_decision_id_has_pydantics_error_type(api, subtests):
     for case, (identity, problem_type) in NO_IDS.items():
         with subtests.test(case):
             problem = refused(api, f'{{"decision_id": {identity}, "secret": "{SECRET}"}}'.encode())
@@ -137,7 +137,7 @@ def test_an_unusable_decision_id_is_named_with_pydantics_type(api, subtests):
 
 
 @pytest.mark.once
-def test_the_bounds_of_an_id_are_told(api):
+def test_an_error_about_the_length_of_an_id_states_the_bound(api):
     long = refused(api, b'{"decision_id": "%s"}' % (b"i" * 300))
     short = refused(api, b'{"decision_id": ""}')
     assert (long["ctx"], short["ctx"]) == ({"max_length": 256}, {"min_length": 1})
@@ -184,7 +184,7 @@ def test_another_content_type_is_a_415_that_names_the_right_one(api, subtests):
     "content_type",
     ["application/json", "Application/JSON", "application/json; charset=utf-8", 'application/json;charset="UTF-8"'],
 )
-def test_json_in_utf_8_is_taken_however_its_type_is_spelled(api, content_type):
+def test_json_in_utf_8_is_accepted_in_any_spelling_of_its_type(api, content_type):
     assert api.post("/v1/ingest/srf", beside(b"1"), content_type).status_code == 201
 
 
@@ -207,7 +207,7 @@ def test_another_method_is_a_405_in_json(api, subtests):
 
 
 @pytest.mark.once
-def test_without_a_key_nothing_of_a_body_is_judged(api, client):
+def test_without_a_key_the_body_is_not_checked(api, client):
     response = client.post("/v1/ingest/srf", b"garbage", content_type="application/json")
     assert response.status_code == 401
     assert nothing_is_stored()

@@ -1,4 +1,4 @@
-"""What a small input may cost at most: the product is bounded, and not the parts."""
+"""Bounds on the cost of a small input: the product of its parts is bounded, not each part."""
 
 import io
 import json
@@ -20,7 +20,7 @@ DATABASE = pytest.mark.django_db
 
 
 def spread(key: str, count: int) -> bytes:
-    """A record of `count` fields below one long key."""
+    """Return a record of `count` fields below one long key."""
     below = dict.fromkeys(map("{:05}".format, range(count)), 0)
     return json.dumps({"decision_id": "x", key: below}, separators=(",", ":"), ensure_ascii=False).encode()
 
@@ -45,7 +45,7 @@ def test_a_long_key_above_many_fields_is_a_422_and_nothing_is_stored(api):
     assert Decision.objects.count() == Entry.objects.count() == 0
 
 
-def test_a_record_is_refused_before_its_paths_are_made():
+def test_a_record_is_refused_before_its_paths_are_built():
     raw = spread("k" * 200_000, 12_000)
 
     def parse(raw: bytes) -> None:
@@ -56,7 +56,7 @@ def test_a_record_is_refused_before_its_paths_are_made():
 
 
 @pytest.mark.parametrize("key", ["k", "ü", '"', "a.b", "\x00"])
-def test_the_paths_of_all_leaves_together_may_have_16_mib_and_no_byte_more(key):
+def test_the_paths_of_all_leaves_may_have_16_mib_together_but_not_a_byte_more(key):
     count = 1000
     segment = len(record_paths.segment(key * 100).encode()) - len(record_paths.segment(key * 99).encode())
     raw = spread(key * ((MOST_PATH_BYTES // count - 40) // segment), count)
@@ -83,7 +83,7 @@ def test_an_empty_object_or_list_counts_as_a_leaf(empty):
 
 @pytest.mark.once
 @DATABASE
-def test_a_line_with_such_a_record_is_invalid_and_stops_no_other(api):
+def test_a_line_with_too_long_paths_is_invalid_and_does_not_stop_the_others(api):
     answers = batch(api, b"\n".join([record("a"), spread("k" * 200_000, 12_000), record("b")]))
     assert outcome(answers) == [(1, "created"), (2, "invalid"), (3, "created")]
     assert "16 MiB" in answers[1]["detail"][0]["msg"]
@@ -101,7 +101,7 @@ SHAPES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_parsing_and_committing_to_fields_grow_as_the_record_does(shape):
+def test_the_cost_of_parsing_and_committing_grows_linearly_with_the_record(shape):
     def make(size: int) -> bytes:
         return json.dumps({"decision_id": "x", **shape(size)}, separators=(",", ":")).encode()
 
@@ -123,7 +123,7 @@ def test_an_answer_to_bad_lines_is_no_longer_than_the_upload(api):
 
 @pytest.mark.once
 @DATABASE
-def test_a_batch_stops_after_1000_conflicts_each_of_which_is_in_the_audit_trail(api):
+def test_a_batch_stops_after_1000_conflicts_and_the_audit_trail_has_each(api):
     api.ingest(record("a"))
     answers = batch(api, b"\n".join(record("a", n=number) for number in range(1200)))
     assert [answer["status"] for answer in answers] == ["conflict"] * 1000 + ["stopped"]
@@ -132,13 +132,13 @@ def test_a_batch_stops_after_1000_conflicts_each_of_which_is_in_the_audit_trail(
 
 @pytest.mark.once
 @DATABASE
-def test_a_batch_of_1000_bad_lines_exactly_is_answered_whole(api):
+def test_a_batch_of_exactly_1000_bad_lines_is_answered_whole(api):
     assert [answer["status"] for answer in batch(api, b"x\n" * 1000)] == ["invalid"] * 1000
 
 
 @pytest.mark.once
 @DATABASE
-def test_a_batch_of_too_many_lines_is_stopped_and_says_so(api, monkeypatch):
+def test_a_batch_of_too_many_lines_is_stopped_with_a_reason(api, monkeypatch):
     monkeypatch.setattr(body, "MAX_UPLOAD_LINES", 150)
     answers = batch(api, b"\n".join(record(f"loan-{number}") for number in range(151)))
     assert [answer["status"] for answer in answers] == ["created"] * 100 + ["stopped"]
@@ -147,7 +147,7 @@ def test_a_batch_of_too_many_lines_is_stopped_and_says_so(api, monkeypatch):
 
 
 @DATABASE
-def test_blank_lines_count(api, monkeypatch):
+def test_blank_lines_count_towards_the_limit(api, monkeypatch):
     monkeypatch.setattr(body, "MAX_UPLOAD_LINES", 150)
     answer = api.client.post("/v1/ingest/srf/batch", b"\n" * 151, content_type=body.NDJSON)
     assert answer.status_code == 413
@@ -155,7 +155,7 @@ def test_blank_lines_count(api, monkeypatch):
 
 @pytest.mark.once
 @DATABASE
-def test_many_small_lines_against_one_large_record_read_it_once_a_chunk(api, monkeypatch):
+def test_a_chunk_of_conflicts_reads_the_large_stored_record_once(api, monkeypatch):
     api.ingest(record("large", list=list(range(100_000))))
     read = []
 
@@ -170,8 +170,8 @@ def test_many_small_lines_against_one_large_record_read_it_once_a_chunk(api, mon
     assert sum(length > 500_000 for length in read) == 2
 
 
-def test_records_are_taken_one_mebibyte_at_a_time():
-    """Parsed, a record may take thirty times its length."""
+def test_a_chunk_of_records_has_at_most_one_mebibyte():
+    """A parsed record may take thirty times its length."""
     sizes = [MIB // 2, MIB // 2, MIB, 10, MIB, *[10] * 250]
     chunks = list(ingesting._chunks((number, b"x" * size) for number, size in enumerate(sizes)))
     assert [[len(line) for _, line in chunk] for chunk in chunks] == [
@@ -187,14 +187,14 @@ class Trickle(io.BytesIO):
         return super().read(16)
 
 
-def test_a_line_that_comes_in_small_pieces_costs_no_more_than_its_length():
+def test_the_cost_of_a_line_in_small_pieces_is_linear_in_its_length():
     assert_linear(lambda upload: list(body._split(Trickle(upload))), lambda size: b"x" * size, MIB)
 
 
 @pytest.mark.once
 @DATABASE
 @pytest.mark.parametrize("size", [MIB, MIB + 1, 3 * MIB])
-def test_a_line_in_small_pieces_is_cut_off_where_another_is(api, size):
+def test_a_line_in_small_pieces_has_the_same_limit_as_another(api, size):
     long = record("long", text="")[:-2]
     upload = record("a") + b"\n" + long + b"x" * (size - len(long) - 2) + b'"}\n' + record("b")
     environment = without_a_length(b"") | {"wsgi.input": Trickle(upload)}

@@ -1,4 +1,4 @@
-"""Bulk: `POST /v1/ingest/srf/batch` and `manage.py ingest` take one record a line and answer for every line."""
+"""Bulk ingest: `POST /v1/ingest/srf/batch` and `manage.py ingest` take one record a line and answer each line."""
 
 import gc
 import io
@@ -27,7 +27,7 @@ def post(api, body, content_type=NDJSON, **environment):
 
 
 def batch(api, body, **environment):
-    """The answer's lines."""
+    """Upload a batch, and return the lines of the answer."""
     response = post(api, body, **environment)
     assert response.status_code == 200, response.content
     assert response["Content-Type"] == NDJSON
@@ -45,30 +45,30 @@ def outcome(answers):
 
 
 @pytest.mark.once
-def test_a_line_has_its_receipt_if_receipts_are_asked_for(api, each_vault):
+def test_a_line_has_its_receipt_if_the_request_asks_for_receipts(api, each_vault):
     lines = [record("new"), record("new"), record("new", n=1), b"garbage"]
-    created, replayed, *others = batch(api, b"\n".join(lines), QUERY_STRING="receipts=true")
+    created, replayed, *refused = batch(api, b"\n".join(lines), QUERY_STRING="receipts=true")
     assert created["receipt"] == replayed["receipt"] == api.get("/v1/decisions/new/receipt").json()
-    assert [(other["status"], "receipt" in other) for other in others] == [("conflict", False), ("invalid", False)]
+    assert [(answer["status"], "receipt" in answer) for answer in refused] == [("conflict", False), ("invalid", False)]
 
 
 @pytest.mark.once
 @pytest.mark.parametrize("query", ["", "receipts=false"])
-def test_a_line_has_no_receipt_if_none_is_asked_for(api, query):
+def test_a_line_has_no_receipt_by_default(api, query):
     (answer,) = batch(api, record("new"), QUERY_STRING=query)
     assert set(answer) == {"line", "status", "decision_id", "record_id"}
 
 
 @pytest.mark.once
 @pytest.mark.parametrize("query", ["receipt=true", "receipts=all", "receipts="])
-def test_a_misspelt_parameter_is_refused_before_a_line_is_taken(api, query):
+def test_a_misspelt_parameter_is_refused_before_a_line_is_stored(api, query):
     response = post(api, record("new"), QUERY_STRING=query)
     assert response.status_code == 422
     assert response.json()["detail"][0]["loc"] == ["query", query.split("=")[0]]
     assert not Decision.objects.unscoped("a test's own").exists()
 
 
-def test_every_line_is_answered_in_its_order(api, each_vault):
+def test_every_line_is_answered_in_order(api, each_vault):
     api.ingest(record("known", n=1))
     lines = [
         record("new"),
@@ -93,7 +93,7 @@ def test_every_line_is_answered_in_its_order(api, each_vault):
     assert json.loads(api.get("/v1/decisions/twice/record").content) == {"decision_id": "twice", "n": 1}
 
 
-def test_an_answer_names_the_record_and_what_was_wrong(api):
+def test_an_answer_names_the_record_and_the_problem(api):
     created, conflict, invalid = batch(api, b"\n".join([record("a", n=1), record("a", n=2), record("i" * 300)]))
     known = api.get("/v1/decisions/a").json()
     assert created == {"line": 1, "status": "created", "decision_id": "a", "record_id": known["record_id"]}
@@ -137,7 +137,7 @@ def test_the_exact_bytes_of_a_line_are_kept(api):
     assert api.get("/v1/decisions/loan-1/record").content == line
 
 
-def test_one_record_by_either_way_is_one_record(api):
+def test_a_record_sent_singly_and_in_a_batch_is_one_record(api):
     receipt = api.ingest(record("a")).json()
     assert outcome(batch(api, record("a"))) == [(1, "replayed")]
     assert api.get("/v1/decisions/a/receipt").json() == receipt
@@ -152,7 +152,7 @@ def test_an_upload_without_records_has_no_answers(api, body):
 
 @pytest.mark.once
 @pytest.mark.parametrize("count", [1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 1])
-def test_the_size_of_a_chunk_makes_no_difference(api, each_vault, count):
+def test_a_batch_of_any_size_is_stored_whole(api, each_vault, count):
     answers = batch(api, b"\n".join(record(f"loan-{number}") for number in range(count)))
     assert outcome(answers) == [(number + 1, "created") for number in range(count)]
     assert Decision.objects.count() == count
@@ -164,19 +164,19 @@ def test_a_record_in_two_chunks_is_one_record(api, each_vault):
     assert statuses == ["created"] * CHUNK + ["replayed"] * CHUNK
 
 
-def test_a_chunk_of_bad_lines_alone_is_answered(api):
+def test_a_chunk_with_only_bad_lines_is_answered(api):
     answers = batch(api, b"x\n" * (CHUNK + 1) + record("a"))
     assert [status for _, status in outcome(answers)] == ["invalid"] * (CHUNK + 1) + ["created"]
 
 
-def test_a_chunk_of_one_record_alone_is_one_record(api, each_vault):
+def test_a_chunk_that_repeats_one_record_stores_it_once(api, each_vault):
     statuses = [status for _, status in outcome(batch(api, (record("a") + b"\n") * CHUNK))]
     assert statuses == ["created"] + ["replayed"] * (CHUNK - 1)
     assert Decision.objects.count() == 1
     assert api.get("/v1/decisions/a/record").content == record("a")
 
 
-def test_of_many_contents_of_one_id_in_a_chunk_the_first_is_the_record(api, each_vault):
+def test_the_first_of_several_contents_with_one_id_in_a_chunk_is_stored(api, each_vault):
     lines = [record("a", n=number) for number in range(CHUNK)]
     statuses = [status for _, status in outcome(batch(api, b"\n".join(lines)))]
     assert statuses == ["created"] + ["conflict"] * (CHUNK - 1)
@@ -187,7 +187,7 @@ def test_of_many_contents_of_one_id_in_a_chunk_the_first_is_the_record(api, each
 @pytest.mark.once
 @pytest.mark.parametrize("size", [MIB + 1, MIB + 64 * 1024, 5 * MIB])
 @pytest.mark.parametrize("ended", [True, False])
-def test_a_line_over_1_mib_is_refused_and_the_others_are_taken(api, size, ended):
+def test_a_line_over_1_mib_is_refused_and_the_others_are_stored(api, size, ended):
     long = record("long", text="x" * size)
     body = b"\n".join([record("before"), long] + ([record("after")] if ended else []))
     answers = batch(api, body)
@@ -211,21 +211,21 @@ def test_an_upload_over_32_mib_is_a_413_and_nothing_is_stored(api):
 
 
 def without_a_length(body):
-    """An upload in chunks, as a server hands it over: the body has no announced size."""
+    """Return the environment of a chunked upload, whose size is not announced."""
     return {"wsgi.input": io.BytesIO(body), "HTTP_TRANSFER_ENCODING": "chunked", "CONTENT_LENGTH": ""}
 
 
 PADDING = (b" " * 1023 + b"\n") * (33 * 1024)
 
 
-def test_an_upload_without_a_length_is_taken_whole(api):
+def test_an_upload_without_a_length_is_stored_whole(api):
     body = b"\n".join(record(f"loan-{number}") for number in range(5))
     assert len(batch(api, b"", **without_a_length(body))) == 5
 
 
 @pytest.mark.once
-def test_an_upload_without_a_length_is_stopped_after_32_mib_and_says_so(api):
-    """The chunks before are in custody, so their answers are given; the lines without one are not."""
+def test_an_upload_without_a_length_is_stopped_after_32_mib_with_a_reason(api):
+    """The earlier chunks are in custody, so their lines are answered. The other lines are not stored."""
     lines = [record(f"loan-{number}") + b"\n" for number in range(CHUNK + 5)]
     answers = batch(api, b"", **without_a_length(b"".join(lines) + PADDING))
     assert outcome(answers[:-1]) == [(number + 1, "created") for number in range(CHUNK)]
@@ -235,11 +235,11 @@ def test_an_upload_without_a_length_is_stopped_after_32_mib_and_says_so(api):
 
 
 @pytest.mark.once
-def test_an_upload_without_a_length_that_has_no_answer_yet_is_a_413(api):
+def test_an_upload_without_a_length_that_is_too_large_at_once_is_a_413(api):
     response = post(api, b"", **without_a_length(record("a") + b"\n" + PADDING))
     assert response.status_code == 413
     assert not Decision.objects.exists()
-    gc.collect()  # a file that was left open would be told of now
+    gc.collect()  # would warn of a file that was left open
 
 
 @pytest.mark.once
@@ -255,7 +255,7 @@ def test_another_content_type_is_a_415(api, content_type):
 
 @pytest.fixture
 def command(organization, capsys):
-    """Runs `manage.py ingest`; returns its exit code and what it wrote."""
+    """Return a function that runs `manage.py ingest` and returns its exit code and its output."""
 
     def run(*arguments):
         try:
@@ -263,7 +263,7 @@ def command(organization, capsys):
             code, message = 0, ""
         except CommandError as error:
             code, message = error.returncode, str(error)
-        except DomainError as error:  # as manage.py tells it
+        except DomainError as error:  # as in manage.py
             code, message = 1, error.sentence
         written = capsys.readouterr()
         return code, written.out.strip(), written.err + message
@@ -281,14 +281,14 @@ def file(tmp_path):
     return write
 
 
-def test_the_command_takes_a_file_and_running_it_again_is_safe(command, file):
+def test_the_command_ingests_a_file_and_is_safe_to_repeat(command, file):
     path = file(*(record(f"loan-{number}") for number in range(3)))
     assert command(path)[:2] == (0, "3 created")
     assert command(path)[:2] == (0, "3 replayed")
     assert Decision.objects.filter(source="command").count() == 3
 
 
-def test_the_command_names_every_line_that_was_not_taken_and_exits_1(command, file):
+def test_the_command_lists_refused_lines_and_exits_1(command, file):
     code, out, err = command(file(record("a", n=1), record("a", n=2), b"", b"garbage", record("b")))
     assert (code, out) == (1, "1 conflict, 2 created, 1 invalid")
     assert "Some lines were not taken" in err
@@ -334,6 +334,6 @@ def test_with_several_organizations_the_command_asks_for_one(command, file):
 
 @pytest.mark.once
 def test_an_unknown_organization_is_an_error(command, file):
-    code, _, err = command(file(record("a")), "--organization", "nobody")
+    code, _, err = command(file(record("a")), "--organization", "unknown")
     assert code == 1
-    assert "no organization with the slug nobody" in err
+    assert "no organization with the slug unknown" in err

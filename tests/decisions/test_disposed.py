@@ -1,4 +1,4 @@
-"""What everything answers of a decision that was disposed of: its proof, and never its content again."""
+"""Answers about a disposed decision: they have its proof, but never its content."""
 
 import base64
 import hashlib
@@ -34,32 +34,32 @@ def disposal(api, receipt):
     return row
 
 
-def told(answer, status, record_id):
-    """The disposal in an answer, once the answer says nothing else."""
+def disposal_in(answer, status, record_id):
+    """Return the disposal in an answer, after checking that the answer has nothing else."""
     assert answer.status_code == status, answer.content
-    said = answer.json()
-    assert set(said) == {"detail", "disposal"}
-    assert said["detail"].startswith("This record was disposed of on 20")
-    assert said["detail"].endswith(SENTENCE)
-    assert set(said["disposal"]) == {"record_id", "disposed_at", "policy", "reason", "envelope"}
-    assert (said["disposal"]["record_id"], said["disposal"]["policy"]) == (record_id, 3)
-    return said["disposal"]
+    content = answer.json()
+    assert set(content) == {"detail", "disposal"}
+    assert content["detail"].startswith("This record was disposed of on 20")
+    assert content["detail"].endswith(SENTENCE)
+    assert set(content["disposal"]) == {"record_id", "disposed_at", "policy", "reason", "envelope"}
+    assert (content["disposal"]["record_id"], content["disposal"]["policy"]) == (record_id, 3)
+    return content["disposal"]
 
 
 @pytest.mark.once
-def test_reading_it_answers_gone_with_the_disposal(api, receipt, disposal):
-    for rest in ("", "/record"):
-        said = told(api.get(f"/v1/decisions/loan-1{rest}"), 410, receipt["record_id"])
-        assert said["reason"] == "Its retention period has ended."
+def test_reading_a_disposed_decision_is_a_410_with_the_disposal(api, receipt, disposal):
+    for suffix in ("", "/record"):
+        shown = disposal_in(api.get(f"/v1/decisions/loan-1{suffix}"), 410, receipt["record_id"])
+        assert shown["reason"] == "Its retention period has ended."
 
 
 @pytest.mark.once
-def test_its_receipt_still_verifies_without_the_salt_and_says_what_is_destroyed(api, receipt, disposal):
-    said = done(api.get("/v1/decisions/loan-1/receipt"))
-    assert said["verdict"] == "PROOF VALID, PAYLOAD DESTROYED under policy 3"
-    assert said["payload_salt"] is None
-    assert said["envelope"] == receipt["envelope"]
-    statement = json.loads(base64.b64decode(said["disposal"]["envelope"]["payload"]))
+def test_the_receipt_still_verifies_without_the_salt_and_states_the_disposal(api, receipt, disposal):
+    shown = done(api.get("/v1/decisions/loan-1/receipt"))
+    assert shown["verdict"] == "PROOF VALID, PAYLOAD DESTROYED under policy 3"
+    assert shown["payload_salt"] is None
+    assert shown["envelope"] == receipt["envelope"]
+    statement = json.loads(base64.b64decode(shown["disposal"]["envelope"]["payload"]))
     (subject,) = statement["subject"]
     signed = base64.b64decode(receipt["envelope"]["payload"])
     assert subject["digest"] == {"sha256": hashlib.sha256(signed).hexdigest()}
@@ -67,7 +67,7 @@ def test_its_receipt_still_verifies_without_the_salt_and_says_what_is_destroyed(
 
 @pytest.mark.once
 @pytest.mark.parametrize("forged", ["signature", "statement", "record", "columns"])
-def test_a_receipt_is_given_out_only_while_both_signatures_verify(api, receipt, disposal, forged):
+def test_a_receipt_is_refused_unless_both_signatures_verify(api, receipt, disposal, forged):
     if forged == "signature":
         disposal.signature = bytes(len(bytes(disposal.signature)))
     elif forged == "statement":
@@ -85,25 +85,25 @@ def test_a_receipt_is_given_out_only_while_both_signatures_verify(api, receipt, 
 
 
 @pytest.mark.once
-def test_an_id_that_never_was_is_still_not_found(api, disposal):
+def test_an_unknown_id_is_still_not_found(api, disposal):
     for path in ("loan-9", "loan-9/record", "loan-9/receipt"):
         assert api.get(f"/v1/decisions/{path}").status_code == 404
 
 
 @pytest.mark.once
-def test_another_organization_is_told_nothing(api, other_api, disposal):
+def test_another_organization_does_not_see_the_disposal(api, other_api, disposal):
     assert other_api.get("/v1/decisions/loan-1").status_code == 404
     assert other_api.ingest(RECORD).status_code == 201
 
 
 @pytest.mark.parametrize("content", [{}, {"outcome": {"action": "granted"}}], ids=["the same", "other"])
-def test_ingesting_it_again_is_a_conflict_whatever_it_says_and_stores_nothing(api, receipt, disposal, content):
-    told(api.ingest(RECORD | content), 409, receipt["record_id"])
+def test_ingesting_a_disposed_id_again_is_a_conflict_and_stores_nothing(api, receipt, disposal, content):
+    disposal_in(api.ingest(RECORD | content), 409, receipt["record_id"])
     assert Entry.objects.get().state == Entry.State.DISPOSED
     assert not Decision.objects.unscoped("all").exists()
 
 
-def test_a_line_of_a_batch_says_so_and_stops_no_other(api, receipt, disposal):
+def test_a_disposed_line_of_a_batch_does_not_stop_the_others(api, receipt, disposal):
     lines = [RECORD, {"decision_id": "loan-2"}, RECORD]
     body = "\n".join(map(json.dumps, lines)).encode()
     answers = [
@@ -115,16 +115,16 @@ def test_a_line_of_a_batch_says_so_and_stops_no_other(api, receipt, disposal):
     assert answers[0]["detail"].endswith(SENTENCE)
 
 
-def test_nothing_is_added_to_it(api, receipt, disposal):
+def test_nothing_can_be_added_to_a_disposed_decision(api, receipt, disposal):
     for answer in (
         reconsider(api),
         api.post("/v1/decisions/loan-1/reconsideration/check", b'{"rationale": "x"}'),
         send(api, "POST", "decisions/loan-1/notices"),
     ):
-        told(answer, 409, receipt["record_id"])
+        disposal_in(answer, 409, receipt["record_id"])
 
 
-def test_a_service_that_had_read_it_before_adds_nothing_either(api, receipt):
+def test_a_service_that_read_the_decision_before_its_disposal_adds_nothing(api, receipt):
     row = Decision.objects.for_organization(api.organization).select_related("record", "organization").get()
     dispose_of(api.organization)
     with pytest.raises(Disposed):
@@ -134,16 +134,16 @@ def test_a_service_that_had_read_it_before_adds_nothing_either(api, receipt):
     assert Entry.objects.count() == 1
 
 
-def test_a_reconsideration_goes_with_its_decision_and_is_found_by_its_own_id(api, receipt):
+def test_a_reconsideration_is_disposed_of_with_its_decision_and_found_by_its_id(api, receipt):
     second = done(reconsider(api))
     assert len(dispose_of(api.organization)) == 2
-    told(api.get(f"/v1/decisions/{second['decision_id']}/record"), 410, second["record_id"])
-    told(reconsider(api, second["decision_id"]), 409, second["record_id"])
-    said = done(api.get(f"/v1/decisions/{second['decision_id']}/receipt"))
-    assert said["verdict"].startswith("PROOF VALID, PAYLOAD DESTROYED")
+    disposal_in(api.get(f"/v1/decisions/{second['decision_id']}/record"), 410, second["record_id"])
+    disposal_in(reconsider(api, second["decision_id"]), 409, second["record_id"])
+    shown = done(api.get(f"/v1/decisions/{second['decision_id']}/receipt"))
+    assert shown["verdict"].startswith("PROOF VALID, PAYLOAD DESTROYED")
 
 
-def test_a_reconsideration_that_is_sent_again_with_its_key_does_not_come_back(api, receipt):
+def test_a_repeated_idempotency_key_does_not_restore_a_disposed_reconsideration(api, receipt):
     def send_with_key():
         raw = json.dumps(REVIEW).encode()
         headers = {"Idempotency-Key": "key-1"}
@@ -158,14 +158,14 @@ def test_a_reconsideration_that_is_sent_again_with_its_key_does_not_come_back(ap
     assert set(again.json()) == {"detail", "disposal"}
 
 
-def test_lists_and_searches_do_not_show_it(api, receipt, disposal):
+def test_lists_and_filters_omit_a_disposed_decision(api, receipt, disposal):
     done(api.ingest({"decision_id": "loan-2"}))
     (only,) = done(api.get("/v1/decisions"))["items"]
     assert only["decision_id"] == "loan-2"
     assert done(api.get("/v1/decisions", action="denied"))["items"] == []
 
 
-def test_reports_keep_their_counts_without_what_names_a_person(api):
+def test_reports_keep_their_counts_without_personal_data(api):
     for number in range(7):
         name = f"loan-{number}"
         done(api.ingest({"decision_id": name, "system": {"name": "Scorer" if number else "Ms Rare's desk"}}))
@@ -180,14 +180,14 @@ def test_reports_keep_their_counts_without_what_names_a_person(api):
     assert not Reconsideration.objects.for_organization(api.organization).exists()
 
 
-def test_a_word_that_only_the_reconsiderations_of_one_decision_share_does_not_stay(api, receipt):
+def test_a_value_shared_only_within_one_chain_is_erased(api, receipt):
     for _ in range(8):
         done(reconsider(api, reviewer_authority="Ms Rare"))
     dispose_of(api.organization)
     assert {row.reviewer_authority for row in Decision.with_disposed.all()} == {""}
 
 
-def test_ingest_says_of_each_line_what_became_of_it(api, receipt, disposal):
+def test_bulk_ingest_reports_a_disposed_line_as_not_new(api, receipt, disposal):
     (line,) = services.ingest_lines(
         caller=callers.system(api.organization.pk), lines=[json.dumps(RECORD).encode()], source="test"
     )

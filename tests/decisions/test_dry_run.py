@@ -1,4 +1,4 @@
-"""A dry run of an ingest says what would become of a record, and keeps nothing of it."""
+"""Dry runs of an ingest: they tell its result and store nothing."""
 
 import json
 from typing import Any
@@ -25,106 +25,106 @@ COMPLETE = {
 MARK = "canary-3Zk8"
 
 
-def tried(api: Any, record: Any = COMPLETE, query: str = "dry_run=true") -> Any:
+def dry_run(api: Any, record: Any = COMPLETE, query: str = "dry_run=true") -> Any:
     raw = record if isinstance(record, bytes) else json.dumps(record).encode()
     return api.post(f"/v1/ingest/srf?{query}", raw)
 
 
-def told(api: Any, record: Any = COMPLETE) -> dict[str, Any]:
-    answer = tried(api, record)
+def result(api: Any, record: Any = COMPLETE) -> dict[str, Any]:
+    answer = dry_run(api, record)
     assert answer.status_code == 200, answer.content
     return answer.json()
 
 
 def warnings(api: Any, kind: str, **changes: Any) -> dict[str, str]:
-    """The sentences of one kind of warning about a record, by where they are."""
-    found = told(api, {**COMPLETE, **changes})["warnings"]
-    return {each["where"]: each["sentence"] for each in found if each["kind"] == kind}
+    """Return the sentences of one kind of warning about a record, by path."""
+    rows = result(api, {**COMPLETE, **changes})["warnings"]
+    return {row["where"]: row["sentence"] for row in rows if row["kind"] == kind}
 
 
-# ── nothing is kept ──
+# ── nothing is stored ──
 
 
-def test_nothing_is_kept_no_key_is_made_and_nothing_is_logged(api_without_keys, capfd):
+def test_a_dry_run_stores_nothing_makes_no_key_and_logs_nothing(api_without_keys, capfd):
     api = api_without_keys
-    told(api)
+    result(api)
     before = everything_kept()
-    found = told(api, {**COMPLETE, "decidedAt": MARK, "outcome": {"action": MARK, "reasons": [MARK]}})
-    assert found["would_be"] == "created"
-    assert found["warnings"]
+    answer = result(api, {**COMPLETE, "decidedAt": MARK, "outcome": {"action": MARK, "reasons": [MARK]}})
+    assert answer["would_be"] == "created"
+    assert answer["warnings"]
     assert everything_kept() == before
     assert not Key.objects.for_organization(api.organization).exists()
-    assert MARK not in "".join(capfd.readouterr()) + json.dumps(found)
+    assert MARK not in "".join(capfd.readouterr()) + json.dumps(answer)
 
 
 @pytest.mark.parametrize("content", ["denied", "approved"])
-def test_nothing_changes_where_the_record_is_there_already(api, each_vault, content):
+def test_a_dry_run_of_a_stored_record_changes_nothing(api, each_vault, content):
     assert api.ingest(COMPLETE).status_code == 201
     before = everything_kept()
-    told(api, {**COMPLETE, "outcome": {"action": content}})
+    result(api, {**COMPLETE, "outcome": {"action": content}})
     assert everything_kept() == before
 
 
-# ── what would become of it ──
+# ── the result ──
 
 
-def test_it_tells_a_new_record_from_a_replay_and_a_conflict(api, each_vault):
-    assert told(api)["would_be"] == "created"
+def test_a_dry_run_distinguishes_a_new_record_a_replay_and_a_conflict(api, each_vault):
+    assert result(api)["would_be"] == "created"
     assert api.ingest(COMPLETE).status_code == 201
-    assert told(api)["would_be"] == "replayed"
-    assert told(api, json.dumps(COMPLETE, indent=3).encode())["would_be"] == "replayed"
-    assert told(api, {**COMPLETE, "amount": 1})["would_be"] == "conflict"
-    assert told(api)["dry_run"] is True
+    assert result(api)["would_be"] == "replayed"
+    assert result(api, json.dumps(COMPLETE, indent=3).encode())["would_be"] == "replayed"
+    assert result(api, {**COMPLETE, "amount": 1})["would_be"] == "conflict"
+    assert result(api)["dry_run"] is True
     assert Decision.objects.count() == 1
 
 
 def test_another_organization_s_record_is_no_conflict(api, other_api):
     assert other_api.ingest(COMPLETE).status_code == 201
-    assert told(api, {**COMPLETE, "amount": 1})["would_be"] == "created"
+    assert result(api, {**COMPLETE, "amount": 1})["would_be"] == "created"
 
 
-def test_the_id_of_a_record_that_was_disposed_of_stays_taken(api, organization):
+def test_the_id_of_a_disposed_record_cannot_be_used_again(api, organization):
     assert api.ingest(COMPLETE).status_code == 201
     dispose_of(organization, "loan-1")
-    assert told(api)["would_be"] == "disposed"
+    assert result(api)["would_be"] == "disposed"
 
 
-def test_a_record_that_cannot_be_compared_now_is_no_new_one(api, filesystem_vault):
+def test_a_dry_run_fails_while_the_stored_record_cannot_be_read(api, filesystem_vault):
     assert api.ingest(COMPLETE).status_code == 201
     for path in filesystem_vault.rglob("*"):
         if path.is_file():
             path.unlink()
-    assert tried(api).status_code == 503
+    assert dry_run(api).status_code == 503
 
 
 @pytest.mark.once
-def test_a_record_is_refused_as_in_earnest(api):
+def test_a_dry_run_refuses_a_record_like_an_ingest(api):
     for raw in (b"", b"no JSON", b"[]", b"{}", b'{"decision_id": 5}', b'{"decision_id": "a", "decision_id": "a"}'):
-        dry, real = tried(api, raw), api.ingest(raw)
+        dry, real = dry_run(api, raw), api.ingest(raw)
         assert (dry.status_code, dry.content) == (real.status_code, real.content), raw
-    assert tried(api, b'{"x": "%s"}' % (b"x" * 2**20)).status_code == 413
+    assert dry_run(api, b'{"x": "%s"}' % (b"x" * 2**20)).status_code == 413
     assert not Decision.objects.exists()
 
 
 @pytest.mark.once
-def test_a_refusal_names_the_key_that_is_almost_decision_id(api):
-    (problem,) = tried(api, {"descision_id": MARK}).json()["detail"]
+def test_a_refusal_names_a_misspelt_decision_id(api):
+    (problem,) = dry_run(api, {"descision_id": MARK}).json()["detail"]
     assert (problem["loc"], problem["type"]) == (["body", "decision_id"], "missing")
     assert "descision_id" in problem["msg"]
     assert MARK not in json.dumps(problem)
 
 
 @pytest.mark.once
-def test_who_may_ingest_may_try_and_nobody_else(organization, api_for):
-    assert tried(api_for(organization, Role.SENDER)).status_code == 200
-    assert tried(api_for(organization, Role.AUDITOR)).status_code == 403
+def test_a_dry_run_requires_the_permission_to_ingest(organization, api_for):
+    assert dry_run(api_for(organization, Role.SENDER)).status_code == 200
+    assert dry_run(api_for(organization, Role.AUDITOR)).status_code == 403
 
 
 @pytest.mark.once
-def test_another_value_than_true_or_false_is_refused_and_stores_nothing(api, subtests):
+def test_a_value_other_than_true_or_false_is_refused_and_stores_nothing(api, subtests):
     for value in ("1", "yes", "True", "", "0", "tru", "null"):
         with subtests.test(value=value):
-            answer = tried(api, query=f"dry_run={value}")
+            answer = dry_run(api, query=f"dry_run={value}")
             assert answer.status_code == 422
             assert answer.json()["detail"][0]["loc"] == ["query", "dry_run"]
             assert not Decision.objects.exists()
@@ -146,10 +146,10 @@ OTHER_NAMES = [
 
 
 @pytest.mark.once
-def test_any_other_parameter_is_refused_for_it_may_mean_a_dry_run_and_the_record_would_stay(api, subtests):
+def test_any_other_parameter_is_refused_and_stores_nothing(api, subtests):
     for name in OTHER_NAMES:
         with subtests.test(name=name):
-            answer = tried(api, query=f"{name}=true")
+            answer = dry_run(api, query=f"{name}=true")
             assert answer.status_code == 422
             (problem,) = answer.json()["detail"]
             assert (problem["loc"], problem["type"]) == (["query", name], "extra_forbidden")
@@ -162,14 +162,14 @@ UNCLEAR = [
     "x=1;dry_run=true", "x=1;dry_run=true&dry_run=false", "x=1?dry_run=true", "x=1%26dry_run=true", "x=1,dry_run=true",
     "x;dry_run", "dry_run", "dry_run=maybe", "dry_run%20=true", "x=1;dry-run=true", "dry_run[]=true",
 ]  # fmt: skip
-"""Queries of which nobody can tell whether the record is to be stored."""
+"""Ambiguous queries: they do not say whether to store the record."""
 
 
 @pytest.mark.once
-def test_a_dry_run_that_is_said_twice_or_not_parted_by_an_ampersand_is_refused(api, subtests):
+def test_an_ambiguous_query_is_refused_and_stores_nothing(api, subtests):
     for query in UNCLEAR:
         with subtests.test(query=query):
-            answer = tried(api, query=query)
+            answer = dry_run(api, query=query)
             assert answer.status_code == 422
             assert answer.json()["detail"][0]["loc"][0] == "query"
             assert "dr" in answer.json()["detail"][0]["loc"][1] + answer.json()["detail"][0]["msg"]
@@ -177,7 +177,7 @@ def test_a_dry_run_that_is_said_twice_or_not_parted_by_an_ampersand_is_refused(a
 
 
 @pytest.mark.once
-def test_so_it_is_with_the_receipts_of_a_batch(api, subtests):
+def test_an_ambiguous_receipts_parameter_of_a_batch_is_refused(api, subtests):
     for query in ("receipts=true&receipts=false", "receipts=true;receipts=false", "receipts=maybe"):
         with subtests.test(query=query):
             answer = api.client.post(
@@ -189,8 +189,8 @@ def test_so_it_is_with_the_receipts_of_a_batch(api, subtests):
 
 
 @pytest.mark.parametrize("query", ["dry_run=false", "", "&"])
-def test_without_it_the_record_is_taken(api, query):
-    assert tried(api, query=query).status_code == 201
+def test_without_dry_run_the_record_is_stored(api, query):
+    assert dry_run(api, query=query).status_code == 201
 
 
 # ── warnings ──
@@ -198,7 +198,7 @@ def test_without_it_the_record_is_taken(api, query):
 
 @pytest.mark.once
 def test_a_complete_record_has_no_warnings(api):
-    assert told(api)["warnings"] == []
+    assert result(api)["warnings"] == []
 
 
 MISSPELT = [
@@ -218,7 +218,7 @@ MISSPELT = [
 
 
 @pytest.mark.once
-def test_a_field_that_is_almost_one_of_the_profile_is_named_with_what_is_meant(api, subtests):
+def test_a_misspelt_field_is_named_with_the_field_of_the_profile(api, subtests):
     for changes, where, meant in MISSPELT:
         with subtests.test(changes=changes, where=where, meant=meant):
             assert f"if you mean {meant}." in warnings(api, "misspelt", **changes)[where]
@@ -233,7 +233,7 @@ SPELLED = [
 
 
 @pytest.mark.once
-def test_other_fields_are_not_taken_for_misspellings(api, subtests):
+def test_other_fields_are_not_reported_as_misspellings(api, subtests):
     for changes in SPELLED:
         with subtests.test(changes=changes):
             assert warnings(api, "misspelt", **changes) == {}
@@ -253,7 +253,7 @@ NO_TIMES = [
 
 
 @pytest.mark.once
-def test_a_time_that_is_no_rfc_3339_is_named_wherever_it_stands(api, subtests):
+def test_a_time_that_breaks_rfc_3339_is_named_at_any_path(api, subtests):
     for value, says in NO_TIMES:
         with subtests.test(value=value, says=says):
             for where, changes in {
@@ -268,7 +268,7 @@ TIMES = ["2026-11-02T10:00:00Z", "2026-11-02T10:00:00.123456789+02:00", "2026-12
 
 
 @pytest.mark.once
-def test_times_of_rfc_3339_and_what_is_no_time_at_all_are_left_alone(api, subtests):
+def test_rfc_3339_times_and_other_values_cause_no_warning(api, subtests):
     for value in TIMES:
         with subtests.test(value=value):
             assert warnings(api, "time", events={"check": {"checked_at": value, "flat": "x", "stat": 7}}) == {}
@@ -294,45 +294,45 @@ NOT_INDEXED = [
 
 
 @pytest.mark.once
-def test_a_column_of_the_index_that_stays_empty_is_named_with_the_reason(api, subtests):
+def test_an_empty_column_of_the_index_is_named_with_the_reason(api, subtests):
     for changes, where, says in NOT_INDEXED:
         with subtests.test(changes=changes, where=where, says=says):
             assert warnings(api, "not_indexed", **changes)[where].startswith(f"{where} {says}")
 
 
 @pytest.mark.once
-def test_what_a_notice_under_the_default_pack_would_lack_is_told(api):
+def test_a_record_that_the_default_pack_cannot_use_causes_a_warning(api):
     path, body = "/v1/notice-settings", {"default_pack": "us_ecoa_fcra"}
     assert api.client.put(path, body, content_type="application/json").status_code == 200
-    found = warnings(api, "notice", outcome={"action": "denied"})[""]
-    assert found.startswith("A notice under us_ecoa_fcra could not be approved. ")
+    sentence = warnings(api, "notice", outcome={"action": "denied"})[""]
+    assert sentence.startswith("A notice under us_ecoa_fcra could not be approved. ")
 
 
 @pytest.mark.once
-def test_more_than_a_notice_holds_is_a_warning_and_no_refusal(api):
+def test_a_record_too_large_for_a_notice_causes_a_warning(api):
     many = {f"f{number}": 1 for number in range(20_001)}
     assert "A notice holds" in warnings(api, "notice", events={"check": many})[""]
 
 
 @pytest.mark.once
-def test_the_samples_are_as_they_are_meant(api, subtests):
+def test_the_samples_have_no_misspellings_and_no_ambiguous_times(api, subtests):
     for raw in samples.synthetic_records():
         with subtests.test(json.loads(raw)["decision_id"]):
-            kinds = {each["kind"] for each in told(api, raw)["warnings"]}
+            kinds = {warning["kind"] for warning in result(api, raw)["warnings"]}
             assert kinds <= {"notice", "not_indexed"}
 
 
 @pytest.mark.once
-def test_warnings_are_as_few_as_somebody_reads_and_as_short(api):
+def test_the_number_and_length_of_warnings_are_bounded(api):
     events = {f"{'k' * 5000}{number}": {"made_at": "yesterday"} for number in range(150)}
-    found = told(api, {**COMPLETE, "events": events})["warnings"]
-    assert len(found) == MAX_WARNINGS + 1
-    assert found[-1]["kind"] == "more"
-    assert max(len(each["where"]) for each in found) < 300
+    rows = result(api, {**COMPLETE, "events": events})["warnings"]
+    assert len(rows) == MAX_WARNINGS + 1
+    assert rows[-1]["kind"] == "more"
+    assert max(len(row["where"]) for row in rows) < 300
 
 
 @pytest.mark.once
-def test_comparing_a_record_s_keys_costs_no_more_for_a_thousand_times_as_many(api, monkeypatch):
+def test_the_number_of_compared_keys_is_bounded(api, monkeypatch):
     calls = []
     monkeypatch.setattr(misspellings, "is_misspelling", lambda key, name: calls.append(key))
     known = len(misspellings._known()["outcome"])
@@ -346,7 +346,7 @@ def test_comparing_a_record_s_keys_costs_no_more_for_a_thousand_times_as_many(ap
 
 
 @pytest.mark.once
-def test_an_ingest_in_earnest_pays_for_none_of_it(api, monkeypatch):
+def test_an_ingest_does_not_look_for_warnings(api, monkeypatch):
     def never(*_: object, **__: object) -> None:
         raise AssertionError("a real ingest looks for warnings")
 

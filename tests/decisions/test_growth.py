@@ -1,4 +1,4 @@
-"""What pages and lists read does not grow with the number of decisions and notices."""
+"""Growth: pages and lists read no more rows when there are more decisions and notices."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -18,8 +18,8 @@ SMALL, TIMES = 400, 5
 TOLERATED, NOISE = 1.3, 500  # a page has 50 rows, each with its own small queries
 DECISIONS, QUEUE = "/admin/decisions/decision/", "/admin/notices/notice/"
 _GROWING_ON_SQLITE = ("/admin/", f"{QUEUE}?", f"{QUEUE}?queue=in_review")
-"""SQLite takes no index of several states for a query that has them as parameters, so these read the open notices; and
-it looks for unfinished disposals among all records."""
+"""Pages that read more rows on SQLite. It uses no index for several states given as parameters, so these pages read the
+open notices. It also searches all records for unfinished disposals."""
 
 
 def pages(notice) -> Iterator[str]:
@@ -61,20 +61,20 @@ def resources(notice) -> Iterator[str]:
 
 @pytest.fixture
 def no_dead_rows(db: None) -> None:
-    """Those of tests before are gone, as autovacuum removes them: whoever comes upon them first counts them.
+    """Remove the dead rows of earlier tests, as autovacuum does: the first query to meet dead rows counts them.
 
-    To be named before fixtures that read tables, for it waits until nobody does.
+    Name this fixture before fixtures that read tables, because it waits for open transactions.
     """
     if connection.vendor == "postgresql":
         with psycopg.connect(**connection.get_connection_params(), autocommit=True) as vacuum:
             vacuum.execute("VACUUM")
 
 
-def test_no_page_and_no_list_reads_more_rows_of_a_greater_table(
+def test_pages_and_lists_read_no_more_rows_of_a_larger_table(
     no_dead_rows, api_for, organization, signed_in, monkeypatch
 ):
     for module, name in ((lists, "MAX_ROWS"), (back_office, "_MAX_TODAY"), (back_office, "_NEWEST")):
-        monkeypatch.setattr(module, name, 60)  # more than a page, and so few that the rows are many
+        monkeypatch.setattr(module, name, 60)  # more than a page, but fewer than the rows of the table
     api, browser = api_for(organization, Role.EDITOR), signed_in(Role.OWNER)
 
     def read(decisions: int) -> dict[str, int]:

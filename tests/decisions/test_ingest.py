@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 RECORD = {"decision_id": "loan-1", "outcome": {"action": "denied"}, "amount": 1.50}
 
 
-def test_a_new_record_is_answered_with_201_and_its_receipt(api, each_vault):
+def test_a_new_record_is_a_201_with_its_receipt(api, each_vault):
     response = api.ingest(RECORD)
     assert response.status_code == 201
     receipt = response.json()
@@ -20,7 +20,7 @@ def test_a_new_record_is_answered_with_201_and_its_receipt(api, each_vault):
     assert statement["subject"][0]["name"] == f"urn:uuid:{receipt['record_id']}"
 
 
-def test_the_same_record_again_is_answered_with_200_and_the_first_receipt(api, each_vault):
+def test_a_replay_is_a_200_with_the_first_receipt(api, each_vault):
     first = api.ingest(RECORD)
     again = api.ingest(RECORD)
     assert (again.status_code, again.json()) == (200, first.json())

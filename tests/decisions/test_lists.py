@@ -1,4 +1,4 @@
-"""`GET /v1/decisions`: newest first, every row exactly once, filtered, and as cheap for 50 rows as for one."""
+"""`GET /v1/decisions`: newest first, each row once, filtered, and with as many queries for 50 rows as for one."""
 
 import base64
 import json
@@ -23,7 +23,7 @@ def listed(api, **query):
 
 
 def all_pages(api, between_pages=lambda: None, **query):
-    """The ids of every page in turn, each with the cursor of the page before."""
+    """Return the ids of each page, following the cursors."""
     pages, cursor = [], ""
     while cursor is not None:
         page = listed(api, cursor=cursor, **query)
@@ -44,7 +44,7 @@ def ingest_at(api, moment, **record):
 
 @pytest.fixture
 def twelve(api):
-    """Twelve decisions, three at each of four moments."""
+    """Ingest twelve decisions, three at each of four moments."""
     for number in range(12):
         ingest_at(api, NOON + timedelta(seconds=number // 3), decision_id=f"loan-{number:02}")
 
@@ -54,19 +54,19 @@ def test_an_empty_list_is_a_page_without_items_and_without_a_next(api):
     assert listed(api) == {"items": [], "next_cursor": None}
 
 
-def test_all_pages_together_have_every_row_once_newest_first(api, twelve, subtests):
+def test_the_pages_have_each_row_once_newest_first(api, twelve, subtests):
     for limit in (1, 2, 3, 4, 5, 11, 12, 13, 200):
         with subtests.test(limit=limit):
             pages = all_pages(api, limit=limit)
-            found = [decision_id for page in pages for decision_id in page]
-            assert sorted(found) == [f"loan-{number:02}" for number in range(12)]
-            moments = [int(decision_id[-2:]) // 3 for decision_id in found]
+            listed_ids = [decision_id for page in pages for decision_id in page]
+            assert sorted(listed_ids) == [f"loan-{number:02}" for number in range(12)]
+            moments = [int(decision_id[-2:]) // 3 for decision_id in listed_ids]
             assert moments == sorted(moments, reverse=True)
             assert all(len(page) == limit for page in pages[:-1])
             assert pages[-1]
 
 
-def test_rows_of_one_moment_have_one_order_in_every_page_size(api):
+def test_rows_of_one_moment_have_the_same_order_in_every_page_size(api):
     for number in range(10):
         ingest_at(api, NOON, decision_id=f"loan-{number}")
     orders = {tuple(all_ids(api, limit=limit)) for limit in (1, 3, 7, 10)}
@@ -74,20 +74,20 @@ def test_rows_of_one_moment_have_one_order_in_every_page_size(api):
     assert len(orders.pop()) == 10
 
 
-def test_rows_that_arrive_meanwhile_neither_double_nor_hide_others(api, twelve):
+def test_rows_that_arrive_between_pages_do_not_repeat_or_hide_others(api, twelve):
     later = iter(range(100))
 
     def arrive():
         number = next(later)
         ingest_at(api, NOON + timedelta(minutes=1), decision_id=f"new-{number}")
 
-    found = all_ids(api, arrive, limit=2)
-    assert sorted(found) == [f"loan-{number:02}" for number in range(12)]
+    listed_ids = all_ids(api, arrive, limit=2)
+    assert sorted(listed_ids) == [f"loan-{number:02}" for number in range(12)]
     assert len(ids(listed(api, limit=200))) > 12
 
 
 @pytest.mark.once
-def test_a_page_has_50_items_unless_asked_otherwise(api):
+def test_a_page_has_50_items_by_default(api):
     for number in range(51):
         api.ingest({"decision_id": f"loan-{number}"})
     assert len(ids(listed(api))) == 50
@@ -96,7 +96,7 @@ def test_a_page_has_50_items_unless_asked_otherwise(api):
 
 @pytest.fixture
 def varied(api):
-    """Four decisions that differ in everything a list can be filtered by."""
+    """Ingest four decisions that differ in every field a list can filter."""
     ingest_at(
         api,
         NOON,
@@ -141,11 +141,11 @@ FILTERS = [
 ]
 
 
-def test_a_filter_gives_exactly_the_rows_it_names(api, varied, subtests):
-    for query, found in FILTERS:
+def test_a_filter_gives_exactly_the_matching_rows(api, varied, subtests):
+    for query, expected in FILTERS:
         with subtests.test(query=query):
-            assert "".join(ids(listed(api, **query))) == found
-            assert "".join(all_ids(api, limit=1, **query)) == found
+            assert "".join(ids(listed(api, **query))) == expected
+            assert "".join(all_ids(api, limit=1, **query)) == expected
 
 
 def test_another_organizations_rows_are_in_no_list(api, other_api, varied):
@@ -174,7 +174,7 @@ NO_CURSORS = [
 
 
 @pytest.mark.once
-def test_what_is_no_cursor_of_ours_is_a_422(api, varied, subtests):
+def test_a_foreign_cursor_is_a_422(api, varied, subtests):
     for cursor in NO_CURSORS:
         with subtests.test(cursor=cursor):
             assert_refused(api, "cursor", cursor=cursor)
@@ -208,15 +208,15 @@ BAD = [
 
 
 @pytest.mark.once
-def test_a_bad_parameter_is_named_with_pydantics_type(api, subtests):
+def test_a_bad_parameter_has_pydantics_error_type(api, subtests):
     for query, problem_type in BAD:
         with subtests.test(query=query):
             (name,) = query
-            found = assert_refused(api, name, **query)
-            assert found == problem_type or found.startswith("datetime") == problem_type.startswith("datetime") is True
+            kind = assert_refused(api, name, **query)
+            assert kind == problem_type or kind.startswith("datetime") == problem_type.startswith("datetime") is True
 
 
-def test_a_time_at_the_end_of_time_is_answered_and_no_fault(api, varied, subtests):
+def test_a_filter_at_the_ends_of_time_causes_no_fault(api, varied, subtests):
     for name in ("received_from", "received_to", "decided_from", "decided_to"):
         for moment in ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"):
             with subtests.test(name=name, moment=moment):
@@ -230,11 +230,11 @@ def test_a_list_takes_as_many_queries_for_50_rows_as_for_one(api, django_assert_
     def queries_for(rows):
         for number in range(rows):
             api.ingest({"decision_id": f"loan-{number}", "outcome": {"action": "denied"}})
-        taken = []
+        counts = []
         for query in ({}, {"action": "denied"}, {"limit": 200}):
             with django_assert_max_num_queries(2) as captured:
                 assert len(listed(api, **query)["items"]) == rows
-            taken.append(len(captured))
-        return taken
+            counts.append(len(captured))
+        return counts
 
     assert queries_for(1) == queries_for(50)

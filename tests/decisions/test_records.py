@@ -1,4 +1,4 @@
-"""Reading one decision: the index row, the record's own bytes, the receipt; and ids that paths find difficult."""
+"""Reading one decision: its index row, the bytes of its record, its receipt, and ids that are awkward in a path."""
 
 import json
 import uuid
@@ -9,8 +9,8 @@ import pytest
 pytestmark = pytest.mark.django_db
 
 
-def path_of(decision_id, rest=""):
-    return "/v1/decisions/" + quote(decision_id, safe="") + rest
+def path_of(decision_id, suffix=""):
+    return "/v1/decisions/" + quote(decision_id, safe="") + suffix
 
 
 ODD_IDS = [
@@ -23,8 +23,8 @@ ODD_IDS = [
 
 @pytest.mark.once
 def test_every_id_can_be_read_back(api, subtests):
-    raws = {each: json.dumps({"decision_id": each, "n": 1.50}).encode() for each in ODD_IDS}
-    receipts = {each: api.ingest(raw).json() for each, raw in raws.items()}
+    raws = {decision_id: json.dumps({"decision_id": decision_id, "n": 1.50}).encode() for decision_id in ODD_IDS}
+    receipts = {decision_id: api.ingest(raw).json() for decision_id, raw in raws.items()}
     for decision_id, raw in raws.items():
         with subtests.test(decision_id=decision_id):
             detail = api.get(path_of(decision_id))
@@ -37,7 +37,7 @@ def test_every_id_can_be_read_back(api, subtests):
 @pytest.mark.once
 @pytest.mark.parametrize("decision_id", ["a/record", "a/receipt"])
 def test_the_record_of_an_id_that_ends_like_a_path_can_be_read(api, decision_id):
-    """Its index row stands in the list; the bare path is that of the record of `a`."""
+    """The list has its index row. The bare path names the record of `a`."""
     raw = json.dumps({"decision_id": decision_id}).encode()
     receipt = api.ingest(raw).json()
     assert api.get(path_of(decision_id, "/record")).content == raw
@@ -52,7 +52,7 @@ UNKNOWN = ["LOAN-1", "loan-1 ", "loan-\uff11", "loan", "loan-1\u0000", "loan%", 
 def test_an_unknown_id_is_a_404_with_a_sentence(api, subtests):
     for known in ("loan-1", "e\u0301"):
         api.ingest({"decision_id": known})
-    for path in (path_of(other, rest) for other in UNKNOWN for rest in ("", "/record", "/receipt")):
+    for path in (path_of(other, suffix) for other in UNKNOWN for suffix in ("", "/record", "/receipt")):
         with subtests.test(path=path):
             response = api.get(path)
             assert response.status_code == 404
@@ -62,22 +62,22 @@ def test_an_unknown_id_is_a_404_with_a_sentence(api, subtests):
 @pytest.mark.once
 def test_another_organizations_id_is_a_404(api, other_api):
     other_api.ingest({"decision_id": "loan-1"})
-    answers = {rest: api.get(path_of("loan-1", rest)).status_code for rest in ("", "/record", "/receipt")}
+    answers = {suffix: api.get(path_of("loan-1", suffix)).status_code for suffix in ("", "/record", "/receipt")}
     assert set(answers.values()) == {404}, answers
 
 
 @pytest.mark.once
-def test_a_longer_id_than_any_record_can_have_is_a_422_of_the_path(api, subtests):
-    for rest in ("", "/record", "/receipt"):
-        with subtests.test(rest=rest):
-            response = api.get(path_of("i" * 257, rest))
+def test_an_id_longer_than_256_characters_is_a_422_of_the_path(api, subtests):
+    for suffix in ("", "/record", "/receipt"):
+        with subtests.test(suffix=suffix):
+            response = api.get(path_of("i" * 257, suffix))
             assert response.status_code == 422
             (problem,) = response.json()["detail"]
             assert (problem["type"], problem["loc"]) == ("string_too_long", ["path", "decision_id"])
 
 
 @pytest.mark.once
-def test_the_detail_shows_what_the_record_says(api):
+def test_the_detail_shows_the_fields_of_the_record(api):
     api.ingest(
         {
             "decision_id": "loan-1",
@@ -136,7 +136,7 @@ ENDS_OF_TIME = [
 ]  # fmt: skip
 
 
-def test_a_decision_at_the_end_of_time_is_kept_and_stops_no_list(api, subtests):
+def test_a_decision_at_the_ends_of_time_is_stored_and_listed(api, subtests):
     for number, decided_at in enumerate(ENDS_OF_TIME, start=1):
         with subtests.test(decided_at=decided_at):
             record = {"decision_id": f"loan-{number}", "decided_at": decided_at}
@@ -157,7 +157,7 @@ ODD_SPELLINGS = [
 ]
 
 
-def test_the_record_is_given_back_byte_for_byte_as_json(api, each_vault, subtests):
+def test_the_record_is_returned_byte_for_byte_as_json(api, each_vault, subtests):
     for number, raw in enumerate(ODD_SPELLINGS):
         with subtests.test(raw=raw):
             assert api.ingest(raw).status_code == 201

@@ -1,4 +1,4 @@
-"""The samples say what their sources say: the real ones nothing more, the invented ones that they are invented."""
+"""Samples: real records have exactly the values of their source, and invented records say that they are invented."""
 
 import csv
 import json
@@ -38,7 +38,7 @@ def test_there_are_2380_mortgage_decisions_of_which_285_were_denied(mortgages):
     assert len({record["decision_id"] for record in mortgages}) == 2380
 
 
-def test_each_mortgage_record_says_exactly_what_its_row_says(mortgages, rows):
+def test_each_mortgage_record_has_exactly_the_values_of_its_row(mortgages, rows):
     for record, row in zip(mortgages, rows, strict=True):
         number = row.pop("application")
         action = "denied" if row.pop("denied") == "yes" else "not_denied"
@@ -57,7 +57,7 @@ def test_a_number_keeps_the_spelling_of_the_row():
     assert b'"loan_to_value": 0.8,' in first
 
 
-def test_booleans_are_told_from_numbers(mortgages):
+def test_booleans_and_numbers_keep_their_types(mortgages):
     for record in mortgages:
         facts = record["events"]["application"]
         yes_no = {name for name, value in facts.items() if isinstance(value, bool)}
@@ -70,13 +70,13 @@ def test_booleans_are_told_from_numbers(mortgages):
         }
 
 
-def test_protected_attributes_are_nowhere(rows, mortgages):
+def test_no_sample_has_a_protected_attribute(rows, mortgages):
     text = json.dumps([list(rows[0]), mortgages[0]], default=str)
     for word in ("race", "black", "hispanic", "married", "single", "sex", "age"):
         assert f'"{word}' not in text
 
 
-def test_there_are_20_synthetic_records_that_say_so(synthetic):
+def test_20_synthetic_records_are_marked_as_synthetic(synthetic):
     assert len({record["decision_id"] for record in synthetic}) == 20
     assert all(record["synthetic"] is True for record in synthetic)
     assert all(record["decision_id"].startswith("synthetic-") for record in synthetic)
@@ -93,7 +93,7 @@ def test_there_are_20_synthetic_records_that_say_so(synthetic):
     ["decided_at", "subject.reference", "system.name", "system.version", "system.provider", "outcome.action",
      "outcome.reasons", "outcome.principal_factors", "approval.approver", "approval.authority"],
 )  # fmt: skip
-def test_between_them_the_synthetic_records_use_every_field_of_the_profile(synthetic, path):
+def test_the_synthetic_records_use_every_field_of_the_profile(synthetic, path):
     def value(record):
         for key in path.split("."):
             record = record.get(key) if isinstance(record, dict) else None
@@ -102,7 +102,7 @@ def test_between_them_the_synthetic_records_use_every_field_of_the_profile(synth
     assert any(value(record) for record in synthetic)
 
 
-def test_events_come_both_as_an_object_and_as_a_list_with_names(synthetic):
+def test_events_occur_as_an_object_and_as_a_list_with_names(synthetic):
     shapes = Counter(type(record["events"]) for record in synthetic)
     assert shapes[dict] > 0
     assert shapes[list] > 0
@@ -111,7 +111,7 @@ def test_events_come_both_as_an_object_and_as_a_list_with_names(synthetic):
             assert all(event["name"] for event in record["events"])
 
 
-def test_the_synthetic_records_carry_the_spellings_a_strict_store_must_keep():
+def test_the_synthetic_records_have_spellings_that_custody_must_preserve():
     everything = b"\n".join(samples.synthetic_records())
     for spelling in (b"0.920", b"\\u00e9", b"9007199254740993", b'"vehicle.age_years"'):
         assert spelling in everything
@@ -119,7 +119,7 @@ def test_the_synthetic_records_carry_the_spellings_a_strict_store_must_keep():
 
 @pytest.mark.once
 @pytest.mark.django_db
-def test_every_sample_is_taken_and_indexed_as_it_says(organization, mortgages):
+def test_every_sample_is_stored_and_indexed(organization, mortgages):
     raws = [*samples.mortgage_records(), *samples.synthetic_records()]
     lines = ingest_lines(caller=callers.system(organization.id), lines=raws, source="samples")
     assert Counter(line.status for line in lines) == {"created": 2400}
