@@ -40,9 +40,13 @@ def retry_now() -> None:
 
 
 def paused_signing() -> QuerySet[KeyOutage]:
-    """Of keys that new signatures need and that are left alone for now."""
+    """Return outages of keys that new signatures need and that are left alone for now.
+
+    A pause that ends later than the longest was set by a clock that is ahead, and counts as over.
+    """
+    now = timezone.now()
     active = _all().filter(key__purpose=Key.Purpose.SIGNING, key__retired_at=None)
-    return active.filter(next_try_at__gt=timezone.now())
+    return active.filter(next_try_at__gt=now, next_try_at__lte=now + _LONGEST_PAUSE)
 
 
 def _of(key_pk: int) -> QuerySet[KeyOutage]:

@@ -289,6 +289,8 @@ class WaitingObject(Leased):
 
     DUE = Coalesce("lease_until", "next_try_at", "queued_at")
     """Since when a worker may claim the row; of a later time, when it may. A lease outlasts the pause before it."""
+    UNTRIED = Q(lease_until=None, next_try_at=None)
+    """Rows that a worker may claim whatever the time: a clock that is ahead may have set `queued_at`."""
 
     record = models.OneToOneField(Entry, on_delete=models.PROTECT, primary_key=True, related_name="+")
     organization = models.ForeignKey(
@@ -301,7 +303,12 @@ class WaitingObject(Leased):
 
     class Meta:
         indexes = [
-            models.Index("organization", Coalesce("lease_until", "next_try_at", "queued_at"), name="waiting_by_turn")
+            models.Index("organization", Coalesce("lease_until", "next_try_at", "queued_at"), name="waiting_by_turn"),
+            models.Index(
+                fields=["organization", "queued_at"],
+                condition=Q(lease_until=None, next_try_at=None),
+                name="waiting_untried",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -21,6 +21,12 @@ def reconcile() -> None:
 
 
 @periodic(60, queue="custody")
+def shorten_distant_leases() -> None:
+    """Shorten leases and pauses of waiting objects that a wrong clock set far into the future."""
+    services.shorten_distant_leases()
+
+
+@periodic(60, queue="custody")
 def watch_targets() -> None:
     """Notice when the storage of an organization fails, and when it answers again."""
     services.watch_targets()

@@ -3,6 +3,7 @@
 from custody.new_records import LEASE, Submission
 from custody.services.custody_test import CustodyTest, run_custody_test
 from custody.services.dispose import BATCH, dispose, finish_all_disposals, finish_disposals, prepare
+from custody.services.distant_leases import shorten_distant_leases
 from custody.services.group_store import GroupStore
 from custody.services.key_alerts import note_key_outages, send_key_alerts
 from custody.services.keys import ROTATABLE, KeyNotProven, NeverRotated, import_key_file, rotate_key
@@ -60,6 +61,7 @@ __all__ = [
     "search_earlier_targets",
     "send_key_alerts",
     "send_storage_alerts",
+    "shorten_distant_leases",
     "store_records",
     "stored_records",
     "targets_with_a_root",

@@ -24,7 +24,7 @@ from custody.services.turns import Turns
 log = structlog.get_logger("custody")
 
 _CHUNK = 50  # so many puts end within a lease, also where each waits for a slow vault
-_LONGEST_PAUSE = timedelta(minutes=10)  # an outage is over for all records at once
+MAX_PAUSE = timedelta(minutes=10)  # an outage is over for all records at once
 
 
 def reconcile(limit: int = 500, *, seconds: float = math.inf, retry_now: bool = False) -> tuple[int, int]:
@@ -51,7 +51,7 @@ def reconcile(limit: int = 500, *, seconds: float = math.inf, retry_now: bool = 
         left = set(waiting.filter(pk__in=[each.pk for each in claimed]).values_list("pk", flat=True))
         for row in (row for row in claimed if row.pk in left):
             with suppress(LeaseLost):
-                leases.fail(row, longest=_LONGEST_PAUSE)
+                leases.fail(row, longest=MAX_PAUSE)
         finished, remaining = finished + len(claimed) - len(left), remaining + len(left)
         turns.note_seconds(claimed, time.monotonic() - began)
     if finished or remaining:

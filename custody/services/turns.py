@@ -1,15 +1,20 @@
 """Turns of organizations whose objects wait for a signature or their vault.
 
-Each organization has one turn in a round, the one with the oldest due object first. A backlog of thousands so delays
-another organization's first record by one batch. Each step is a look into one index, however many objects wait.
+Each due organization has one turn in a round. The organization that waited longest comes first. A backlog of thousands
+so delays another organization's first record by one batch. Each step is a look into one index, however many
+objects wait.
+
+A slow batch of several organizations does not show which of them is slow. Each is then served alone for a while.
+An organization that is slow alone goes after the others for ten times as long as its batch took.
 """
 
 import time
 import uuid
 from collections import deque
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, Q, Subquery
 from django.utils import timezone
 
 from accounts.models import Organization
@@ -20,13 +25,32 @@ from custody.new_records import LEASE
 
 _MIN_SHARE = 5
 """Objects in a turn, at least: each turn costs a transaction."""
-_SLOW_SECONDS = 5
+_SLOW_SECONDS = 1
 _MAX_SLOW = 8
-"""Objects in a batch of slow organizations: as many as are signed or put at a time, so one call's time ends it."""
-_REMEMBERED_SECONDS = 60
+"""Objects in a batch of a slow organization: as many as are signed or put at a time, so one call's time ends it."""
+_MAX_BATCH = 512
+_ALONE_SECONDS = 60
+_REST = 10
+"""Seconds that slow organizations leave to the others for each second of theirs."""
+_MAX_REST_SECONDS = 600
 
-_slow: dict[uuid.UUID, float] = {}
-"""Organizations whose last batch was slow, and until when they go after the others."""
+
+@dataclass(slots=True)
+class _Pace:
+    """An organization's pace in this process, in seconds of `time.monotonic`.
+
+    Attributes:
+        next_turn: when its last turn began, or when its rest ends.
+        alone_until: until when its objects share a batch with no other organization's.
+        max_batch: objects it may have in a batch. A slow batch cuts the number, each fast one doubles it.
+    """
+
+    next_turn: float = 0
+    alone_until: float = 0
+    max_batch: int = _MAX_BATCH
+
+
+_paces: dict[uuid.UUID, _Pace] = {}
 
 
 class Turns:
@@ -44,50 +68,80 @@ class Turns:
         return self._claim(limit)
 
     def _claim(self, limit: int) -> list[WaitingObject]:
-        """Claim a share for each next organization of the round."""
-        if self._round and self._round[0] in _slow:
-            limit = min(limit, _MAX_SLOW)
+        """Claim a share for each next organization of the round, or for the next alone."""
         share = max(_MIN_SHARE, limit // max(1, len(self._round)))
         batch: list[WaitingObject] = []
+        now = time.monotonic()
         while self._round and len(batch) < limit:
-            batch += self._claim_of(self._round.popleft(), min(share, limit - len(batch)))
+            pace = _paces.setdefault(self._round[0], _Pace())
+            is_alone = pace.alone_until > now
+            if is_alone and batch:
+                break
+            pace.next_turn = max(now, pace.next_turn)
+            batch += self._claim_of(self._round.popleft(), min(share, limit - len(batch), pace.max_batch))
+            if is_alone and batch:
+                break
         return batch
 
     def note_seconds(self, batch: Sequence[WaitingObject], seconds: float) -> None:
-        """Have the organizations of a slow batch go after the others for a while."""
-        for organization_id in {waiting.organization_id for waiting in batch}:
-            if seconds > _SLOW_SECONDS:
-                _slow[organization_id] = time.monotonic() + _REMEMBERED_SECONDS
+        """Let an organization rest after a slow batch, and part several that had a slow batch together.
+
+        Organizations that rest share a tenth of the time: the more there are, the longer each rests.
+        """
+        now, rest_seconds = time.monotonic(), 0.0
+        paces = [_paces.setdefault(owner, _Pace()) for owner in {waiting.organization_id for waiting in batch}]
+        if seconds <= _SLOW_SECONDS:
+            for pace in paces:
+                pace.next_turn, pace.max_batch = now, min(2 * pace.max_batch, _MAX_BATCH)
+            return
+        if len(paces) == 1:
+            resting = sum(pace.next_turn > now for pace in list(_paces.values()) if pace is not paces[0])
+            rest_seconds = min(_REST * seconds * (1 + resting), _MAX_REST_SECONDS)
+            paces[0].max_batch = _MAX_SLOW
+        for pace in paces:
+            pace.next_turn, pace.alone_until = now + rest_seconds, now + rest_seconds + _ALONE_SECONDS
 
     def _begin_round(self) -> None:
+        """Begin a round of all due organizations that do not rest, or else of the one whose rest ends first."""
         now = time.monotonic()
-        for organization_id in [key for key, until in list(_slow.items()) if until <= now]:
-            _slow.pop(organization_id, None)
+        for key in [key for key, pace in list(_paces.items()) if pace.next_turn < now - _MAX_REST_SECONDS]:
+            _paces.pop(key, None)
         self._paused = set(key_outages.paused_signing().values_list("key__organization", flat=True))
-        due = _due_organizations()
-        self._round.extend([key for key in due if key not in _slow] or due)
+        due = sorted(_due_organizations(), key=lambda key: _paces.get(key, _Pace()).next_turn)
+        awake = [key for key in due if key not in _paces or _paces[key].next_turn <= now]
+        self._round.extend(awake or due[:1])
 
     def _claim_of(self, organization_id: uuid.UUID, limit: int) -> list[WaitingObject]:
-        """Claim the oldest due objects of an organization. While its signing key is left alone, only signed ones."""
-        waiting = WaitingObject.objects.for_organization(organization_id)
+        """Claim the oldest due objects of an organization. While its signing key is left alone, only signed ones.
+
+        Objects queued by a machine whose clock is ahead of ours get up to half of the turn, so that neither clock's
+        objects wait for the other's.
+        """
+        waiting = WaitingObject.objects.for_organization(organization_id).select_related("record")
         if organization_id in self._paused:
             waiting = waiting.filter(pk__in=_oldest_signed(organization_id))
-        rows = waiting.select_related("record").alias(due=WaitingObject.DUE).filter(due__lte=timezone.now())
-        return leases.claim(rows, lasts=LEASE, limit=limit, order=(WaitingObject.DUE,))
+        now = timezone.now()
+        ahead = waiting.filter(WaitingObject.UNTRIED, queued_at__gt=now)
+        claimed = leases.claim(ahead, lasts=LEASE, limit=(limit + 1) // 2, order=("queued_at",))
+        due = waiting.alias(due=WaitingObject.DUE).filter(due__lte=now)
+        return claimed + leases.claim(due, lasts=LEASE, limit=limit - len(claimed), order=(WaitingObject.DUE,))
 
 
 def forget() -> None:
     """Have this process take no organization for slow."""
-    _slow.clear()
+    _paces.clear()
 
 
 def _due_organizations() -> list[uuid.UUID]:
+    """Return organizations with objects that are due or untried, whatever clock queued them."""
     waiting = WaitingObject.objects.unscoped("each organization is asked for its own").filter(
         organization=OuterRef("pk")
     )
-    first = Subquery(waiting.order_by(WaitingObject.DUE).values(due=WaitingObject.DUE)[:1])
-    organizations = Organization.objects.annotate(due=first).filter(due__lte=timezone.now())
-    return list(organizations.order_by("due", "pk").values_list("pk", flat=True))
+    first = waiting.order_by(WaitingObject.DUE).values(due=WaitingObject.DUE)[:1]
+    untried = waiting.filter(WaitingObject.UNTRIED).order_by("queued_at").values("queued_at")[:1]
+    organizations = Organization.objects.annotate(due=Subquery(first), untried=Subquery(untried))
+    due = organizations.filter(Q(due__lte=timezone.now()) | Q(untried__isnull=False))
+    return list(due.order_by("due", "pk").values_list("pk", flat=True))
 
 
 def _oldest_signed(organization_id: uuid.UUID) -> Collection[uuid.UUID]:

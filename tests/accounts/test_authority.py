@@ -70,6 +70,7 @@ UNGUARDED = {
         "connectors.services.clock_skew.repair_times",
         "connectors.services.alerts.send_alerts",
         "custody.services.damage_alerts.send_damage_alerts",
+        "custody.services.distant_leases.shorten_distant_leases",
         "custody.services.fsck.inspect_for_a_while",
         "custody.services.key_alerts.note_key_outages",
         "custody.services.key_alerts.send_key_alerts",

@@ -19,6 +19,7 @@ TASKS = {
     "custody.tasks.search_earlier_targets": (60, "custody"),
     "custody.tasks.note_key_outages": (60, "default"),
     "custody.tasks.reconcile": (30, "custody"),
+    "custody.tasks.shorten_distant_leases": (60, "custody"),
     "custody.tasks.send_key_alerts": (60, "mail"),
     "custody.tasks.watch_targets": (60, "custody"),
     "custody.tasks.send_storage_alerts": (60, "mail"),

@@ -1,13 +1,17 @@
 """Waiting objects are claimed by age, with a turn for each organization, at a cost that no backlog raises."""
 
 import uuid
+from collections import defaultdict
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
+import time_machine
 from django.utils import timezone
 
+from accounts.models import Organization
 from config import leases
-from custody import key_outages, tasks
+from custody import key_outages, services, tasks
 from custody.keys import Purpose
 from custody.models import Entry, Key, WaitingObject
 from custody.services import reconcile, turns
@@ -101,6 +105,119 @@ def test_a_claim_reads_no_more_rows_of_a_greater_backlog(organization, other_api
 
     small = read(100)
     assert read(2000) <= 2 * small
+
+
+# ── slow organizations ──
+
+
+class _Simulated:
+    """Turns of organizations with endless backlogs, on a clock that moves by what each batch costs."""
+
+    def __init__(self, monkeypatch, *organizations):
+        self.now = 1000.0
+        ids = [organization.pk for organization in organizations]
+        monkeypatch.setattr(turns, "time", SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr(turns, "_due_organizations", lambda: ids)
+        monkeypatch.setattr(Turns, "_claim_of", lambda _, pk, limit: [WaitingObject(organization_id=pk)] * limit)
+
+    def run(self, seconds, cost):
+        """Return the time that each organization's batches took, with None for batches of several."""
+        spent, ends = defaultdict(float), self.now + seconds
+        while self.now < ends:
+            line, slice_ends = Turns(), self.now + 5
+            while self.now < slice_ends:
+                batch = line.claim(BATCH)
+                owners_of_it = set(owners(batch))
+                took = cost(owners_of_it)
+                self.now += took
+                line.note_seconds(batch, took)
+                spent[owners_of_it.pop() if len(owners_of_it) == 1 else None] += took
+        return spent
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_slow_organizations_leave_a_fast_one_most_of_the_time_and_get_a_part(
+    organization, other_api, monkeypatch, count
+):
+    slow = [organization, *(Organization.objects.create(name=f"Slow {n}", slug=f"slow-{n}") for n in range(1, count))]
+    fast = other_api.organization
+    line = _Simulated(monkeypatch, *slow, fast)
+
+    def cost(batch):
+        return 0.8 if batch == {fast.pk} else 5.5
+
+    spent = line.run(400, cost)
+    assert spent[fast.pk] > 0.8 * sum(spent.values())
+    assert all(spent[each_one.pk] for each_one in slow)
+    line.run(200, lambda batch: 0.8)
+    assert max(line.run(100, lambda batch: 0.8), key=str) is None, "those that became fast share batches again"
+
+
+def test_an_organization_that_is_slow_only_beside_others_costs_them_little(organization, other_api, monkeypatch):
+    fast = other_api.organization
+    line = _Simulated(monkeypatch, organization, fast)
+    spent = line.run(300, lambda batch: 0.8 if len(batch) == 1 else 5.5)
+    assert spent[None] < 0.1 * sum(spent.values())
+    assert spent[fast.pk] == pytest.approx(spent[organization.pk], rel=0.1)
+
+
+def test_a_slow_organization_without_neighbours_goes_on_and_gets_larger_batches_as_it_gets_faster(
+    organization, monkeypatch
+):
+    line = _Simulated(monkeypatch, organization)
+    assert line.run(11, lambda batch: 5.5) == {organization.pk: 11}
+    sizes = []
+    for _ in range(4):
+        batch = Turns().claim(BATCH)
+        Turns().note_seconds(batch, 0.1)
+        sizes.append(len(batch))
+    assert sizes == [8, 16, 32, BATCH]
+
+
+# ── clocks ──
+
+
+def test_a_clock_that_is_ahead_or_behind_delays_neither_its_objects_nor_others(organization, other_api):
+    hour = timedelta(hours=1)
+    (ahead,) = queue(organization, 1)
+    WaitingObject.objects.update(queued_at=timezone.now() + hour)
+    queue(organization, 200)
+    (other,) = queue(other_api.organization, 1)
+    WaitingObject.objects.filter(pk=other).update(queued_at=timezone.now() + hour)
+    assert {ahead, other} <= {row.pk for row in Turns().claim(BATCH)}, "of web machines that are ahead"
+    with time_machine.travel(timezone.now() - 48 * hour, tick=False):
+        assert len(Turns().claim(BATCH)) >= BATCH // 2, "by a worker that is behind"
+
+
+def test_a_worker_whose_clock_is_ahead_leaves_a_signing_key_alone_for_itself_only(queueing):
+    queue(queueing, 1)
+    key = Key.objects.get(organization=queueing, purpose=Purpose.SIGNING, retired_at=None)
+    with time_machine.travel(timezone.now() + timedelta(hours=1), tick=False):
+        key_outages.note(key.pk, "away")
+        assert Turns().claim(BATCH) == []
+    assert len(Turns().claim(BATCH)) == 1
+
+
+def test_rounds_go_on_where_the_last_slice_ended_whatever_the_age_of_backlogs(organization, other_api, monkeypatch):
+    monkeypatch.setattr(turns, "_MIN_SHARE", 1)
+    queue(organization, 10)
+    queue(other_api.organization, 1)
+    WaitingObject.objects.for_organization(other_api.organization).update(queued_at=timezone.now())
+    assert {owners(Turns().claim(1))[0] for _ in range(2)} == {organization.pk, other_api.organization.pk}
+
+
+def test_leases_and_pauses_that_a_wrong_clock_set_are_shortened_and_stay_with_their_holder(organization):
+    now = timezone.now()
+    right = queue(organization, 2, next_try_at=now + timedelta(minutes=9))
+    with time_machine.travel(now + timedelta(days=1), tick=False):
+        paused, held = queue(organization, 2)
+        leases.fail(Turns().claim(1)[0])
+        (holder,) = Turns().claim(1)
+    assert services.shorten_distant_leases() == 2
+    assert [row.pk for row in Turns().claim(BATCH)] == [paused]
+    leases.renew(holder, lasts=timedelta(minutes=1))
+    WaitingObject.objects.exclude(pk__in=right).update(lease_until=now - timedelta(minutes=1))
+    assert {row.pk for row in Turns().claim(BATCH)} == {paused, held}
 
 
 # ── slices ──

@@ -1,0 +1,24 @@
+"""Leases and pauses of waiting objects that a wrong clock set far into the future."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from custody.models import WaitingObject
+from custody.new_records import LEASE
+from custody.services.reconciler import MAX_PAUSE
+
+_TOLERANCE = timedelta(minutes=5)
+"""Difference between the clocks of several machines that delays nothing for longer."""
+
+
+def shorten_distant_leases() -> int:
+    """Shorten leases and pauses that no right clock would have set so late. Return how many rows changed.
+
+    The holder of a shortened lease keeps it, so that a request on a machine whose clock is ahead can finish.
+    """
+    now = timezone.now()
+    waiting = WaitingObject.objects.unscoped("the clock's sweep serves every organization")
+    leases = waiting.filter(lease_until__gt=now + LEASE + _TOLERANCE)
+    pauses = waiting.filter(lease_until=None, next_try_at__gt=now + MAX_PAUSE + _TOLERANCE)
+    return leases.update(lease_until=now + LEASE) + pauses.update(next_try_at=now)
