@@ -131,7 +131,7 @@ def _approve(page: Page, notice: str) -> None:
     form.get_by_label("Comment").fill("Checked against the loan officer's file.")
     for tick in form.get_by_role("checkbox").all():
         tick.check()
-    shoot(page, "guide-approve", page.get_by_role("heading", name="What next"), form.get_by_role("button"))
+    shoot(page, "guide-approve", page.get_by_role("heading", name="Next step"), form.get_by_role("button"))
     form.get_by_role("button").click()
     expect(page.get_by_text("Approved.", exact=True)).to_be_visible()
 
@@ -196,7 +196,7 @@ def _answer(page: Page) -> None:
     for field, text in REVIEW.items():
         page.locator(f"#id_{field}").fill(text)
     shoot(page, "guide-reconsider", _section(page, "Record a reconsideration"))
-    page.get_by_role("button", name="Record it").click()
+    page.get_by_role("button", name="Record outcome").click()
     recorded = page.get_by_role("status", name="Recorded as")
     expect(recorded).to_be_visible()
     shoot(page, "guide-reconsidered", page.get_by_role("heading", level=1), recorded)

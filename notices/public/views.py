@@ -78,7 +78,7 @@ def _show_standing(request: HttpRequest, notice: Notice, form: CodeForm) -> Http
         return _ask_for_code(request, notice, form, **_refusal(notice, form, error))
     if asked is None:
         sentences = words(notice.language)
-        form.add_error(None, sentences["stands_none"])
+        form.add_error(None, sentences["status_none"])
         return _ask_for_code(request, notice, form, status=404)
     return _answer(request, "request", {**_frame(notice), **_request(asked), "state": asked.state})
 

@@ -64,7 +64,7 @@ class SubjectPages(ReadOnlyAdmin):
         return self.page(
             request,
             "retention/subject.html",
-            "Request of a person",
+            "Access request",
             status=422 if form.errors else 200,
             form=form,
             most=MOST,

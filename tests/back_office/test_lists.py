@@ -150,7 +150,7 @@ def test_where_nothing_is_found_the_page_says_so_and_leads_back(four, signed_in)
     browser = signed_in(Role.AUDITOR)
     for query in ({"q": "nothing"}, {"action": "nothing"}):
         shown = browser.get(DECISIONS, query).content.decode()
-        assert "Nothing matches." in shown
+        assert "No decisions match" in shown
         assert 'href="?"' in shown
 
 

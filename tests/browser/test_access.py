@@ -74,7 +74,7 @@ def test_the_first_steps_are_done_one_by_one_and_put_away(site, open_page):
     for step in ("Open a decision", "Check a receipt"):
         panel.get_by_role("listitem").filter(has_text=step).get_by_role("button", name="Done").click()
         expect(panel.locator("li.done").filter(has_text=step)).to_be_visible()
-    panel.get_by_role("button", name="Put this away").click()
+    panel.get_by_role("button", name="Dismiss").click()
     expect(page.get_by_role("heading", name="Back office")).to_be_visible()
     expect(panel).to_have_count(0)
 

@@ -63,17 +63,17 @@ def test_from_the_public_page_to_the_letter_that_was_delivered(site, open_page, 
     page.get_by_label("Reviewer's authority").fill("credit officer")
     page.get_by_label("Outcome *").fill("overturned")
     page.get_by_label("Rationale").fill("The payslip shows a higher income.")
-    press(page, "Record it")
+    press(page, "Record outcome")
 
     ends_on = page.get_by_role("region", name=f"{number} is answered: write the letter")
-    expect(ends_on).to_contain_text("It goes to Avery Example")
+    expect(ends_on).to_contain_text("Recipient: Avery Example")
     expect(page.get_by_role("status", name="Recorded as")).to_be_visible()
     is_fine(page)
     assert state(site, number) == "to_be_told"
     expect(stand(reader, letter, number)).to_contain_text("is being written or is on its way")
-    ends_on.get_by_label("Draft it under").select_option("general")
+    ends_on.get_by_label("Law or policy").select_option("general")
     press(page, f"Draft the letter for {number}")
-    expect(page.get_by_role("region", name="Whom it answers")).to_contain_text(f"{number}: to be told")
+    expect(page.get_by_role("region", name="Review requests it answers")).to_contain_text(f"{number}: outcome not sent")
     written = page.url
     is_fine(page)
 
@@ -88,7 +88,7 @@ def test_from_the_public_page_to_the_letter_that_was_delivered(site, open_page, 
     page.goto(written)
     page.get_by_label("How", exact=True).select_option("post")
     press(page, "Deliver")
-    expect(page.get_by_role("region", name="Whom it answers")).to_contain_text(f"{number}: told on")
+    expect(page.get_by_role("region", name="Review requests it answers")).to_contain_text(f"{number}: outcome delivered on")
     assert state(site, number) == "answered"
     expect(stand(reader, letter, number)).to_contain_text("has been delivered")
     is_fine(reader)

@@ -94,7 +94,7 @@ def save(page: Page) -> None:
 
 def test_the_life_of_a_notice(site, signed_in):
     writer = signed_in("editor", f"/admin/decisions/decision/{decision(site)['record_id']}/change/")
-    writer.get_by_label("Draft one under").select_option("general")
+    writer.get_by_label("Law or policy").select_option("general")
     press(writer, "Draft a notice")
     assert state(writer) == "draft"
     address = writer.url
@@ -311,7 +311,7 @@ def test_on_paper_there_is_the_whole_notice_and_nothing_to_press(signed_in, noti
     expect(page.get_by_role("heading", name="Checklist")).to_be_visible()
     for name in ("Approve", "Withdraw"):
         expect(page.get_by_role("button", name=name, exact=True)).to_be_hidden()
-    expect(page.get_by_role("heading", name="What next")).to_be_hidden()
+    expect(page.get_by_role("heading", name="Next step")).to_be_hidden()
 
 
 # ── every page ──

@@ -77,7 +77,7 @@ def test_a_review_is_recorded_with_its_salts_shown_and_loading_the_page_again_re
     page = signed_in("editor", decision)
     before = page.get_by_role("listitem").filter(has_text="loan-").count()
     fill_in(page)
-    page.get_by_role("button", name="Record it").click()
+    page.get_by_role("button", name="Record outcome").click()
     told = page.get_by_role("status")
     expect(told).to_contain_text("Recorded as reconsideration-")
     expect(told.get_by_role("row")).to_have_count(3)
@@ -96,7 +96,7 @@ def test_a_refused_form_says_beside_the_field_what_is_missing_and_keeps_all_but_
     page = signed_in("editor", decision)
     fill_in(page)
     page.get_by_label("Reviewer's authority").fill(" ")
-    page.get_by_role("button", name="Record it").click()
+    page.get_by_role("button", name="Record outcome").click()
     authority = page.get_by_label("Reviewer's authority")
     expect(authority).to_have_attribute("aria-invalid", "true")
     described_by = "To change the decision, for example credit officer. This field is required."
@@ -115,7 +115,7 @@ def test_the_keyboard_is_enough_to_record_a_review(signed_in, decision):
         others = page.locator("form input[type=text]:not(:focus)").last
         assert focused.evaluate(LOOKS) != others.evaluate(LOOKS), "where one is can be seen"
         if answer is None:
-            assert focused.inner_text() == "Record it"
+            assert focused.inner_text() == "Record outcome"
             page.keyboard.press("Enter")
         else:
             page.keyboard.type(answer)
@@ -125,7 +125,7 @@ def test_the_keyboard_is_enough_to_record_a_review(signed_in, decision):
 
 def test_an_auditor_sees_the_button_disabled_and_why(signed_in, decision):
     page = signed_in("auditor", decision)
-    expect(page.get_by_role("button", name="Record it")).to_be_disabled()
+    expect(page.get_by_role("button", name="Record outcome")).to_be_disabled()
     expect(page.get_by_text("Your role, auditor, may not record and check reconsiderations.")).to_be_visible()
     expect(page.get_by_label("Rationale")).to_have_count(0)
 
@@ -140,7 +140,7 @@ def test_nothing_is_wider_than_a_telephone(signed_in, decision):
 def test_after_recording_the_page_fits_a_telephone_and_the_browser_remembers_no_text(signed_in, decision):
     page = signed_in("editor", decision, **TELEPHONE)
     fill_in(page)
-    page.get_by_role("button", name="Record it").click()
+    page.get_by_role("button", name="Record outcome").click()
     expect(page.get_by_role("status")).to_be_visible()
     assert not is_wider_than_the_screen(page), too_wide(page)
     for label in ("Rationale", "Evidence considered", "Requested by"):

@@ -41,7 +41,7 @@ def test_an_owner_chooses_a_bucket_and_goes_back(api, account, signed_in):
     assert browser.submit(STORAGE, STORAGE + "deployment/")["Location"] == STORAGE
     back = browser.get(STORAGE).content.decode()
     assert "own (database)" in back
-    assert "Earlier records may lie in" in back
+    assert "Earlier storage" in back
     assert storage_targets.current(api.organization.pk).provider == "database"
     assert browser.get(STORAGE + "deployment/").status_code == 405
 

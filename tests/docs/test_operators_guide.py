@@ -33,7 +33,7 @@ def test_it_names_the_lists_of_fields_and_the_groups_of_packs_as_the_pages_do():
 
 def test_it_tells_of_every_state_of_a_request_that_waits():
     assert "*to be told*" in text(GUIDE)
-    assert words("en")["stands"] in text(GUIDE)
+    assert words("en")["status"] in text(GUIDE)
 
 
 def test_its_row_of_the_phrasebook_has_the_columns_of_one():

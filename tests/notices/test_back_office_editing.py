@@ -264,7 +264,7 @@ def test_two_revisions_are_compared_word_by_word(api, notice, editor):
     assert re.search(r"The loan is ?<ins> ?far ?</ins> ?too large\.", body)
     assert "<del>Kept" not in body
     same = editor.get(page(notice, "compare-notice"), {"a": "2", "b": "2"}).content.decode()
-    assert "These revisions say the same." in same
+    assert "These revisions are identical." in same
 
 
 def test_of_many_lines_that_are_the_same_only_those_beside_a_change_are_shown(api, notice, editor):

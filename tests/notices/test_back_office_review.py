@@ -66,14 +66,14 @@ def test_beside_each_sentence_is_its_source_with_the_value_of_the_record(api, no
     told = text(answer)
     assert "The loan is too large. events.application.loan_to_value changed : it was 0.85 , now it is 0.92" in told
     assert "events.application.self_employed false" in told
-    assert "The moon was full. events.moon leads nowhere in the record" in told
+    assert "The moon was full. events.moon not in the record" in told
     assert "You are &lt;b&gt;self&lt;/b&gt;-employed." in answer.content.decode()
 
 
 def test_what_is_in_the_way_of_approval_is_told_first(api, notice, signed_in):
     done(edit(api, notice, main_factors=[{"statement": "The moon was full.", "source": "events.moon"}]))
     answer = signed_in(Role.APPROVER).get(page(notice))
-    assert "In the way of approval The source events.moon leads nowhere in the record." in text(answer)
+    assert "Blocking approval The source events.moon leads nowhere in the record." in text(answer)
     assert reason_at(answer, "Approve") == "Something is in the way, see above."
 
 
@@ -87,7 +87,7 @@ def test_the_checklist_comes_before_the_verdicts_and_what_else_can_be_done_is_fo
     done(edit(api, notice, main_factors=[{"statement": "The moon was full.", "source": "events.moon"}]))
     done(step(api, notice, "submit"))
     answer = signed_in(Role.APPROVER).get(page(notice))
-    assert in_order(answer, "In the way of approval", ">Checklist<", 'id="verdict-title"', ">Approve<")
+    assert in_order(answer, "Blocking approval", ">Checklist<", 'id="verdict-title"', ">Approve<")
     assert in_order(answer, ">Approve<", ">Request changes<", ">Withdraw</summary>", ">Not possible now<", ">Deliver<")
 
 
@@ -102,10 +102,10 @@ def test_elements_that_do_not_apply_are_folded_away_unless_somebody_said_so(api,
     done(api.ingest(RECORD))
     draft = drafted(api)
     browser = signed_in(Role.APPROVER)
-    assert in_order(browser.get(page(draft)), ">Checklist<", "<summary>What does not apply", "Gives the credit score")
+    assert in_order(browser.get(page(draft)), ">Checklist<", "<summary>Not applicable", "Gives the credit score")
     done(exempt(api, draft, specific_reasons="They were told on the telephone."))
     told = browser.get(page(draft))
-    assert in_order(told, "They were told on the telephone.", "<summary>What does not apply")
+    assert in_order(told, "They were told on the telephone.", "<summary>Not applicable")
 
 
 def test_a_finished_notice_says_who_approved_it_and_when_it_was_delivered_and_not_that_it_is_due(
@@ -257,7 +257,7 @@ def test_a_notice_about_a_record_that_is_gone_is_shown_and_can_be_withdrawn(noti
     fault = reason_at(answer, "Approve")
     assert fault
     assert notice["content"]["main_factors"][0]["statement"] in text(answer)
-    assert "leads nowhere" not in text(answer)
+    assert "not in the record" not in text(answer)
     assert do(browser, notice, "approve").status_code == 500
     assert not Approval.objects.exists()
     assert browser.get(page(notice, "edit-notice")).status_code == 200

@@ -353,8 +353,8 @@ def test_a_request_tells_what_is_due_by_which_law_and_how_that_was_reckoned(api,
         row = ask(api, notice, email="person@example.com")
     browser = signed_in(Role.EDITOR)
     told = text(browser.get(reverse("admin:notices_reviewrequest_change", args=[row.pk])))
-    assert f"2027-02-01 12:00 UTC. The page gave the person the reference R-{row.pk} at once." in told
-    assert "A mail that confirms it waits to go out." in told
+    assert f"2027-02-01 12:00 UTC. The page showed the person the reference R-{row.pk}." in told
+    assert "The confirming email is waiting to be sent." in told
     assert "Answer due 2027-03-18 by 11 CCR 7021(b) (rule): 45 days after February 1, 2027" in told
     assert "Acknowledgement due 2027-02-16 by 11 CCR 7021(a) (guidance): 10 business days after" in told
     assert f"R-{row.pk} in " in text(browser.get("/admin/notices/reviewrequest/"))
@@ -375,4 +375,4 @@ def test_the_page_of_a_request_does_not_claim_a_mail_that_was_refused(api, offer
     tasks.deliver_letters()
     shown = owner.get(reverse("admin:notices_reviewrequest_change", args=[asked.pk])).content.decode()
     assert "the mail server refuses the address" in shown
-    assert "A mail confirmed it" not in shown
+    assert "Confirmed by email" not in shown

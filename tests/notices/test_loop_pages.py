@@ -33,7 +33,7 @@ def test_recording_in_the_back_office_ends_on_the_letter_to_write(asked, signed_
     told = text(answer)
     headline = f"R-{asked.pk} is answered: write the letter"
     assert 0 < told.index(headline) < told.index("Keep these salts")
-    assert "It goes to Example Person , 2 Example Street , person@home.example , person 7 ." in told
+    assert "Recipient: Example Person , 2 Example Street , person@home.example , person 7 ." in told
     assert f"{asked.due_at:%Y-%m-%d}" in told
     assert headline in text(browser.get(page)), "also for whoever looks later"
 
@@ -97,7 +97,7 @@ def test_the_page_of_the_letter_says_whom_it_answers(api, asked, signed_in):
     letter = drafted(api, reconsider(api)["decision_id"])
     address = reverse("admin:notices_notice_change", args=[letter["notice_id"]])
     said = text(signed_in(Role.EDITOR).get(address))
-    assert f"R-{asked.pk} : to be told by {asked.due_at:%Y-%m-%d}, by delivering this letter" in said
+    assert f"R-{asked.pk} : outcome not sent, due {asked.due_at:%Y-%m-%d}: deliver this letter" in said
     assert "Notice about a reconsideration of loan-1" in said
     assert "To Example Person , 2 Example Street , person@home.example , person 7 " in said
 
@@ -105,7 +105,7 @@ def test_the_page_of_the_letter_says_whom_it_answers(api, asked, signed_in):
 def test_the_page_of_a_letter_to_nobody_says_so(api, signed_in):
     done(api.ingest(RECORD))
     address = reverse("admin:notices_notice_change", args=[drafted(api)["notice_id"]])
-    assert "To nobody yet: save the recipient" in text(signed_in(Role.EDITOR).get(address))
+    assert "No recipient yet: save one" in text(signed_in(Role.EDITOR).get(address))
 
 
 def test_the_page_of_a_request_that_was_told_names_the_letter_and_offers_nothing(api, asked, signed_in):

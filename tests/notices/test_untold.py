@@ -346,9 +346,9 @@ def test_the_review_page_shows_what_is_not_told(api, signed_in):
     notice = drafted(api, "lost", pack="gdpr_22")
     done(edit(api, notice, main_factors=[]))
     page = signed_in(Role.APPROVER).get(f"/admin/notices/notice/{notice['notice_id']}/change/").content.decode()
-    assert "Not told in this letter" in page
+    assert "Left out of this letter" in page
     assert "outcome.model" in page
-    assert "has to be told or withheld" in page
+    assert "must be cited or withheld" in page
 
 
 def test_what_is_untold_is_found_in_steps_that_grow_with_the_record_alone(monkeypatch):

@@ -76,17 +76,17 @@ def test_a_policy_is_saved_after_its_preview_and_not_before(api, signed_in):
     owner = signed_in()
     entered = {"days": "30", "note": "By our schedule.", "share_percent": "7"}
     preview = text(owner.submit(PAGE, reverse("admin:set-retention"), **entered))
-    assert "This would free <strong>1</strong> decision," in preview
+    assert "This would dispose of <strong>1</strong> decision," in preview
     assert not Policy.objects.exists()
     saved = owner.submit(PAGE, reverse("admin:set-retention"), **entered, save="")
     assert saved["Location"] == PAGE
     policy = Policy.objects.get()
     assert (policy.days, policy.note, policy.share_percent) == (30, "By our schedule.", 7)
     page = on_page(owner)
-    assert "<strong>owners have not been told yet</strong>" in page
+    assert "<strong>owners have not been emailed yet</strong>" in page
     assert "no policy yet: it disposes of nothing" in page
     services.send_announcements()
-    assert "owners have not been told yet" not in on_page(owner)
+    assert "owners have not been emailed yet" not in on_page(owner)
     assert api.get("/v1/decisions/due/record").status_code == 200
 
 
@@ -113,12 +113,12 @@ def test_what_is_due_is_shown_with_what_keeps_the_rest(api, signed_in, clock, or
     assert "1 unfinished: A notice about it is neither delivered nor withdrawn." in page
     assert "1 kept for 1096 days by" in page
     assert 'href="/admin/retention/hold/">held</a>' in page
-    assert "lengthens it" in page
+    assert "keeps 1096 days" in page
 
 
 def test_without_a_journal_the_page_says_what_a_restore_does(signed_in, settings):
     owner = signed_in()
-    words = "a restored backup revives what was disposed of"
+    words = "a restored backup brings back what was disposed of"
     assert words not in on_page(owner)
     settings.RETENTION_JOURNAL = ""
     assert words in on_page(owner)
@@ -161,7 +161,7 @@ def test_an_owner_confirms_a_run_that_asks(organization, signed_in, clock):
 def test_a_run_that_failed_says_when_it_goes_on(organization, signed_in):
     run = asking(organization)
     Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING, next_try_at=timezone.now())
-    assert "running: it failed, and goes on after" in on_page(signed_in())
+    assert "running: failed, resumes after" in on_page(signed_in())
 
 
 # ── holds ──
@@ -187,7 +187,7 @@ def test_a_hold_is_placed_from_the_decisions_page_and_lifted_with_a_reason(api, 
     hold.refresh_from_db()
     assert hold.lifted_because == "Settled."
     row = on_page(owner, placed["Location"])
-    assert "keeps nothing any more" in row
+    assert "This hold was lifted" in row
     assert "It covers" not in row
     assert "Case 7" not in on_page(owner, HOLDS)
     assert "Case 7" in on_page(owner, f"{HOLDS}?state=lifted")

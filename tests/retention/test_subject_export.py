@@ -348,14 +348,14 @@ def test_the_page_tells_in_plain_words_what_was_decided_used_told_and_asked(api)
         "What Example Bank keeps about you",
         "What was decided",
         "What was used",
-        "The decision was looked at again",
+        "The decision was reviewed",
         "What you were told",
         "What you asked for",
         "How long this is kept, and why",
         "What is missing here",
     ):
         assert heading in text
-    assert "Result of the review overturned Asked for by the applicant" in text
+    assert "Result of the review overturned Requested by the applicant" in text
     assert text.count("What was used") == 1
     assert "You wrote: My income is higher." in text
     assert "by post, to 2 Example Street" in text

@@ -72,13 +72,13 @@ def test_a_reference_by_which_nothing_can_be_found_is_refused_on_the_page(owner,
 
 def test_where_nothing_is_found_the_page_says_so_and_offers_no_download(owner):
     shown = owner.submit(PAGE, reference="nobody", look="").content.decode()
-    assert "There is nothing under this reference." in shown
+    assert "No records under this reference." in shown
     assert 'name="download"' not in shown
 
 
 def test_another_organizations_person_is_not_found(owner, other_api):
     other_api.ingest(RAW.replace(b"application 7", b"their customer"))
-    assert "There is nothing" in owner.submit(PAGE, reference="their customer", look="").content.decode()
+    assert "No records under this reference" in owner.submit(PAGE, reference="their customer", look="").content.decode()
 
 
 def test_what_a_request_cannot_wait_for_is_left_to_the_command(owner, api, monkeypatch):
@@ -92,7 +92,7 @@ def test_what_a_request_cannot_wait_for_is_left_to_the_command(owner, api, monke
 def test_records_that_name_somebody_else_are_told_before_the_download(owner, api):
     drafted(api, recipient={"reference": "the other applicant"})
     shown = owner.submit(PAGE, reference="the other applicant", look="").content.decode()
-    assert "Records of them that name another person: 1." in shown
+    assert "Records that name another person: 1." in shown
 
 
 @pytest.mark.parametrize("role", [Role.EDITOR, Role.APPROVER])
