@@ -88,7 +88,8 @@ def test_from_the_public_page_to_the_letter_that_was_delivered(site, open_page, 
     page.goto(written)
     page.get_by_label("How", exact=True).select_option("post")
     press(page, "Deliver")
-    expect(page.get_by_role("region", name="Review requests it answers")).to_contain_text(f"{number}: outcome delivered on")
+    answers = page.get_by_role("region", name="Review requests it answers")
+    expect(answers).to_contain_text(f"{number}: outcome delivered on")
     assert state(site, number) == "answered"
     expect(stand(reader, letter, number)).to_contain_text("has been delivered")
     is_fine(reader)
