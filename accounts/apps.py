@@ -5,14 +5,16 @@ class AccountsConfig(AppConfig):
     name = "accounts"
 
     def ready(self) -> None:
-        from accounts import personal_data
+        from accounts import audit_guards, personal_data
         from accounts.authentication import sender
         from accounts.back_office import register_page
         from accounts.models import ApiKey, Invite, Member, Organization, User
+        from config import row_guards
         from config.change_triggers import watch
         from config.http import sender_name
 
         personal_data.declare_all()
+        row_guards.register(*audit_guards.GUARDS)
         steps = {"onboarding_dismissed", "onboarding_opened", "onboarding_verified"}
         watch(ApiKey, but={"last_used_at"})
         watch(Member, but=steps)

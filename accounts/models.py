@@ -328,10 +328,28 @@ class AuditSeal(models.Model):
     last = models.BigIntegerField(unique=True, help_text="The last id it covers.")
     digests = models.BinaryField(help_text="Of each event its id, 8 bytes, and 16 bytes of SHA-256.")
     mac = models.CharField(max_length=64)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField()
 
     def __str__(self) -> str:
         return f"audit events {self.first} to {self.last}"
+
+
+class AuditSealHead(models.Model):
+    """Keyed count of the seals: one row, which shows later that the newest seals, or all of them, were removed.
+
+    Database triggers refuse its deletion, and any change but that of one more seal.
+    """
+
+    only = models.BooleanField(primary_key=True, default=True, editable=False)
+    last = models.BigIntegerField(help_text="The last id that a seal covers.")
+    seals = models.BigIntegerField(help_text="How many seals there are.")
+    mac = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(only=True), name="one_audit_seal_head")]
+
+    def __str__(self) -> str:
+        return f"{self.seals} seals"
 
 
 class Pepper(WrappedSecret):

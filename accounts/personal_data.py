@@ -9,6 +9,7 @@ from accounts.models import (
     ApiKey,
     AuditEvent,
     AuditSeal,
+    AuditSealHead,
     Invite,
     KeptAnswer,
     LooseningMail,
@@ -114,6 +115,7 @@ def declare_all() -> None:
         digests=kept("digests of audit events", _DIGEST),
         mac=kept("a keyed digest of these", _DIGEST),
     )
+    declare(AuditSealHead, mac=kept("a keyed digest of the seals", _DIGEST))
     declare(
         Pepper,
         wrapped=kept("a secret, encrypted", _DIGEST),

@@ -1,6 +1,11 @@
+import structlog
+
 from accounts import audit_seals, idempotency
+from accounts.audit_seals import SealsDisagree
 from accounts.services import codes, guards, invites, sessions
 from config.periodic import periodic
+
+log = structlog.get_logger("accounts")
 
 
 @periodic(10, queue="mail")
@@ -22,4 +27,7 @@ def forget_answers() -> None:
 @periodic(600)
 def seal_audit_trail() -> None:
     """Seal the audit events that are older than an hour."""
-    audit_seals.seal_events()
+    try:
+        audit_seals.seal_events()
+    except SealsDisagree as error:
+        log.error("the audit trail is not sealed", reason=str(error))

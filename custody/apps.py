@@ -1,5 +1,4 @@
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate, pre_migrate
 
 
 class CustodyConfig(AppConfig):
@@ -7,11 +6,10 @@ class CustodyConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts import back_office
-        from config import health, wrapped_secrets
+        from config import health, row_guards, wrapped_secrets
         from config.change_triggers import watch
         from custody import (  # noqa: F401 - importing checks registers them
             checks,
-            guards,
             partitions,
             personal_data,
             selectors,
@@ -26,9 +24,7 @@ class CustodyConfig(AppConfig):
         personal_data.declare_all()
         watch(Key)
         watch(StorageTarget, but={"folders_searched"})
-        guards.register(*signed_rows.CUSTODY)
-        pre_migrate.connect(guards.before_migrate, sender=self)
-        post_migrate.connect(guards.install, sender=self)
+        row_guards.register(*signed_rows.CUSTODY)
         partitions.register(Entry, SealedObject)
         health.register("vault", vaults.probe)
         health.register("keys", wrapped_secrets.probe)

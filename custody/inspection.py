@@ -17,7 +17,7 @@ from django.db import DatabaseError
 from django.db.models import QuerySet
 
 from accounts import audit_seals
-from config import db, master_key
+from config import db, master_key, row_guards
 from config.errors import Fault
 from config.http import strict_json
 from config.http.strict_json import spelling
@@ -25,7 +25,6 @@ from config.wrapped_secrets import MasterKeyWrong, NotImported
 from custody import (
     disposals,
     fields,
-    guards,
     keys,
     record_types,
     sealing,
@@ -311,7 +310,7 @@ def check_guards(after: str) -> Iterator[Step]:
         "",
         [
             Finding("guard", table, "Triggers that keep signed rows are missing, disabled or changed.")
-            for table in guards.missing()
+            for table in row_guards.missing()
         ],
     )
 

@@ -10,8 +10,8 @@ from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 from django.db.models import Model
 
+from config import row_guards
 from config.errors import DomainError
-from custody import guards
 
 MOST = 64
 """With each partition, planning an insert and reading a list take longer, and this command takes more locks."""
@@ -82,7 +82,7 @@ def partition_tables(*, parts: int) -> list[str]:
             _replace(cursor, table, key, parts)
         for statement in (*found.keys, *found.others, *found.foreign_keys):
             cursor.execute(statement)
-        guards.install()  # those of statements, which partitions do not inherit
+        row_guards.install()  # those of statements, which partitions do not inherit
     return list(keys)
 
 

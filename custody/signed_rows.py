@@ -2,7 +2,7 @@
 
 from django.db.models import Model
 
-from custody.guards import Guard
+from config.row_guards import Guard
 from custody.models import Disposal, Entry, Key, SealedObject, StorageTarget, WaitingObject
 
 _DISPOSED_OF = "EXISTS (SELECT 1 FROM custody_disposal d WHERE d.record_id = OLD.record_id)"

@@ -7,8 +7,9 @@ class DecisionsConfig(AppConfig):
     def ready(self) -> None:
         from accounts import back_office
         from accounts.demo import register_step
+        from config import row_guards
         from config.http import lanes
-        from custody import guards, partitions, record_types, signed_rows
+        from custody import partitions, record_types, signed_rows
         from decisions import personal_data
         from decisions.back_office import charts
         from decisions.demo import ingest_samples
@@ -18,7 +19,7 @@ class DecisionsConfig(AppConfig):
 
         personal_data.declare_all()
         partitions.register(Decision)
-        guards.register(signed_rows.index_guard(Decision))
+        row_guards.register(signed_rows.index_guard(Decision))
         record_types.register(DECISION, RECONSIDERATION)
         register_step(ingest_samples)
         back_office.register_charts(charts)

@@ -7,7 +7,8 @@ class NoticesConfig(AppConfig):
     def ready(self) -> None:
         from accounts.back_office import register_charts, register_needs, register_page
         from accounts.demo import register_step
-        from custody import guards, record_types, signed_rows
+        from config import row_guards
+        from custody import record_types, signed_rows
         from decisions import misspellings, record_warnings
         from decisions.back_office import register_decision_panel, register_review_prompt
         from decisions.unnotified_requests import register_unnotified_requests
@@ -25,7 +26,7 @@ class NoticesConfig(AppConfig):
 
         personal_data.declare_all()
         record_types.register(NOTICE)
-        guards.register(signed_rows.index_guard(SealedNotice), *guarded_rows.guards())
+        row_guards.register(signed_rows.index_guard(SealedNotice), *guarded_rows.guards())
         register_step(draft_notices)
         misspellings.register_names(dry_runs.record_names)
         record_warnings.register_record_check(dry_runs.lacking)

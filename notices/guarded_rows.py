@@ -7,7 +7,7 @@ from django.db.models import Model
 from config import personal_data
 from config.leases import RELEASED
 from config.personal_data import Fate
-from custody.guards import Guard
+from config.row_guards import Guard
 from notices.models import Approval, NoticeRevision
 
 _IS_DISPOSED_OF = (

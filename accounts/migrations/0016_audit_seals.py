@@ -1,23 +1,12 @@
 from django.db import migrations, models
 
-POSTGRESQL = """
-CREATE TRIGGER audit_seals_stay BEFORE UPDATE OR DELETE ON accounts_auditseal
-    FOR EACH ROW EXECUTE FUNCTION accounts_audit_is_append_only();
-CREATE TRIGGER audit_seal_table_stays BEFORE TRUNCATE ON accounts_auditseal
-    FOR EACH STATEMENT EXECUTE FUNCTION accounts_audit_is_append_only();
-"""
-SQLITE = [
-    f"""
-    CREATE TRIGGER audit_seal_no_{verb} BEFORE {verb} ON accounts_auditseal
-    BEGIN SELECT RAISE(ABORT, 'the audit trail is append-only'); END
-    """
-    for verb in ("update", "delete")
-]
+# `config.row_guards` makes triggers after each `migrate` instead, and names those that are missing or changed.
+POSTGRESQL = ["DROP FUNCTION IF EXISTS accounts_audit_is_append_only() CASCADE"]
+SQLITE = [f"DROP TRIGGER IF EXISTS audit_no_{verb}" for verb in ("update", "delete", "replace")]
 
 
-def create(apps, schema_editor):
-    statements = SQLITE if schema_editor.connection.vendor == "sqlite" else [POSTGRESQL]
-    for statement in statements:
+def drop_earlier_triggers(apps, schema_editor):
+    for statement in SQLITE if schema_editor.connection.vendor == "sqlite" else POSTGRESQL:
         schema_editor.execute(statement)
 
 
@@ -40,8 +29,20 @@ class Migration(migrations.Migration):
                     models.BinaryField(help_text="Of each event its id, 8 bytes, and 16 bytes of SHA-256."),
                 ),
                 ("mac", models.CharField(max_length=64)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("created_at", models.DateTimeField()),
             ],
         ),
-        migrations.RunPython(create, migrations.RunPython.noop),
+        migrations.CreateModel(
+            name="AuditSealHead",
+            fields=[
+                ("only", models.BooleanField(default=True, editable=False, primary_key=True, serialize=False)),
+                ("last", models.BigIntegerField(help_text="The last id that a seal covers.")),
+                ("seals", models.BigIntegerField(help_text="How many seals there are.")),
+                ("mac", models.CharField(max_length=64)),
+            ],
+            options={
+                "constraints": [models.CheckConstraint(condition=models.Q(("only", True)), name="one_audit_seal_head")]
+            },
+        ),
+        migrations.RunPython(drop_earlier_triggers, migrations.RunPython.noop),
     ]

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from django.db import connection
 
-from custody import guards
+from config import row_guards
 
 
 @contextmanager
@@ -19,8 +19,8 @@ def unguarded() -> Iterator[None]:
             finally:
                 cursor.execute("SET session_replication_role = origin")
         return
-    guards.drop()
+    row_guards.drop()
     try:
         yield
     finally:
-        guards.install()
+        row_guards.install()

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from accounts import selectors
+from accounts import audit_seals, selectors
 from accounts.models import Organization
 from config.progress import progress
 from custody.inspection import Finding
@@ -58,6 +58,8 @@ class Command(BaseCommand):
         name = row.organization.slug if row.organization else "installation"
         damaged = Damage.objects.unscoped("of one check").filter(organization=row.organization).count()
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(Counter(row.counts).items()))
+        if row.organization is None and (since := audit_seals.sealed_since()):
+            counts += f"; audit trail sealed since {since:%Y-%m-%d %H:%M} UTC"
         self.stdout.write(f"{name}: ok: {counts or 'none'}. {damaged} damaged, {row.unchecked} not checked.")
         self.unchecked += row.unchecked
 

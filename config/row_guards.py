@@ -1,4 +1,4 @@
-"""Triggers that keep signed rows as they are: the database refuses to remove them, or to change what was signed.
+"""Triggers that keep signed rows and the audit trail: the database refuses to remove or change them.
 
 A guard stops the service's own statements and any other that runs under its role. It does not stop an administrator
 of the database, who can drop it; `missing` then names it. Guards are made after each `migrate`. On SQLite `migrate`
@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.db.models import Model
 
 _PREFIX = "guard_"
-_REFUSAL = "{table}: signed rows are neither removed nor changed"
+_REFUSAL = "{table}: signed rows and audit events are neither removed nor changed"
 
 _INSTALLED = {
     "sqlite": r"""
