@@ -1,6 +1,8 @@
 import asyncio
 import errno
-from collections.abc import Mapping
+import signal
+import threading
+from collections.abc import Callable, Mapping
 
 import structlog
 from django.template.loader import render_to_string
@@ -23,6 +25,8 @@ _FAILED = "The service cannot take this right now. Repeat the same request: a re
 _FAULT = "The service failed. Retrying is safe: a record is never kept twice."
 _CODED = "Bodies are read as they come. Send it without Content-Encoding."
 _TRANSFER_CODED = "Bodies are read as they come. Send it with Content-Length, or Transfer-Encoding: chunked alone."
+_DRAIN_SECONDS = 5.0
+"""After SIGTERM. The web server kills a process 4 s later, which leaves running requests that long to end."""
 _LATER = {"Retry-After": str(RETRY_AFTER_SECONDS)}
 _PASSING = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 """Errors of a machine that has run out of something, such as room for a large body."""
@@ -68,12 +72,17 @@ class Front:
                     self.lanes = lanes.make_all()
                 except Exception as error:  # Django answers without lanes too
                     log.error("no lanes", exc_info=error)
+                _on_sigterm(self.drain)
                 self.heart = asyncio.create_task(heartbeats.beat(lambda: not self.threads.are_stuck()))
                 self.heart.add_done_callback(_report_end)
             await send({"type": f"{message['type']}.complete"})
             if message["type"] == "lifespan.shutdown":
                 self.heart.cancel()
                 return
+
+    def drain(self) -> None:
+        """Let running requests end, and in a while refuse those that still wait for a thread."""
+        asyncio.get_running_loop().call_later(_DRAIN_SECONDS, self.threads.turns.close)
 
     async def _exchange(self, request: Request, receive: Receive) -> Answer:
         body = Body()
@@ -125,6 +134,16 @@ class Front:
 
     async def _sender(self, request: Request) -> str:
         return await self.lookups.run(db.fresh(sender_name.identify), environ_of(request, Body()))
+
+
+def _on_sigterm(drain: Callable[[], None]) -> None:
+    """Have this event loop call `drain` on SIGTERM.
+
+    The web server's own handler is called too, because a signal wakes the loop whatever Python's handler is.
+    """
+    if threading.current_thread() is threading.main_thread():
+        loop = asyncio.get_running_loop()
+        signal.signal(signal.SIGTERM, lambda *_: loop.call_soon_threadsafe(drain))
 
 
 def _report_end(heart: asyncio.Task[None]) -> None:

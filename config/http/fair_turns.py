@@ -71,6 +71,14 @@ class Turns:
             del self.taken[group]
         self._hand_out()
 
+    def close(self) -> None:
+        """Refuse all who wait or still come. Places that are taken stay taken."""
+        self.waiting = 0
+        for queue in self._queues.values():
+            for turn in queue:
+                turn.set_exception(Busy())
+        self._queues.clear()
+
     def _queue(self, group: str) -> asyncio.Future[None]:
         """Return a future that is done once `group` has a place. Raises Busy."""
         own = len(self._queues.get(group, ()))

@@ -24,7 +24,10 @@ from tests.threads import HANGS_SECONDS
 
 _KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
 _GRANIAN = "from config.web import main; main()"
-_WSGI = ["granian", "--interface", "wsgi", "config.wsgi:application", "--log-level", "error", "--blocking-threads", "8"]
+_WSGI = [
+    "granian", "--interface", "wsgi", "config.wsgi:application", "--log-level", "error", "--blocking-threads", "8",
+    "--workers-kill-timeout", "9",
+]  # fmt: skip
 
 
 class Answer(NamedTuple):
@@ -93,7 +96,7 @@ class Server:
     def start(self) -> None:
         """Start granian as `manage.py serve` does, in a process group of its own, and wait until it answers."""
         options = f"--host 127.0.0.1 --port {self.port} --workers {self.workers}"
-        arguments = [*self.command[1:], "--workers-kill-timeout", "10", *options.split()]
+        arguments = [*self.command[1:], *options.split()]
         self.process = self.fork(_GRANIAN, arguments, self.log)
         wait_until(lambda: listens(self.port) or self.process.poll() is not None, "the server answers")
         assert self.process.poll() is None, f"the server ended:\n{self.log.read_text()}"

@@ -18,12 +18,12 @@ from config import supervisor
 GRANIAN = [
     "config.web", "--interface", "asgi", "config.asgi:application", "--log-level", "error", "--respawn-failed-workers",
     "--http", "1", "--no-ws", "--loop", "uvloop", "--backlog", "4096", "--backpressure", "8192",
-    "--http1-header-read-timeout", "20000",
+    "--http1-header-read-timeout", "20000", "--workers-kill-timeout", "9",
 ]  # fmt: skip
 # One process a core, for Python computes in one thread at a time; two at least, so that one can die. More only make
 # smaller groups of commits.
 _PROCESSES = max(2, min(os.cpu_count() or 2, 8))
-WEB_SERVER = [*GRANIAN, "--workers", str(_PROCESSES), "--workers-kill-timeout", "4"]
+WEB_SERVER = [*GRANIAN, "--workers", str(_PROCESSES)]
 
 
 class Command(BaseCommand):
