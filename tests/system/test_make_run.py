@@ -67,10 +67,21 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(CHECKOUT / name, copy / name)
     (copy / ".venv").symlink_to(CHECKOUT / ".venv")
-    os.utime(copy / "requirements-dev.lock", (0, 0))  # older than the environment: it is installed already
+    for lock in copy.glob("requirements*.lock"):
+        os.utime(lock, (0, 0))  # older than the environment, so installed already
     running = Run(copy)
     yield running
     running.end()
+
+
+@pytest.mark.parametrize(
+    ("targets", "locks"),
+    [(["run"], ["-pip", ""]), (["lint", "test"], ["-pip", "", "-dev"]), (["docs"], ["-pip", "", "-dev"])],
+)
+def test_only_targets_of_developers_install_development_packages_and_each_lock_once(targets, locks):
+    command = ["make", "--dry-run", "--always-make", *targets]
+    planned = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"install\.sh requirements([\w-]*)\.lock", planned) == locks
 
 
 def processes_of(run: Run) -> set[int]:
