@@ -5,6 +5,8 @@ Arguments are pytest's.
 """
 
 import os
+import platform
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -14,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from tests import databases
-from tests.throwaway import FAST, postgresql, redis
+from tests.throwaway import FAST, postgresql, postgresql_program, redis
 
 _MEMORY = Path("/dev/shm")
 _ROOM = 6 * 2**30
@@ -45,10 +47,20 @@ def use_memory_for_files(directory: Path) -> None:
         tempfile.tempdir = str(directory)
 
 
+def versions() -> list[str]:
+    """Return what runs the suite, each with its version: docs/operations.md names the versions that were tried."""
+    servers = [
+        subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+        for program in (postgresql_program("postgres"), "redis-server")
+    ]
+    return [f"Python {platform.python_version()}", f"SQLite {sqlite3.sqlite_version}", *servers]
+
+
 def main() -> int:
     # Every process compiles the tests and the service otherwise.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     use_memory_for_files(_MEMORY)
+    print("\n".join(versions()), flush=True)
     with ExitStack() as stack:
         tempfile.tempdir = os.environ["TMPDIR"] = stack.enter_context(tempfile.TemporaryDirectory(prefix="drs-tests-"))
         os.chmod(tempfile.tempdir, 0o711)  # PostgreSQL runs as a user of its own below it
