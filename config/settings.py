@@ -179,7 +179,7 @@ REST_FRAMEWORK = {
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Decision-Record Service",
-    "DESCRIPTION": "Keeps automated decisions about people, signed and provable.",
+    "DESCRIPTION": "Keeps automated decisions about people, signed and provable. Generated from the code.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,

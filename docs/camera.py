@@ -14,13 +14,13 @@ _MARGIN = 8  # pixels around what is shown
 
 
 def shoot(page: Page, name: str, *parts: Locator) -> None:
-    """Write `pictures/<name>.png`, of the smallest rectangle that holds all parts, or without parts of the window."""
+    """Write `pictures/<name>.png`: the smallest rectangle that holds all parts, or the window if there are none."""
     window = page.viewport_size
     if parts:
         page.set_viewport_size({**window, "height": _HIGH})
-    taken = page.screenshot(animations="disabled", caret="hide", clip=_around(parts) if parts else None)
+    screenshot = page.screenshot(animations="disabled", caret="hide", clip=_around(parts) if parts else None)
     page.set_viewport_size(window)
-    with Image.open(io.BytesIO(taken)) as image:
+    with Image.open(io.BytesIO(screenshot)) as image:
         image.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE).save(PICTURES / f"{name}.png", optimize=True)
 
 

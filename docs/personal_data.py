@@ -1,4 +1,4 @@
-"""Writes the table of docs/personal-data.md anew, from the code: `python -m docs.personal_data`."""
+"""The table of docs/personal-data.md, written from the code: `python -m docs.personal_data`."""
 
 import os
 from pathlib import Path
@@ -14,12 +14,14 @@ from config.personal_data import Column, Fate, declared  # noqa: E402
 
 PAGE = Path(__file__).with_name("personal-data.md")
 _BEGIN, _END = "<!-- columns -->\n", "<!-- end of columns -->"
+_NOTE = "*Generated from the code by `make docs`: change the code, not this table.*\n\n"
 
 
 def table() -> str:
-    """Each column, what it may hold and what a disposal does to it; what holds most about persons comes first."""
+    """Return the table of columns: what each may hold and what a disposal does to it. The apps that hold most about
+    people come first."""
     order = {label: position for position, label in enumerate(("decisions", "notices", "connectors", "retention"))}
-    models = sorted(declared(), key=lambda each: order.get(each._meta.app_label, len(order)))
+    models = sorted(declared(), key=lambda model: order.get(model._meta.app_label, len(order)))
     proxies = [model for model in apps.get_models() if model._meta.proxy]
     rows = [
         f"| `{model._meta.db_table}` | `{name}` | {column.holds} | {_fate(column)} |"
@@ -31,14 +33,14 @@ def table() -> str:
 
 
 def with_table(page: str) -> str:
-    """The page with its table as the code has it now."""
-    before, _, rest = page.partition(_BEGIN)
-    return before + _BEGIN + table() + "\n" + _END + rest.partition(_END)[2]
+    """Return the page with its table as the code has it now."""
+    before, _, after = page.partition(_BEGIN)
+    return before + _BEGIN + _NOTE + table() + "\n" + _END + after.partition(_END)[2]
 
 
 def _fate(column: Column) -> str:
-    said = {Fate.KEPT: "keeps it", Fate.AGES: "leaves it to its age"}.get(column.fate, f"**{column.fate.value}**")
-    return f"{said}. {column.note}".strip() if column.note else said
+    words = {Fate.KEPT: "keeps it", Fate.AGES: "leaves it to its age"}.get(column.fate, f"**{column.fate.value}**")
+    return f"{words}. {column.note}".strip() if column.note else words
 
 
 if __name__ == "__main__":

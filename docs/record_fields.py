@@ -1,4 +1,4 @@
-"""Writes the table of docs/srf-record.md anew, from the packs and from drafts: `python -m docs.record_fields`."""
+"""The table of docs/srf-record.md, written from the packs and from drafts: `python -m docs.record_fields`."""
 
 import json
 import os
@@ -23,6 +23,7 @@ from notices.record_paths import Facts  # noqa: E402
 
 PAGE = Path(__file__).with_name("srf-record.md")
 _BEGIN, _END = "<!-- fields -->\n", "<!-- end of fields -->"
+_NOTE = "*Generated from the packs by `make docs`: change the packs, not this table.*\n\n"
 _EVENT = "events.check.income"
 _LISTS = ("outcome.reasons", "outcome.principal_factors")
 _VALUES: dict[str, Any] = {
@@ -47,21 +48,19 @@ _SECTIONS = {
 
 @cache
 def table() -> str:
-    """Each field that the service reads, where a letter tells it, which packs ask for it, and what else hangs on it."""
+    """Return the table of fields the service reads: the letter's section, the packs that ask for it, its effects."""
     rows = [f"| `{name}` | {_letter(path)} | {_asked(path)} | {_effects(path)} |" for name, path in _fields()]
-    return "\n".join(
-        ["| field | a letter tells it under | asked for by | and it decides |", "|---|---|---|---|", *rows]
-    )
+    return "\n".join(["| field | section of the letter | asked for by | decides |", "|---|---|---|---|", *rows])
 
 
 def with_table(page: str) -> str:
-    """The page with its table as the code has it now."""
-    before, _, rest = page.partition(_BEGIN)
-    return before + _BEGIN + table() + "\n" + _END + rest.partition(_END)[2]
+    """Return the page with its table as the code has it now."""
+    before, _, after = page.partition(_BEGIN)
+    return before + _BEGIN + _NOTE + table() + "\n" + _END + after.partition(_END)[2]
 
 
 def _fields() -> Iterator[tuple[str, str]]:
-    """Names of rows with the path that stands for them, the profile's first."""
+    """Yield each row's name and an example path, those of the profile first."""
     below_lists = tuple(f"{path}." for path in _LISTS)
     profile = [path for path in (*PROFILE, *_LISTS) if path != "events" and not path.startswith(below_lists)]
     others = sorted(set(record_names()) - set(profile))
@@ -71,16 +70,16 @@ def _fields() -> Iterator[tuple[str, str]]:
 
 
 def _letter(path: str) -> str:
-    found: dict[str, list[str]] = {}
+    citing: dict[str, list[str]] = {}
     for pack in packs().values():
         for section in _sections(pack, path):
-            found.setdefault(_SECTIONS[section], []).append(pack.id)
-    return "; ".join(f"{section}{_named(names)}" for section, names in found.items())
+            citing.setdefault(_SECTIONS[section], []).append(pack.id)
+    return "; ".join(f"{section}{_named(names)}" for section, names in citing.items())
 
 
 def _sections(pack: Pack, path: str) -> list[str]:
-    """The sections that cite a field in a draft: of a record with it alone, or of a denial of which everything is true
-    that can be."""
+    """Return the sections of a draft that cite a field. The record has that field alone, or is a denial with every
+    flag true."""
     cited: set[str] = set()
     for others in ({}, {"outcome.action": "denied", **dict.fromkeys(flags.FLAGS, True)}):
         sources = _sources(pack.id, _facts({**others, path: _value(path)}))
@@ -94,7 +93,7 @@ def _is_at(source: str, path: str) -> bool:
 
 @cache
 def _sources(pack_id: str, facts: Facts) -> dict[str, list[str]]:
-    """What the sections of a notice about a record cite."""
+    """Return the sources that each section of a draft cites."""
     pack, names = packs()[pack_id], {"organization": "Bank", "contact": "Bank"}
     content = drafting.draft(facts, pack, pack.language_for("en"), Phrasebook(), names).content
     return {name: [item["source"] for item in content[name]] for name in STATEMENT_FIELDS}
@@ -106,7 +105,7 @@ def _facts(values: dict[str, Any]) -> Facts:
 
 @cache
 def _read(payload: bytes) -> Facts:
-    """A record, read once for all packs."""
+    """Return the facts of a record, read once for all packs."""
     return Facts(payload)
 
 
@@ -122,10 +121,10 @@ def _payload(values: dict[str, Any]) -> bytes:
 
 
 def _with_lists(value: Any) -> Any:
-    """A value in which what is keyed by a position is a list."""
+    """Return a value with each object that is keyed by position turned into a list."""
     if not isinstance(value, dict):
         return value
-    below = {key: _with_lists(each) for key, each in value.items()}
+    below = {key: _with_lists(child) for key, child in value.items()}
     return list(below.values()) if set(below) == {"0"} else below
 
 
@@ -138,7 +137,7 @@ def _value(path: str) -> Any:
 
 
 def _asked(path: str) -> str:
-    """In bold the packs without which approval is refused, once their law is in force."""
+    """Return the packs that ask for a field, in bold those whose law in force makes it block approval."""
     named = []
     for pack in packs().values():
         asking = [element for element in pack.elements if path in element.paths]
@@ -148,11 +147,11 @@ def _asked(path: str) -> str:
 
 
 def _effects(path: str) -> str:
-    found: dict[str, list[str]] = {}
+    effects: dict[str, list[str]] = {}
     for pack in packs().values():
         for effect in _effects_in(pack, path):
-            found.setdefault(effect, []).append(pack.id)
-    return "; ".join(f"{effect}{_named(names)}" for effect, names in found.items())
+            effects.setdefault(effect, []).append(pack.id)
+    return "; ".join(f"{effect}{_named(names)}" for effect, names in effects.items())
 
 
 def _effects_in(pack: Pack, path: str) -> Iterator[str]:
@@ -176,7 +175,7 @@ def _review(pack: Pack, values: dict[str, Any]) -> bool:
 
 
 def _named(names: list[str]) -> str:
-    """The packs, unless all are meant."""
+    """Return the names of packs in brackets, or nothing when they are all packs."""
     return "" if len(names) == len(packs()) else f" ({', '.join(f'`{name}`' for name in names)})"
 
 

@@ -1,4 +1,4 @@
-"""Writes the tables of docs/roles.md anew, from the code: `python -m docs.roles`."""
+"""The tables of docs/roles.md, written from the code: `python -m docs.roles`."""
 
 import os
 import re
@@ -17,6 +17,7 @@ from accounts.roles import EVERYDAY, MATRIX, Permission, Role  # noqa: E402
 from config.http.resources import ANYBODY  # noqa: E402
 
 PAGE = Path(__file__).with_name("roles.md")
+_NOTE = "*Generated from the code by `make docs`: change the code, not this table.*\n\n"
 _METHODS = ("get", "post", "put", "patch", "delete")
 _MEMBERS = "every role but `sender`"
 
@@ -35,16 +36,16 @@ def matrix() -> str:
 
 
 def calls() -> str:
-    """Which call of the API needs which of these permissions."""
+    """Return the table of the API's calls and the permissions they need."""
     return _table(["call", "needs"], sorted(_calls("", get_resolver().url_patterns)))
 
 
 def with_tables(page: str) -> str:
-    """The page with its two tables as the code has them now."""
+    """Return the page with its two tables as the code has them now."""
     for name, table in (("matrix", matrix()), ("calls", calls())):
         start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-        before, _, rest = page.partition(start)
-        page = before + start + table + "\n" + end + rest.partition(end)[2]
+        before, _, after = page.partition(start)
+        page = before + start + _NOTE + table + "\n" + end + after.partition(end)[2]
     return page
 
 
@@ -67,12 +68,12 @@ def _calls(prefix: str, patterns: list[URLPattern | URLResolver]) -> Iterator[li
 
 
 def _operations(view: Any) -> Iterator[tuple[str, str | None]]:
-    """The methods that a path has, each with the permission that its operation names."""
+    """Yield the methods of a path, each with the permission its operation names."""
     if hasattr(view, "actions"):
         for method in _METHODS:
             if method in view.actions:
                 yield method, getattr(view.cls, view.actions[method]).permission
-    else:  # the OpenAPI document, which is no resource
+    else:  # the OpenAPI document is not a resource
         yield from ((method, ANYBODY) for method in _METHODS if hasattr(view.cls, method))
 
 

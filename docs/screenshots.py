@@ -1,6 +1,6 @@
-"""Makes every picture in docs/pictures anew, from the running service: `python -m docs.screenshots`.
+"""The pictures in docs/pictures, taken from a running service: `python -m docs.screenshots`.
 
-It starts a service of its own with the sample decisions, in a temporary directory, and removes it afterwards.
+The script starts a service with the sample decisions in a temporary directory, and removes it afterwards.
 """
 
 import tempfile
@@ -35,7 +35,7 @@ AGENTS = {
 
 @contextmanager
 def demonstration() -> Iterator[Service]:
-    """Web and worker with the demo's data, as `make run` has them."""
+    """Start web and worker with the demo's data, as `make run` does."""
     with tempfile.TemporaryDirectory() as directory:
         settings = {"DATA_DIR": f"{directory}/data", "DATABASE_URL": f"sqlite:///{directory}/db.sqlite3"}
         settings |= {"CODES_PER_HOUR": "100", "CODES_PER_HOUR_AND_CLIENT": "100"}
@@ -96,7 +96,7 @@ def page_of_a_connector(browser: Browser, site: Service) -> None:
     page.goto("/admin/connectors/connector/")
     page.get_by_role("link", name="Export of mortgage decisions").click()
     page.get_by_role("heading", name="Settings").evaluate(
-        "each => each.nextElementSibling.remove()"
+        "heading => heading.nextElementSibling.remove()"
     )  # a folder made for this
     shoot(page, "connector", page.get_by_role("heading", level=1), page.get_by_role("heading", name="Quarantine"))
     page.close()

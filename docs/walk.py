@@ -1,4 +1,4 @@
-"""The walk of docs/operators-guide.md: one denial of the samples through the back office, a picture of each step."""
+"""The walk of docs/operators-guide.md: one sample denial through the back office, with a picture of each step."""
 
 import re
 from pathlib import Path
@@ -38,7 +38,7 @@ def walk(browser: Browser, site: Service) -> None:
     _edit(writer)
     _send_to_review(writer)
     _ask_for_changes(approver, notice)
-    _mend(writer)
+    _correct(writer)
     _compare(writer)
     _send_to_review(writer)
     _approve(approver, notice)
@@ -70,7 +70,7 @@ def _begin(page: Page) -> None:
 
 
 def _open(page: Page) -> None:
-    """From the queue to the draft, and to the decision that it is about."""
+    """Go from the queue to the draft, and to its decision."""
     page.get_by_role("link", name=re.compile(rf"{DECISION}\b")).click()
     shoot(
         page, "guide-blocked", page.get_by_role("heading", level=1), _section(page, "Why"), _section(page, "Warnings")
@@ -111,7 +111,7 @@ def _ask_for_changes(page: Page, notice: str) -> None:
     expect(page.get_by_text("Sent back with your reason.")).to_be_visible()
 
 
-def _mend(page: Page) -> None:
+def _correct(page: Page) -> None:
     page.reload()
     page.get_by_role("link", name="Edit", exact=True).click()
     page.get_by_role("group", name="Why").get_by_label("Sentence").first.fill(LAST_WORDS)
@@ -149,7 +149,7 @@ def _letter(page: Page, notice: str, file: Path) -> Path:
 
 
 def _viewer(page: Page, address: str, height: int) -> Page:
-    """The browser's own viewer of PDFs, with a sheet as wide as the window."""
+    """Return the browser's PDF viewer, with a sheet as wide as the window."""
     viewer = page.context.new_page()
     viewer.set_viewport_size({"width": 760, "height": height})
     viewer.goto(f"{address}&toolbar=0&navpanes=0&view=FitH")
@@ -168,7 +168,7 @@ def _deliver(page: Page) -> None:
 
 
 def _read(browser: Browser, site: Service, writer: Page, letter: Path) -> None:
-    """The reader's side: the public page, the check of the file, and the request for a review."""
+    """Read the letter: open the public page, check the file, and request a review."""
     text = writer.request.get(f"{writer.url.removesuffix('change/')}letter/?format=text").text()
     address = next(word for word in text.split() if "/n/" in word)
     code = next(word for word in text.split() if len(word.strip(".")) == 9 and word[4] == "-")
@@ -225,5 +225,5 @@ def _section(page: Page, title: str) -> Locator:
 
 
 def _act(page: Page, name: str) -> Locator:
-    """The form of one of the things that can be done with a notice."""
+    """Return the form of an action on the notice."""
     return page.locator(f"form[action$='/do/{name}/']")

@@ -11,7 +11,7 @@ from notices.packs import Clock, Element, Pack, packs, placeholders
 DIRECTORY: Path = settings.BASE_DIR / "docs" / "packs"
 INDEX = "README.md"
 
-_NOTE = "<!-- Written by `manage.py pack_pages` from notices/packs. Change the pack, not this page. -->\n"
+_NOTE = "*Generated from `notices/packs` by `manage.py pack_pages`: change the pack, not this page.*\n"
 _STATUS = {
     "in_force": "in force",
     "enacted": "enacted, but its force is unsettled: elements warn and never block",
@@ -51,12 +51,12 @@ class Command(BaseCommand):
 
 
 def pages() -> dict[str, str]:
-    """Every page by its file name."""
+    """Return every page by its file name."""
     return {INDEX: _index(packs().values()), **{f"{name}.md": _page(pack) for name, pack in packs().items()}}
 
 
 def outdated(directory: Path) -> list[str]:
-    """The names of pages that are missing, other than the data says, or of no pack."""
+    """Return the names of pages that are missing, stale, or of no pack."""
     current = pages()
     files = {path.name: path.read_text(encoding="utf-8") for path in directory.glob("*.md")}
     return sorted(name for name in current.keys() | files.keys() if current.get(name) != files.get(name))
@@ -79,15 +79,15 @@ def _index(all_packs: Iterable[Pack]) -> str:
     ]
     table = _table(("pack", "law", "status", "in effect", "languages"), rows)
     return (
-        f"{_NOTE}\n# Notice packs\n\nWhat the service knows of each law's notices. It is no legal advice. "
+        f"# Notice packs\n\n{_NOTE}\nWhat the service checks in the notices of each law. This is not legal advice. "
         f"How to add one: [adding a pack](../adding-a-pack.md).\n\n{table}"
     )
 
 
 def _page(pack: Pack) -> str:
     parts = [
-        f"{_NOTE}\n# {_framework(pack)}\n",
-        "What the service checks in a notice of this pack, and where it comes from. It is no legal advice.\n",
+        f"# {_framework(pack)}\n\n{_NOTE}",
+        "What the service checks in a notice of this pack, and its sources. This is not legal advice.\n",
         _facts(pack),
         _section("What is checked", _elements(pack)),
         _section("Time limits", _clocks(pack)),
@@ -164,9 +164,7 @@ def _length(clock: Clock) -> str:
     if clock.extension_days:
         more.append(f"{clock.extension_days} days more, once, if the person was told in time")
     if clock.missing_information_days:
-        more.append(
-            f"it stands still for missing information, at most {clock.missing_information_days} days or as told"
-        )
+        more.append(f"paused for missing information, at most {clock.missing_information_days} days or as stated")
     return f"{clock.length} ({'; '.join(more)})" if more else clock.length
 
 
@@ -197,7 +195,7 @@ def _weak_reasons(pack: Pack) -> str:
         (weak.advice, ", ".join(f"`{mark}`" for mark in patterns[weak.id].marks), weak.citation)
         for weak in pack.weak_reasons
     ]
-    intro = "A reason that says no more than this is warned of, however it is worded. It has one of these words.\n\n"
+    intro = "A reason that says no more than this gets a warning, however it is worded. It has one of these words.\n\n"
     return intro + _table(("advice", "words", "from"), rows)
 
 
@@ -206,13 +204,13 @@ def _by_law(pack: Pack) -> str:
         (f"`{law.placeholder}`", f"{law.value}{' or more' if law.at_least else ''}", _when(law.applies), law.citation)
         for law in pack.by_law
     ]
-    intro = "Printed where the record has none, or another than may be, which is warned of.\n\n"
+    intro = "Printed where the record has none, or a number the law does not allow. The latter is also a warning.\n\n"
     return intro + _table(("in the texts", "number", "when", "from"), rows) if rows else ""
 
 
 def _cautions(pack: Pack) -> str:
     rows = [(f"{one.sentence}.", _when(one.applies), one.citation) for one in pack.cautions]
-    intro = "Warnings to whoever approves. They are about the record, whatever the letter says.\n\n"
+    intro = "Warnings for the approver. They are about the record, whatever the letter says.\n\n"
     return intro + _table(("warning", "when", "from"), rows) if rows else ""
 
 
