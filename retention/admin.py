@@ -36,7 +36,7 @@ class HoldState(View):
 @admin.register(Hold)
 class HoldAdmin(ReadOnlyAdmin):
     needed = Permission.READ_AUDIT
-    nothing = "No hold. A hold keeps decisions from being disposed of."
+    nothing = "No holds. A hold protects decisions from disposal."
     list_display = (
         "number",
         "matter",
@@ -51,7 +51,7 @@ class HoldAdmin(ReadOnlyAdmin):
     fields = (
         "matter", "reason", "covers", "placer", "placed_at", "lifted_at", "lifter", "lifted_because",
     )  # fmt: skip
-    labels = {"lifted_because": "why it was lifted"}
+    labels = {"lifted_because": "reason for lifting"}
     change_list_template = "retention/holds.html"
     row_template = "retention/hold.html"
 
@@ -89,7 +89,7 @@ class HoldAdmin(ReadOnlyAdmin):
         }
 
     def place(self, request: HttpRequest) -> HttpResponse:
-        """A hold by a filter, with how many decisions it covers now."""
+        """Place a hold by a filter. Shows first how many decisions it would cover."""
         operator = caller(request, Permission.MANAGE_HOLDS)
         form, count = FilterHoldForm(request.POST or None), None
         if form.is_valid():
@@ -100,7 +100,7 @@ class HoldAdmin(ReadOnlyAdmin):
         return self._form(request, "Place a hold", form, count=count, by_filter=True)
 
     def place_on(self, request: HttpRequest, record_id: Any) -> HttpResponse:
-        """A hold on one decision, with all that belongs to it."""
+        """Place a hold on one decision and its family."""
         operator = caller(request, Permission.MANAGE_HOLDS)
         decision = db.only(Decision.objects.for_organization(operator.organization_id).filter(pk=record_id))
         if decision is None:
@@ -124,13 +124,15 @@ class HoldAdmin(ReadOnlyAdmin):
             return self.page(request, self.row_template, str(row), status=422, **context)
         try:
             services.lift_hold(caller=operator, hold=row, because=form.cleaned_data["because"])
-            messages.success(request, "Lifted. What it covered is disposed of when its day has come.")
+            messages.success(
+                request, "Lifted. The decisions it covered are disposed of once their retention period is over."
+            )
         except DomainError as refused:
             messages.error(request, refused.sentence)
         return redirect(_HOLD, pk)
 
     def _placed(self, request: HttpRequest, hold: Hold) -> HttpResponse:
-        messages.success(request, "Placed. Nothing it covers is disposed of until it is lifted.")
+        messages.success(request, "Placed. The decisions it covers are kept until you lift it.")
         return redirect(_HOLD, hold.pk)
 
     def _form(self, request: HttpRequest, title: str, form: HoldForm, **context: Any) -> HttpResponse:
@@ -152,11 +154,11 @@ class DisposalState(admin.SimpleListFilter):
 
 @admin.register(Disposal)
 class DisposalAdmin(ReadOnlyAdmin):
-    """What was destroyed, and how far that has come."""
+    """Destroyed records, and the progress of their disposal."""
 
     needed = Permission.READ_AUDIT
     organization_field = "record__organization"
-    nothing = "Nothing was disposed of."
+    nothing = "No disposals yet."
     list_display = (
         "record_id", "policy", moment("disposed_at", "disposed of"), moment("finished_at", "finished"),
         moment("recoverable_until", "recoverable until"), "problem",

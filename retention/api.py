@@ -59,11 +59,11 @@ class Retention(Resource):
     def update(self, request: Request) -> HttpResponse:
         body, caller = self.body(RetentionIn), caller_of(request)
         former = rules.newest(caller.organization_id)
-        found = preview(caller.organization_id, Policy(days=body.days), instead_of=former)
+        figures = preview(caller.organization_id, Policy(days=body.days), instead_of=former)
         if not body.dry_run:
             services.set_policy(caller=caller, days=body.days, note=body.note, share_percent=body.share_percent)
         shown = presenters.retention(caller.organization_id)
-        return answer({**shown, "preview": presenters.preview(found), "saved": not body.dry_run})
+        return answer({**shown, "preview": presenters.preview(figures), "saved": not body.dry_run})
 
     @operation(
         "list_disposals",
@@ -136,4 +136,4 @@ class DecisionsRetention(Resource):
         errors=[404, GONE],
     )
     def retrieve(self, request: Request, decision_id: str) -> HttpResponse:
-        return answer(presenters.standing(decision_of(request, decision_id)))
+        return answer(presenters.decision_retention(decision_of(request, decision_id)))

@@ -1,4 +1,4 @@
-"""What retention refuses."""
+"""Errors of retention."""
 
 from config.errors import DomainError, NotFound
 
@@ -14,11 +14,11 @@ class HoldLifted(DomainError):
     """The hold was lifted before."""
 
     code = "hold_lifted"
-    sentence = "This hold was lifted already."
+    sentence = "This hold was lifted before."
 
 
 class DoesNotAsk(DomainError):
     """The run does not wait for an owner, or no longer asks what the owner saw."""
 
     code = "does_not_ask"
-    sentence = "This run no longer asks what you confirmed. Look at the page again. Nothing was disposed of."
+    sentence = "This run no longer asks what you confirmed. Nothing was disposed of. Reload the page."

@@ -5,18 +5,18 @@ from accounts.models import Member, Organization
 from config.leases import Leased
 from config.tenancy import TenantQuerySet
 
-SHORTEST, LONGEST = 1, 36_500
-"""Days of a policy."""
+MIN_DAYS, MAX_DAYS = 1, 36_500
+"""Bounds of a policy's days."""
 USUAL_SHARE = 5
 MAX_NOTE = 1000
 MAX_MATTER, MAX_REASON = 200, 1000
 
 
 class Policy(models.Model):
-    """A version of an organization's retention policy. It is never changed: another one is another version.
+    """A version of an organization's retention policy. A change makes a new version.
 
-    One that shortens begins a week after the first owner was told by mail, and until then the daily run keeps to the
-    one before. Any other begins at once.
+    A version that shortens the period begins a week after the first owner got the mail about it. Until then, the daily
+    run follows the version before. Any other version begins at once.
     """
 
     organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -39,7 +39,7 @@ class Policy(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["organization", "number"], name="policies_are_numbered"),
             models.CheckConstraint(condition=Q(number__gte=1), name="policies_are_numbered_from_one"),
-            models.CheckConstraint(condition=Q(days__gte=SHORTEST, days__lte=LONGEST), name="policy_days_are_bounded"),
+            models.CheckConstraint(condition=Q(days__gte=MIN_DAYS, days__lte=MAX_DAYS), name="policy_days_are_bounded"),
             models.CheckConstraint(
                 condition=Q(share_percent__gte=1, share_percent__lte=100), name="policy_shares_are_percentages"
             ),
@@ -56,14 +56,16 @@ class Policy(models.Model):
         return f"policy {self.number}: {self.days} days"
 
     @property
-    def is_untold(self) -> bool:
-        """Whether it waits for an owner to be told."""
+    def is_unannounced(self) -> bool:
+        """Whether the mail to owners has yet to go out."""
         return self.shortens and self.announced_at is None
 
 
 class Hold(models.Model):
-    """A legal hold: what it covers is not disposed of until it is lifted. It covers one family, or all in which a
-    decision matches a filter, also those that come later."""
+    """A legal hold: the families it covers are kept until it is lifted.
+
+    It covers one family, or all families, also future ones, in which a decision matches a filter.
+    """
 
     organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="+", db_index=False)
     number = models.PositiveIntegerField()
@@ -102,10 +104,10 @@ class Hold(models.Model):
 
 
 class Run(Leased):
-    """One going through of an organization's families under a policy. Whoever works on it holds its lease.
+    """One pass over an organization's families under a policy. The worker on it holds its lease.
 
-    Figures are of families, but for `records`. A run that asks has freed nothing: an owner lets it go on, for as many
-    families as `candidates` says.
+    All figures but `records` count families. A run that asks has disposed of nothing: an owner confirms it, for at most
+    `candidates` families.
     """
 
     class Kind(models.TextChoices):
@@ -165,7 +167,7 @@ class AnnouncementQuerySet(TenantQuerySet["Announcement"]):
 
 
 class Announcement(Leased):
-    """A mail to an owner about a policy that shortens, or a run that asks: one each."""
+    """A mail to an owner about a policy that shortens, or about a run that asks. Each owner gets one."""
 
     policy = models.ForeignKey(Policy, on_delete=models.CASCADE, null=True, related_name="+")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, null=True, related_name="+")

@@ -1,9 +1,9 @@
-"""What retention keeps about persons: who decided, and why."""
+"""Declarations of personal data in retention: the people who decided, and their reasons."""
 
 from config.personal_data import ages, declare, kept
 from retention.models import Hold, Policy, Run
 
-_STAFF = "It names a member of the organization, and nobody about whom a record is."
+_STAFF = "It names a member of the organization, not a person about whom a record is."
 _LIFTED = "It is emptied when the hold has been lifted for as many days as the policy has."
 _OURS = "One of a few words of this service."
 
@@ -11,7 +11,7 @@ _OURS = "One of a few words of this service."
 def declare_all() -> None:
     declare(
         Policy,
-        note=kept("why the policy is as it is", "It is a setting, and the same for every record."),
+        note=kept("the reason for the policy", "It is a setting, and the same for every record."),
         created_by=kept("who set it", _STAFF),
     )
     declare(
@@ -25,7 +25,7 @@ def declare_all() -> None:
     )
     declare(
         Run,
-        kind=kept("by the clock or by a command", _OURS),
-        state=kept("how far it has come", _OURS),
-        confirmed_by=kept("who let it go on", _STAFF),
+        kind=kept("whether the clock or a command started it", _OURS),
+        state=kept("whether it goes on, asks or has ended", _OURS),
+        confirmed_by=kept("who confirmed it", _STAFF),
     )

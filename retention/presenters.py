@@ -1,4 +1,4 @@
-"""Policies, holds and disposals as the API shows them."""
+"""Policies, holds and disposals, as the API shows them."""
 
 import uuid
 from typing import Any
@@ -21,9 +21,9 @@ def retention(organization_id: uuid.UUID) -> dict[str, Any]:
         "days": current and current.days,
         "note": current and current.note,
         "current": current and policy(current),
-        "history": [policy(each) for each in history],
+        "history": [policy(version) for version in history],
         "daily": {"days": daily and daily.days, "policy": daily and daily.number},
-        "floors": [_floor(each, current) for each in families.all_floors()],
+        "floors": [_floor(floor, current) for floor in families.all_floors()],
         "holds": {
             "in_force": rules.holds_in_force(organization_id).count(),
             "families": selectors.count_held(organization_id),
@@ -46,14 +46,14 @@ def policy(row: Policy) -> dict[str, Any]:
     }
 
 
-def preview(found: Preview) -> dict[str, Any]:
+def preview(figures: Preview) -> dict[str, Any]:
     return {
-        "frees": found.newly_due,
-        "due": found.due,
-        "held": found.held,
-        "kept_by_floor": [{**_law(floor), "families": count} for floor, count in found.by_floor.items()],
-        "with_obstacle": found.with_obstacle,
-        "at_least": found.is_capped,
+        "frees": figures.newly_due,
+        "due": figures.due,
+        "held": figures.held,
+        "kept_by_floor": [{**_law(floor), "families": count} for floor, count in figures.by_floor.items()],
+        "with_obstacle": figures.with_obstacle,
+        "at_least": figures.is_capped,
     }
 
 
@@ -84,9 +84,9 @@ def disposal(row: Disposal) -> dict[str, Any]:
     }
 
 
-def standing(decision: Decision) -> dict[str, Any]:
-    """What is to become of a decision, and when."""
-    current, verdict = selectors.standing(decision)
+def decision_retention(decision: Decision) -> dict[str, Any]:
+    """Return the verdict on a decision's family, with its date."""
+    current, verdict = selectors.policy_and_verdict(decision)
     return {
         "decision_id": decision.decision_id,
         "state": verdict.reason if current else "no_policy",

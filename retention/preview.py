@@ -1,4 +1,4 @@
-"""What a policy would do now: how many families it would free, and what keeps the others. It changes nothing."""
+"""Preview of a policy: the number of families it would dispose of now, and the reasons to keep others. Read-only."""
 
 import uuid
 from collections import Counter
@@ -13,20 +13,20 @@ from retention import rules
 from retention.models import Policy
 from retention.rules import Reason
 
-MOST = 2000
-"""Families that are looked at while somebody waits."""
+MAX_FAMILIES = 2000
+"""Families that are checked while a person waits."""
 
 
 @dataclass(slots=True)
 class Preview:
-    """What is to become of families that are past a policy's days. All figures are families.
+    """Numbers of families past a policy's days, by outcome.
 
     Attributes:
-        due: those that it would free.
-        newly_due: of these, those that the policy in its place would keep.
-        by_floor: those that a law keeps longer.
-        by_obstacle: those that are unfinished, by the first sentence that says in what.
-        is_capped: whether there are more than were looked at: then each figure is the least that it can be.
+        due: families it would dispose of.
+        newly_due: the due families that the present policy would keep.
+        by_floor: families that a law keeps longer.
+        by_obstacle: unfinished families, by the sentence on their first obstacle.
+        is_capped: whether more families exist than were checked. Each figure then is a minimum.
     """
 
     due: int = 0
@@ -38,7 +38,7 @@ class Preview:
 
     @property
     def looked_at(self) -> int:
-        """How many are past the policy's days, of those looked at."""
+        """Return the number of checked families past the policy's days."""
         return self.due + self.held + self.kept_by_floor + self.with_obstacle
 
     @property
@@ -59,24 +59,24 @@ class Preview:
 
 
 def preview(organization_id: uuid.UUID, policy: Policy, *, instead_of: Policy | None = None) -> Preview:
-    """What a policy would do, looking at no more than MOST families.
+    """Return the effect of a policy on at most MAX_FAMILIES families.
 
     Args:
-        policy: need not be saved.
-        instead_of: the one whose place it would take.
+        policy: a policy, saved or not.
+        instead_of: the policy it would replace.
     """
-    now, found = timezone.now(), Preview()
+    now, figures = timezone.now(), Preview()
     batches = rules.verdicts(organization_id, policy, now)
-    for verdicts in islice(batches, MOST // custody.BATCH):
+    for verdicts in islice(batches, MAX_FAMILIES // custody.BATCH):
         for verdict in verdicts.values():
             if verdict.is_due:
-                found.due += 1
-                found.newly_due += instead_of is None or now < rules.days_after(verdict.counts_from, instead_of.days)
+                figures.due += 1
+                figures.newly_due += instead_of is None or now < rules.days_after(verdict.counts_from, instead_of.days)
             elif verdict.reason is Reason.HOLD:
-                found.held += 1
+                figures.held += 1
             elif verdict.reason is Reason.FLOOR and verdict.floor:
-                found.by_floor[verdict.floor] += 1
+                figures.by_floor[verdict.floor] += 1
             elif verdict.reason is Reason.OBSTACLE:
-                found.by_obstacle[verdict.obstacles[0]] += 1
-    found.is_capped = next(batches, None) is not None
-    return found
+                figures.by_obstacle[verdict.obstacles[0]] += 1
+    figures.is_capped = next(batches, None) is not None
+    return figures

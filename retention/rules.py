@@ -1,6 +1,6 @@
-"""What a policy, the laws and the holds together say of families: which are to be disposed of, and why others are not.
+"""Rules of disposal: policy, laws and holds decide together which families are due, and why others are kept.
 
-All of it is asked about many families at once, and changes nothing.
+Every function here reads many families at once, and changes nothing.
 """
 
 import uuid
@@ -25,7 +25,7 @@ from decisions.record_types import ROOT, chains
 from retention.models import Hold, Policy
 
 NOTICE = timedelta(days=7)
-"""How long owners have after they were told of a policy that shortens."""
+"""Time between the mail to owners about a shorter policy and its first daily run."""
 
 _FILTERS = {
     "action": "action",
@@ -38,12 +38,12 @@ _FILTERS = {
     "decided_to": "decided_at__lt",
 }
 FILTERS = tuple(_FILTERS)
-"""What a hold can be placed by."""
-_TOGETHER = 100
+"""Names of the values in a hold's filter."""
+_MAX_HOLDS = 100  # in one condition
 
 
 class Reason(StrEnum):
-    """What becomes of a family, and why."""
+    """The outcome for a family: due, or the reason to keep it."""
 
     DUE = "due"
     NOT_YET = "not_yet"
@@ -54,16 +54,16 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What is to become of a family.
+    """The decision whether to dispose of a family.
 
     Attributes:
-        reason: the first that applies: its day has not come by the policy, or by a law; it is held; something about it
-            is unfinished.
-        counts_from: from when its days count.
-        disposed_from: from when it may be disposed of, if nothing else stands against it.
-        floor: the law that keeps it longer than the policy, if one does.
-        holds: the numbers of those that cover it.
-        obstacles: sentences about what is unfinished.
+        reason: the first that applies: the policy's days are not over, a law's days are not over, a hold covers the
+            family, or work on it is unfinished.
+        counts_from: the start of its retention period.
+        disposed_from: the earliest time of disposal, without holds and obstacles.
+        floor: the law that keeps it longer than the policy, if there is one.
+        holds: the numbers of the holds that cover it.
+        obstacles: sentences about unfinished work.
     """
 
     reason: Reason
@@ -79,54 +79,54 @@ class Verdict:
 
 
 def lock(organization_id: uuid.UUID) -> None:
-    """Let nobody else set a policy, place or lift a hold, or dispose of anything until the transaction ends."""
+    """Lock the organization's policies, holds and disposals until the transaction ends."""
     db.lock(f"retention {organization_id}")
 
 
 def newest(organization_id: uuid.UUID) -> Policy | None:
-    """The current version of the policy."""
+    """Return the current version of the policy, or None."""
     return Policy.objects.for_organization(organization_id).order_by("-number").first()
 
 
 def newest_days(organization_id: uuid.UUID) -> int | None:
-    """The days of the current version; None without a policy."""
+    """Return the days of the current version, or None without a policy."""
     policy = newest(organization_id)
     return policy.days if policy else None
 
 
 def policy_in_force(organization_id: uuid.UUID, *, daily: bool) -> Policy | None:
-    """The policy to dispose by; None if nothing is to be disposed of.
+    """Return the policy for disposals, or None if nothing may be disposed of.
 
     Args:
-        daily: for the daily run, which begins under a shorter policy only once owners have had a week; one that was
-            replaced before never begins. A person at the command line, who is shown what will go, uses the newest.
+        daily: True for the daily run. It follows a shorter policy only a week after owners got the mail, and never if
+            the policy was replaced before. A person at the command line sees the count first, and uses the newest.
     """
     current = newest(organization_id)
     if current is None or not daily:
         return current
     rows = Policy.objects.for_organization(organization_id)
     later = rows.filter(number__gt=OuterRef("number"), created_at__lt=OuterRef("begins_at"))
-    replaced = Q(Exists(later), shortens=True)  # any other has begun as it was made, also if the clock goes back
+    replaced = Q(Exists(later), shortens=True)  # a longer policy begins when it is made, even if the clock goes back
     begun = rows.filter(begins_at__lte=timezone.now()).exclude(replaced).order_by("-number").first()
     return max(current, begun, key=lambda policy: policy.days) if begun else None
 
 
 def cutoff(policy: Policy, now: datetime) -> datetime:
-    """What counted from before it is past the policy's days."""
+    """Return the time before which retention periods are over under a policy."""
     return now - timedelta(days=policy.days)
 
 
 def evaluate(asked: Families, policy: Policy, now: datetime) -> dict[uuid.UUID, Verdict]:
-    """What is to become of each family. One of which nothing is left is not in the answer."""
+    """Return the verdict on each family. Families without remaining records have none."""
     counts_from = families.counts_from(asked)
     known = Families(asked.organization_id, list(counts_from))
     floors, obstacles, holds = families.floors(known), families.obstacles(known), holds_on(known)
-    found = {}
+    verdicts_by_root = {}
     for root, since in counts_from.items():
         longest = max(floors[root], key=lambda floor: floor.days, default=None)
         floor = longest if longest and longest.days > policy.days else None
         ends, disposed_from = days_after(since, policy.days), days_after(since, (floor or policy).days)
-        found[root] = Verdict(
+        verdicts_by_root[root] = Verdict(
             reason=_reason(now, ends, disposed_from, holds[root], obstacles[root]),
             counts_from=since,
             disposed_from=disposed_from,
@@ -134,11 +134,11 @@ def evaluate(asked: Families, policy: Policy, now: datetime) -> dict[uuid.UUID, 
             holds=tuple(hold.number for hold in holds[root]),
             obstacles=tuple(obstacles[root]),
         )
-    return found
+    return verdicts_by_root
 
 
 def verdicts(organization_id: uuid.UUID, policy: Policy, now: datetime) -> Iterator[dict[uuid.UUID, Verdict]]:
-    """What is to become of the families whose days are over by the policy alone, a batch at a time."""
+    """Yield verdicts on the families whose days are over under the policy, a batch at a time."""
     for batch in families.candidates(organization_id, cutoff(policy, now), size=custody.BATCH):
         yield evaluate(batch, policy, now)
 
@@ -156,7 +156,7 @@ def _reason(
 
 
 def days_after(since: datetime, days: int) -> datetime:
-    """The end of a period. A record may name any year, and the calendar ends."""
+    """Return the end of a period, at most the last day of the calendar: a record may name any year."""
     try:
         return since + timedelta(days=days)
     except OverflowError:
@@ -164,32 +164,32 @@ def days_after(since: datetime, days: int) -> datetime:
 
 
 def holds_on(asked: Families) -> dict[uuid.UUID, list[Hold]]:
-    """The holds that cover each family: those placed on it, and those by a filter that any of its decisions matches."""
-    found: dict[uuid.UUID, list[Hold]] = {root: [] for root in asked.roots}
+    """Return the holds on each family: by its root, or by a filter that one of its decisions matches."""
+    by_root: dict[uuid.UUID, list[Hold]] = {root: [] for root in asked.roots}
     in_force = holds_in_force(asked.organization_id).order_by("number")
     for hold in in_force.filter(root__in=asked.roots):
         if hold.root:
-            found[hold.root].append(hold)
-    for some in together(in_force.filter(root=None)):
-        if len(some) > 1 and not chains(asked).filter(covered_by(some)).exists():
+            by_root[hold.root].append(hold)
+    for batch in hold_batches(in_force.filter(root=None)):
+        if len(batch) > 1 and not chains(asked).filter(covered_by(batch)).exists():
             continue
-        for hold in some:
+        for hold in batch:
             for root in roots_of(chains(asked).filter(covered_by([hold]))):
-                found[root].append(hold)
-    for holds in found.values():
+                by_root[root].append(hold)
+    for holds in by_root.values():
         holds.sort(key=lambda hold: hold.number)
-    return found
+    return by_root
 
 
-def together(holds: Iterable[Hold]) -> Iterator[list[Hold]]:
-    """As many at a time as one condition can name: SQLite reads none that is deep, and none is planned fast."""
-    each = iter(holds)
-    while some := list(islice(each, _TOGETHER)):
-        yield some
+def hold_batches(holds: Iterable[Hold]) -> Iterator[list[Hold]]:
+    """Yield holds in batches for one condition. SQLite refuses deep conditions, and planning them is slow."""
+    remaining = iter(holds)
+    while batch := list(islice(remaining, _MAX_HOLDS)):
+        yield batch
 
 
 def covered_by(holds: Iterable[Hold]) -> Q:
-    """Which decisions any of some holds covers."""
+    """Return the condition for decisions that any of the holds covers."""
     return reduce(or_, (Q(pk=hold.root) if hold.root else condition(hold.filter or {}) for hold in holds))
 
 
@@ -198,17 +198,17 @@ def holds_in_force(organization_id: uuid.UUID) -> QuerySet[Hold]:
 
 
 def condition(filter: dict[str, Any]) -> Q:
-    """Which decisions a hold's filter covers."""
+    """Return the condition for decisions that a hold's filter covers."""
     return Q(**{_FILTERS[name]: value for name, value in filter.items()})
 
 
 def is_empty_range(filter: dict[str, Any]) -> bool:
-    """Whether no time can be in one of a filter's ranges: a hold by it would keep nothing, and nobody would notice."""
+    """Whether one of a filter's time ranges is empty. A hold by it would silently keep nothing."""
     times = {name: datetime.fromisoformat(value) for name, value in filter.items() if name.endswith(("_from", "_to"))}
     ranges = (("decided_from", "decided_to"), ("received_from", "received_to"))
     return any(times[start] >= times[end] for start, end in ranges if start in times and end in times)
 
 
 def roots_of(rows: QuerySet[Decision]) -> QuerySet[Decision, uuid.UUID]:
-    """The roots of the families that decisions belong to, each once."""
+    """Return the distinct roots of the families that decisions belong to."""
     return rows.order_by().values_list(ROOT, flat=True).distinct()

@@ -10,9 +10,9 @@ from config.http.schemas import Answer, RequestBody, Text
 from config.http.timestamps import MomentInBody
 from decisions.records import DecisionId
 from retention import rules
-from retention.models import LONGEST, MAX_MATTER, MAX_NOTE, MAX_REASON, SHORTEST
+from retention.models import MAX_DAYS, MAX_MATTER, MAX_NOTE, MAX_REASON, MIN_DAYS
 
-Days = Annotated[int, Field(ge=SHORTEST, le=LONGEST), WHOLE]
+Days = Annotated[int, Field(ge=MIN_DAYS, le=MAX_DAYS), WHOLE]
 SharePercent = Annotated[int, Field(ge=1, le=100), WHOLE]
 Matter = Annotated[str, Field(max_length=MAX_MATTER, pattern=r"\S")]
 Reason = Annotated[str, Field(max_length=MAX_REASON, pattern=r"\S")]
@@ -29,7 +29,7 @@ class RetentionIn(RequestBody):
 
 
 class HoldFilter(RequestBody):
-    """What a decision must match; times as in the list of decisions. A family is held if one of its decisions does."""
+    """Values a decision must match; times as in the list of decisions. One matching decision holds its family."""
 
     model_config = ConfigDict(strict=True, extra="forbid", json_schema_extra={"minProperties": 1})
 
@@ -86,7 +86,7 @@ class ListPage(Page):
 
 
 class PolicyOut(Answer):
-    """`begins_at` is when the daily run begins under it: null until an owner was told of one that shortens."""
+    """`begins_at` is when the daily run begins under it: null until an owner got the mail about a shorter policy."""
 
     number: int
     days: int
@@ -116,9 +116,9 @@ class FloorCount(Answer):
 
 
 class PreviewOut(Answer):
-    """What the policy would do now, in families: a decision with its reconsiderations, notices and letters.
+    """The policy's present effect, in families: a decision with its reconsiderations, notices and letters.
 
-    `frees` are those that are not due already. With `at_least`, there are more than were looked at.
+    `frees` are those that are not due already. With `at_least`, there are more than were checked.
     """
 
     frees: int
@@ -130,7 +130,7 @@ class PreviewOut(Answer):
 
 
 class DailyOut(Answer):
-    """What the daily run goes by: `days` is null while it disposes of nothing."""
+    """The policy of the daily run: `days` is null while it disposes of nothing."""
 
     days: int | None
     policy: int | None

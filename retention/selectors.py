@@ -1,4 +1,4 @@
-"""Reading policies, holds and disposals."""
+"""Queries about policies, holds and disposals."""
 
 import uuid
 from collections.abc import Collection
@@ -16,10 +16,10 @@ from decisions.models import Decision
 from decisions.selectors import DecisionNotFound
 from retention import rules
 from retention.errors import NoHold
-from retention.models import LONGEST, Hold, Policy, Run
+from retention.models import MAX_DAYS, Hold, Policy, Run
 from retention.rules import Verdict
 
-_VERSIONS = 200
+_MAX_VERSIONS = 200
 _WORDS = {
     "subject_reference": "reference of the subject",
     "decided_from": "decided from",
@@ -27,49 +27,49 @@ _WORDS = {
     "received_from": "received from",
     "received_to": "received before",
 }
-"""What the form calls values of a filter, where that is not their name."""
+"""Labels of a filter's values in the form, where they differ from the names."""
 
 
 def history(organization_id: uuid.UUID) -> list[Policy]:
-    """The versions of the policy, newest first; no more of them than anybody would read."""
-    return list(Policy.objects.for_organization(organization_id).order_by("-number")[:_VERSIONS])
+    """Return the newest versions of the policy, newest first."""
+    return list(Policy.objects.for_organization(organization_id).order_by("-number")[:_MAX_VERSIONS])
 
 
 def hold(organization_id: uuid.UUID, number: int) -> Hold:
-    """Raises NoHold."""
-    found = db.only(Hold.objects.for_organization(organization_id).filter(number=number))
-    if found is None:
+    """Return the hold of a number. Raises NoHold."""
+    row = db.only(Hold.objects.for_organization(organization_id).filter(number=number))
+    if row is None:
         raise NoHold
-    return found
+    return row
 
 
 def count_held(organization_id: uuid.UUID) -> int:
-    """How many families are held, counted no further than lists are."""
-    rows, found = Decision.objects.for_organization(organization_id), set[uuid.UUID]()
-    for some in rules.together(rules.holds_in_force(organization_id)):
-        found.update(rules.roots_of(rows.filter(rules.covered_by(some)))[: MAX_ROWS + 1])
-        if len(found) > MAX_ROWS:
+    """Return the number of held families. MAX_ROWS + 1 means "more than MAX_ROWS"."""
+    rows, roots = Decision.objects.for_organization(organization_id), set[uuid.UUID]()
+    for batch in rules.hold_batches(rules.holds_in_force(organization_id)):
+        roots.update(rules.roots_of(rows.filter(rules.covered_by(batch)))[: MAX_ROWS + 1])
+        if len(roots) > MAX_ROWS:
             break
-    return min(len(found), MAX_ROWS + 1)
+    return min(len(roots), MAX_ROWS + 1)
 
 
 def count_families(organization_id: uuid.UUID, wanted: Q) -> int:
-    """Return how many families have a matching decision. MAX_ROWS + 1 means "more than MAX_ROWS"."""
+    """Return the number of families with a matching decision. MAX_ROWS + 1 means "more than MAX_ROWS"."""
     rows = Decision.objects.for_organization(organization_id).filter(wanted)
     return rules.roots_of(rows)[: MAX_ROWS + 1].count()
 
 
 def count_covered(hold: Hold) -> int:
-    """How many families a hold in force covers; counted as `count_families` does."""
+    """Return the number of families a hold in force covers. See `count_families`."""
     return count_families(hold.organization_id, rules.covered_by([hold]))
 
 
 def description(hold: Hold) -> str:
-    """What it covers, in words."""
+    """Describe the decisions a hold covers, in words."""
     if hold.root:
         return "one decision"
     named = (f"{_WORDS.get(name, name)} {value}" for name, value in (hold.filter or {}).items())
-    return ", ".join(named) or "what is no longer kept"
+    return ", ".join(named) or "decisions that are no longer stored"
 
 
 def holds_numbered(organization_id: uuid.UUID, numbers: Collection[int]) -> list[Hold]:
@@ -77,23 +77,25 @@ def holds_numbered(organization_id: uuid.UUID, numbers: Collection[int]) -> list
     return list(rows.filter(number__in=numbers).order_by("number")) if numbers else []
 
 
-def standing(decision: Decision) -> tuple[Policy | None, Verdict]:
-    """The current policy, and what is to become of the family of a decision; by the longest if there is none.
+def policy_and_verdict(decision: Decision) -> tuple[Policy | None, Verdict]:
+    """Return the current policy, and the verdict on a decision's family. Without a policy, MAX_DAYS apply.
 
     Raises:
         DecisionNotFound: it was disposed of just now.
     """
     policy, root = rules.newest(decision.organization_id), decision.first_id or decision.pk
     asked = Families(decision.organization_id, [root])
-    found = rules.evaluate(asked, policy or Policy(days=LONGEST), timezone.now()).get(root)
-    if found is None:
+    verdict = rules.evaluate(asked, policy or Policy(days=MAX_DAYS), timezone.now()).get(root)
+    if verdict is None:
         raise DecisionNotFound
-    return policy, found
+    return policy, verdict
 
 
 def journal_is_kept(organization_id: uuid.UUID) -> bool:
-    """Whether a restore brings nothing back. A journal that is out of reach is kept: nothing is told as done before it
-    has been written."""
+    """Whether a journal of disposals exists, so that a restore brings nothing back.
+
+    An unreachable journal counts as existing: no disposal is reported as done before it is in the journal.
+    """
     try:
         return journal.is_kept(organization_id)
     except Fault:
@@ -105,7 +107,7 @@ def disposals(organization_id: uuid.UUID) -> QuerySet[Disposal]:
 
 
 def failing(disposals: QuerySet[Disposal]) -> QuerySet[Disposal]:
-    """Those that could not be finished when it was last tried."""
+    """Filter to disposals that failed at the last try."""
     return disposals.filter(finished_at=None).exclude(problem="")
 
 
@@ -114,5 +116,5 @@ def failing_disposals(organization_id: uuid.UUID) -> QuerySet[Disposal]:
 
 
 def runs(organization_id: uuid.UUID) -> QuerySet[Run]:
-    """Newest first."""
+    """Return the organization's runs, newest first."""
     return Run.objects.for_organization(organization_id).order_by("-started_at", "-pk")

@@ -1,4 +1,4 @@
-"""What is kept about a person whom an organization calls by a reference, for how long, and why."""
+"""Families of records about a person, found by their reference, with the reasons to keep them."""
 
 import uuid
 from collections.abc import Sequence
@@ -14,41 +14,40 @@ from custody.record_types import Families, Floor
 from decisions.models import Decision
 from decisions.record_types import chains
 from retention import rules
-from retention.models import LONGEST, Policy
+from retention.models import MAX_DAYS, Policy
 
-LONGEST_REFERENCE = 256
-"""A longer one is in its record, and in no index."""
+MAX_REFERENCE = 256
+"""Characters of a reference. A longer reference is in its record, but in no index."""
 
 
 class ReferenceUnusable(DomainError):
-    """Nothing can be found by it."""
+    """The reference cannot be in the index."""
 
     code = "reference_unusable"
     status = 422
-    sentence = f"A reference that can be looked for has 1 to {LONGEST_REFERENCE} characters, none of them NUL."
+    sentence = f"The reference must have 1 to {MAX_REFERENCE} characters, without NUL."
 
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """What asks to keep a family, and until when at least."""
+    """A law that requires keeping a family, and the earliest end of that duty."""
 
     floor: Floor
     until: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """For how long a family is kept, and why.
+class FamilyRetention:
+    """The retention period of a family, and the reasons to keep it.
 
     Attributes:
         policy: None if the organization has none.
-        since: from when its days count; None if nothing of it is left.
-        disposed_from: from when it may be disposed of, if no hold and no obstacle stands against it; None if nothing
-            says so.
-        laws: the longest first.
-        holds: their numbers. Their matters are the organization's own.
-        obstacles: sentences about what is unfinished.
-        disposals: of its records, if it is disposed of.
+        since: the start of its retention period; None if no record of it is left.
+        disposed_from: the earliest time of disposal, without holds and obstacles; None without a policy.
+        laws: the laws that require keeping it, the longest first.
+        holds: the numbers of its holds, without their matters, which are the organization's business.
+        obstacles: sentences about unfinished work.
+        disposals: the disposals of its records.
     """
 
     policy: Policy | None
@@ -61,36 +60,36 @@ class Kept:
 
 
 def roots_about(organization_id: uuid.UUID, reference: str) -> list[uuid.UUID]:
-    """The families that concern a person, the oldest first.
+    """Return the families that concern a person, the oldest first.
 
     Raises:
         ReferenceUnusable
     """
-    if not 1 <= len(reference) <= LONGEST_REFERENCE or "\x00" in reference:
+    if not 1 <= len(reference) <= MAX_REFERENCE or "\x00" in reference:
         raise ReferenceUnusable
-    found = families.roots_about(organization_id, reference)
-    rows = Decision.with_disposed.for_organization(organization_id).filter(pk__in=found)
+    roots = families.roots_about(organization_id, reference)
+    rows = Decision.with_disposed.for_organization(organization_id).filter(pk__in=roots)
     return list(rows.order_by("received_at", "pk").values_list("pk", flat=True))
 
 
 def about_others(asked: Families, reference: str) -> int:
-    """How many decisions in these families name somebody else: before they are handed over, somebody should look."""
+    """Count the decisions in these families that name another person. People should check them before a hand-over."""
     return chains(asked).exclude(subject_reference__in=["", reference]).count()
 
 
-def kept(asked: Families) -> dict[uuid.UUID, Kept]:
-    """Of each family, for how long it is kept, and why: by the policy of the daily run, or the one it will have."""
+def retention_of(asked: Families) -> dict[uuid.UUID, FamilyRetention]:
+    """Return the retention of each family under the daily run's policy, or under its future policy."""
     policy = rules.policy_in_force(asked.organization_id, daily=True) or rules.newest(asked.organization_id)
-    verdicts = rules.evaluate(asked, policy or Policy(days=LONGEST), timezone.now())
+    verdicts = rules.evaluate(asked, policy or Policy(days=MAX_DAYS), timezone.now())
     floors, disposals = families.floors(asked), _disposals(asked)
-    found = {}
+    retentions = {}
     for root in asked.roots:
         verdict = verdicts.get(root)
         if verdict is None:
-            found[root] = Kept(policy, disposals=disposals[root])
+            retentions[root] = FamilyRetention(policy, disposals=disposals[root])
             continue
         laws = [Law(floor, rules.days_after(verdict.counts_from, floor.days)) for floor in floors[root]]
-        found[root] = Kept(
+        retentions[root] = FamilyRetention(
             policy,
             since=verdict.counts_from,
             disposed_from=verdict.disposed_from if policy else None,
@@ -98,12 +97,12 @@ def kept(asked: Families) -> dict[uuid.UUID, Kept]:
             holds=verdict.holds,
             obstacles=verdict.obstacles,
         )
-    return found
+    return retentions
 
 
 def _disposals(asked: Families) -> dict[uuid.UUID, list[Disposal]]:
     rows = Disposal.objects.for_organization(asked.organization_id).filter(root__in=asked.roots)
-    found: dict[uuid.UUID, list[Disposal]] = {root: [] for root in asked.roots}
+    by_root: dict[uuid.UUID, list[Disposal]] = {root: [] for root in asked.roots}
     for row in rows.order_by("pk"):
-        found[row.root].append(row)
-    return found
+        by_root[row.root].append(row)
+    return by_root

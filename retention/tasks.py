@@ -4,12 +4,12 @@ from config.periodic import periodic
 from retention import services
 
 _SECONDS = 200
-"""Well within the time limit of tasks; the clock asks again."""
+"""Well within the time limit of tasks. The clock runs the task again."""
 
 
 @periodic(300, queue="custody")
 def run_daily() -> None:
-    """Dispose of what is due, once a day for each organization; what was interrupted goes on."""
+    """Dispose of due families, once a day for each organization. Resumes interrupted runs."""
     ends = time.monotonic() + _SECONDS
     for organization_id in services.organizations_with_a_policy():
         if time.monotonic() < ends:
@@ -18,5 +18,5 @@ def run_daily() -> None:
 
 @periodic(60, queue="mail")
 def send_announcements() -> None:
-    """Mail owners what they have to know of retention. Woken by what happened, and by the clock."""
+    """Mail owners about shorter policies and waiting runs. A new policy wakes this task, and so does the clock."""
     services.send_announcements()

@@ -1,1 +1,1 @@
-"""What retention adds to the back office besides its lists: the page of the policy, forms, needs and panels."""
+"""Pages of retention in the back office, beside its lists: the policy, forms, needs and panels."""

@@ -1,4 +1,4 @@
-"""The page of the retention policy: what is in force, what is due, how it came to that, and the form to change it."""
+"""The page of the retention policy: its current version, due decisions, the history, and the form to change it."""
 
 import uuid
 from typing import Any
@@ -20,7 +20,7 @@ from retention import rules, selectors, services
 from retention.back_office.forms import PolicyForm
 from retention.back_office.subject_pages import SubjectPages
 from retention.models import Policy, Run
-from retention.preview import MOST, Preview, preview
+from retention.preview import MAX_FAMILIES, Preview, preview
 
 PAGE = "admin:retention_policy_changelist"
 _NEWEST_RUNS = 20
@@ -49,7 +49,7 @@ class PolicyPages(SubjectPages):
         return self._page(request, organization.pk, None) if organization else redirect("admin:index")
 
     def set(self, request: HttpRequest) -> HttpResponse:
-        """What was entered is shown with what it would free, and saved when that was seen."""
+        """Show a preview of the entered policy. Save it when the operator confirms the preview."""
         if request.method != "POST":
             return redirect(PAGE)
         owner = caller(request, Permission.MANAGE_RETENTION)
@@ -62,7 +62,7 @@ class PolicyPages(SubjectPages):
             made = services.set_policy(caller=owner, **form.cleaned_data)
             messages.success(request, _saved(made) if made != current else "This is the current policy already.")
             return redirect(PAGE)
-        found = preview(organization_id, Policy(days=form.cleaned_data["days"]), instead_of=current)
+        figures = preview(organization_id, Policy(days=form.cleaned_data["days"]), instead_of=current)
         return self.page(
             request,
             "retention/preview.html",
@@ -70,9 +70,9 @@ class PolicyPages(SubjectPages):
             form=form,
             current=current,
             in_force=rules.policy_in_force(organization_id, daily=True),
-            found=found,
-            charts=[_chart(found)],
-            most=MOST,
+            preview=figures,
+            charts=[_chart(figures)],
+            most=MAX_FAMILIES,
         )
 
     def confirm(self, request: HttpRequest, pk: int, candidates: int) -> HttpResponse:
@@ -107,7 +107,7 @@ class PolicyPages(SubjectPages):
             held=selectors.count_held(organization_id),
             reason=refusal(request, Permission.MANAGE_RETENTION),
             disposal_reason=refusal(request, Permission.DISPOSE),
-            most=MOST,
+            most=MAX_FAMILIES,
             **_due(organization_id, current),
         )
 
@@ -115,24 +115,24 @@ class PolicyPages(SubjectPages):
 def _due(organization_id: uuid.UUID, current: Policy | None) -> dict[str, Any]:
     if current is None:
         return {}
-    found = preview(organization_id, current)
-    return {"found": found, "charts": [_chart(found)]}
+    figures = preview(organization_id, current)
+    return {"preview": figures, "charts": [_chart(figures)]}
 
 
-def _chart(found: Preview) -> Chart:
+def _chart(figures: Preview) -> Chart:
     return Chart(
         title="Decisions past the policy's days",
         bars=[
-            Bar("would be disposed of", found.due),
-            Bar("kept by a law", found.kept_by_floor),
-            Bar("held", found.held),
-            Bar("unfinished", found.with_obstacle),
+            Bar("would be disposed of", figures.due),
+            Bar("kept by a law", figures.kept_by_floor),
+            Bar("held", figures.held),
+            Bar("unfinished", figures.with_obstacle),
         ],
-        description=f"At least: {MOST:,} were looked at, and there are more." if found.is_capped else "",
+        description=f"At least: only the first {MAX_FAMILIES:,} were checked." if figures.is_capped else "",
     )
 
 
 def _saved(policy: Policy) -> str:
     if policy.shortens:
-        return "Saved. Owners are told by mail, and a week after that the daily run begins under it."
+        return "Saved. Owners get an email, and a week later the daily run begins under it."
     return "Saved. It is in force."

@@ -1,4 +1,4 @@
-"""What retention places on the start page and on a decision's page."""
+"""Needs of retention on the start page, and its panel on a decision's page."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ from retention.models import Policy, Run
 
 
 def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
-    """Two queries."""
+    """Yield the needs of retention, in two queries."""
     if not may_look(request, Permission.READ_AUDIT):
         return
     page = reverse("admin:retention_policy_changelist")
@@ -25,8 +25,8 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
     if policy := policies.order_by("-number").first():
         text = "disposals wait for an owner", "disposal waits for an owner"
         yield Need(*text, count=int(policy.asks), url=page)
-        text = "policies of which no owner was told yet", "retention policy of which no owner was told yet"
-        yield Need(*text, count=int(policy.is_untold), url=page)
+        text = "retention policies whose owners got no email yet", "retention policy whose owners got no email yet"
+        yield Need(*text, count=int(policy.is_unannounced), url=page)
     yield Need(
         text="records disposed of that could not be removed everywhere yet",
         one="record disposed of that could not be removed everywhere yet",
@@ -37,7 +37,7 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
 
 
 def panel(request: HttpRequest, decision: Decision) -> Panel:
-    policy, verdict = selectors.standing(decision)
+    policy, verdict = selectors.policy_and_verdict(decision)
     return Panel(
         "Retention",
         "retention/panel.html",

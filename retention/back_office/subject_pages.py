@@ -1,4 +1,4 @@
-"""The page on which a request of a person is answered."""
+"""The page that answers a person's access request."""
 
 import tempfile
 import zipfile
@@ -19,24 +19,24 @@ from accounts.roles import Permission
 from custody.record_types import Families
 from decisions.models import Decision
 from retention import services, subjects
-from retention.subjects import LONGEST_REFERENCE, Kept
+from retention.subjects import MAX_REFERENCE, FamilyRetention
 
 _SHOWN = 50
-MOST = 200
-"""Decisions whose collection a request can wait for."""
+MAX_DECISIONS = 200
+"""Decisions that one request can collect in time."""
 
 
 class SubjectForm(forms.Form):
     reference = forms.CharField(
-        max_length=LONGEST_REFERENCE,
+        max_length=MAX_REFERENCE,
         strip=False,
-        help_text="Exactly as records spell it in subject.reference, or notices in the reference of their recipient.",
+        help_text="As spelled in subject.reference of records, or in the recipient's reference of notices.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
 
 class SubjectPages(ReadOnlyAdmin):
-    """The reference is sent in the body of a form, so that no address, log or history has it."""
+    """Pages that take the reference from a form's body, so that no address, log or history has it."""
 
     needed = Permission.EXPORT_SUBJECTS
 
@@ -46,20 +46,20 @@ class SubjectPages(ReadOnlyAdmin):
 
     def subject(self, request: HttpRequest) -> HttpResponseBase:
         form = SubjectForm(request.POST if request.method == "POST" else None)
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         if form.is_bound:
             who = caller(request, Permission.EXPORT_SUBJECTS)
             if form.is_valid():
                 reference = form.cleaned_data["reference"]
                 roots = subjects.roots_about(who.organization_id, reference)
-                if "download" in request.POST and len(roots) <= MOST:
+                if "download" in request.POST and len(roots) <= MAX_DECISIONS:
                     return _download(who, reference)
                 shown = Families(who.organization_id, roots[:_SHOWN])
-                found = {
+                result = {
                     "count": len(roots),
                     "rows": _rows(shown),
                     "others": subjects.about_others(Families(who.organization_id, roots), reference),
-                    "is_too_much": len(roots) > MOST,
+                    "is_too_much": len(roots) > MAX_DECISIONS,
                 }
         return self.page(
             request,
@@ -67,19 +67,19 @@ class SubjectPages(ReadOnlyAdmin):
             "Access request",
             status=422 if form.errors else 200,
             form=form,
-            most=MOST,
+            most=MAX_DECISIONS,
             reason=refusal(request, Permission.EXPORT_SUBJECTS),
-            **found,
+            **result,
         )
 
 
-def _rows(asked: Families) -> list[tuple[Decision, Kept]]:
+def _rows(asked: Families) -> list[tuple[Decision, FamilyRetention]]:
     rows = Decision.objects.for_organization(asked.organization_id).in_bulk(list(asked.roots))
-    return [(rows[root], kept) for root, kept in subjects.kept(asked).items() if root in rows]
+    return [(rows[root], retention) for root, retention in subjects.retention_of(asked).items() if root in rows]
 
 
 def _download(who: Caller, reference: str) -> HttpResponseBase:
-    """Both files in one, which is never a name in a directory."""
+    """Return both files in a zip archive, which never has a name in a directory."""
     with tempfile.TemporaryFile() as machine, tempfile.TemporaryFile() as readable:
         services.export_subject(caller=who, reference=reference, machine=machine, readable=readable)
         archive = _archive({"subject.json": machine, "subject.html": readable})

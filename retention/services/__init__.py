@@ -1,4 +1,4 @@
-"""Every change of state of retention: its policy, legal holds, and runs that dispose."""
+"""Services of retention: policies, legal holds, and runs that dispose of families."""
 
 from retention.services.announcements import send_announcements
 from retention.services.confirmations import confirm_run

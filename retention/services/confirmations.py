@@ -1,4 +1,4 @@
-"""An owner lets a daily run go on that asks, because it would free more than the share set for it."""
+"""Confirmation by an owner of a daily run that would dispose of more than its share."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -15,13 +15,13 @@ from retention.models import Run
 
 @requires(Permission.DISPOSE)
 def confirm_run(*, caller: Caller, run: Run, candidates: int) -> None:
-    """Let a run free as many families as it asked for, and no more. The clock's next run takes it up.
+    """Let a run dispose of at most as many families as it asked for. The clock resumes it.
 
     Args:
         candidates: the number that the owner was shown.
 
     Raises:
-        DoesNotAsk: it asks no longer, or for another number, or under a policy that is no longer in force.
+        DoesNotAsk: the run no longer asks, asks for another number, or its policy is no longer in force.
     """
     organization_id = caller.organization_id
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Legal holds. A hold and a batch of disposals take the same lock, so that a hold wins that is placed during a run."""
+"""Legal holds. Holds and batches of disposals share a lock, so a hold placed during a run takes effect at once."""
 
 import uuid
 from datetime import datetime
@@ -30,13 +30,13 @@ def place_hold(
     decision: Decision | None = None,
     filter: dict[str, Any] | None = None,
 ) -> Hold:
-    """Hold the family of a decision, or all families in which a decision matches a filter: one of both.
+    """Hold either the family of a decision, or all families in which a decision matches a filter.
 
     Args:
-        filter: values by the names of `rules.FILTERS`, as JSON has them; at least one.
+        filter: JSON values by the names of `rules.FILTERS`, at least one.
 
     Raises:
-        DecisionNotFound, Disposed: the decision is not there any more.
+        DecisionNotFound, Disposed: the decision no longer exists.
     """
     organization_id = caller.organization_id
     with transaction.atomic():
@@ -60,27 +60,27 @@ def place_hold(
 
 @requires(Permission.MANAGE_HOLDS)
 def lift_hold(*, caller: Caller, hold: Hold, because: str) -> Hold:
-    """Let what it covers be disposed of again, as the policy says and other holds allow. Raises HoldLifted."""
+    """End a hold, so that the policy and other holds decide again. Raises HoldLifted."""
     with transaction.atomic():
         rules.lock(caller.organization_id)
-        found = Hold.objects.for_organization(caller.organization_id).select_for_update().get(pk=hold.pk)
-        if found.lifted_at:
+        row = Hold.objects.for_organization(caller.organization_id).select_for_update().get(pk=hold.pk)
+        if row.lifted_at:
             raise HoldLifted
-        found.lifted_by, found.lifted_at, found.lifted_because = str(caller.actor), timezone.now(), because
-        found.save(update_fields=["lifted_by", "lifted_at", "lifted_because"])
-        _record("hold.lifted", found, caller)
-    return found
+        row.lifted_by, row.lifted_at, row.lifted_because = str(caller.actor), timezone.now(), because
+        row.save(update_fields=["lifted_by", "lifted_at", "lifted_because"])
+        _record("hold.lifted", row, caller)
+    return row
 
 
 def forget_lifted(organization_id: uuid.UUID, before: datetime) -> int:
-    """Empty the texts of holds that were lifted before a moment: they can name persons, and hold nothing any more."""
+    """Empty the texts of holds that were lifted before a moment: they may name persons, and serve no purpose now."""
     lifted = Hold.objects.for_organization(organization_id).filter(lifted_at__lt=before).exclude(matter="")
     of_filters = lifted.filter(filter__isnull=False).update(**_NO_TEXTS, filter={})
     return of_filters + lifted.update(**_NO_TEXTS)
 
 
 def _record(verb: str, hold: Hold, caller: Caller, **detail: Any) -> None:
-    """By its number: matter, reason and what a filter looks for can name persons."""
+    """Append an audit event that names the hold by its number: matter, reason and filter may name persons."""
     audit.record(
         verb,
         actor=caller.actor,

@@ -1,4 +1,4 @@
-"""Setting the retention policy. Nothing is ever disposed of here: runs do that, later."""
+"""Changes of the retention policy. They dispose of nothing: runs do that, later."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -14,13 +14,13 @@ from retention.models import USUAL_SHARE, Policy, Run
 
 @requires(Permission.MANAGE_RETENTION)
 def set_policy(*, caller: Caller, days: int, note: str, share_percent: int | None = None) -> Policy:
-    """Make a version of the policy. Owners are told by mail of one that shortens.
+    """Make a version of the policy. If it shortens the period, owners get a mail.
 
     Args:
-        share_percent: as it was if none is given.
+        share_percent: by default, the current version's.
 
     Returns:
-        The new version; the current one if it says the same.
+        The new version, or the current version if it is equal.
     """
     organization_id = caller.organization_id
     with transaction.atomic():
@@ -42,7 +42,7 @@ def set_policy(*, caller: Caller, days: int, note: str, share_percent: int | Non
             shortens=shortens,
             begins_at=None if shortens else now,
         )
-        # What it asks is what the former version would free.
+        # A run asks for the number that the former version would dispose of.
         asking = Run.objects.for_organization(organization_id).filter(state=Run.State.ASKS)
         asking.update(state=Run.State.STOPPED, finished_at=now)
         audit.record(

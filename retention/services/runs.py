@@ -1,4 +1,4 @@
-"""Runs: an organization's families are gone through, and those that are due are disposed of."""
+"""Runs, which go through an organization's families and dispose of those that are due."""
 
 import random
 import time
@@ -38,34 +38,34 @@ _FIGURES = {Reason.HOLD: "held", Reason.FLOOR: "kept_by_floor", Reason.OBSTACLE:
 
 
 class NoPolicy(DomainError):
-    """Without a policy nothing is disposed of."""
+    """The organization has no policy in force."""
 
     code = "no_retention_policy"
     sentence = "The organization has no retention policy in force, so nothing is disposed of. Set one first."
 
 
 class RunGoing(DomainError):
-    """Somebody works on a run of this organization."""
+    """Another process works on a run of this organization, or the run waits for an owner."""
 
     code = "run_going"
 
     def __init__(self, run: Run) -> None:
         super().__init__(
             f"A run of this organization ({run.get_kind_display()}) has been going on since "
-            f"{run.started_at:%Y-%m-%d %H:%M} UTC. Only one goes on at a time."
+            f"{run.started_at:%Y-%m-%d %H:%M} UTC. Wait until it ends."
         )
 
 
 class PolicyChanged(DomainError):
-    """Another policy is in force than when the run began."""
+    """The policy in force is not the policy with which the run began."""
 
     code = "policy_changed"
-    sentence = "The retention policy was changed. This run has stopped; start it again to go by the new one."
+    sentence = "The retention policy was changed, so this run stopped. Start it again to follow the new policy."
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a batch has brought a run: families gone through and disposed of, and disposals that cannot end now."""
+    """The result of one batch: families considered and disposed of, and disposals that cannot end now."""
 
     considered: int
     disposed: int
@@ -76,22 +76,22 @@ class Progress:
 def dispose_of_due(
     *, caller: Caller, kind: Run.Kind, seconds: float = inf, shown: Policy | None = None
 ) -> Iterator[Progress]:
-    """Dispose of an organization's families that are due. What was killed or stopped goes on where it was.
+    """Dispose of an organization's due families. Resumes a run that was killed or stopped.
 
     Args:
-        kind: a command goes by the newest policy, for a person was shown what will go. The daily run goes by the one
-            that owners have known for a week, and asks them where it would free more than their share.
-        seconds: after so long no batch begins any more; the next call goes on.
-        shown: by which a person was shown what will go, if one was.
+        kind: a command follows the newest policy, because a person saw its count. The daily run follows the policy that
+            owners have known for a week, and asks them before it exceeds their share.
+        seconds: the time after which no batch begins. The next call resumes the run.
+        shown: the policy whose count a person saw, if any.
 
     Raises:
         NoPolicy
-        RunGoing: somebody works on another, or it waits for an owner.
-        PolicyChanged: meanwhile, or since it was shown; what was disposed of before is.
-        Fault: the signing key cannot be used; a later call goes on.
+        RunGoing: another process works on a run, or the run waits for an owner.
+        PolicyChanged: during the run, or since the person saw the count. Disposals before that are final.
+        Fault: the signing key cannot be used. A later call resumes the run.
     """
     ends = time.monotonic() + seconds
-    run = _claimed(caller, kind)
+    run = _claim_run(caller, kind)
     try:
         policy = _policy_of(run)
         if shown and policy != shown:
@@ -108,7 +108,7 @@ def dispose_of_due(
         for batch in families.candidates(caller.organization_id, before, after=after, size=custody.BATCH):
             yield _dispose_of(batch, run, policy, caller)
             if time.monotonic() >= ends:
-                leases.complete(run)  # it goes on
+                leases.complete(run)  # the next call resumes it
                 return
         _finish(run, policy, caller)
     except PolicyChanged:
@@ -119,23 +119,25 @@ def dispose_of_due(
         raise
     except (KeyboardInterrupt, GeneratorExit):
         with suppress(LeaseLost):
-            leases.complete(run)  # so that the next call need not wait for the lease to end
+            leases.complete(run)  # so that the next call does not wait for the lease to end
         raise
 
 
-def _claimed(caller: Caller, kind: Run.Kind) -> Run:
-    """The run of this kind that goes on, or a new one. One of the other kind that nobody works on is stopped: each
-    kind goes by a policy of its own, and by what its people were shown."""
+def _claim_run(caller: Caller, kind: Run.Kind) -> Run:
+    """Claim the unfinished run of this kind, or a new one.
+
+    Stops an idle run of the other kind: each kind follows a different policy, and people saw a different count.
+    """
     runs = Run.objects.for_organization(caller.organization_id)
     with transaction.atomic():
         rules.lock(caller.organization_id)
         run = runs.filter(state__in=Run.UNFINISHED).first()
         if run and run.kind != kind and not _is_worked_on(run):
-            # Whoever worked on it, and was stopped past the lease, is not to go on.
+            # A worker that was suspended past its lease must not resume this run.
             runs.filter(pk=run.pk).update(**leases.RELEASED, state=Run.State.STOPPED, finished_at=timezone.now())
             run = None
         if run is None:
-            run = _begun(caller.organization_id, kind)
+            run = _start_run(caller.organization_id, kind)
         if kind == Run.Kind.COMMAND:
             runs.filter(pk=run.pk).update(next_try_at=None)
         claimed = leases.claim(runs.filter(pk=run.pk, kind=kind, state=Run.State.RUNNING), lasts=_LEASE)
@@ -148,7 +150,7 @@ def _is_worked_on(run: Run) -> bool:
     return run.lease_until is not None and run.lease_until > timezone.now()
 
 
-def _begun(organization_id: uuid.UUID, kind: Run.Kind) -> Run:
+def _start_run(organization_id: uuid.UUID, kind: Run.Kind) -> Run:
     policy = rules.policy_in_force(organization_id, daily=kind == Run.Kind.DAILY)
     if policy is None:
         raise NoPolicy
@@ -158,7 +160,7 @@ def _begun(organization_id: uuid.UUID, kind: Run.Kind) -> Run:
 
 
 def _policy_of(run: Run) -> Policy:
-    """Raises PolicyChanged if another one is in force by now."""
+    """Return the policy of a run. Raises PolicyChanged: another one is in force by now."""
     policy = rules.policy_in_force(run.organization_id, daily=run.kind == Run.Kind.DAILY)
     if policy is None or policy.number != run.policy:
         raise PolicyChanged
@@ -166,14 +168,14 @@ def _policy_of(run: Run) -> Policy:
 
 
 def _count_due(run: Run, policy: Policy, ends: float) -> tuple[int, bool]:
-    """How many families are due, and whether that is more than the owner's share of all.
+    """Count the due families. Return the number, and whether it exceeds the owners' share of all.
 
-    Once it is more, it counts as far as there is time: an owner who confirms frees no more than were counted. Until
-    then it counts to the last, for nothing may go that was not counted.
+    Beyond the share, counting may stop when the time is up: an owner confirms only counted families. Below the share,
+    all families must be counted, because the run disposes of no others.
     """
     due, share = 0, policy.share_percent * families.count(run.organization_id)
-    for found in rules.verdicts(run.organization_id, policy, timezone.now()):
-        due += sum(verdict.is_due for verdict in found.values())
+    for verdicts in rules.verdicts(run.organization_id, policy, timezone.now()):
+        due += sum(verdict.is_due for verdict in verdicts.values())
         if due * 100 > share and time.monotonic() >= ends:
             break
         leases.renew(run, lasts=_LEASE)
@@ -181,20 +183,20 @@ def _count_due(run: Run, policy: Policy, ends: float) -> tuple[int, bool]:
 
 
 def _dispose_of(batch: Families, run: Run, policy: Policy, caller: Caller) -> Progress:
-    """Dispose of what is due of a batch: what a hold, a notice or a policy has changed before the commit is seen."""
+    """Dispose of a batch's due families. Respects holds, notices and policies that change before the commit."""
     organization_id, now = batch.organization_id, timezone.now()
-    found = rules.evaluate(batch, policy, now)
-    due = Families(organization_id, [root for root, verdict in found.items() if verdict.is_due][: _room(run)])
+    verdicts = rules.evaluate(batch, policy, now)
+    due = Families(organization_id, [root for root, verdict in verdicts.items() if verdict.is_due][: _room(run)])
     order = Order(policy.number, policy.days, _REASON, caller.actor.label)
     prepared = custody.prepare(due, order)
     with transaction.atomic():
         rules.lock(organization_id)
         _policy_of(run)
         families.lock(due)
-        found |= rules.evaluate(due, policy, now)
-        rows = custody.dispose(prepared, [root for root in due.roots if found[root].is_due])
+        verdicts |= rules.evaluate(due, policy, now)
+        rows = custody.dispose(prepared, [root for root in due.roots if verdicts[root].is_due])
         disposed = len({row.root for row in rows})
-        figures = Counter(_FIGURES[verdict.reason] for verdict in found.values() if verdict.reason in _FIGURES)
+        figures = Counter(_FIGURES[verdict.reason] for verdict in verdicts.values() if verdict.reason in _FIGURES)
         figures.update(considered=len(batch.roots), disposed=disposed, records=len(rows))
         added = {name: F(name) + count for name, count in figures.items()}
         leases.renew(run, lasts=_LEASE, cursor=list(batch.roots)[-1], **added)
@@ -204,7 +206,7 @@ def _dispose_of(batch: Families, run: Run, policy: Policy, caller: Caller) -> Pr
 
 
 def _room(run: Run) -> int | None:
-    """How many families more it may free: a daily run no more than it has counted, or an owner has confirmed."""
+    """Return how many more families a run may dispose of: in a daily run, those it counted or an owner confirmed."""
     return None if run.candidates is None else max(run.candidates - run.disposed, 0)
 
 
@@ -224,7 +226,7 @@ def _finish(run: Run, policy: Policy, caller: Caller) -> None:
 
 
 def run_daily(organization_id: uuid.UUID, *, seconds: float) -> None:
-    """The daily run of an organization, or the rest of it; nothing if today's is over or waits for an owner."""
+    """Start or resume the daily run of an organization, unless today's is over or waits for an owner."""
     runs = Run.objects.for_organization(organization_id)
     today = runs.filter(kind=Run.Kind.DAILY, started_at__date=timezone.now().date())
     if today.exists() and not runs.filter(kind=Run.Kind.DAILY, state=Run.State.RUNNING).exists():
@@ -235,12 +237,12 @@ def run_daily(organization_id: uuid.UUID, *, seconds: float) -> None:
             pass
     except (NoPolicy, RunGoing):
         pass
-    except DomainError as error:  # of this organization: others go on
+    except DomainError as error:  # it concerns this organization: the others go on
         log.error("a run has stopped", organization=str(organization_id), reason=str(error))
 
 
 def organizations_with_a_policy() -> list[uuid.UUID]:
-    """In another order each time, so that one with a lot to dispose of does not keep the others waiting."""
+    """Return the organizations in random order, so that a large one does not always delay the same others."""
     rows = Policy.objects.unscoped("the daily run serves every organization")
-    found = set(rows.values_list("organization", flat=True))
-    return random.sample(sorted(found), len(found))
+    organizations = set(rows.values_list("organization", flat=True))
+    return random.sample(sorted(organizations), len(organizations))

@@ -1,6 +1,6 @@
-"""Collecting what concerns one person, as they may have it: a file to read, and one for machines.
+"""Export of all records about one person, for that person: a page to read, and a file for machines.
 
-A family at a time, so that it takes no more memory where there are many. What cannot be read is named in both files.
+It works on one family at a time, to bound the memory. Both files name the records that could not be read.
 """
 
 import json
@@ -22,20 +22,20 @@ from custody import envelope, families, record_types
 from custody.models import Disposal
 from custody.record_types import Families
 from retention import subjects
-from retention.subjects import Kept
+from retention.subjects import FamilyRetention
 
 FORMAT = "decision-record-subject/1"
 _BATCH = 50
-_NUL = "\N{SYMBOL FOR NULL}"  # no page can show the character itself
+_NUL = "\N{SYMBOL FOR NULL}"  # HTML cannot show U+0000
 
 
 @dataclass(slots=True)
 class SubjectExport:
-    """What was collected.
+    """The result of an export.
 
     Attributes:
-        number: by which the audit trail names it.
-        missing: what could not be read, with the reason.
+        number: its id in the audit trail.
+        missing: the records that could not be read, with the reason.
     """
 
     number: uuid.UUID
@@ -52,13 +52,13 @@ def export_subject(
     readable: IO[bytes],
     done: Callable[[int], None] = lambda families: None,
 ) -> SubjectExport:
-    """Write what is kept about a person.
+    """Write all records about a person.
 
     Args:
-        reference: as the organization calls the person in `subject.reference` of records, or as recipient of a notice.
-        machine: where all of it goes, as JSON.
-        readable: where it goes as a page in plain words.
-        done: is told how many families were written since the last call.
+        reference: the person's `subject.reference` in records, or their reference as recipient of a notice.
+        machine: the file for JSON.
+        readable: the file for a page in plain words.
+        done: takes the number of families written since the last call.
 
     Raises:
         ReferenceUnusable
@@ -66,7 +66,7 @@ def export_subject(
     organization = Organization.objects.get(pk=caller.organization_id)
     roots = subjects.roots_about(organization.pk, reference)
     made = SubjectExport(uuid.uuid4(), len(roots))
-    audit.record(  # the reference is a person's: the number alone leads to it, for whoever has the file
+    audit.record(  # without the reference, which is personal: only a holder of the file can link it to the number
         "subject.exported",
         actor=caller.actor,
         organization_id=organization.pk,
@@ -84,40 +84,40 @@ def export_subject(
     page = _Page(readable, organization.name)
     page.write("begin", **head, count=len(roots))
     machine.write(_json(head)[:-1] + b', "families": [')
-    for position, (root, kept) in enumerate(_kept(organization.pk, roots)):
+    for position, (root, retention) in enumerate(_retentions(organization.pk, roots)):
         records = families.export(Families(organization.pk, [root]))
         made.missing += _missing(records)
-        machine.write((b",\n" if position else b"\n") + _json(_family(root, kept, records)))
-        parts = [record_types.get(kind).readable(each) for kind, found in records.items() for each in found]
-        page.write("family", number=position + 1, parts=parts, kept=kept)
+        machine.write((b",\n" if position else b"\n") + _json(_family(root, retention, records)))
+        parts = [record_types.get(kind).readable(entry) for kind, entries in records.items() for entry in entries]
+        page.write("family", number=position + 1, parts=parts, retention=retention)
         done(1)
     machine.write(b'\n], "missing": ' + _json(made.missing) + b"}\n")
     page.write("end", **head, missing=made.missing)
     return made
 
 
-def _kept(organization_id: uuid.UUID, roots: list[uuid.UUID]) -> Iterator[tuple[uuid.UUID, Kept]]:
+def _retentions(organization_id: uuid.UUID, roots: list[uuid.UUID]) -> Iterator[tuple[uuid.UUID, FamilyRetention]]:
     for start in range(0, len(roots), _BATCH):
-        yield from subjects.kept(Families(organization_id, roots[start : start + _BATCH])).items()
+        yield from subjects.retention_of(Families(organization_id, roots[start : start + _BATCH])).items()
 
 
 def _missing(records: dict[str, list[dict[str, Any]]]) -> list[dict[str, str]]:
     return [
-        {"record_id": each["record_id"], "reason": each["missing"]}
-        for found in records.values()
-        for each in found
-        if "missing" in each
+        {"record_id": entry["record_id"], "reason": entry["missing"]}
+        for entries in records.values()
+        for entry in entries
+        if "missing" in entry
     ]
 
 
-def _family(root: uuid.UUID, kept: Kept, records: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+def _family(root: uuid.UUID, retention: FamilyRetention, records: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     return {
         "first_record_id": str(root),
         "records": records,
         "kept": {
-            "since": rfc3339(kept.since),
-            "policy": kept.policy and {"number": kept.policy.number, "days": kept.policy.days},
-            "disposed_from": rfc3339(kept.disposed_from),
+            "since": rfc3339(retention.since),
+            "policy": retention.policy and {"number": retention.policy.number, "days": retention.policy.days},
+            "disposed_from": rfc3339(retention.disposed_from),
             "laws": [
                 {
                     "source": law.floor.source,
@@ -125,12 +125,12 @@ def _family(root: uuid.UUID, kept: Kept, records: dict[str, list[dict[str, Any]]
                     "days": law.floor.days,
                     "until": rfc3339(law.until),
                 }
-                for law in kept.laws
+                for law in retention.laws
             ],
-            "holds": list(kept.holds),
-            "unfinished": list(kept.obstacles),
+            "holds": list(retention.holds),
+            "unfinished": list(retention.obstacles),
         },
-        "disposals": [_disposal(each) for each in kept.disposals],
+        "disposals": [_disposal(row) for row in retention.disposals],
     }
 
 
@@ -149,7 +149,7 @@ def _json(document: Any) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """The page that people read, a part at a time."""
+    """The page for people, written part by part."""
 
     file: IO[bytes]
     organization: str

@@ -9,7 +9,7 @@ from django.db.models import BinaryField, CharField, FileField, JSONField, TextF
 from accounts.idempotency import LIFETIME
 from config.personal_data import Fate, declared
 from docs import personal_data
-from retention.models import SHORTEST
+from retention.models import MIN_DAYS
 from tests.docs.documents import text
 
 _HOLD_TEXT = (CharField, TextField, JSONField, BinaryField, FileField)
@@ -56,4 +56,4 @@ def test_the_page_is_as_the_code_has_it():
 
 
 def test_answers_that_are_kept_are_no_older_than_the_youngest_record_that_is_disposed_of():
-    assert timedelta(days=SHORTEST) >= LIFETIME
+    assert timedelta(days=MIN_DAYS) >= LIFETIME

@@ -201,7 +201,7 @@ def test_a_hold_by_a_filter_counts_what_it_covers_before_it_is_placed(api, signe
     words = {"matter": "Case 8", "reason": "An inquiry."}
     assert "Fill in at least one value" in text(owner.submit(address, **words, place=""))
     times = {"received_from": "2026-01-02T03:04", "received_to": "2026-01-02T03:04"}
-    assert "so it would hold nothing" in text(owner.submit(address, **words, **times, place=""))
+    assert "The start of a range is not before its end." in text(owner.submit(address, **words, **times, place=""))
     counted = text(owner.submit(address, **words, action="denied", count=""))
     assert "It would cover <strong>1</strong> decision now." in counted
     assert not Hold.objects.exists()
@@ -223,7 +223,7 @@ def test_the_start_page_says_what_waits_for_an_owner(organization, signed_in, ap
     )  # fmt: skip
     page = on_page(owner, "/admin/")
     assert "disposal waits for an owner" in page
-    assert "retention policy of which no owner was told yet" in page
+    assert "retention policy whose owners got no email yet" in page
     assert "record disposed of that could not be removed everywhere yet" in page
     assert "the bucket does not answer" in on_page(owner, f"{DISPOSALS}?state=failing")
     assert "1 disposal" in on_page(owner, f"{DISPOSALS}?state=unfinished")

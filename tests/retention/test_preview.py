@@ -54,7 +54,7 @@ def test_it_changes_nothing(families, django_assert_num_queries):
 
 
 def test_it_looks_at_no_more_than_so_many_and_says_so(families, monkeypatch):
-    monkeypatch.setattr(previews, "MOST", 1)
+    monkeypatch.setattr(previews, "MAX_FAMILIES", 1)
     monkeypatch.setattr(custody, "BATCH", 1)
     found = shown(families, 30)
     assert found.is_capped

@@ -200,7 +200,7 @@ def test_without_a_policy_no_end_is_told(api):
     found = Collected(api)
     (kept,) = [each["kept"] for each in found.machine["families"]]
     assert (kept["policy"], kept["disposed_from"]) == (None, None)
-    assert "Example Bank has set no time after which it is destroyed." in found.text
+    assert "Example Bank has set no retention period for it." in found.text
     assert "It is destroyed" not in found.text
 
 
@@ -228,7 +228,7 @@ def test_a_hold_is_told_by_its_number_and_without_its_matter(api):
     found = Collected(api)
     assert [each["kept"]["holds"] for each in found.machine["families"]] == [[1]]
     assert "A legal hold (number 1) keeps it for as long as the hold lasts." in found.text
-    assert "nor while a hold or something unfinished, as named above, keeps it" in found.text
+    assert "once no reason named above keeps it" in found.text
     assert "SECRET" not in json.dumps(found.machine) + found.readable
 
 
@@ -252,7 +252,7 @@ def test_of_what_was_destroyed_nothing_is_found_and_the_page_says_how_that_may_b
     disposed(api, families.roots_about(api.organization.pk, PERSON))
     found = Collected(api)
     assert found.machine["families"] == []
-    assert "they have been destroyed, and the reference with them" in found.text
+    assert "Earlier decisions may have been destroyed together with the reference" in found.text
 
 
 def test_what_is_destroyed_while_it_is_collected_is_listed_with_its_disposal(api, monkeypatch):
@@ -352,14 +352,14 @@ def test_the_page_tells_in_plain_words_what_was_decided_used_told_and_asked(api)
         "What you were told",
         "What you asked for",
         "How long this is kept, and why",
-        "What is missing here",
+        "Missing records",
     ):
         assert heading in text
     assert "Result of the review overturned Requested by the applicant" in text
     assert text.count("What was used") == 1
     assert "You wrote: My income is higher." in text
     assert "by post, to 2 Example Street" in text
-    assert "Nothing that was found under this reference is missing." in text
+    assert "All records under this reference are on this page." in text
 
 
 def test_a_record_of_very_many_fields_is_cut_on_the_page_and_whole_in_the_file_for_machines(api):
@@ -451,7 +451,7 @@ def test_the_command_replaces_no_file_and_writes_none_beside_it(api, run, tmp_pa
     answer = tmp_path / "answer"
     answer.mkdir()
     (answer / name).write_text("earlier")
-    with pytest.raises(CommandError, match=f"{name} is there already"):
+    with pytest.raises(CommandError, match=f"{name} exists already"):
         run()
     assert [path.read_text() for path in answer.iterdir()] == ["earlier"]
     assert events("subject.exported") == []

@@ -82,7 +82,7 @@ def test_another_organizations_person_is_not_found(owner, other_api):
 
 
 def test_what_a_request_cannot_wait_for_is_left_to_the_command(owner, api, monkeypatch):
-    monkeypatch.setattr(subject_pages, "MOST", 1)
+    monkeypatch.setattr(subject_pages, "MAX_DECISIONS", 1)
     api.ingest(RAW.replace(b"loan-1", b"loan-2"))
     answer = owner.submit(PAGE, reference=PERSON, download="")
     assert "manage.py subject_export" in answer.content.decode()

@@ -9,8 +9,8 @@ from custody import services
 
 class Command(BaseCommand):
     help = (
-        "After a restore: dispose again of what the journal says was disposed of since the backup. The service does so "
-        "by itself too, and is not ready before."
+        "After a restore: repeat the disposals that the journal has since the backup. The service does so by itself, "
+        "too, and is not ready until then."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -19,9 +19,9 @@ class Command(BaseCommand):
             for records in services.replay():
                 again += records
         except DomainError as error:
-            raise CommandError(f"{error.sentence} {_records(again)} disposed of again before.") from None
+            raise CommandError(f"{error.sentence} {_records(again)} disposed of again so far.") from None
         if options["verbosity"]:
-            self.stdout.write(f"{_records(again)} disposed of again." if again else "Nothing to do again.")
+            self.stdout.write(f"{_records(again)} disposed of again." if again else "No disposal to repeat.")
 
 
 def _records(count: int) -> str:

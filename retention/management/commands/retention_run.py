@@ -24,12 +24,12 @@ _KEPT = {
 class Command(BaseCommand):
     help = (
         "Dispose of an organization's decisions whose retention period is over, with their reviews, notices and "
-        "letters. Shows first how many, and asks. Goes on where it was stopped."
+        "letters. Counts them and asks first. Resumes a stopped run."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--organization", required=True, metavar="SLUG")
-        parser.add_argument("--dry-run", action="store_true", help="show what would be disposed of, and change nothing")
+        parser.add_argument("--dry-run", action="store_true", help="count the due decisions, and change nothing")
         parser.add_argument("--yes", action="store_true", help="do not ask")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -38,29 +38,29 @@ class Command(BaseCommand):
             policy = rules.policy_in_force(organization.pk, daily=False)
             if policy is None:
                 raise services.NoPolicy
-            found = self._count(organization, policy)
-            if options["dry_run"] or not found[Reason.DUE]:
+            counts = self._count(organization, policy)
+            if options["dry_run"] or not counts[Reason.DUE]:
                 return
             if not options["yes"]:
-                _ask(found[Reason.DUE], organization)
-            self._run(organization, policy, found.total())
+                _ask(counts[Reason.DUE], organization)
+            self._run(organization, policy, counts.total())
         except DomainError as error:
             raise CommandError(error.sentence) from None
 
     def _count(self, organization: Organization, policy: Policy) -> Counter[Reason]:
-        found: Counter[Reason] = Counter()
+        counts: Counter[Reason] = Counter()
         with progress("Looking", None) as advance:
             for verdicts in rules.verdicts(organization.pk, policy, timezone.now()):
-                found.update(verdict.reason for verdict in verdicts.values())
+                counts.update(verdict.reason for verdict in verdicts.values())
                 advance(len(verdicts))
         self.stdout.write(f"Policy {policy.number} of {organization.name}: {policy.days} day{pluralize(policy.days)}.")
-        self.stdout.write(f"Due, with all that belongs to them: {_decisions(found[Reason.DUE])}.")
+        self.stdout.write(f"Due, with all that belongs to them: {_decisions(counts[Reason.DUE])}.")
         for reason, sentence in _KEPT.items():
-            if found[reason]:
-                self.stdout.write(f"{sentence}: {_decisions(found[reason])}.")
+            if counts[reason]:
+                self.stdout.write(f"{sentence}: {_decisions(counts[reason])}.")
         if not journal.is_kept(organization.pk):
-            self.stdout.write("There is no journal: a restored backup revives what was disposed of since.")
-        return found
+            self.stdout.write("There is no journal: a restored backup brings back records disposed of since.")
+        return counts
 
     def _run(self, organization: Organization, policy: Policy, total: int) -> None:
         disposed = unfinished = 0
@@ -74,8 +74,8 @@ class Command(BaseCommand):
         if unfinished:
             raise CommandError(
                 f"{unfinished:,} record{pluralize(unfinished)} could not be removed everywhere yet, "
-                "because a storage or the journal did not answer. Nobody can read them any more, and the service tries "
-                "again by itself; the page of disposals says why."
+                "because a storage or the journal did not answer. They are unreadable already, and the service retries "
+                "by itself. The page of disposals has the reason."
             )
 
 
@@ -84,10 +84,12 @@ def _decisions(count: int) -> str:
 
 
 def _ask(due: int, organization: Organization) -> None:
-    """Raises CommandError unless somebody at the terminal says yes."""
+    """Raise CommandError unless the person at the terminal types yes."""
     try:
         answer = input(f"Dispose of {_decisions(due)} of {organization.name} for good? Type yes: ")
     except EOFError:
-        raise CommandError("Nobody answered, so nothing was disposed of. Say --yes where nobody is asked.") from None
+        raise CommandError(
+            "No one answered, so nothing was disposed of. Pass --yes to run without a question."
+        ) from None
     if answer.strip().lower() != "yes":
         raise CommandError("Nothing was disposed of.")

@@ -15,15 +15,17 @@ MACHINE, READABLE = "subject.json", "subject.html"
 
 class Command(BaseCommand):
     help = (
-        "Collect what is kept about one person, by the reference that records or notices call them, into subject.json "
-        "and subject.html, which are readable by you alone and never replaced. Says what keeps it and for how long. "
-        "Exits 1 if something could not be read; both files name it."
+        "Collect all records about a person, by their reference in records or notices, into subject.json and "
+        "subject.html. Only you can read these files, and existing ones are never replaced. They say how long each "
+        "decision is kept, and why. Exits 1 if a record could not be read; both files name it."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--reference", required=True, help="of the person, exactly as records spell it")
-        parser.add_argument("--output", required=True, type=Path, metavar="DIRECTORY", help="made if it is not there")
-        parser.add_argument("--organization", metavar="SLUG", help="may be left out while there is only one")
+        parser.add_argument("--reference", required=True, help="the person's reference, exactly as records spell it")
+        parser.add_argument(
+            "--output", required=True, type=Path, metavar="DIRECTORY", help="created if it does not exist"
+        )
+        parser.add_argument("--organization", metavar="SLUG", help="optional while there is only one")
 
     def handle(self, *args: Any, **options: Any) -> None:
         organization = selectors.organization_meant(options["organization"])
@@ -49,7 +51,7 @@ class Command(BaseCommand):
         count = f"{made.families:,} decision{pluralize(made.families)}, with all that belongs to them"
         self.stdout.write(f"{count}: {directory / MACHINE} and {directory / READABLE}.")
         if others := subjects.about_others(Families(organization.pk, roots), reference):
-            self.stdout.write(f"Records that name another person: {others}. Look at them before you hand this over.")
+            self.stdout.write(f"Records that name another person: {others}. Check them before you hand this over.")
         if made.missing:
             raise CommandError(f"Records that could not be read: {len(made.missing)}. Both files name them.")
 
@@ -57,4 +59,4 @@ class Command(BaseCommand):
 def _require_new(directory: Path) -> None:
     for name in (MACHINE, READABLE):
         if (directory / name).exists():
-            raise CommandError(f"{directory / name} is there already. Name another directory.")
+            raise CommandError(f"{directory / name} exists already. Name another directory.")
