@@ -53,5 +53,5 @@ HEALTHCHECK --interval=15s --timeout=5s --start-period=20s \
 # starting would wait for ever without the timeout.
 CMD ["python", "-m", "config.web", "--interface", "asgi", "config.asgi:application", "--log-level", "error", "--respawn-failed-workers", \
      "--http", "1", "--no-ws", "--loop", "uvloop", "--backlog", "4096", "--backpressure", "8192", \
-     "--http1-header-read-timeout", "20000", "--workers-kill-timeout", "9", \
+     "--http1-header-read-timeout", "20000", "--workers-kill-timeout", "8", \
      "--workers", "4", "--host", "0.0.0.0", "--port", "8000"]

@@ -25,7 +25,7 @@ _FAILED = "The service cannot take this right now. Repeat the same request: a re
 _FAULT = "The service failed. Retrying is safe: a record is never kept twice."
 _CODED = "Bodies are read as they come. Send it without Content-Encoding."
 _TRANSFER_CODED = "Bodies are read as they come. Send it with Content-Length, or Transfer-Encoding: chunked alone."
-_DRAIN_SECONDS = 5.0
+_DRAIN_SECONDS = 4.0
 """After SIGTERM. The web server kills a process 4 s later, which leaves running requests that long to end."""
 _LATER = {"Retry-After": str(RETRY_AFTER_SECONDS)}
 _PASSING = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM}

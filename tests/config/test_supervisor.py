@@ -85,6 +85,14 @@ def test_ctrl_c_ends_all_with_everything_they_started(said, tmp_path):
     assert said == []
 
 
+def test_a_part_that_ignores_sigterm_is_killed_within_ten_seconds(tmp_path):
+    script = "trap '' TERM; echo > ready; while :; do sleep 1000; done"
+    deaf = supervisor.Part("deaf", ["/bin/sh", "-c", script], print, cwd=tmp_path, env=dict(os.environ))
+    run_and([deaf], lambda: wait_until(lambda: (tmp_path / "ready").exists(), "it runs"))
+    assert deaf.process.returncode == -signal.SIGKILL
+    assert supervisor._MAX_STOP_SECONDS < 10
+
+
 def test_what_cannot_start_ends_all_and_says_why(said, tmp_path):
     good = said.part("good", "exec sleep 1000", tmp_path)
     with pytest.raises(supervisor.CannotStart, match=r"^The bad cannot start: exit code 3, 3 times at once\."):

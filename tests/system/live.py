@@ -26,7 +26,7 @@ _KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
 _GRANIAN = "from config.web import main; main()"
 _WSGI = [
     "granian", "--interface", "wsgi", "config.wsgi:application", "--log-level", "error", "--blocking-threads", "8",
-    "--workers-kill-timeout", "9",
+    "--workers-kill-timeout", "8",
 ]  # fmt: skip
 
 

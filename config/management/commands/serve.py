@@ -18,7 +18,7 @@ from config import supervisor
 GRANIAN = [
     "config.web", "--interface", "asgi", "config.asgi:application", "--log-level", "error", "--respawn-failed-workers",
     "--http", "1", "--no-ws", "--loop", "uvloop", "--backlog", "4096", "--backpressure", "8192",
-    "--http1-header-read-timeout", "20000", "--workers-kill-timeout", "9",
+    "--http1-header-read-timeout", "20000", "--workers-kill-timeout", "8",
 ]  # fmt: skip
 # One process a core, for Python computes in one thread at a time; two at least, so that one can die. More only make
 # smaller groups of commits.
