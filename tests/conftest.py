@@ -34,7 +34,7 @@ from tests.browser.chromium import chromium
 from tests.environment import DATA_DIR
 from tests.people import Browser
 from tests.smtp_server import MailServer, mail_server
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 
 # How long an example takes is no matter: a busy computer fails nothing.
 examples.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -188,13 +188,13 @@ def django_db_setup(django_test_environment: None, django_db_blocker: Any) -> It
 @pytest.fixture
 def _pepper(db: None) -> None:
     """What every organization's tokens rest on, whichever is made first."""
-    kept("pepper", token_hashing.peppers)
+    make_once("pepper", token_hashing.peppers)
 
 
 @pytest.fixture
 def organization(_pepper: None) -> Organization:
     """A bank that has its keys: whatever is made for it from here on is sealed with the same ones."""
-    return kept("organization", lambda: with_keys("Example Bank", "owner@bank.example"))
+    return make_once("organization", lambda: with_keys("Example Bank", "owner@bank.example"))
 
 
 @pytest.fixture
@@ -213,7 +213,7 @@ def api_for() -> Callable[[Organization, Role], Api]:
 @pytest.fixture
 def api(organization: Organization) -> Api:
     """The owner's key of `organization`."""
-    return Api(organization, kept("api", lambda: a_key(organization)))
+    return Api(organization, make_once("api", lambda: a_key(organization)))
 
 
 @pytest.fixture
@@ -229,7 +229,7 @@ def other_api(_pepper: None) -> Api:
         other = with_keys("Other Bank", "owner@other.example")
         return other, a_key(other)
 
-    return Api(*kept("other_api", make))
+    return Api(*make_once("other_api", make))
 
 
 def with_keys(name: str, owner_email: str) -> Organization:

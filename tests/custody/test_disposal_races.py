@@ -21,7 +21,7 @@ from notices.packs import packs
 from tests.disposals import ORDER
 from tests.notices.conftest import RECORD, approve_as_is, done, drafted, edit, stored
 from tests.reconsiderations.conftest import REVIEW
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 from tests.system.live import wait_until
 
 
@@ -68,7 +68,7 @@ def letter(shared_database, api):
         done(edit(api, draft, human_review_available=True))
         return stored(api, done(approve_as_is(api, draft)))
 
-    return kept("an approved notice that offers a review", make)
+    return make_once("an approved notice that offers a review", make)
 
 
 def additions(row):

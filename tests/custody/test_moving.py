@@ -15,7 +15,7 @@ from custody.models import Disposal, Entry, SealedObject, StorageTarget, Waiting
 from custody.services import Move, move_records, moving
 from custody.vaults import VaultUnavailable, cloud
 from tests.disposals import dispose_of
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 from tests.support.unguarded import unguarded
 from tests.threads import at_once
 
@@ -43,7 +43,7 @@ def receipts(api):
     def take():
         return {number: api.ingest({"decision_id": f"loan-{number}"}).json() for number in range(COUNT)}
 
-    return kept("records to move", take)
+    return make_once("records to move", take)
 
 
 @pytest.fixture

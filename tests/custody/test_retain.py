@@ -138,7 +138,7 @@ def test_at_google_both_count_and_the_later_end_decides(
     found = bucket[name_in(storage, keys_of(entry)[0])]
     own = datetime.fromisoformat(found.retention["retainUntilTime"])
     assert is_about(own, entry.received_at + timedelta(days=DAYS))
-    assert bucket.kept_until(found) > datetime.now(UTC) + timedelta(days=3999)
+    assert bucket.retained_until(found) > datetime.now(UTC) + timedelta(days=3999)
 
 
 @pytest.mark.parametrize("days", [365 * 7, 365 * 7 + 1])

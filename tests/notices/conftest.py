@@ -14,7 +14,7 @@ from notices import selectors
 from notices.models import Notice, NoticeSettings
 from tests.conftest import Api
 from tests.people import Browser, add_person
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 
 RECORD = {
     "decision_id": "loan-1",
@@ -128,9 +128,9 @@ def notice(api: Api) -> dict[str, Any]:
         assert api.ingest(RECORD).status_code == 201
         return drafted(api)
 
-    return kept("notice", make)
+    return make_once("notice", make)
 
 
 @pytest.fixture
 def approved(api: Api, notice: dict[str, Any]) -> dict[str, Any]:
-    return kept("approved", lambda: done(approve(api, notice)))
+    return make_once("approved", lambda: done(approve(api, notice)))

@@ -15,7 +15,7 @@ from notices.models import Approval, Delivery, Notice, Step
 from tests.cases import each_case
 from tests.notices.conftest import RECORD, acting, approve, done, drafted, refused, send, shown, step, stored
 from tests.notices.test_back_office import do, page
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 from tests.support.unguarded import unguarded
 
 pytestmark = pytest.mark.django_db
@@ -52,7 +52,7 @@ def contact(api, told: str) -> None:
 
 @pytest.fixture
 def recorded(api):
-    kept("recorded", lambda: done(api.ingest(RECORD)))
+    make_once("recorded", lambda: done(api.ingest(RECORD)))
     return api
 
 
@@ -144,7 +144,7 @@ def test_an_older_one_is_shortened_before_the_notice_is_approved_or_mailed(recor
 
 @pytest.fixture
 def sent(recorded) -> dict:
-    return kept("sent", lambda: done(approve(recorded, drafted(recorded, recipient=REFERENCE))))
+    return make_once("sent", lambda: done(approve(recorded, drafted(recorded, recipient=REFERENCE))))
 
 
 @each_case("other", [{"reference": "A-2"}, {"reference": None}, {"language": 5}, {"remark": "Pay."}])

@@ -19,7 +19,7 @@ from notices.models import AuthorityGrant, NoticeRevision, Phrase, ReviewRequest
 from tests.notices.conftest import RECORD, acting, approve, done, drafted, edit, step, stored
 from tests.notices.test_review_requests import ask
 from tests.people import Browser, sign_in
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 
 pytestmark = pytest.mark.django_db
 
@@ -73,12 +73,12 @@ def rows_of(api: Any, word: str) -> dict[str, Any]:
 
 @pytest.fixture
 def own(api) -> dict[str, Any]:
-    return kept("own rows", lambda: rows_of(api, "own-word"))
+    return make_once("own rows", lambda: rows_of(api, "own-word"))
 
 
 @pytest.fixture
 def other(other_api) -> dict[str, Any]:
-    return kept("another organization's rows", lambda: rows_of(other_api, CANARY))
+    return make_once("another organization's rows", lambda: rows_of(other_api, CANARY))
 
 
 def listed(kind: str) -> str:

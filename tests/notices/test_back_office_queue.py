@@ -20,7 +20,7 @@ from tests.notices.conftest import (
 )
 from tests.notices.test_back_office_review import text
 from tests.statements import statements
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 
 pytestmark = pytest.mark.django_db
 
@@ -47,7 +47,7 @@ def queue(api) -> dict[str, str]:
         done(step(api, made["withdrawn"], "withdraw"))
         return made
 
-    return kept("queue", make)
+    return make_once("queue", make)
 
 
 def shown_in(browser, query: str = "") -> list[str]:

@@ -27,7 +27,7 @@ from tests.notices.conftest import (
     stored,
     warnings_of,
 )
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 
 pytestmark = pytest.mark.django_db
 
@@ -51,7 +51,7 @@ def strict(api, **other: bool) -> None:
 
 @pytest.fixture
 def recorded(api) -> Api:
-    kept("recorded", lambda: done(api.ingest(RECORD)))
+    make_once("recorded", lambda: done(api.ingest(RECORD)))
     return api
 
 

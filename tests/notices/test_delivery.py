@@ -12,7 +12,7 @@ from notices import tasks
 from notices.models import Delivery, Notice
 from tests.cases import each_case
 from tests.notices.conftest import RECORD, approve, done, drafted, refused, send, shown, step
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 from tests.throwaway import free_port
 
 pytestmark = [
@@ -43,7 +43,7 @@ def addressed(api) -> dict:
         api.ingest(RECORD)
         return done(approve(api, drafted(api, recipient={"name": "A. Person", "email": ADDRESS})))
 
-    return kept("addressed", make)
+    return make_once("addressed", make)
 
 
 # ── recorded ──

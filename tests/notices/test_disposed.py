@@ -32,7 +32,7 @@ from tests.notices.conftest import RECORD, approve, done, drafted, edit, exempt,
 from tests.notices.test_review_requests import ask
 from tests.people import Browser
 from tests.reconsiderations.conftest import reconsider
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 from tests.support.unguarded import unguarded
 
 pytestmark = pytest.mark.django_db
@@ -68,7 +68,7 @@ def lived(api, decision_id="loan-1"):
 
 @pytest.fixture
 def notice(api):
-    return kept("lived", lambda: lived(api))
+    return make_once("lived", lambda: lived(api))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from decisions.models import Decision
 from notices import services
 from notices.models import Notice
 from tests.notices.conftest import approve, done, drafted, edit, refused, shown, step
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 from tests.support.unguarded import unguarded
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +34,7 @@ def loans(api) -> list[str]:
             done(api.ingest(record))
         return ids
 
-    return kept("loans", make)
+    return make_once("loans", make)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from notices.models import Approval
 from tests.cases import each_case
 from tests.conftest import Api
 from tests.notices.conftest import acting, approve, done, drafted, edit, refused, send, shown, step, stored
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 
 pytestmark = pytest.mark.django_db
 
@@ -35,7 +35,7 @@ THEIRS = [
 
 @pytest.fixture
 def writer(organization) -> Caller:
-    return kept("writer", lambda: acting(organization, Role.OWNER, WRITER))
+    return make_once("writer", lambda: acting(organization, Role.OWNER, WRITER))
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def written(api, notice, writer) -> dict:
         notices.edit(notice=stored(api, notice), changes={"title": "Mine"}, caller=writer)
         return done(edit(api, notice, deadline_note="Soon."))
 
-    return kept("written", make)
+    return make_once("written", make)
 
 
 def approve_by_service(api, notice, caller, **claim):

@@ -33,7 +33,7 @@ from tests.notices.conftest import (
 from tests.notices.test_back_office_review import text
 from tests.notices.test_review_requests import ask, listed, offering, reconsider
 from tests.reconsiderations.conftest import REVIEW
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 from tests.support.unguarded import unguarded
 from tests.threads import at_once
 
@@ -77,25 +77,25 @@ def asked(api) -> ReviewRequest:
         request.refresh_from_db()
         return request
 
-    return kept("asked", make)
+    return make_once("asked", make)
 
 
 @pytest.fixture
 def answer(api, asked) -> dict:
     """A reconsideration of which the person is to be told."""
-    return kept("answer", lambda: reconsider(api))
+    return make_once("answer", lambda: reconsider(api))
 
 
 @pytest.fixture
 def letter(api, answer) -> dict:
     """An approved letter about it."""
-    return kept("letter about an answer", lambda: finished(api, drafted(api, answer["decision_id"])))
+    return make_once("letter about an answer", lambda: finished(api, drafted(api, answer["decision_id"])))
 
 
 @pytest.fixture
 def told(api, answer) -> dict:
     """The delivery of a letter about it."""
-    return kept("told", lambda: tell(api, answer))
+    return make_once("told", lambda: tell(api, answer))
 
 
 def states(api) -> list[str]:

@@ -6,7 +6,7 @@ from notices.models import Notice, ReviewRequest
 from tests.notices.conftest import RECORD, done, drafted, refused, send, step
 from tests.notices.test_loop import PERSON, finished, offered
 from tests.notices.test_review_requests import ask, listed, reconsider
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 
 pytestmark = pytest.mark.django_db
 
@@ -22,13 +22,13 @@ def asked(api) -> tuple[ReviewRequest, ReviewRequest]:
         first = ask(api, offered(api, recipient=PERSON))
         return first, ask(api, offered(api, recipient=ANOTHER), email="blake@home.example")
 
-    return kept("asked by two", make)
+    return make_once("asked by two", make)
 
 
 @pytest.fixture
 def answer(api, asked) -> dict:
     """A reconsideration of which both are to be told."""
-    return kept("answer to two", lambda: reconsider(api))
+    return make_once("answer to two", lambda: reconsider(api))
 
 
 def draft(api, decision_id: str, request: object, **body):

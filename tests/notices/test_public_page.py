@@ -16,7 +16,7 @@ from notices.public.html_digest import html_digest
 from tests.databases import CHECKOUT
 from tests.notices.conftest import RECORD, approve, approve_as_answered, done, drafted, edit, step, stored
 from tests.people import Browser
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 
 pytestmark = pytest.mark.django_db
 
@@ -43,7 +43,7 @@ def letter(api):
         edited = done(edit(api, draft, **{**REVIEW, **content}))
         return stored(api, done(approve_as_answered(api, edited, comment="canary-comment")))
 
-    return lambda *chosen, **content: kept(f"letter {chosen} {content}", lambda: make(*chosen, **content))
+    return lambda *chosen, **content: make_once(f"letter {chosen} {content}", lambda: make(*chosen, **content))
 
 
 @pytest.fixture

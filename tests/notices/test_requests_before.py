@@ -13,7 +13,7 @@ from notices.models import ReviewRequest
 from tests.notices.conftest import RECORD, acting, done, send, step
 from tests.notices.test_loop import PERSON, offered, states, tell
 from tests.notices.test_review_requests import ask, listed, reconsider
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +31,7 @@ def request_of(api):
 
     def make(*, due_in: int | None = None, age: int = 0) -> ReviewRequest:
         decision_id = f"loan-{ReviewRequest.objects.count()}"
-        request = kept(f"request about {decision_id}", lambda: asked(decision_id))
+        request = make_once(f"request about {decision_id}", lambda: asked(decision_id))
         now = timezone.now()
         request.received_at = now - age * DAY
         request.due_at = None if due_in is None else now + due_in * DAY

@@ -27,7 +27,7 @@ from tests.notices.conftest import (
     taken_sample,
     warnings_of,
 )
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 
 pytestmark = pytest.mark.django_db
 
@@ -49,7 +49,7 @@ def offering(api, notice) -> dict:
         edit(api, notice, human_review_available=True, how_to_request_review="On the page of this letter.")
         return done(approve(api, notice))
 
-    return kept("offering", make)
+    return make_once("offering", make)
 
 
 def code_of(api, notice) -> str:

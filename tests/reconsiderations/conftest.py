@@ -1,4 +1,4 @@
-"""A decision, and reviews of it, through the API as integrators send them."""
+"""A decision and reviews of it, sent through the API."""
 
 import base64
 import hashlib
@@ -10,7 +10,7 @@ import pytest
 from custody.models import Entry
 from decisions.models import Decision
 from tests.conftest import Api
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 from tests.support.unguarded import unguarded
 
 RAW = (
@@ -27,12 +27,12 @@ REVIEW = {
     "new_action": "approved",
 }
 SENT_ONCE = {"idempotency_key": "6fb3b9a8-2f0d-4d0b-9f38-0a4f8e0f2a11"}
-"""What a form adds to a review."""
+"""The field that a form adds to a review."""
 REQUIRED = ["requested_by", "reviewer", "reviewer_authority", "outcome", "rationale"]
 
 
 def reconsider(api: Api, decision_id: str = "loan-1", **changes: Any) -> Any:
-    """The answer to a review of a decision: REVIEW with changes."""
+    """Send REVIEW with changes, and return the answer."""
     return api.post(f"/v1/decisions/{decision_id}/reconsideration", json.dumps({**REVIEW, **changes}).encode())
 
 
@@ -49,13 +49,13 @@ def statement_of(receipt: dict[str, Any]) -> bytes:
 
 
 def is_committed(commitment: dict[str, str], text: str) -> bool:
-    """As a customer checks it, with a hash function and nothing of ours."""
+    """Whether a commitment is to a text. Uses only a hash function and none of our code, like a customer."""
     salt = base64.b64decode(commitment["salt"])
     return len(salt) == 32 and hashlib.sha256(salt + text.encode()).hexdigest() == commitment["commitment"]
 
 
 def forget_all_records() -> None:
-    """As after the restore of a dump from before them; the objects of the vault remain."""
+    """Delete the rows of all records, as the restore of an older dump does. The vault's objects remain."""
     for model in (Decision, Entry):
         rows = model.objects.all()
         with unguarded():
@@ -64,11 +64,11 @@ def forget_all_records() -> None:
 
 @pytest.fixture
 def original(api: Api) -> dict[str, Any]:
-    """The receipt of the decision `loan-1`."""
+    """Ingest the decision `loan-1`, and return its receipt."""
 
     def take() -> dict[str, Any]:
-        taken = api.ingest(RAW)
-        assert taken.status_code == 201
-        return taken.json()
+        answer = api.ingest(RAW)
+        assert answer.status_code == 201
+        return answer.json()
 
-    return kept("original", take)
+    return make_once("original", take)

@@ -1,4 +1,4 @@
-"""Reports count how often reviews overturn decisions and how long they take, for one organization."""
+"""Reports: how often an organization's reviews overturn decisions, and how long they take."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from decisions import reports
 from tests.docs.documents import CHECKOUT
 from tests.people import sign_in
 from tests.reconsiderations.conftest import reconsider
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 from tests.support.undone import undone
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +25,7 @@ NOW = datetime.now(UTC).replace(microsecond=0)
 
 
 def review(api, decision_id, *, after, outcome="upheld", authority="credit officer", of=None):
-    """Record a review so many days after NOW."""
+    """Record a review `after` NOW."""
     with time_machine.travel(NOW + after, tick=False):
         answer = reconsider(api, of or decision_id, outcome=outcome, reviewer_authority=authority)
     assert answer.status_code == 201
@@ -44,7 +44,7 @@ def decide(api, decision_id, *, system=None, decided=NOW):
 
 @pytest.fixture
 def reviewed(api):
-    """Four reviews: two of the Scorer (one overturned), one of the Ranker (modified), one of no named system."""
+    """Record four reviews: two of the Scorer (one overturned), one of the Ranker (modified), one of no named system."""
 
     def make():
         decide(api, "a", system="Scorer", decided=NOW - 4 * DAY)
@@ -56,7 +56,7 @@ def reviewed(api):
         review(api, "c", after=DAY, outcome="modified", authority="medical director")
         review(api, "d", after=3 * DAY, outcome="remanded", authority="")
 
-    kept("reviewed", make)
+    make_once("reviewed", make)
 
 
 def lines(organization, grouping):
@@ -64,10 +64,10 @@ def lines(organization, grouping):
     return [(g.name, g.reviews, g.overturned, round(g.mean_days, 3)) for g in groups]
 
 
-def test_by_system_and_from_the_decision_or_else_its_receipt(organization, reviewed):
-    found = lines(organization, "system")
-    assert found[0] == ("Scorer", 2, 1, 4.0), "most reviews first"
-    assert sorted(found) == [("Ranker", 1, 1, 1.0), ("Scorer", 2, 1, 4.0), ("not named", 1, 0, 3.0)]
+def test_by_system_the_time_runs_from_the_decision_or_its_receipt(organization, reviewed):
+    groups = lines(organization, "system")
+    assert groups[0] == ("Scorer", 2, 1, 4.0), "most reviews first"
+    assert sorted(groups) == [("Ranker", 1, 1, 1.0), ("Scorer", 2, 1, 4.0), ("not named", 1, 0, 3.0)]
 
 
 def test_by_outcome(organization, reviewed):
@@ -80,11 +80,11 @@ def test_by_outcome(organization, reviewed):
 
 
 def test_by_the_reviewers_authority(organization, reviewed):
-    found = {name: rest for name, *rest in lines(organization, "authority")}
-    assert found == {"credit officer": [2, 1, 4.0], "medical director": [1, 1, 1.0], "not named": [1, 0, 3.0]}
+    groups = {name: counts for name, *counts in lines(organization, "authority")}
+    assert groups == {"credit officer": [2, 1, 4.0], "medical director": [1, 1, 1.0], "not named": [1, 0, 3.0]}
 
 
-def test_the_rate_is_of_the_reviews_not_of_the_decisions(organization, api, reviewed):
+def test_the_rate_counts_reviews_not_decisions(organization, api, reviewed):
     first = review(api, "b", after=3 * DAY, outcome="overturned")
     review(api, "b", of=first, after=8 * DAY, outcome="overturned")
     scorer = next(g for g in reports.reconsiderations(organization.id, "system") if g.name == "Scorer")
@@ -92,7 +92,7 @@ def test_the_rate_is_of_the_reviews_not_of_the_decisions(organization, api, revi
     assert scorer.mean_days == pytest.approx((6 + 2 + 3 + 8) / 4), "each from the decision at the start of its chain"
 
 
-def test_a_second_system_of_another_organization_is_not_counted(organization, other_api, reviewed):
+def test_another_organizations_reviews_are_not_counted(organization, other_api, reviewed):
     before = lines(organization, "system")
     decide(other_api, "a", system="Scorer")
     review(other_api, "a", after=DAY, outcome="overturned")
@@ -100,13 +100,13 @@ def test_a_second_system_of_another_organization_is_not_counted(organization, ot
     assert lines(other_api.organization, "system") == [("Scorer", 1, 1, 1.0)]
 
 
-def test_a_time_of_decision_after_the_receipt_is_a_wrong_clock_and_the_receipt_counts(organization, api):
+def test_the_receipt_counts_if_the_time_of_decision_is_later(organization, api):
     decide(api, "a", system="Scorer", decided=NOW + 10 * DAY)
     review(api, "a", after=2 * DAY)
     assert lines(organization, "system") == [("Scorer", 1, 0, 2.0)]
 
 
-def test_a_report_is_one_query_however_much_there_is(organization, api, reviewed, django_assert_num_queries):
+def test_a_report_takes_one_query_for_any_number_of_reviews(organization, api, reviewed, django_assert_num_queries):
     for number in range(5):
         for grouping in reports.GROUPINGS:
             with django_assert_num_queries(1):
@@ -119,7 +119,7 @@ def test_a_report_is_one_query_however_much_there_is(organization, api, reviewed
 
 
 @pytest.mark.once
-def test_every_role_may_read_reports_of_its_organization_only(reviewed, other_api, signed_in, subtests):
+def test_every_role_reads_only_the_reports_of_its_organization(reviewed, other_api, signed_in, subtests):
     decide(other_api, "x", system="canary-6f3a")
     review(other_api, "x", after=DAY, authority="canary-6f3a", outcome="canary-6f3a")
     for role in MEMBER_ROLES:
@@ -133,7 +133,7 @@ def test_every_role_may_read_reports_of_its_organization_only(reviewed, other_ap
 
 
 @pytest.mark.once
-def test_who_runs_the_platform_picks_an_organization_first_and_who_is_not_signed_in_sees_nothing(client, reviewed):
+def test_a_report_requires_a_session_and_an_organization(client, reviewed):
     runner = User.objects.create(email="runner@platform.example", is_superuser=True)
     answer = sign_in(runner.email).get(URL)
     assert (answer.status_code, answer["Location"]) == (302, "/admin/")
@@ -148,7 +148,7 @@ def test_the_page_shows_rate_and_time_as_chart_and_table(reviewed, signed_in):
 
 
 @pytest.mark.once
-def test_without_reviews_it_says_how_to_make_one(organization, signed_in):
+def test_without_reviews_the_page_says_so_and_has_no_chart(organization, signed_in):
     shown = signed_in().get(URL).content.decode()
     assert "No reconsiderations yet." in shown
     assert 'class="chart"' not in shown
@@ -163,7 +163,7 @@ def test_an_unknown_grouping_is_a_404(organization, signed_in, subtests):
 
 
 @pytest.mark.once
-def test_a_report_changes_nothing_and_a_post_is_refused_or_the_same(organization, signed_in, reviewed):
+def test_a_post_to_the_report_changes_nothing(organization, signed_in, reviewed):
     before = lines(organization, "system")
     browser = signed_in()
     browser.submit(URL.replace("reports/", ""), URL)
@@ -189,7 +189,7 @@ def exported(browser, grouping="system"):
 
 
 @pytest.mark.once
-def test_every_cell_of_the_csv_is_quoted_so_that_no_other_separator_divides_it(api, signed_in):
+def test_every_cell_of_the_csv_is_quoted(api, signed_in):
     decide(api, "a", system="Scorer;=1+1\t=1+1")
     review(api, "a", after=DAY)
     shown = signed_in().get(URL, {"by": "system", "format": "csv"}).content.decode()
@@ -199,8 +199,8 @@ def test_every_cell_of_the_csv_is_quoted_so_that_no_other_separator_divides_it(a
 
 
 @pytest.mark.once
-def test_nothing_else_writes_csv():
-    """Whoever writes some uses the one writer, and none is written by hand."""
+def test_only_one_module_writes_csv():
+    """All other modules use its writer."""
     sources = {path: path.read_text() for app in APPS for path in (CHECKOUT / app).rglob("*.py")}
     assert len(sources) > 100
     writing = {path.name for path, source in sources.items() if re.search(r"csv\.(Dict)?[wW]riter|text/csv", source)}
@@ -230,7 +230,7 @@ def test_no_name_from_a_record_is_a_formula_for_a_spreadsheet(api, signed_in, su
 
 
 @pytest.mark.once
-def test_other_names_are_kept_as_they_are(api, signed_in, subtests):
+def test_other_names_are_unchanged_in_the_csv(api, signed_in, subtests):
     browser = signed_in()
     for name in ("a,b", 'say "a"', "two\nlines", "עברית", "a=1"):
         with subtests.test(name=name), undone():

@@ -42,7 +42,7 @@ def records(api):
         for decision_id, days in (("old-1", 31), ("old-2", 400), ("new-1", 29), ("new-2", 0)):
             done(api.ingest(old_record(decision_id, days=days)))
 
-    kept_rows.kept("records of several ages", make)
+    kept_rows.make_once("records of several ages", make)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
-"""An AWS that checks signatures and permissions (ministack): S3, KMS, STS and IAM.
+"""An AWS emulator (ministack) that checks signatures and permissions: S3, KMS, STS and IAM.
 
-It runs in a process of its own that ends with this one. A server of this process stands before it, which does what the
-emulator leaves out (DryRun, the expected owner of a bucket) and can be told to fail.
+The emulator runs in a separate process that ends with this one. A proxy in this process adds the features that the
+emulator lacks (DryRun, the expected owner of a bucket), and can be made to fail.
 """
 
 import json
@@ -26,18 +26,18 @@ ROOT = "test:test"
 class AwsServer(NamedTuple):
     front: WebServer
     port: int
-    """Of the emulator itself, for what is to be fast."""
+    """The emulator's port, for requests that have to be fast."""
 
     @property
     def url(self) -> str:
         return self.front.url
 
     def client(self, service: str, secret: str = ROOT, region: str = REGION) -> Any:
-        """A client of boto3, with what `secret_ref` would hold; root's if nothing is said."""
+        """Return a client of boto3 for a secret as `secret_ref` names it, by default root's."""
         return _client(self.url, service, secret, region)
 
     def person(self, name: str, *statements: tuple[str | list[str], str]) -> str:
-        """Somebody who may do these actions with these resources, and their secret."""
+        """Create a user with these permissions, as pairs of actions and resource. Return the user's secret."""
         iam = self.client("iam")
         iam.create_user(UserName=name)
         if statements:
@@ -51,20 +51,20 @@ class AwsServer(NamedTuple):
         self.client("iam").put_user_policy(UserName=name, PolicyName="policy", PolicyDocument=document)
 
     def key(self, spec: str = "SYMMETRIC_DEFAULT") -> str:
-        """The ARN of a new KMS key."""
+        """Create a KMS key, and return its ARN."""
         usage = "ENCRYPT_DECRYPT" if spec == "SYMMETRIC_DEFAULT" else "SIGN_VERIFY"
-        made = self.client("kms").create_key(KeySpec=spec, KeyUsage=usage)
-        return str(made["KeyMetadata"]["Arn"])
+        key = self.client("kms").create_key(KeySpec=spec, KeyUsage=usage)
+        return str(key["KeyMetadata"]["Arn"])
 
     def reset(self) -> None:
-        """Nothing and nobody is there any more, and nothing fails."""
+        """Remove all resources, users and faults."""
         self.front.forget()
         forward(Request("POST", "/_ministack/reset", {}, {"Host": "localhost"}, b"", "/_ministack/reset"), self.port)
 
 
 @cache
 def _client(url: str, service: str, secret: str, region: str) -> Any:
-    """One takes longer to make than most of what is then asked of it."""
+    """Return a cached client: creating one takes longer than most requests."""
     import boto3
     from botocore.config import Config
 
@@ -84,9 +84,9 @@ def aws_server() -> Iterator[AwsServer]:
     if not _PROGRAM.exists():
         raise SystemExit("ministack is missing: run `make services`.")
     port = free_port()
-    where = {"GATEWAY_PORT": str(port), "BIND_HOST": "127.0.0.1", "IOT_MTLS_ENABLED": "0"}  # which would bind 0.0.0.0
+    where = {"GATEWAY_PORT": str(port), "BIND_HOST": "127.0.0.1", "IOT_MTLS_ENABLED": "0"}  # mTLS binds 0.0.0.0
     environment = {**os.environ, **where, "AUTH": "true"}
-    # It ends when its standard input does, that is with this process.
+    # The shell ends the emulator when its standard input closes, so it ends with this process.
     server = subprocess.Popen(
         ["sh", "-c", f'"{_PROGRAM}" & cat; kill $!; wait'],
         stdin=subprocess.PIPE,

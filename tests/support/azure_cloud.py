@@ -1,6 +1,6 @@
-"""An Azure: Entra ID, Key Vault and Resource Manager in this process, and azurite behind it for blobs.
+"""An Azure emulator: Entra ID, Key Vault and Resource Manager in this process, and azurite behind it for blobs.
 
-All have one address, with TLS. Applications are who they say by their secret, and may do what they were granted.
+All have the same address, with TLS. Applications sign in with their secret, and have the permissions they were granted.
 """
 
 import base64
@@ -33,14 +33,14 @@ class AzureCloud:
         self.blobs = blobs
         self.versions = BlobVersions(lambda request: forward(request, blobs.port, encrypted=True))  # type: ignore[union-attr]
         self.blob_headers: dict[str, str] = {}
-        """What Azure would say of the container beside azurite's own words, such as a legal hold."""
+        """Headers of the container that azurite does not send, such as a legal hold."""
         self.refused_methods: set[str] = set()
-        """Of requests about blobs: their callers lack the permission."""
+        """Methods of blob requests whose callers lack the permission."""
         self.account: dict[str, Any] = {}
         self.blob_service: dict[str, Any] = {}
         self.roles: dict[str, list[str]] = {}
         self.permissions: dict[str, set[str]] = {}
-        """By application, what it may do in the vault (get, sign …), with blobs (blobs) and in general (arm)."""
+        """Permissions by application: in the vault (get, sign …), for blobs (blobs) and in general (arm)."""
         self._secrets: dict[str, str] = {}
         self._tokens: dict[str, tuple[str, str]] = {}
         self._tidy()
@@ -50,7 +50,7 @@ class AzureCloud:
         return self.front.faults
 
     def reset(self) -> None:
-        """No containers, no keys, settings as they should be, and nothing fails."""
+        """Remove all containers, keys and faults, and restore the settings."""
         for container in self.blobs.client.list_containers() if self.blobs else ():
             self.blobs.client.delete_container(container.name)  # type: ignore[union-attr]
         self.vault.keys.clear()
@@ -71,7 +71,7 @@ class AzureCloud:
         self.roles = {"actions": ["*"], "notActions": [], "dataActions": ["*"], "notDataActions": []}
 
     def application(self, *permissions: str) -> tuple[str, str]:
-        """The id of a new application with these permissions, and its secret."""
+        """Create an application with these permissions. Return its id and secret."""
         identity = f"33333333-3333-3333-3333-{secrets.token_hex(6)}"
         self.permissions[identity] = set(permissions)
         self._secrets[identity] = secrets.token_urlsafe()
@@ -106,7 +106,7 @@ class AzureCloud:
         return json_reply({"access_token": token, "expires_in": 3599, "token_type": "Bearer"})
 
     def _blobs(self, request: Request) -> Reply:
-        """azurite looks at tokens, and knows no permissions."""
+        """Check permissions, which azurite does not, and forward the request."""
         token = (request.headers.get("Authorization") or "").removeprefix("Bearer ")
         identity, _ = self._tokens.get(token, ("", ""))
         is_refused = request.method in self.refused_methods and "restype" not in request.query
@@ -134,22 +134,22 @@ class AzureCloud:
 
 
 def _token(audience: str) -> str:
-    """As azurite looks at them: it checks audience, issuer and times, and no signature."""
+    """Return an unsigned token: azurite checks its audience, issuer and times, but no signature."""
     now = int(time.time())
-    said = {
+    claims = {
         "aud": audience,
         "iss": f"https://sts.windows.net/{TENANT}/",
         "nbf": now - 60,
         "iat": now,
         "exp": now + 3600,
     }
-    parts = [{"typ": "JWT", "alg": "none"}, {**said, "jti": secrets.token_hex(8)}]
+    parts = [{"typ": "JWT", "alg": "none"}, {**claims, "jti": secrets.token_hex(8)}]
     return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts) + ".eA"
 
 
 @contextmanager
 def azure_cloud(context: ssl.SSLContext, blobs: Azurite | None = None) -> Iterator[AzureCloud]:
-    """Args: blobs: an azurite that has a certificate; without one there is no storage."""
+    """Run the emulator. It has storage if `blobs` is given, an azurite with a certificate."""
     cloud = AzureCloud(blobs)
     with web_server(cloud.answer, context) as server:
         cloud.front, cloud.url = server, server.url

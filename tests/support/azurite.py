@@ -1,4 +1,4 @@
-"""An Azure Blob Storage that checks signatures (azurite), in a process of its own that ends with this one."""
+"""An Azure Blob Storage emulator (azurite) that checks signatures, in a separate process that ends with this one."""
 
 import base64
 import os
@@ -28,7 +28,7 @@ class Azurite(NamedTuple):
 
 @contextmanager
 def azurite(authority: Authority | None = None) -> Iterator[Azurite]:
-    """Args: authority: with a certificate of its, azurite speaks TLS and takes tokens of Entra ID."""
+    """Run azurite. With an authority it has a certificate, speaks TLS, and accepts tokens of Entra ID."""
     if not _PROGRAM.exists():
         raise SystemExit("azurite is missing: run `make services`.")
     port, key = free_port(), base64.b64encode(secrets.token_bytes(64)).decode()
@@ -36,7 +36,7 @@ def azurite(authority: Authority | None = None) -> Iterator[Azurite]:
     if authority:
         certificate, private = authority.issue("127.0.0.1", "localhost")
         arguments += f" --cert {certificate} --key {private} --oauth basic"
-    # It ends when its standard input does, that is with this process.
+    # The shell ends azurite when its standard input closes, so it ends with this process.
     server = subprocess.Popen(
         ["sh", "-c", f'"{_PROGRAM}" {arguments} & cat; kill $!'],
         stdin=subprocess.PIPE,

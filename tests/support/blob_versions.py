@@ -1,5 +1,4 @@
-"""What azurite leaves out: versions of blobs, their locks, and soft delete. It stands before azurite, which has the
-current versions."""
+"""A proxy for azurite that adds blob versions, their locks, and soft delete. azurite holds the current versions."""
 
 import base64
 import hashlib
@@ -18,7 +17,7 @@ _UNTIL, _MODE = "x-ms-immutability-policy-until-date", "x-ms-immutability-policy
 
 
 class Blob:
-    """A version. Without versioning a blob has one, of no id."""
+    """A version of a blob. Without versioning a blob has one version with an empty id."""
 
     def __init__(self, name: str, body: bytes, version: str) -> None:
         self.name, self.body, self.version = name, body, version
@@ -27,7 +26,7 @@ class Blob:
         self.mode = "Unlocked"
         self.is_held = False
         self.deleted_at: datetime | None = None
-        """If it was soft-deleted."""
+        """The time of the soft delete, if there was one."""
 
     @property
     def is_locked(self) -> bool:
@@ -38,9 +37,9 @@ class BlobVersions:
     """The blobs of an account.
 
     Attributes:
-        versioned: whether deleting and overwriting keep what was there.
-        soft_delete_days: for how long what was deleted can be brought back; 0: not at all.
-        permanent: whether the account lets versions be purged that were soft-deleted.
+        versioned: whether deleting and overwriting keep the old version.
+        soft_delete_days: how long a deleted blob can be restored; 0 disables soft delete.
+        permanent: whether the account allows purging soft-deleted versions.
         locked_for: the default lock of version-level immutability, if there is one.
     """
 
@@ -73,32 +72,32 @@ class BlobVersions:
             return self._read(name, request)
 
     def find(self, name: str, version: str | None = None) -> Blob | None:
-        """The current version, or another."""
-        mine = [each for each in self.blobs if each.name == name]
+        """Return the current version of a blob, or the named one."""
+        versions = [blob for blob in self.blobs if blob.name == name]
         if version is None:
-            return next((each for each in mine if each.is_current), None)
-        return next((each for each in mine if each.version == version), None)
+            return next((blob for blob in versions if blob.is_current), None)
+        return next((blob for blob in versions if blob.version == version), None)
 
     def _put(self, name: str, request: Request) -> Reply:
         reply = self._forward(request)
         if reply.status == 201:
-            made = self.add(name, request.body)
+            blob = self.add(name, request.body)
             if request.headers.get(_UNTIL):
-                made.until, made.mode = parsedate_to_datetime(request.headers[_UNTIL]), request.headers[_MODE]
+                blob.until, blob.mode = parsedate_to_datetime(request.headers[_UNTIL]), request.headers[_MODE]
         return reply
 
     def add(self, name: str, body: bytes) -> Blob:
-        """What azurite has already."""
+        """Add a blob that azurite already holds."""
         if before := self.find(name):
             self._retire(before)
-        made = Blob(name, body, f"2026-01-01T00:00:{next(self._numbers):010.7f}Z" if self.versioned else "")
+        blob = Blob(name, body, f"2026-01-01T00:00:{next(self._numbers):010.7f}Z" if self.versioned else "")
         if self.locked_for:
-            made.until, made.mode = datetime.now(UTC) + self.locked_for, "Locked"
-        self.blobs.append(made)
-        return made
+            blob.until, blob.mode = datetime.now(UTC) + self.locked_for, "Locked"
+        self.blobs.append(blob)
+        return blob
 
     def _retire(self, blob: Blob) -> None:
-        """It becomes an earlier version, or is soft-deleted, or is gone."""
+        """Make a blob an earlier version. Without versioning, delete it."""
         blob.is_current = False
         if not self.versioned:
             self._drop(blob)
@@ -111,78 +110,78 @@ class BlobVersions:
 
     def _delete(self, name: str, request: Request) -> Reply:
         version = request.query.get("versionid")
-        found = self.find(name, version)
+        blob = self.find(name, version)
         if version is None:
             reply = self._forward(request)
-            if found and reply.status == 202:
-                self._retire(found)
+            if blob and reply.status == 202:
+                self._retire(blob)
             return reply
-        if found is None:
+        if blob is None:
             return _error("BlobNotFound", 404)
         if request.query.get("deletetype", "").lower() == "permanent":
-            if not self.permanent or not found.deleted_at:
+            if not self.permanent or not blob.deleted_at:
                 return _error("FeatureNotSupported", 409)
-            self.blobs.remove(found)
-        elif found.is_current:
+            self.blobs.remove(blob)
+        elif blob.is_current:
             return _error("OperationNotAllowedOnRootBlob", 403)
-        elif found.deleted_at:
+        elif blob.deleted_at:
             return _error("BlobNotFound", 404)
-        elif found.is_locked:
+        elif blob.is_locked:
             return _error("BlobImmutableDueToPolicy", 409)
         else:
-            self._drop(found)
+            self._drop(blob)
         return Reply(b"", 202)
 
     def _read(self, name: str, request: Request) -> Reply:
         version = request.query.get("versionid")
-        found = self.find(name, version)
+        blob = self.find(name, version)
         if version is None:
             reply = self._forward(request)
-            lock = {_UNTIL: _time(found.until), _MODE: found.mode} if found and found.until else {}
+            lock = {_UNTIL: _time(blob.until), _MODE: blob.mode} if blob and blob.until else {}
             return reply._replace(headers={**reply.headers, **lock})
-        if found is None or found.deleted_at:
+        if blob is None or blob.deleted_at:
             return _error("BlobNotFound", 404)
-        digest = base64.b64encode(hashlib.md5(found.body).digest()).decode()
-        span = f"bytes 0-{len(found.body) - 1}/{len(found.body)}"
-        return Reply(found.body, 206, {"Content-Range": span, "Content-MD5": digest, "ETag": '"1"'})
+        digest = base64.b64encode(hashlib.md5(blob.body).digest()).decode()
+        span = f"bytes 0-{len(blob.body) - 1}/{len(blob.body)}"
+        return Reply(blob.body, 206, {"Content-Range": span, "Content-MD5": digest, "ETag": '"1"'})
 
     def _set_lock(self, name: str, request: Request) -> Reply:
-        found = self.find(name)
-        if found is None:
+        blob = self.find(name)
+        if blob is None:
             return _error("BlobNotFound", 404)
         until = parsedate_to_datetime(request.headers[_UNTIL])
-        if found.mode == "Locked" and found.until and until < found.until:
+        if blob.mode == "Locked" and blob.until and until < blob.until:
             return _error("ImmutabilityPolicyDeleteOnLockedPolicy", 409)
-        found.until, found.mode = until, request.headers[_MODE]
-        return Reply(b"", 200, {_UNTIL: _time(until), _MODE: found.mode})
+        blob.until, blob.mode = until, request.headers[_MODE]
+        return Reply(b"", 200, {_UNTIL: _time(until), _MODE: blob.mode})
 
     def _listing(self, request: Request) -> Reply:
-        gone = self._forward(request)
-        if gone.status != 200:  # such as a container that is not there
-            return gone
+        reply = self._forward(request)
+        if reply.status != 200:  # for example, the container does not exist
+            return reply
         is_all = "deleted" in request.query["include"]
         prefix = request.query.get("prefix", "")
-        found = [each for each in self.blobs if each.name.startswith(prefix) and (is_all or not each.deleted_at)]
-        items = "".join(self._described(each) for each in found)
+        blobs = [blob for blob in self.blobs if blob.name.startswith(prefix) and (is_all or not blob.deleted_at)]
+        items = "".join(self._described(blob) for blob in blobs)
         body = f'<?xml version="1.0"?><EnumerationResults><Blobs>{items}</Blobs><NextMarker/></EnumerationResults>'
         return Reply(body.encode(), 200, {"Content-Type": "application/xml"})
 
     def _described(self, blob: Blob) -> str:
-        said = [f"<Name>{escape(blob.name)}</Name>"]
+        parts = [f"<Name>{escape(blob.name)}</Name>"]
         if blob.version:
-            said.append(f"<VersionId>{blob.version}</VersionId>")
-        said += ["<IsCurrentVersion>true</IsCurrentVersion>"] if blob.version and blob.is_current else []
-        said += ["<Deleted>true</Deleted>"] if blob.deleted_at else []
-        said.append(f"<Properties><Content-Length>{len(blob.body)}</Content-Length><BlobType>BlockBlob</BlobType>")
+            parts.append(f"<VersionId>{blob.version}</VersionId>")
+        parts += ["<IsCurrentVersion>true</IsCurrentVersion>"] if blob.version and blob.is_current else []
+        parts += ["<Deleted>true</Deleted>"] if blob.deleted_at else []
+        parts.append(f"<Properties><Content-Length>{len(blob.body)}</Content-Length><BlobType>BlockBlob</BlobType>")
         if blob.deleted_at:
             left = blob.deleted_at + timedelta(days=self.soft_delete_days) - datetime.now(UTC)
-            said.append(f"<DeletedTime>{_time(blob.deleted_at)}</DeletedTime>")
-            said.append(f"<RemainingRetentionDays>{left.days}</RemainingRetentionDays>")
+            parts.append(f"<DeletedTime>{_time(blob.deleted_at)}</DeletedTime>")
+            parts.append(f"<RemainingRetentionDays>{left.days}</RemainingRetentionDays>")
         if blob.until:
-            said.append(f"<ImmutabilityPolicyUntilDate>{_time(blob.until)}</ImmutabilityPolicyUntilDate>")
-            said.append(f"<ImmutabilityPolicyMode>{blob.mode.lower()}</ImmutabilityPolicyMode>")
-        said.append(f"<LegalHold>{json.dumps(blob.is_held)}</LegalHold></Properties>")
-        return f"<Blob>{''.join(said)}</Blob>"
+            parts.append(f"<ImmutabilityPolicyUntilDate>{_time(blob.until)}</ImmutabilityPolicyUntilDate>")
+            parts.append(f"<ImmutabilityPolicyMode>{blob.mode.lower()}</ImmutabilityPolicyMode>")
+        parts.append(f"<LegalHold>{json.dumps(blob.is_held)}</LegalHold></Properties>")
+        return f"<Blob>{''.join(parts)}</Blob>"
 
 
 def _time(moment: datetime) -> str:

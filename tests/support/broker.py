@@ -1,4 +1,4 @@
-"""A Redis that can be killed and started again where it was."""
+"""A Redis that can be killed and started again on the same port."""
 
 import shutil
 import subprocess
@@ -22,7 +22,7 @@ class Broker:
         wait_for_port(self.port)
 
     def kill(self) -> None:
-        """Whatever waited in it is lost."""
+        """Kill Redis. Its messages are lost."""
         if self._process:
             self._process.kill()
             self._process.wait()

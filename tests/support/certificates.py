@@ -1,4 +1,4 @@
-"""A certification authority of a test's own, and certificates that it issues."""
+"""A certificate authority for tests, and certificates that it issues."""
 
 import ssl
 from datetime import UTC, datetime, timedelta
@@ -27,7 +27,7 @@ class Authority:
         self.file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
 
     def issue(self, *names: str, valid: timedelta = timedelta(days=1)) -> tuple[Path, Path]:
-        """The files of a certificate for hosts or addresses, and of its key."""
+        """Issue a certificate for hosts or addresses. Return its file and the file of its key."""
         key = ec.generate_private_key(ec.SECP256R1())
         alternatives = x509.SubjectAlternativeName([_alternative(name) for name in names])
         identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())

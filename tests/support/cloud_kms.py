@@ -1,4 +1,4 @@
-"""A Google Cloud KMS with real keys: AES-GCM to wrap, EC P-256 and Ed25519 to sign."""
+"""A Google Cloud KMS emulator with real keys: AES-GCM to wrap, EC P-256 and Ed25519 to sign."""
 
 import base64
 import json
@@ -37,17 +37,17 @@ class Version:
 
 
 class CryptoKey:
-    """A key, whose newest version is the primary one."""
+    """A key. Its newest version is the primary version."""
 
     def __init__(self, name: str, algorithm: str) -> None:
         self.name, self.algorithm = name, algorithm
         self.versions = [Version(algorithm)]
         self.bindings: list[dict[str, Any]] = []
-        """Of its policy: who may do what with it."""
+        """The bindings of its IAM policy."""
 
     @property
     def version(self) -> str:
-        """The name of the primary version."""
+        """Return the name of the primary version."""
         return self.name_of(self.versions[-1])
 
     def name_of(self, version: Version) -> str:
@@ -57,7 +57,7 @@ class CryptoKey:
         self.versions.append(Version(self.algorithm))
 
     def set_state(self, state: str) -> None:
-        """ENABLED, DISABLED, DESTROY_SCHEDULED or DESTROYED, of every version."""
+        """Set the state of every version: ENABLED, DISABLED, DESTROY_SCHEDULED or DESTROYED."""
         for version in self.versions:
             version.state = state
 
@@ -83,10 +83,10 @@ class CloudKms:
     def key(
         self, name: str, algorithm: str = "GOOGLE_SYMMETRIC_ENCRYPTION", location: str = "europe-west3"
     ) -> CryptoKey:
-        """A new key."""
+        """Create a key."""
         name = f"projects/tests/locations/{location}/keyRings/ring/cryptoKeys/{name}"
-        made = self.keys[name] = CryptoKey(name, algorithm)
-        return made
+        key = self.keys[name] = CryptoKey(name, algorithm)
+        return key
 
     def answer(self, request: Request) -> Reply:
         email = self._accounts.who(request, "cloudkms")
@@ -95,18 +95,18 @@ class CloudKms:
         path, _, verb = request.path.removeprefix("/v1/").partition(":")
         if path.endswith("/publicKey"):
             path, verb = path.removesuffix("/publicKey"), "publicKey"
-        found = re.fullmatch(r"(.*/cryptoKeys/[^/]+)(?:/cryptoKeyVersions/(\d+))?", path)
-        key = self.keys.get(found[1]) if found else None
+        match = re.fullmatch(r"(.*/cryptoKeys/[^/]+)(?:/cryptoKeyVersions/(\d+))?", path)
+        key = self.keys.get(match[1]) if match else None
         if verb == "testIamPermissions":
             asked = json.loads(request.body)["permissions"]
-            return json_reply({"permissions": [each for each in asked if key and self._accounts.may(email, each)]})
-        number = int(found[2] or 0) if found else 0
+            return json_reply({"permissions": [name for name in asked if key and self._accounts.may(email, name)]})
+        number = int(match[2] or 0) if match else 0
         needed = _NEEDED.get(verb) or f"cloudkms.cryptoKey{'Version' if number else ''}s.get"
         if not self._accounts.may(email, needed):
             return error(403, f"Permission '{needed}' denied on resource (or it may not exist).", "PERMISSION_DENIED")
         if key is None or number > len(key.versions):
-            return error(404, f"{path} not found.", "NOT_FOUND")
-        version = key.versions[number - 1]  # 0: the primary one, which is the last
+            return error(404, f"{path} not match.", "NOT_FOUND")
+        version = key.versions[number - 1]  # 0 means the primary version, which is the last
         return _done(key, version, verb, json.loads(request.body or b"{}"), is_version=bool(number))
 
 

@@ -41,7 +41,7 @@ def tls_database(authority: Authority, *names: str) -> Iterator[Database]:
     with tempfile.TemporaryDirectory(prefix="drs-tls-") as directory:
         os.chmod(directory, 0o755)
         certificate, key = (shutil.copy(file, directory) for file in authority.issue(*names))
-        if os.geteuid() == 0:  # PostgreSQL then runs as the user that its package made
+        if os.geteuid() == 0:  # as root, PostgreSQL runs as the user of its package
             shutil.chown(key, "postgres")
             shutil.chown(certificate, "postgres")
         settings = {**FAST, "ssl": "on", "ssl_cert_file": str(certificate), "ssl_key_file": str(key)}

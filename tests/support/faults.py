@@ -1,4 +1,4 @@
-"""What goes wrong with requests to a server of the tests, before or after they take effect."""
+"""Faults of requests to a test server, before or after the requests take effect."""
 
 import socket
 import struct
@@ -7,29 +7,29 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 Kind = Literal["timeout", "reset"] | int
-"""Silence until the client hangs up, a connection that breaks off, or an answer with this status alone."""
+"""Silence until the client hangs up, a broken connection, or an empty answer with this status."""
 
 
 class Fault(NamedTuple):
     kind: Kind
     is_after: bool
-    """Whether the request takes effect all the same, and only its answer is lost."""
+    """Whether the request takes effect, and only its answer is lost."""
     hits: Callable[[Any], bool]
 
 
 class Faults:
-    """The faults to come. Each request takes the first that is meant for it."""
+    """Coming faults. Each request takes the first fault that matches it."""
 
     def __init__(self) -> None:
         self.coming: list[Fault] = []
         self._lock = threading.Lock()
 
     def add(self, kind: Kind, *, method: str = "", path: str = "", after: bool = False, times: int = 1) -> None:
-        """Have the next requests fail.
+        """Let the next matching requests fail.
 
         Args:
-            path: what their path and query contain.
-            times: how many of them.
+            path: a text in their path and query.
+            times: the number of requests.
         """
 
         def hits(request: Any) -> bool:
@@ -40,10 +40,10 @@ class Faults:
 
     def take(self, request: Any) -> Fault | None:
         with self._lock:
-            found = next((fault for fault in self.coming if fault.hits(request)), None)
-            if found:
-                self.coming.remove(found)
-        return found
+            fault = next((fault for fault in self.coming if fault.hits(request)), None)
+            if fault:
+                self.coming.remove(fault)
+        return fault
 
     def clear(self) -> None:
         with self._lock:
@@ -51,6 +51,6 @@ class Faults:
 
 
 def reset(connection: socket.socket) -> None:
-    """Break off, as a host that crashes would."""
+    """Break a connection, as a crashed host does."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()

@@ -1,7 +1,7 @@
-"""Processes of the service, as forks of one that has imported it: that takes longer than most of what the processes
-then do. The settings are read anew for each service.
+"""Processes of the service, forked from a process that has imported it: the import takes longer than most tests. Each
+service reads its own settings.
 
-They are started as production starts them in tests/system/test_make_run.py and test_container.py.
+tests/system/test_make_run.py and test_container.py start processes as production does.
 """
 
 import multiprocessing
@@ -30,13 +30,13 @@ _context.set_forkserver_preload(["tests.support.imported"])
 
 
 class Service:
-    """A process of the service with an environment, which is all that it knows; its forks run programs.
+    """A process of the service with its own environment, whose forks run programs.
 
-    It ends, with all of them, when it is told to or nobody has it any more.
+    The process and its forks end with `end()`, or when this object is garbage-collected.
 
     Args:
-        imported: the module that all of its forks have imported with this environment.
-        log: the file to whose end it writes what goes wrong.
+        imported: the module that all forks have imported with this environment.
+        log: the file to which errors are appended.
     """
 
     def __init__(self, imported: str, environment: Mapping[str, str], log: Path) -> None:
@@ -45,7 +45,7 @@ class Service:
         self._process = _context.Process(target=_serve, args=(answers, imported, dict(environment), str(log)))
         self._process.start()
         answers.close()
-        Finalize(self, self._asks.close, exitpriority=0)  # or a program that forgot to end it waits for it at its exit
+        Finalize(self, self._asks.close, exitpriority=0)  # else a program that does not call `end` hangs at its exit
 
     def fork(
         self,
@@ -55,11 +55,11 @@ class Service:
         errors: Path | None = None,
         input: Path | None = None,
     ) -> "Fork":
-        """Python that runs with `arguments` in `sys.argv`.
+        """Run a Python program with `arguments` in `sys.argv`.
 
         Args:
-            output, errors: the files to whose end it writes; errors go to the same one unless another is given.
-            input: the file that it reads; else nothing.
+            output, errors: the files to which the program appends; by default errors go to `output`.
+            input: the file that the program reads; by default it reads nothing.
         """
         files = (str(input or os.devnull), str(output), str(errors or output))
         return Fork(self, self.ask(program, list(arguments), *files))
@@ -78,20 +78,20 @@ class Service:
 
 
 class Fork:
-    """A running process that leads a group, as `subprocess.Popen` has it."""
+    """A running process that leads a group, with the methods of `subprocess.Popen`."""
 
     def __init__(self, service: Service, pid: int) -> None:
         self._service, self.pid = service, pid
         self._code: int | None = None
 
     def poll(self) -> int | None:
-        """Its exit code, once it has ended."""
+        """Return the exit code, or None while the process runs."""
         if self._code is None:
             self._code = self._service.ask(self.pid)
         return self._code
 
     def wait(self, seconds: float = float("inf")) -> int:
-        """Raises subprocess.TimeoutExpired."""
+        """Wait for the end, and return the exit code. Raises subprocess.TimeoutExpired."""
         deadline = time.monotonic() + seconds
         while (code := self.poll()) is None:
             if time.monotonic() > deadline:
@@ -104,14 +104,14 @@ class Fork:
             os.kill(self.pid, signal.SIGTERM)
 
     def kill(self) -> None:
-        """End its whole group at once, as a power cut would."""
-        with suppress(ProcessLookupError):  # it had ended by itself
+        """End the whole group at once, as a power cut does."""
+        with suppress(ProcessLookupError):  # the process has ended
             os.killpg(self.pid, signal.SIGKILL)
         self.wait()
 
 
 def run(program: str, environment: Mapping[str, str], *arguments: str) -> CompletedProcess[str]:
-    """A program that ends by itself, in a service of its own."""
+    """Run a program to its end in a new service."""
     with tempfile.TemporaryDirectory(prefix="drs-run-") as directory:
         printed, errors = Path(directory) / "printed", Path(directory) / "errors"
         service = Service("django", environment, errors)
@@ -123,12 +123,12 @@ def run(program: str, environment: Mapping[str, str], *arguments: str) -> Comple
 
 
 def _serve(asked: Connection, imported: str, environment: dict[str, str], log: str) -> None:
-    """Fork for each program, and tell of each process that is asked for whether it has ended."""
-    multiprocessing.set_start_method("fork", force=True)  # as it is in a process that was not forked this way
+    """Fork for each program, and answer for each process whether it has ended."""
+    multiprocessing.set_start_method("fork", force=True)  # the default in a process that the fork server did not start
     os.setsid()
     os.chdir(CHECKOUT)
     _use(os.devnull, log, log)
-    from tests.support.imported import with_settings  # imports the service, which whoever starts us need not
+    from tests.support.imported import with_settings  # imports the service, which the parent need not
 
     with_settings(environment)
     import_module(imported)
@@ -153,7 +153,7 @@ def _serve(asked: Connection, imported: str, environment: dict[str, str], log: s
 
 def _use(input: str, *outputs: str) -> None:
     os.dup2(os.open(input, os.O_RDONLY), 0)
-    sys.stdin = os.fdopen(0, closefd=False)  # which a process that was forked this way begins without
+    sys.stdin = os.fdopen(0, closefd=False)  # a process of the fork server starts without it
     for descriptor, path in enumerate(outputs, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), descriptor)
 

@@ -1,4 +1,4 @@
-"""Standing before another server of this machine, so that what passes can be changed or fail."""
+"""Forwarding to another server of this machine, for proxies that change requests or let them fail."""
 
 import http.client
 import ssl
@@ -15,15 +15,15 @@ from tests.threads import HANGS_SECONDS
 _OF_THE_CONNECTION = {"connection", "keep-alive", "transfer-encoding", "content-length"}
 _UNVERIFIED = ssl._create_unverified_context()
 _IDLE_SECONDS = 1.0
-"""For so long a connection is used again: servers end those that are idle for several times as long."""
+"""Idle time after which a connection is not used again. Servers close idle connections much later."""
 
 _idle: dict[int, list[tuple[http.client.HTTPConnection, float]]] = defaultdict(list)
-"""By port, the one that was used last at the end."""
+"""Idle connections by port, in the order of their last use."""
 _lock = Lock()
 
 
 def forward(request: Request, port: int, *, encrypted: bool = False) -> Reply:
-    """The other server's answer to a request, which arrives there as it came: signatures over it hold."""
+    """Forward a request unchanged, so that its signatures stay valid, and return the answer."""
     connection = _used_before(port) or _new(port, encrypted=encrypted)
     try:
         connection.putrequest(request.method, request.target, skip_host=True, skip_accept_encoding=True)
@@ -37,14 +37,14 @@ def forward(request: Request, port: int, *, encrypted: bool = False) -> Reply:
     except BaseException:
         connection.close()
         raise
-    if connection.sock:  # the server has not said that it ends
+    if connection.sock:  # the server keeps the connection open
         with _lock:
             _idle[port].append((connection, time.monotonic()))
     return reply
 
 
 def hang_up(port: int) -> None:
-    """Close what is open to a server, which is about to end."""
+    """Close all connections to a server that is about to end."""
     with _lock:
         for connection, _ in _idle.pop(port, ()):
             connection.close()
@@ -61,7 +61,7 @@ def _used_before(port: int) -> http.client.HTTPConnection | None:
         while _idle[port]:
             connection, used_at = _idle[port].pop()
             is_young = time.monotonic() - used_at < _IDLE_SECONDS
-            if is_young and not wait_for_read(connection.sock, timeout=0):  # its end is all that can come
+            if is_young and not wait_for_read(connection.sock, timeout=0):  # readable only if closed
                 return connection
             connection.close()
     return None

@@ -1,4 +1,4 @@
-"""The service with an additional path, `/freeze`, that holds the GIL for good."""
+"""The service with an additional path, `/freeze`, that holds the GIL for ever."""
 
 import re
 

@@ -1,6 +1,6 @@
-"""A Google Cloud Storage that keeps to generations, preconditions, checksums, versions, retention and soft delete.
+"""A Google Cloud Storage emulator with generations, preconditions, checksums, versions, retention and soft delete.
 
-It also speaks Cloud KMS (`tests.support.cloud_kms`), at the same address.
+It also serves Cloud KMS (`tests.support.cloud_kms`) at the same address.
 """
 
 import base64
@@ -29,17 +29,17 @@ _UNMET = "At least one of the pre-conditions you specified did not hold."
 
 
 class Object:
-    """One generation of an object."""
+    """A generation of an object."""
 
     def __init__(self, name: str, body: bytes, generation: int) -> None:
         self.name, self.body, self.generation = name, body, generation
         self.updated = datetime.now(UTC)
         self.deleted_at: datetime | None = None
-        """Since when it is no longer the live one."""
+        """The time from which it is no longer the live generation."""
         self.retention: dict[str, str] | None = None
         self.is_held = False
         self.gone_at: datetime | None = None
-        """If it was soft-deleted: until then it can be restored."""
+        """The time until which it can be restored, if it was soft-deleted."""
 
     def as_json(self) -> dict[str, Any]:
         deleted = {"timeDeleted": _time(self.deleted_at)} if self.deleted_at else {}
@@ -62,7 +62,7 @@ class Object:
 
 
 class Bucket(dict[str, Object]):
-    """The live objects by name, the others beside them, and the bucket's settings as Google's JSON has them."""
+    """A bucket: the live objects by name, former and soft-deleted objects, and the settings in Google's JSON."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__()
@@ -77,40 +77,40 @@ class Bucket(dict[str, Object]):
             **settings,
         }
 
-    def kept_until(self, found: Object) -> datetime | None:
-        """By the bucket's policy or the object's own retention, whichever is longer."""
-        policy, until = self.settings.get("retentionPolicy"), (found.retention or {}).get("retainUntilTime")
-        ends = [found.updated + timedelta(seconds=int(policy["retentionPeriod"]))] if policy else []
+    def retained_until(self, blob: Object) -> datetime | None:
+        """Return the end of retention, by the bucket's policy or the object, whichever is later."""
+        policy, until = self.settings.get("retentionPolicy"), (blob.retention or {}).get("retainUntilTime")
+        ends = [blob.updated + timedelta(seconds=int(policy["retentionPeriod"]))] if policy else []
         ends += [datetime.fromisoformat(until)] if until else []
         return max(ends, default=None)
 
-    def is_locked(self, found: Object) -> bool:
-        until = self.kept_until(found)
-        return found.is_held or (until is not None and datetime.now(UTC) < until)
+    def is_locked(self, blob: Object) -> bool:
+        until = self.retained_until(blob)
+        return blob.is_held or (until is not None and datetime.now(UTC) < until)
 
-    def described(self, found: Object) -> dict[str, Any]:
-        until = self.kept_until(found)
-        return {**found.as_json(), **({"retentionExpirationTime": _time(until)} if until else {})}
+    def described(self, blob: Object) -> dict[str, Any]:
+        until = self.retained_until(blob)
+        return {**blob.as_json(), **({"retentionExpirationTime": _time(until)} if until else {})}
 
     def retire(self, name: str) -> None:
-        """The live object becomes a former one where there are versions; else it is gone."""
-        found = self.pop(name)
+        """Make the live object a former one. Without versioning, delete it."""
+        blob = self.pop(name)
         if self.settings.get("versioning", {}).get("enabled"):
-            found.deleted_at = datetime.now(UTC)
-            self.former.append(found)
+            blob.deleted_at = datetime.now(UTC)
+            self.former.append(blob)
         else:
-            self.drop(found)
+            self.drop(blob)
 
-    def drop(self, found: Object) -> None:
-        """It is gone, or soft-deleted: then it can be listed, and neither read nor removed."""
+    def drop(self, blob: Object) -> None:
+        """Delete an object. A soft-deleted object can be listed, but not read or removed."""
         seconds = int(self.settings.get("softDeletePolicy", {}).get("retentionDurationSeconds", 0))
         if seconds:
-            found.gone_at = datetime.now(UTC) + timedelta(seconds=seconds)
-            self.soft_deleted.append(found)
+            blob.gone_at = datetime.now(UTC) + timedelta(seconds=seconds)
+            self.soft_deleted.append(blob)
 
 
 class GcsServer(Accounts):
-    """Buckets and keys, and who may use them."""
+    """The emulator: buckets, keys, and accounts with their permissions."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -125,13 +125,13 @@ class GcsServer(Accounts):
         return self.front.faults
 
     def reset(self) -> None:
-        """No buckets, no keys, and nothing fails."""
+        """Remove all buckets, keys and faults."""
         self.buckets.clear()
         self.kms.keys.clear()
         self.front.forget()
 
     def reader(self, name: str) -> dict[str, Any]:
-        """The key of a service account that may read every bucket."""
+        """Return the key of a service account that may read every bucket."""
         return self.service_account(name, *_READER)
 
     def put(self, bucket: str, name: str, body: bytes) -> Object:
@@ -139,8 +139,8 @@ class GcsServer(Accounts):
             self._generation += 1
             if name in self.buckets[bucket]:
                 self.buckets[bucket].retire(name)
-            made = self.buckets[bucket][name] = Object(name, body, self._generation)
-            return made
+            blob = self.buckets[bucket][name] = Object(name, body, self._generation)
+            return blob
 
     def answer(self, request: Request) -> Reply:
         if request.path == "/token":
@@ -150,22 +150,22 @@ class GcsServer(Accounts):
         email = self.who(request, "devstorage")
         if email is None:
             return error(401, "Invalid Credentials")
-        kind, _, rest = request.path.partition("/storage/v1/b/")
-        name, _, rest = rest.partition("/")
+        kind, _, path = request.path.partition("/storage/v1/b/")
+        name, _, path = path.partition("/")
         with self._lock:
             if name not in self.buckets:
                 return error(404, "The specified bucket does not exist.", reason="notFound")
-            return self._of_bucket(request, email, name, unquote(rest.removeprefix("o").removeprefix("/")), kind, rest)
+            return self._of_bucket(request, email, name, unquote(path.removeprefix("o").removeprefix("/")), kind, path)
 
-    def _of_bucket(self, request: Request, email: str, name: str, key: str, kind: str, rest: str) -> Reply:
+    def _of_bucket(self, request: Request, email: str, name: str, key: str, kind: str, path: str) -> Reply:
         bucket = self.buckets[name]
-        if rest == "iam/testPermissions":
+        if path == "iam/testPermissions":
             asked = [value for named, value in request.pairs if named == "permissions"]
-            return json_reply({"permissions": [each for each in asked if self.may(email, each)]})
-        needed = _needed(request.method, key, rest)
+            return json_reply({"permissions": [permission for permission in asked if self.may(email, permission)]})
+        needed = _needed(request.method, key, path)
         if not self.may(email, needed):
             return error(403, f"{email} does not have {needed} access", reason="forbidden")
-        if not rest:
+        if not path:
             return json_reply({"kind": "storage#bucket", "name": name, **bucket.settings})
         if kind == "/upload":
             return self._insert(request, name)
@@ -188,24 +188,24 @@ class GcsServer(Accounts):
             return error(400, "Provided CRC32C does not match calculated CRC32C.", reason="invalid")
         if live and bucket.is_locked(live):
             return _retained()
-        made = self.put(name, key, body)
-        made.retention = described.get("retention")
-        return json_reply(made.as_json())
+        blob = self.put(name, key, body)
+        blob.retention = described.get("retention")
+        return json_reply(blob.as_json())
 
     def _patch(self, bucket: Bucket, key: str, request: Request) -> Reply:
-        found, changes = _find(bucket, key, request), json.loads(request.body)
-        if found is None:
+        blob, changes = _find(bucket, key, request), json.loads(request.body)
+        if blob is None:
             return error(404, "No such object.", reason="notFound")
-        if "retention" in changes and bucket.is_locked(found) and (found.retention or {}).get("mode") == "Locked":
+        if "retention" in changes and bucket.is_locked(blob) and (blob.retention or {}).get("mode") == "Locked":
             until = (changes["retention"] or {}).get("retainUntilTime", "")
-            if until < found.retention["retainUntilTime"]:  # type: ignore[index]
+            if until < blob.retention["retainUntilTime"]:  # type: ignore[index]
                 return _retained()
-        found.retention = changes.get("retention", found.retention)
-        return json_reply(found.as_json())
+        blob.retention = changes.get("retention", blob.retention)
+        return json_reply(blob.as_json())
 
 
-def _needed(method: str, key: str, rest: str) -> str:
-    if not rest:
+def _needed(method: str, key: str, path: str) -> str:
+    if not path:
         return "storage.buckets.get"
     if method == "GET":
         return "storage.objects.get" if key else "storage.objects.list"
@@ -213,13 +213,13 @@ def _needed(method: str, key: str, rest: str) -> str:
 
 
 def _uploaded(request: Request) -> tuple[dict[str, Any], bytes]:
-    """What is said of an upload, and its body."""
+    """Return the metadata and the body of an upload."""
     if request.query.get("uploadType") == "media":
         return {"name": request.query["name"]}, request.body
     head = f"Content-Type: {request.headers['Content-Type']}\r\n\r\n".encode()
     parts = BytesParser().parsebytes(head + request.body).get_payload()
     boundary = request.headers["Content-Type"].partition("boundary=")[2].strip("\"'").encode()
-    last = request.body.split(b"\r\n--" + boundary)[-2]  # as it came: a parser of mail may change line ends
+    last = request.body.split(b"\r\n--" + boundary)[-2]  # not the parsed part: a mail parser may change line ends
     return json.loads(parts[0].get_payload()), last.partition(b"\r\n\r\n")[2]  # type: ignore[union-attr]
 
 
@@ -233,23 +233,23 @@ def _find(bucket: Bucket, key: str, request: Request) -> Object | None:
     if wanted is None:
         return bucket.get(key)
     known = [*bucket.former, *bucket.values()]
-    return next((found for found in known if found.name == key and found.generation == int(wanted)), None)
+    return next((blob for blob in known if blob.name == key and blob.generation == int(wanted)), None)
 
 
 def _delete(bucket: Bucket, key: str, request: Request) -> Reply:
-    found = _find(bucket, key, request)
-    if found is None:
+    blob = _find(bucket, key, request)
+    if blob is None:
         return error(404, "No such object.", reason="notFound")
-    if _is_unmet(found, request):
+    if _is_unmet(blob, request):
         return error(412, _UNMET, reason="conditionNotMet")
-    names_one = "generation" in request.query
-    is_kept = bucket.settings.get("versioning", {}).get("enabled") and not names_one
-    if bucket.is_locked(found) and not is_kept:
+    has_generation = "generation" in request.query
+    becomes_former = bucket.settings.get("versioning", {}).get("enabled") and not has_generation
+    if bucket.is_locked(blob) and not becomes_former:
         return _retained()
-    if found in bucket.former:
-        bucket.former.remove(found)
-        bucket.drop(found)
-    elif names_one:
+    if blob in bucket.former:
+        bucket.former.remove(blob)
+        bucket.drop(blob)
+    elif has_generation:
         bucket.drop(bucket.pop(key))
     else:
         bucket.retire(key)
@@ -269,30 +269,30 @@ def _listing(bucket: Bucket, query: dict[str, str]) -> Reply:
         known += bucket.former
     if query.get("softDeleted", "").lower() == "true":
         known = bucket.soft_deleted
-    matching = [found for found in known if found.name.startswith(query.get("prefix", "")) and found.name >= start]
-    found = sorted(matching, key=lambda each: (each.name, each.generation))
+    matching = [blob for blob in known if blob.name.startswith(query.get("prefix", "")) and blob.name >= start]
+    blobs = sorted(matching, key=lambda blob: (blob.name, blob.generation))
     size = min(int(query.get("maxResults", _PAGE)), _PAGE)
-    more = {"nextPageToken": found[size].name} if len(found) > size else {}
-    return json_reply({"kind": "storage#objects", "items": [bucket.described(each) for each in found[:size]], **more})
+    more = {"nextPageToken": blobs[size].name} if len(blobs) > size else {}
+    return json_reply({"kind": "storage#objects", "items": [bucket.described(blob) for blob in blobs[:size]], **more})
 
 
-def _reading(found: Object | None, request: Request, *, is_download: bool) -> Reply:
-    if found is None:
+def _reading(blob: Object | None, request: Request, *, is_download: bool) -> Reply:
+    if blob is None:
         return error(404, "No such object.", reason="notFound")
-    if _is_unmet(found, request):
+    if _is_unmet(blob, request):
         return error(412, _UNMET, reason="conditionNotMet")
     if not is_download and request.query.get("alt") != "media":
-        return json_reply(found.as_json())
+        return json_reply(blob.as_json())
     begin, _, end = (request.headers.get("Range") or "bytes=0-").removeprefix("bytes=").partition("-")
-    if found.body and int(begin) >= len(found.body):
+    if blob.body and int(begin) >= len(blob.body):
         return error(416, "The requested range cannot be satisfied.")
-    part = found.body[int(begin) : int(end or len(found.body)) + 1]
-    headers = {"X-Goog-Generation": str(found.generation), "X-Goog-Hash": f"crc32c={crc32c(found.body)}"}
-    if found.body.startswith(b"\x1f\x8b"):
+    part = blob.body[int(begin) : int(end or len(blob.body)) + 1]
+    headers = {"X-Goog-Generation": str(blob.generation), "X-Goog-Hash": f"crc32c={crc32c(blob.body)}"}
+    if blob.body.startswith(b"\x1f\x8b"):
         headers["Content-Encoding"] = "gzip"
     if "Range" not in request.headers:
         return Reply(part, 200, headers)
-    span = f"bytes {begin}-{int(begin) + len(part) - 1}/{len(found.body)}"
+    span = f"bytes {begin}-{int(begin) + len(part) - 1}/{len(blob.body)}"
     return Reply(part, 206, {"Content-Range": span, **headers})
 
 

@@ -1,4 +1,4 @@
-"""Who is who at the tests' Google: service accounts sign in by their keys, and may do what they were granted."""
+"""Service accounts of the Google emulators: they sign in with their keys and have the permissions granted to them."""
 
 import base64
 import json
@@ -19,12 +19,12 @@ class Accounts:
     def __init__(self) -> None:
         self.url = ""
         self.granted: dict[str, set[str]] = {}
-        """What each account may do, by its address."""
+        """The permissions of each account, by its address."""
         self._keys: dict[str, rsa.RSAPublicKey] = {}
         self._tokens: dict[str, tuple[str, str]] = {}
 
     def service_account(self, name: str, *permissions: str) -> dict[str, Any]:
-        """A key as Google hands it out, of an account that has these permissions on everything."""
+        """Create a service account with these permissions on all resources. Return its key in Google's format."""
         key = _rsa_key(name)
         email = f"{name}@tests.iam.gserviceaccount.com"
         self._keys[email] = key.public_key()
@@ -42,25 +42,25 @@ class Accounts:
         }
 
     def sign_in(self, request: Request) -> Reply:
-        """RFC 7523: a grant for a signed assertion."""
+        """Exchange a signed assertion for a token (RFC 7523)."""
         form = parse_qs(request.body.decode())
         head, claims, signature = form["assertion"][0].split(".")
-        said = json.loads(_decoded(claims))
+        claim_set = json.loads(_decoded(claims))
         try:
-            self._keys[said["iss"]].verify(
+            self._keys[claim_set["iss"]].verify(
                 _decoded(signature), f"{head}.{claims}".encode(), padding.PKCS1v15(), hashes.SHA256()
             )
         except (KeyError, InvalidSignature):
             return json_reply({"error": "invalid_grant", "error_description": "Invalid JWT Signature."}, 400)
-        is_meant = said["aud"].endswith("/token") and said["iat"] - 60 <= time.time() <= said["exp"]
-        if not is_meant or not said.get("scope"):
+        is_meant = claim_set["aud"].endswith("/token") and claim_set["iat"] - 60 <= time.time() <= claim_set["exp"]
+        if not is_meant or not claim_set.get("scope"):
             return json_reply({"error": "invalid_scope"}, 400)
         token = secrets.token_urlsafe()
-        self._tokens[token] = said["iss"], said["scope"]
+        self._tokens[token] = claim_set["iss"], claim_set["scope"]
         return json_reply({"access_token": token, "expires_in": 3600, "token_type": "Bearer"})
 
     def who(self, request: Request, scope: str) -> str | None:
-        """The account that sends a request with a token good for this; None if it has none."""
+        """Return the account of a request's token, or None if the token does not have this scope."""
         token = (request.headers.get("Authorization") or "").removeprefix("Bearer ")
         email, scopes = self._tokens.get(token, ("", ""))
         return email if scope in scopes else None
@@ -71,7 +71,7 @@ class Accounts:
 
 @cache
 def _rsa_key(name: str) -> rsa.RSAPrivateKey:
-    """Each name has one in a process, and a short one: making it takes a while, and so does each reading."""
+    """Return a name's key, cached for the process. Short keys are faster to generate and to parse."""
     return rsa.generate_private_key(65537, 1024)
 
 

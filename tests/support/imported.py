@@ -1,6 +1,6 @@
-"""Imports the service, and what its processes use besides: whatever the settings say, this is the same.
+"""Imports of the service and its libraries, which do not depend on the settings.
 
-None of it may have looked at a setting that an administrator can change, for each service has its own: `with_settings`.
+None of these modules may read a setting at import: each service has its own settings, see `with_settings`.
 """
 
 import os
@@ -33,7 +33,7 @@ with (
 
 
 def with_settings(environment: Mapping[str, str]) -> None:
-    """From here on this process has nothing but this environment, and reads the settings anew when it needs them."""
+    """Replace the environment of this process, and have it read the settings again at their next use."""
     os.environ.clear()
     os.environ.update({"DJANGO_SETTINGS_MODULE": _SETTINGS, **environment})
     del sys.modules[_SETTINGS]

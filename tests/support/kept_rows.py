@@ -1,4 +1,4 @@
-"""Rows that many tests begin with: the first test of a process makes them as people do, the others get copies."""
+"""Rows that many tests share: the first test of a process creates them through the service, the others copy them."""
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -10,37 +10,37 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import Model
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 _Rows = dict[type[Model], dict[Any, tuple[Any, ...]]]
 
-_kept: dict[str, tuple[Any, str]] = {}
+_remembered: dict[str, tuple[Any, str]] = {}
 
 
-def kept(name: str, make: Callable[[], Made]) -> Made:
-    """What `make` answers, in a database that holds the rows which it adds and changes.
+def make_once(name: str, make: Callable[[], Result]) -> Result:
+    """Return the result of `make`. After the first call of a process, copy the rows that it added or changed.
 
     Args:
-        name: of these rows. Whoever asks for it begins with the same rows before them.
+        name: names these rows. Every call with this name must start with the same rows.
 
-    SQLite numbers the copied rows as it would number another test's own, so that there they are made each time.
+    SQLite would give another row of the test the id of a copied row, so there `make` runs each time.
     """
     usual = settings.CUSTODY_VAULT == "database" and not time_machine.escape_hatch.is_travelling()
     if connection.vendor != "postgresql" or not usual:
         return make()
-    if name in _kept:
-        made, statements = _kept[name]
+    if name in _remembered:
+        result, statements = _remembered[name]
         with connection.cursor() as cursor:
             cursor.execute(statements)
-        return deepcopy(made)
+        return deepcopy(result)
     before = _rows()
-    made = make()
-    _kept[name] = deepcopy(made), ";".join(_statements(before, _rows()))
-    return made
+    result = make()
+    _remembered[name] = deepcopy(result), ";".join(_statements(before, _rows()))
+    return result
 
 
 def _rows() -> _Rows:
-    """Every row, by its primary key."""
-    found: _Rows = {}
+    """Return every row, by its primary key."""
+    rows: _Rows = {}
     with connection.cursor() as cursor:
         for model in apps.get_models(include_auto_created=True):
             if model._meta.proxy:
@@ -48,8 +48,8 @@ def _rows() -> _Rows:
             columns, keys = _columns(model)
             cursor.execute(f"SELECT {_listed(columns)} FROM {_listed([model._meta.db_table])}")
             at = [columns.index(key) for key in keys]
-            found[model] = {tuple(row[place] for place in at): row for row in cursor.fetchall()}
-    return found
+            rows[model] = {tuple(row[place] for place in at): row for row in cursor.fetchall()}
+    return rows
 
 
 def _statements(before: _Rows, after: _Rows) -> Iterator[str]:
@@ -66,7 +66,7 @@ def _statements(before: _Rows, after: _Rows) -> Iterator[str]:
 
 
 def _columns(model: type[Model]) -> tuple[list[str], list[str]]:
-    """All of a table's, and those of its primary key."""
+    """Return a table's columns, and the columns of its primary key."""
     own = [field.column for field in model._meta.local_concrete_fields]
     return own, [field.column for field in model._meta.pk_fields]
 

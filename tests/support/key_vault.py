@@ -1,4 +1,4 @@
-"""An Azure Key Vault with real keys: RSA to wrap, EC P-256 to sign, with raw r‖s as Azure has it."""
+"""An Azure Key Vault emulator with real keys: RSA to wrap, EC P-256 to sign, with raw r‖s signatures like Azure."""
 
 import base64
 import json
@@ -20,7 +20,7 @@ _PERMISSIONS = {"wrapkey": "wrapKey", "unwrapkey": "unwrapKey"}
 
 @cache
 def _rsa_key(vault: str, number: int) -> rsa.RSAPrivateKey:
-    """The first key of a vault is the same in each test, and so on: making one takes a while."""
+    """Return the nth key of a vault, cached for the process, because generating a key is slow."""
     return rsa.generate_private_key(65537, 2048)
 
 
@@ -45,7 +45,7 @@ class VaultKey:
 
     @property
     def refusal(self) -> str:
-        """Why it cannot be used now, in Azure's word."""
+        """Return Azure's code for why the key cannot be used now, or an empty text."""
         now = time.time()
         if not self.attributes["enabled"]:
             return "KeyDisabled"
@@ -55,16 +55,16 @@ class VaultKey:
 
 
 class KeyVault:
-    """Keys by name, each with one version after another."""
+    """A vault: keys by name, each with its versions in order."""
 
     def __init__(self) -> None:
         self.url = ""
         self.keys: dict[str, list[VaultKey]] = {}
         self.deleted: dict[str, list[VaultKey]] = {}
-        """Which can still be recovered."""
+        """Deleted keys that can still be recovered."""
 
     def key(self, name: str, kind: str = "RSA") -> str:
-        """Makes a key, or its next version. Returns its address, without the version."""
+        """Create a key, or its next version. Return its address, without the version."""
         url = f"{self.url}/keys/{name}"
         number = sum(map(len, (*self.keys.values(), *self.deleted.values())))
         material = _rsa_key(self.url, number) if kind == "RSA" else ec.generate_private_key(ec.SECP256R1())
@@ -72,33 +72,33 @@ class KeyVault:
         return url
 
     def delete(self, name: str) -> None:
-        """Softly, as Azure does."""
+        """Soft-delete a key."""
         self.deleted[name] = self.keys.pop(name)
 
     def answer(self, request: Request, permissions: set[str]) -> Reply:
-        """What somebody with these permissions is told; they are those of an access policy: get, sign, wrapKey …"""
-        _, name, *rest = request.path.strip("/").split("/")
-        version = rest[0] if len(rest) > (request.method == "POST") else ""
-        verb = rest[-1] if request.method == "POST" else ""
+        """Answer a caller with these permissions of an access policy: get, sign, wrapKey …"""
+        _, name, *parts = request.path.strip("/").split("/")
+        version = parts[0] if len(parts) > (request.method == "POST") else ""
+        verb = parts[-1] if request.method == "POST" else ""
         needed = _PERMISSIONS.get(verb, verb) or "get"
         if needed not in permissions:
             return _error(
                 403, "Forbidden", "The user, group or application does not have permission.", "ForbiddenByRbac"
             )
-        found = next((key for key in reversed(self.keys.get(name, ())) if key.kid.endswith(version)), None)
-        if found is None:
-            return _error(404, "KeyNotFound", f"A key with (name/id) {name} was not found in this key vault.")
+        key = next((key for key in reversed(self.keys.get(name, ())) if key.kid.endswith(version)), None)
+        if key is None:
+            return _error(404, "KeyNotFound", f"A key with (name/id) {name} was not key in this key vault.")
         if not verb:
-            return json_reply(found.as_json())
-        if found.refusal:
-            return _error(403, "Forbidden", "Operation is not allowed on this key.", found.refusal)
-        if needed not in found.operations:
+            return json_reply(key.as_json())
+        if key.refusal:
+            return _error(403, "Forbidden", "Operation is not allowed on this key.", key.refusal)
+        if needed not in key.operations:
             return _error(403, "Forbidden", f"Operation {verb} is not permitted on this key.", "KeyOperationForbidden")
         try:
-            value = _done(found, verb, json.loads(request.body))
-        except ValueError:  # not wrapped by this key
+            value = _done(key, verb, json.loads(request.body))
+        except ValueError:  # another key wrapped the value
             return _error(400, "BadParameter", "The parameter is incorrect.")
-        return json_reply({"kid": found.kid, "value": _encoded(value)})
+        return json_reply({"kid": key.kid, "value": _encoded(value)})
 
 
 def _done(key: VaultKey, verb: str, body: dict[str, str]) -> bytes:
@@ -115,7 +115,7 @@ def _done(key: VaultKey, verb: str, body: dict[str, str]) -> bytes:
 
 
 def as_der(signature: bytes) -> bytes:
-    """A signature of Key Vault as others write it."""
+    """Convert a signature of Key Vault to DER."""
     return encode_dss_signature(int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:], "big"))
 
 

@@ -1,4 +1,4 @@
-"""Event loops for tests: in a thread, for the main one may still have that of a browser."""
+"""An event loop for tests, in a thread: the main thread may already run the loop of a browser."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -7,6 +7,6 @@ from typing import Any
 
 
 def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """What a coroutine returns, or raises."""
+    """Run a coroutine, and return its result or raise its exception."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()

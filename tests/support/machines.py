@@ -1,11 +1,11 @@
-"""A whole machine of the service, web server, worker and clock, that can be switched off as one."""
+"""A machine of the service: web server, worker and clock, which can be killed together."""
 
 from pathlib import Path
 
 from tests.support.forks import CELERY, Fork
 from tests.system.live import Server
 
-# As `celery -A config beat`, but what a crash left is asked for every second.
+# Like `celery -A config beat`, but the reconciler runs every second.
 _HASTY_CLOCK = """
 import sys
 from config.celery import app
@@ -18,7 +18,7 @@ _QUIET = ["--loglevel", "WARNING"]
 
 
 class Machine(Server):
-    """Nothing is prepared for it but its settings. What it writes is in `directory`."""
+    """A machine with these settings and an empty data directory. Its files are in `directory`."""
 
     def __init__(self, directory: Path, environment: dict[str, str]) -> None:
         directory.mkdir()
@@ -35,7 +35,7 @@ class Machine(Server):
         super().start()
 
     def kill(self) -> None:
-        """As a power cut would: nothing of it gets to run again."""
-        for each in self._others:
-            each.kill()
+        """Kill all processes at once, as a power cut does."""
+        for fork in self._others:
+            fork.kill()
         super().kill()

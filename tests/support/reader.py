@@ -1,4 +1,4 @@
-"""Reading a source in tests as polling does: the cursor and the ledger are kept from one poll to the next."""
+"""A reader of a source, which remembers cursor and ledger between polls like a connector."""
 
 import hmac
 import time
@@ -11,7 +11,7 @@ from tests.threads import HANGS_SECONDS
 
 
 class Reader:
-    """One connector's memory."""
+    """The cursor and ledger of a connector."""
 
     def __init__(self, kind: Kind, config: dict[str, Any], secret: str = "") -> None:
         self.kind, self.config, self.secret = kind, kind.Config.model_validate(config), secret
@@ -21,7 +21,7 @@ class Reader:
         self.steps: list[Step] = []
 
     def forget(self) -> None:
-        """Begin again, as after `reset_cursor`."""
+        """Start from the beginning, as after `reset_cursor`."""
         self.cursor, self.ledger = {}, set()
 
     def source(self, seconds: float = HANGS_SECONDS, batch_items: int = 500) -> Source[Any]:
@@ -38,19 +38,19 @@ class Reader:
         self.steps = source.steps
         return source
 
-    def poll(self, *, most_batches: int = 10_000, **limits: Any) -> list[bytes]:
-        """What one poll reads, item by item. It may be cut off after some batches."""
-        return [item.raw for item in self.items(most_batches=most_batches, **limits)]
+    def poll(self, *, max_batches: int = 10_000, **limits: Any) -> list[bytes]:
+        """Return the records that a poll reads, up to `max_batches` batches."""
+        return [item.raw for item in self.items(max_batches=max_batches, **limits)]
 
-    def items(self, *, most_batches: int = 10_000, **limits: Any) -> list[Item]:
-        return [item for batch in self.batches(most_batches=most_batches, **limits) for item in batch.items]
+    def items(self, *, max_batches: int = 10_000, **limits: Any) -> list[Item]:
+        return [item for batch in self.batches(max_batches=max_batches, **limits) for item in batch.items]
 
-    def batches(self, *, most_batches: int = 10_000, **limits: Any) -> list[Batch]:
+    def batches(self, *, max_batches: int = 10_000, **limits: Any) -> list[Batch]:
         batches = []
         for batch in self.kind.read(self.source(**limits), self.cursor):
             batches.append(batch)
             self.keep(batch)
-            if len(batches) == most_batches:
+            if len(batches) == max_batches:
                 break
         return batches
 
@@ -61,15 +61,15 @@ class Reader:
         self.ledger = {entry for entry in self.ledger if entry.name not in names} | set(batch.ledger)
 
     def fault(self, **limits: Any) -> SourceFault:
-        """The fault that a poll ends with."""
+        """Return the fault with which a poll ends."""
         try:
             self.poll(**limits)
         except SourceFault as fault:
             return fault
-        raise AssertionError("the poll went well")
+        raise AssertionError("the poll succeeded")
 
     @property
     def failed(self) -> Step:
-        """The step that failed in the last poll."""
+        """Return the step that failed in the last poll."""
         (step,) = [step for step in self.steps if not step.ok]
         return step

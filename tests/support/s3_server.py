@@ -1,4 +1,4 @@
-"""An S3 with a bucket `decisions`, and people who may do more or less with it."""
+"""An S3 emulator with a bucket `decisions`, and users with different permissions."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,13 +10,13 @@ from tests.support.aws_server import REGION, ROOT, aws_server
 class S3Server(NamedTuple):
     port: int
     client: Any
-    """Of one who may do everything."""
+    """A client with all permissions."""
     root: str
-    """What this one signs in with."""
+    """The secret of this client."""
     secret: str
-    """Of one who may read the bucket `decisions`."""
+    """The secret of a user who may read the bucket `decisions`."""
     powerless: str
-    """Of one who may do nothing."""
+    """The secret of a user without permissions."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Many cases in one test, each of which finds what was there before the first."""
+"""Rollback after each case of a test, so that all cases start with the same rows."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +11,9 @@ from custody import keys, vaults
 
 @contextmanager
 def undone() -> Iterator[None]:
-    """What is done to the database here is undone at the end, as after a test."""
+    """Roll back all changes to the database at the end."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
-    for remembered in (token_hashing, keys, vaults):  # what may be there no more
-        remembered.forget()
+    for module in (token_hashing, keys, vaults):  # their caches may hold rows that were rolled back
+        module.forget()

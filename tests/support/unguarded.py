@@ -1,4 +1,4 @@
-"""Statements that the database refuses to the service: what an administrator of the database, or damage, can do."""
+"""Statements that the guards of signed rows refuse, but that a database administrator, or damage, can cause."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from config import row_guards
 
 @contextmanager
 def unguarded() -> Iterator[None]:
-    """Let statements change and remove signed rows. On PostgreSQL foreign keys are not checked meanwhile either."""
+    """Let statements change and remove signed rows. On PostgreSQL, foreign keys are not checked either."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SET session_replication_role = replica")

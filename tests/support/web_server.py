@@ -1,4 +1,4 @@
-"""An HTTP or HTTPS server on a free loopback port that answers as a test tells it."""
+"""An HTTP or HTTPS server on a free loopback port, with the answers of a test."""
 
 import json
 import socket
@@ -16,7 +16,7 @@ from tests.support.faults import Fault, Faults, reset
 class Request(NamedTuple):
     method: str
     path: str
-    """Still percent-encoded, as it came."""
+    """The path, still percent-encoded."""
     query: dict[str, str]
     headers: Any
     body: bytes
@@ -24,13 +24,13 @@ class Request(NamedTuple):
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """The query, with names that come more than once."""
+        """Return the query's pairs, with repeated names."""
         return parse_qsl(urlsplit(self.target).query, keep_blank_values=True)
 
 
 class Reply(NamedTuple):
     body: bytes | Iterator[bytes] = b""
-    """Pieces are sent one by one, and nothing says how long they are."""
+    """Bytes, or pieces that are sent one by one without a Content-Length."""
     status: int = 200
     headers: dict[str, str] = {}
 
@@ -56,12 +56,12 @@ class WebServer(ThreadingHTTPServer):
         self.url = f"{'https' if context else 'http'}://localhost:{self.port}"
 
     def forget(self) -> None:
-        """Nothing was asked yet, and nothing is to fail."""
+        """Forget all requests and faults."""
         self.requests.clear()
         self.faults.clear()
 
     def serve(self) -> None:
-        """Until somebody shuts its socket down. It waits for callers, and does not look for them again and again."""
+        """Serve requests until the socket is shut down. Blocks in `accept` instead of polling."""
         while True:
             try:
                 connection, client_address = self.get_request()
@@ -70,7 +70,7 @@ class WebServer(ThreadingHTTPServer):
             self.process_request(connection, client_address)
 
     def finish_request(self, request: Any, client_address: Any) -> None:
-        """In its own thread: a client that refuses the certificate holds up nobody."""
+        """Shake hands in the thread of the request, so that a client that refuses the certificate blocks no other."""
         if self._context:
             try:
                 request = self._context.wrap_socket(request, server_side=True)
@@ -83,12 +83,12 @@ class WebServer(ThreadingHTTPServer):
             request.close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients hang up in the middle here on purpose."""
+        """Ignore errors: some tests hang up in the middle of a request."""
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # a body would wait until the client has acknowledged the headers
+    disable_nagle_algorithm = True  # else a body waits until the client has acknowledged the headers
     server: WebServer
 
     def _handle(self) -> None:

@@ -1,4 +1,4 @@
-"""Workers, clocks and single polls of a service under test, as forks of the process that has imported it."""
+"""Workers, clocks and single polls of a service, forked from the process that has imported it."""
 
 import itertools
 import json
@@ -21,12 +21,12 @@ _QUIET = ["--loglevel", "WARNING"]
 _ALONE = ["--without-mingle", "--without-gossip", "--without-heartbeat"]
 _DISPATCH = "connectors.tasks.dispatch"
 BATCH = 50
-"""How many items they read at a time: a tenth of what is usual, for more show nothing else."""
+"""Items of a batch: a tenth of the default, because larger batches test nothing more."""
 _CALL = "from tests.support import workers; workers.{}()"
 
 
 class Workers:
-    """Starts processes of a service."""
+    """Processes of a service."""
 
     def __init__(self, live: Server) -> None:
         self._live, self._numbers = live, itertools.count(1)
@@ -38,26 +38,26 @@ class Workers:
         )
 
     def clock(self) -> Fork:
-        """A clock that dispatches every second, and asks for nothing else."""
+        """Start a clock that only dispatches, every second."""
         schedule = self._live.directory / f"schedule-{next(self._numbers)}"
         return self._start(_CALL.format("_dispatch"), "beat", "--schedule", str(schedule), *_QUIET)
 
     def poll(self, **options: Any) -> Fork:
-        """A worker that polls what is due and ends.
+        """Start a worker that polls the due connectors and ends.
 
         Args:
-            seconds: of work at most.
-            ahead: by how many seconds its clock is.
-            stop_at: the number of the batch at which it stops itself: that is in custody, and no cursor says so yet.
-                It claims nothing after that.
+            seconds: the time limit of its work.
+            ahead: how many seconds its clock is fast.
+            stop_at: the number of the batch after which it stops itself: the batch is in custody, but the cursor is not
+                saved yet. The worker claims nothing after that.
         """
         return self._start(_CALL.format("_poll"), json.dumps(options))
 
     def reconcile(self, kill_at: str = "") -> Fork:
-        """A worker that finishes what waits for custody, and ends.
+        """Start a worker that finishes the records that wait for custody, and ends.
 
         Args:
-            kill_at: the path of a function; when it is called, the worker is killed.
+            kill_at: the path of a function; a call of it kills the worker.
         """
         return self._start(_CALL.format("_reconcile"), kill_at)
 
@@ -70,9 +70,9 @@ def has_ended(worker: Fork) -> bool:
 
 
 def go_on(worker: Fork) -> None:
-    """Let a process that stopped itself go on to its end."""
+    """Continue a process that stopped itself, and wait for its end."""
     os.kill(worker.pid, signal.SIGCONT)
-    wait_until(lambda: has_ended(worker), "the process that was stopped has ended")
+    wait_until(lambda: has_ended(worker), "the stopped process has ended")
 
 
 def has_stopped(worker: Fork) -> bool:
@@ -127,11 +127,11 @@ def _poll_with(seconds: float = 200, ahead: float = 0, stop_at: int = 0) -> None
     now, take, batches = timezone.now, polling.take, itertools.count(1)
 
     def take_and_stop(*arguments: Any) -> Any:
-        taken = take(*arguments)
+        result = take(*arguments)
         if next(batches) == stop_at:
             os.kill(os.getpid(), signal.SIGSTOP)
             claims.claim = list
-        return taken
+        return result
 
     timezone.now = lambda: now() + timedelta(seconds=ahead)
     polling.take = take_and_stop

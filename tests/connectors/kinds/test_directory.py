@@ -230,15 +230,15 @@ def test_a_pattern_that_leads_elsewhere_is_a_problem(folder: Path, pattern: str)
 def test_a_poll_that_is_cut_off_goes_on_within_the_file(folder: Path, reader: Reader) -> None:
     put(folder / "a.ndjson", lines(*range(1200)))
     put(folder / "b.ndjson", lines(1200))
-    assert reader.poll(most_batches=1) == items(*range(500))
-    assert reader.poll(most_batches=1) == items(*range(500, 1000))
+    assert reader.poll(max_batches=1) == items(*range(500))
+    assert reader.poll(max_batches=1) == items(*range(500, 1000))
     assert reader.poll() == items(*range(1000, 1201))
     assert reader.poll() == []
 
 
 def test_a_file_that_changed_since_it_was_read_in_part_is_read_from_its_beginning(folder: Path, reader: Reader) -> None:
     put(folder / "a.ndjson", lines(*range(600)))
-    reader.poll(most_batches=1)
+    reader.poll(max_batches=1)
     put(folder / "a.ndjson", lines(*range(1000, 1600)), age=30)
     assert reader.poll() == items(*range(1000, 1600))
 
@@ -246,7 +246,7 @@ def test_a_file_that_changed_since_it_was_read_in_part_is_read_from_its_beginnin
 def test_many_small_files_are_read_across_polls(folder: Path, reader: Reader) -> None:
     for number in range(1100):
         put(folder / f"{number:05}.json", items(number)[0])
-    found = reader.poll(most_batches=1) + reader.poll(most_batches=1) + reader.poll()
+    found = reader.poll(max_batches=1) + reader.poll(max_batches=1) + reader.poll()
     assert found == items(*range(1100))
 
 

@@ -67,7 +67,7 @@ def test_what_was_read_before_a_file_that_takes_too_long_is_kept(
     folder: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch, counted: list[int]
 ) -> None:
     put(folder / "b.ndjson", b"".join(b'{"decision_id":"%d","x":"%s"}\n' % (n, b"x" * 2000) for n in range(1000)))
-    assert len(reader.poll(most_batches=1)) == 500
+    assert len(reader.poll(max_batches=1)) == 500
     place = reader.cursor["object"]
     put(folder / "a.json", items(1)[0])
     del counted[:]

@@ -71,7 +71,7 @@ def test_the_kind_that_shows_how_to_add_one_reads(
     reader = Reader(kind, {"url": url}, "s3cret")
     assert kind.check(reader.config) == []
     assert kind.check(kind.Config(url="http://localhost/")) != []
-    assert reader.poll(batch_items=2, most_batches=1) == log[:2]
+    assert reader.poll(batch_items=2, max_batches=1) == log[:2]
     log += [b'{"decision_id": "d"}', b"x" * (2**20 + 1)]
     assert [(item.raw, item.problem != "") for item in reader.items()] == [
         (log[2], False),

@@ -69,7 +69,7 @@ def test_a_poll_that_is_cut_off_goes_on_at_its_page(serve: Serve, answer: Any, p
     reader = reader_of(serve(answer), pagination=pagination)
     found: list[str] = []
     for _ in range(9):
-        found += read_ids(reader, most_batches=1)
+        found += read_ids(reader, max_batches=1)
     assert set(found) == set(IDS)
     assert found[:25] == IDS
 
@@ -79,7 +79,7 @@ def test_small_batches_lose_nothing(serve: Serve, answer: Any, pagination: dict[
     reader = reader_of(serve(answer), pagination=pagination)
     assert read_ids(reader, batch_items=3) == IDS
     reader.forget()
-    assert read_ids(reader, batch_items=3, most_batches=5) + read_ids(reader) == IDS  # cut off within a page
+    assert read_ids(reader, batch_items=3, max_batches=5) + read_ids(reader) == IDS  # cut off within a page
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_token_that_is_good_no_more_begins_a_new_pass(serve: Serve) -> None:
 
     reader = reader_of(serve(forgetful), pagination={"kind": "token", "next": "/next", "parameter": "cursor"})
     reader.cursor = {"place": "expired"}
-    assert read_ids(reader, most_batches=1) == IDS
+    assert read_ids(reader, max_batches=1) == IDS
     assert all(step.ok for step in reader.steps)
 
 
@@ -210,10 +210,10 @@ def test_since_asks_from_a_lag_before_the_highest_value_seen(serve: Serve) -> No
 def test_since_stays_the_same_within_a_pass(serve: Serve) -> None:
     server = serve(paged_by_number)
     reader = reader_of(server, pagination={"kind": "page"}, since={"parameter": "after", "field": "/at"})
-    reader.poll(most_batches=1)
+    reader.poll(max_batches=1)
     reader.poll()
     assert [request.query.get("after") for request in server.requests] == [None] * 4
-    reader.poll(most_batches=1)
+    reader.poll(max_batches=1)
     assert server.requests[4].query["after"] == "2026-01-01T00:19:00Z"
 
 
@@ -256,7 +256,7 @@ def test_reading_everything_goes_on_without_since_to_its_last_page(serve: Serve)
     server = serve(paged_by_number)
     reader = reader_of(server, pagination={"kind": "page"}, since={"parameter": "after", "field": "/at"})
     reader.cursor = {"since": "2026-01-01T00:19:00Z", "highest": "2030-01-01T00:00:00Z"}  # of an older version
-    reader.poll(most_batches=2)
+    reader.poll(max_batches=2)
     reader.poll()
     assert [request.query.get("after") for request in server.requests] == [None] * 4
     assert reader.cursor["since"] == "2026-01-01T00:19:00Z"

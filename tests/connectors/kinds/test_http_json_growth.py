@@ -107,7 +107,7 @@ def test_a_source_that_ignores_the_page_gets_no_more_requests_with_each_poll(ser
 
 @pytest.mark.parametrize("pagination", [LINK, {"kind": "link", "next": "/link"}, TOKEN])
 @pytest.mark.parametrize("length", [2, 3, 7])
-@pytest.mark.parametrize("limits", [{}, {"most_batches": 1}])
+@pytest.mark.parametrize("limits", [{}, {"max_batches": 1}])
 def test_pages_that_lead_in_a_circle_are_a_fault(serve: Serve, pagination: Any, length: int, limits: Any) -> None:
     api = Api(25)
     api.answer = lambda request, start: circle(request, start, length)  # type: ignore[method-assign]

@@ -76,7 +76,7 @@ def test_other_settings_make_every_page_a_new_one(serve: Serve) -> None:
 
 def test_a_page_larger_than_a_poll_is_read_in_several_and_begins_again_once_it_changes(serve: Serve) -> None:
     reader = reader_of(serve(api := Api(size=25)))
-    polls = [read_ids(reader, batch_items=4, most_batches=2) for _ in range(3)]
+    polls = [read_ids(reader, batch_items=4, max_batches=2) for _ in range(3)]
     assert polls == [IDS[:8], IDS[8:16], IDS[16:24]]
     api.pages[0] = [{"decision_id": "first"}, *api.pages[0]]
     assert read_ids(reader) == ["first", *IDS]

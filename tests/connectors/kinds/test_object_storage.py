@@ -160,7 +160,7 @@ def test_a_large_object_is_read_in_parts_and_over_several_polls(cloud: Cloud, mo
     monkeypatch.setattr(object_storage, "PART_BYTES", 1000)
     cloud.put("a", lines(*range(1200)))
     reader = cloud.reader()
-    assert reader.poll(most_batches=1) == items(*range(500))
+    assert reader.poll(max_batches=1) == items(*range(500))
     assert reader.poll() == items(*range(500, 1200))
     assert reader.poll() == []
 
@@ -197,7 +197,7 @@ def test_a_listing_of_several_pages_is_gone_through_over_several_polls(
     reader = cloud.reader()
     found: list[bytes] = []
     for _ in range(6):
-        found += reader.poll(most_batches=1)
+        found += reader.poll(max_batches=1)
     assert found == items(*range(23))
 
 

@@ -82,7 +82,7 @@ def test_a_row_is_the_servers_own_json(database: Database) -> None:
 def test_a_poll_that_is_cut_off_goes_on_where_it_was(database: Database) -> None:
     insert(database, 1, 1200)
     reader = reader_of(database)
-    found = read_ids(reader, most_batches=1) + read_ids(reader, most_batches=1) + read_ids(reader)
+    found = read_ids(reader, max_batches=1) + read_ids(reader, max_batches=1) + read_ids(reader)
     assert found == ids(1, 1200)
 
 
@@ -92,7 +92,7 @@ def test_rows_of_the_same_time_are_told_apart_by_their_id(database: Database) ->
         "SELECT 'd-' || n, timestamptz '2026-01-01 00:00Z' FROM generate_series(1, 700) n"
     )
     reader = reader_of(database)
-    assert read_ids(reader, most_batches=1) + read_ids(reader) == ids(1, 700)
+    assert read_ids(reader, max_batches=1) + read_ids(reader) == ids(1, 700)
 
 
 def test_a_row_that_commits_late_is_read_though_later_ones_were(database: Database) -> None:

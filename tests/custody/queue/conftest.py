@@ -18,7 +18,7 @@ from custody.models import Key
 from tests.support.certificates import Authority
 from tests.support.cloud_kms import CryptoKey
 from tests.support.gcs_server import GcsServer, gcs_server
-from tests.support.kept_rows import kept
+from tests.support.kept_rows import make_once
 from tests.support.web_server import Reply
 
 _SECRET = "DRS_SECRET_CUSTOMER"
@@ -73,7 +73,7 @@ class Customer:
             _held.append(list(map(_unused, self.kms.keys.values())))
             return organization, len(_held) - 1
 
-        using, number = kept(f"keys held elsewhere: {purposes}", make)
+        using, number = make_once(f"keys held elsewhere: {purposes}", make)
         self.kms.keys.update({key.name: _unused(key) for key in _held[number]})
         self.calls.clear()
         kms.forget()
