@@ -1,4 +1,4 @@
-"""Two marked texts, and how to find them: in clear, in the encodings that places use, and as digests without salt."""
+"""Two marked texts, and a search for them: as plain text, in common encodings, and as digests without salt."""
 
 import base64
 import hashlib
@@ -32,16 +32,16 @@ _TRACES = [
 ]
 
 
-def traces(kept: Iterable[bytes], control: bytes) -> list[str]:
-    """Where the texts are found, with what stands around them.
+def traces(sources: Iterable[bytes], control: bytes) -> list[str]:
+    """Return the traces of the texts, each with its context.
 
     Args:
-        control: something that must be found, to show that the search looks in the right place.
+        control: bytes that the sources must have, to show that the search covers the right place.
     """
-    everything = b"\n".join(kept)
-    assert control in everything, "the search would not find what is there"
-    found = [everything.find(trace) for trace in _TRACES]
-    return [repr(everything[max(0, at - 60) : at + 60]) for at in found if at >= 0]
+    everything = b"\n".join(sources)
+    assert control in everything, "the search does not cover the right place"
+    positions = [everything.find(trace) for trace in _TRACES]
+    return [repr(everything[max(0, at - 60) : at + 60]) for at in positions if at >= 0]
 
 
 def files_below(directory: Path) -> Iterable[bytes]:
@@ -49,7 +49,7 @@ def files_below(directory: Path) -> Iterable[bytes]:
 
 
 def database_dump(url: str) -> bytes:
-    """The database's content: the SQLite file with its log, else what pg_dump writes."""
+    """Return the database's content: the SQLite file with its log, or the output of pg_dump."""
     if url.startswith("sqlite"):
         path = Path(url.removeprefix("sqlite:///"))
         return b"".join(file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
@@ -63,7 +63,7 @@ class Answer(NamedTuple):
 
 
 class Person:
-    """Somebody in the back office, with cookies and without a browser. Remembers every answer."""
+    """A user of the back office with cookies, but without a browser. Remembers every answer."""
 
     def __init__(self, live: Server) -> None:
         self.live, self.answers = live, []
@@ -78,10 +78,10 @@ class Person:
 
     def _answer(self, request: Request) -> Answer:
         for _ in range(5):
-            # A server that refuses a large body may close the connection while we still send, and its answer is lost.
+            # A server that refuses a large body may close the connection while we still send: its answer is lost.
             with suppress(BrokenPipeError, ConnectionResetError, URLError), self._open(request) as response:
                 return Answer(response.status, bytes(response.headers) + response.read())
-        raise AssertionError("the server never let its answer be read")
+        raise AssertionError("no answer of the server could be read")
 
     def _open(self, request: Request) -> Any:
         try:
@@ -101,7 +101,7 @@ class Person:
 
 
 def run_command(live: Server, *arguments: str, text: bytes) -> tuple[int, bytes]:
-    """The exit code of a command of manage.py that has a text on its standard input, and all that it prints."""
+    """Run a command of manage.py with a text on standard input. Return its exit code and its output."""
     with tempfile.TemporaryDirectory() as directory:
         given, printed = Path(directory) / "given", Path(directory) / "printed"
         given.write_bytes(text)

@@ -1,4 +1,4 @@
-"""A decision's page: its record, its reviews, and a form to record one, for those who may."""
+"""A decision's page: its record, its reviews, and a form for members who may record a review."""
 
 import html
 import re
@@ -32,7 +32,7 @@ def target_of(record_id):
 
 
 def text_of(answer):
-    """What a person reads."""
+    """Return the visible text of a page."""
     inline = re.sub(r"</?(bdi|strong|span|code)[^>]*>", "", answer.content.decode())
     inline = re.sub(r"<button.*?</button>", "", inline)
     return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", inline)))
@@ -52,29 +52,29 @@ def reviews():
     return Decision.objects.filter(kind="reconsideration")
 
 
-# ── what it shows ──
+# ── the record and its reviews ──
 
 
-def test_it_shows_the_record_path_by_path(signed_in, page):
+def test_the_page_shows_each_field_with_its_path(signed_in, page):
     shown = text_of(signed_in().get(page))
     for part in ("outcome.action denied", "subject.reference application 7", "ratio 0.92", "None yet."):
         assert part in shown
 
 
-def test_it_shows_numbers_as_the_record_spells_them(api, signed_in):
-    """What is shown is what is signed: 0.920 is not 0.92, and no digit of a long number is lost."""
+def test_the_page_shows_numbers_as_the_record_spells_them(api, signed_in):
+    """The page shows what is signed: 0.920 stays 0.920, and a long number keeps all its digits."""
     receipt = api.ingest(b'{"decision_id": "x", "a": 0.920, "b": 12345678901234567890.5, "c": true, "d": null}').json()
     shown = text_of(signed_in().get(page_of(receipt["record_id"])))
     for part in ("a 0.920", "b 12345678901234567890.5", "c true", "d null"):
         assert part in shown
 
 
-def test_it_shows_the_reviews_as_a_timeline_oldest_first_from_every_record_of_the_chain(api, signed_in, page):
+def test_every_page_of_a_chain_shows_its_reviews_oldest_first(api, signed_in, page):
     first = reconsider(api, outcome="upheld", new_action=None, reviewer="First Reviewer").json()
     second = reconsider(api, first["decision_id"], reviewer="Second Reviewer").json()
     browser = signed_in()
-    for each in (page, page_of(first["record_id"]), page_of(second["record_id"])):
-        shown = text_of(browser.get(each))
+    for url in (page, page_of(first["record_id"]), page_of(second["record_id"])):
+        shown = text_of(browser.get(url))
         one = shown.index("upheld by First Reviewer (credit officer)")
         other = shown.index("overturned, new action approved by Second Reviewer (credit officer)")
         assert one < other
@@ -82,7 +82,7 @@ def test_it_shows_the_reviews_as_a_timeline_oldest_first_from_every_record_of_th
     assert browser.get(page_of(first["record_id"])).content.decode().count('aria-current="true"') == 1
 
 
-def test_a_page_takes_the_same_queries_however_long_the_history(api, signed_in, page):
+def test_the_number_of_queries_does_not_depend_on_the_history(api, signed_in, page):
     browser = signed_in()
 
     def queries():
@@ -111,7 +111,7 @@ def test_markup_in_a_record_or_a_review_is_text(api, signed_in, text):
 
 
 def test_values_written_from_right_to_left_are_isolated(api, signed_in):
-    """dir="auto" lets each value run in its own direction, so that it cannot turn its neighbours around."""
+    """With dir="auto" each value has its own direction, so that it cannot reverse the text around it."""
     receipt = api.ingest({"decision_id": "x", "note": "\u202eabc עברית", "שלום": "x"}).json()
     shown = signed_in().get(page_of(receipt["record_id"])).content.decode()
     assert '<dd dir="auto">\u202eabc עברית</dd>' in shown
@@ -122,7 +122,7 @@ def test_values_written_from_right_to_left_are_isolated(api, signed_in):
 
 
 @pytest.mark.once
-def test_a_damaged_record_leaves_a_page_that_says_so(api, signed_in, page, filesystem_vault):
+def test_the_page_of_a_damaged_record_states_the_damage(api, signed_in, page, filesystem_vault):
     damaged = api.ingest({"decision_id": "x"}).json()["record_id"]
     (path,) = filesystem_vault.rglob(damaged.replace("-", ""))
     path.write_bytes(path.read_bytes()[:-1])
@@ -134,7 +134,7 @@ def test_a_damaged_record_leaves_a_page_that_says_so(api, signed_in, page, files
 # ── recording a review ──
 
 
-def test_a_review_is_recorded_as_through_the_api(api, signed_in, page, target):
+def test_the_form_records_a_review_like_the_api(api, signed_in, page, target):
     browser = signed_in(Role.EDITOR)
     answer = browser.submit(page, target, **FORM)
     assert answer.status_code == 200
@@ -149,10 +149,10 @@ def test_a_review_is_recorded_as_through_the_api(api, signed_in, page, target):
     assert event.actor_label.startswith("editor@")
 
 
-def test_a_form_that_is_sent_again_records_nothing_again(signed_in, page, target):
+def test_a_form_sent_twice_records_one_review(signed_in, page, target):
     browser = signed_in()
     browser.submit(page, target, **FORM)
-    again = browser.submit(page, target, **{**FORM, "rationale": "Typed anew."})
+    again = browser.submit(page, target, **{**FORM, "rationale": "Typed again."})
     recorded = reviews().get()
     assert again.headers["Location"] == page_of(recorded.pk)
     assert "recorded already" in text_of(browser.get(page_of(recorded.pk)))
@@ -160,7 +160,7 @@ def test_a_form_that_is_sent_again_records_nothing_again(signed_in, page, target
 
 
 @pytest.mark.once
-def test_a_form_that_is_sent_again_while_the_vault_is_silent_shows_no_salts(signed_in, page, target, filesystem_vault):
+def test_a_form_sent_twice_shows_no_salts_while_the_vault_does_not_answer(signed_in, page, target, filesystem_vault):
     browser = signed_in()
     browser.submit(page, target, **FORM)
     recorded = reviews().get()
@@ -170,21 +170,21 @@ def test_a_form_that_is_sent_again_while_the_vault_is_silent_shows_no_salts(sign
     assert AuditEvent.objects.filter(verb="decision.reconsidered").count() == 1
 
 
-def test_the_page_of_a_reviewed_decision_says_at_once_what_holds_now(signed_in, page, target):
+def test_the_answer_to_the_form_shows_the_current_action(signed_in, page, target):
     assert "denied, now approved" in text_of(signed_in().submit(page, target, **FORM))
 
 
-def test_the_salts_are_shown_this_once_and_kept_by_no_cache(api, signed_in, page, target):
+def test_the_salts_are_shown_once_and_not_cached(api, signed_in, page, target):
     browser = signed_in()
     answer = browser.submit(page, target, **FORM)
     content = record_of(api, reviews().get().decision_id)
-    salts = [content["rationale"]["salt"], *(each["salt"] for each in content["evidence_considered"])]
+    salts = [content["rationale"]["salt"], *(commitment["salt"] for commitment in content["evidence_considered"])]
     assert [html.escape(salt) in answer.content.decode() for salt in salts] == [True] * 3
     assert "no-store" in answer["Cache-Control"]
     assert [salt in text_of(browser.get(page)) for salt in salts] == [False] * 3
 
 
-def test_the_texts_come_back_in_no_answer(signed_in, page, target):
+def test_no_answer_repeats_the_texts(signed_in, page, target):
     browser = signed_in()
     for fields in (FORM, {**FORM, "reviewer": ""}, {**FORM, "outcome": "x" * 65}):
         shown = text_of(browser.submit(page, target, **fields))
@@ -192,7 +192,7 @@ def test_the_texts_come_back_in_no_answer(signed_in, page, target):
         assert "payslip of March" not in shown
 
 
-def test_a_required_field_left_empty_is_told_beside_it_and_the_others_stay(signed_in, page, target, subtests):
+def test_an_empty_required_field_has_an_error_and_the_others_keep_their_values(signed_in, page, target, subtests):
     browser = signed_in()
     token = browser.csrf_token(page)
     names = {"requested_by", "reviewer", "reviewer_authority", "outcome"}
@@ -207,8 +207,8 @@ def test_a_required_field_left_empty_is_told_beside_it_and_the_others_stay(signe
                 assert f'value="{FORM[other]}"' in shown
 
 
-def test_help_and_errors_are_tied_to_their_fields(signed_in, page, target):
-    """A screen reader reads with a field what the field says describes it."""
+def test_help_and_errors_describe_their_fields_for_screen_readers(signed_in, page, target):
+    """A screen reader reads the elements that a field names in `aria-describedby`."""
     browser = signed_in()
     for answer in (browser.get(page), browser.submit(page, target, **{**FORM, "reviewer": "", "rationale": ""})):
         shown = answer.content.decode()
@@ -217,7 +217,7 @@ def test_help_and_errors_are_tied_to_their_fields(signed_in, page, target):
         assert [name for name in described if shown.count(f'id="{name}"') != 1] == []
 
 
-def test_a_rationale_is_taken_as_typed_with_line_feeds(api, signed_in, page, target, subtests):
+def test_the_commitment_is_to_the_rationale_as_typed_with_line_feeds(api, signed_in, page, target, subtests):
     browser = signed_in()
     for rationale in (" spaces around ", "two\r\nlines", "ends\r\n", "\ttab", "a\u2028b"):
         with subtests.test(rationale=rationale), undone():
@@ -226,7 +226,7 @@ def test_a_rationale_is_taken_as_typed_with_line_feeds(api, signed_in, page, tar
             assert answer.json()["rationale"] is True
 
 
-def test_only_the_enter_key_begins_another_reference(api, signed_in, page, target, subtests):
+def test_only_a_line_break_separates_references(api, signed_in, page, target, subtests):
     browser = signed_in()
     for reference in ("a\u2028b", "a\x0bb", "a\x85b", "a\x1cb"):
         with subtests.test(reference=reference), undone():
@@ -239,7 +239,7 @@ def test_a_reconsideration_can_be_reconsidered_on_its_page(api, original, signed
     first = reconsider(api).json()
     answer = signed_in().submit(page_of(first["record_id"]), target_of(first["record_id"]), **FORM)
     assert answer.status_code == 200
-    assert [each["reconsiders"] for each in api.get("/v1/decisions/loan-1").json()["history"]] == [
+    assert [review["reconsiders"] for review in api.get("/v1/decisions/loan-1").json()["history"]] == [
         "loan-1",
         first["decision_id"],
     ]
@@ -258,10 +258,10 @@ def test_while_the_vault_is_full_the_review_is_recorded_and_the_salts_are_shown(
     assert reviews().get().record.state == "reserved"
 
 
-# ── who may ──
+# ── permissions ──
 
 
-def test_the_form_is_for_those_who_may_and_the_others_are_told_why_not(signed_in, page, target, subtests):
+def test_a_role_without_the_permission_sees_why_the_form_is_missing(signed_in, page, target, subtests):
     for role in MEMBER_ROLES:
         with subtests.test(role=role), undone():
             browser = signed_in(role)
@@ -276,7 +276,7 @@ def test_the_form_is_for_those_who_may_and_the_others_are_told_why_not(signed_in
             assert reviews().exists() == (role in MAY)
 
 
-def test_who_owes_a_second_factor_reads_and_records_nothing(organization, signed_in, page, target):
+def test_a_member_without_a_required_second_factor_cannot_record_a_review(organization, signed_in, page, target):
     browser = signed_in(Role.APPROVER)
     services.require_second_factor(caller=callers.system(organization.pk), required=True)
     assert "Confirm with your app" in text_of(browser.get(page))
@@ -286,7 +286,7 @@ def test_who_owes_a_second_factor_reads_and_records_nothing(organization, signed
     assert not reviews()
 
 
-def test_who_runs_the_platform_reads_and_records_nothing_in_an_organizations_name(organization, page, target):
+def test_a_platform_administrator_cannot_record_a_review(organization, page, target):
     runner = User.objects.create(email="runner@platform.example", is_superuser=True)
     browser = sign_in(runner.email)
     browser.submit("/admin/", "/account/organization/", organization=str(organization.pk))
@@ -296,7 +296,7 @@ def test_who_runs_the_platform_reads_and_records_nothing_in_an_organizations_nam
     assert not reviews().exists()
 
 
-def test_another_organizations_record_does_not_exist(other_api: Api, signed_in, page):
+def test_another_organizations_record_is_a_404(other_api: Api, signed_in, page):
     receipt = other_api.ingest({"decision_id": "loan-2", "note": "canary-3b9c"}).json()
     browser = signed_in()
     token = browser.csrf_token(page)
@@ -311,7 +311,7 @@ def test_another_organizations_record_does_not_exist(other_api: Api, signed_in, 
     assert not reviews().exists()
 
 
-def test_what_is_no_record_is_a_404(signed_in, page, subtests):
+def test_an_unknown_record_id_is_a_404(signed_in, page, subtests):
     browser = signed_in()
     for pk in ("0" * 32, "x", "..", "loan-1", "%00"):
         with subtests.test(pk=pk):
@@ -320,7 +320,7 @@ def test_what_is_no_record_is_a_404(signed_in, page, subtests):
             assert browser.post(target_of(pk), {**FORM, "csrfmiddlewaretoken": token}).status_code == 404
 
 
-def test_looking_changes_nothing(signed_in, page, target):
+def test_get_requests_change_nothing(signed_in, page, target):
     browser = signed_in()
     events = AuditEvent.objects.count()
     assert browser.get(target, FORM).status_code == 302
@@ -329,21 +329,21 @@ def test_looking_changes_nothing(signed_in, page, target):
     assert AuditEvent.objects.count() == events
 
 
-def test_a_form_of_another_site_is_refused(signed_in, page, target):
+def test_a_form_without_a_csrf_token_is_refused(signed_in, page, target):
     browser = signed_in()
     browser.get(page)
     assert browser.post(target, FORM).status_code == 403
     assert not reviews().exists()
 
 
-def test_without_signing_in_there_is_nothing(client, page, target):
+def test_without_a_session_every_page_redirects_to_sign_in(client, page, target):
     for answer in (client.get(page), client.get(target), client.post(target, FORM)):
         assert answer.status_code == 302
         assert "/admin/login/" in answer["Location"]
     assert not reviews().exists()
 
 
-def test_sending_the_form_to_the_page_itself_records_nothing(signed_in, page):
+def test_posting_the_form_to_the_page_itself_records_nothing(signed_in, page):
     browser = signed_in()
     browser.submit(page, page, **FORM)
     assert not reviews().exists()

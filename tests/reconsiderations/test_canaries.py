@@ -1,7 +1,7 @@
-"""The rationale and the evidence references of a review are nowhere, whatever was done with them and went wrong.
+"""Rationale and evidence references of a review: neither success nor failure leaves a trace of them.
 
-A running service, with its worker and logs at DEBUG, gets two marked texts in every way there is, well and badly.
-Afterwards all that it has written and answered is searched for them.
+A running service, with its worker and logs at DEBUG, receives two marked texts in every possible way, valid and
+invalid. Then the tests search everything that it has written and answered.
 """
 
 import json
@@ -76,19 +76,19 @@ MALFORMED = [
 class Aftermath(NamedTuple):
     live: Server
     answers: list[Answer]
-    said: list[bytes]
-    """What commands printed."""
+    printed: list[bytes]
+    """The outputs of the commands."""
     queue: Path | None
-    """The file of everything that was ever sent to Redis."""
+    """A file with all commands that were sent to Redis."""
 
 
 def send(live: Server, path: str, body: bytes, key: str | None = None, **headers: str) -> Answer:
     for _ in range(5):
-        # A server that refuses a large body may close the connection while we still send, and the answer is lost.
+        # A server that refuses a large body may close the connection while we still send: its answer is lost.
         with live.client(key) as client, suppress(BrokenPipeError, ConnectionResetError):
             answer = client.request("POST", path, body, **headers)
             return Answer(answer.status, bytes(answer.headers) + answer.body)
-    raise AssertionError("the server never let its answer be read")
+    raise AssertionError("no answer of the server could be read")
 
 
 def through_the_api(live: Server) -> Iterator[Answer]:
@@ -128,7 +128,7 @@ def page_of_the_decision(live: Server) -> str:
 
 
 def form(**changes: str) -> dict[str, str]:
-    """Each a new one, as a page offers it."""
+    """Return the fields of a new form."""
     fields = {**REVIEW, "rationale": RATIONALE, "evidence_considered": f"{EVIDENCE}\r\n{EVIDENCE}"}
     return {**fields, "idempotency_key": str(uuid.uuid4()), **changes}
 
@@ -170,7 +170,7 @@ def by_command(live: Server, directory: Path) -> Iterator[bytes]:
 
 @contextmanager
 def a_table_missing(live: Server) -> Iterator[None]:
-    """The database refuses in the middle of taking custody: a fault of ours that nobody foresaw."""
+    """Rename tables, so that the database refuses in the middle of an ingest: an unforeseen fault."""
     tables = ("custody_sealedobject", "custody_waitingobject")
     for table in tables:
         live.sql(f"ALTER TABLE {table} RENAME TO away_{table}")
@@ -208,8 +208,8 @@ def aftermath(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
             settings |= {"DEBUG": "1", "LOG_FORMAT": "json"}
         if "Redis" in request.param:
             settings |= {"CUSTODY_VAULT": "filesystem", "REDIS_URL": stack.enter_context(redis())}
-            heard = tmp_path_factory.mktemp("redis") / "commands"
-            queue = stack.enter_context(all_that_is_sent_to(settings["REDIS_URL"], heard))
+            log = tmp_path_factory.mktemp("redis") / "commands"
+            queue = stack.enter_context(monitored(settings["REDIS_URL"], log))
         live = stack.enter_context(server(workers=1, **settings))
         stack.enter_context(worker(live))
         with live.client() as client:
@@ -218,7 +218,7 @@ def aftermath(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
         person.sign_in("owner@live.example")
         answers = [*through_the_api(live), *checks(live)]
         through_the_back_office(live, person)
-        said = list(by_command(live, tmp_path_factory.mktemp("texts")))
+        printed = list(by_command(live, tmp_path_factory.mktemp("texts")))
         with a_table_missing(live):
             answers += while_it_fails(live, person)
         if queue:
@@ -228,40 +228,40 @@ def aftermath(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
             call = ["-A", "config", "call", "custody.tasks.reconcile"]
             assert live.fork(CELERY, call, live.directory / "call.log").wait() == 0
             wait_until(lambda: not live.sql("SELECT 1 FROM custody_entry WHERE state = 'reserved'"), "all is stored")
-        yield Aftermath(live, answers + person.answers, said, queue)
+        yield Aftermath(live, answers + person.answers, printed, queue)
 
 
 @contextmanager
-def all_that_is_sent_to(url: str, heard: Path) -> Iterator[Path]:
-    """Redis itself tells every command that it gets, with its arguments."""
-    with heard.open("wb") as file:
+def monitored(url: str, log: Path) -> Iterator[Path]:
+    """Have Redis log every command with its arguments."""
+    with log.open("wb") as file:
         listening = subprocess.Popen(["redis-cli", "-u", url, "monitor"], stdin=subprocess.DEVNULL, stdout=file)
-    wait_until(lambda: b"OK" in heard.read_bytes(), "Redis tells")
+    wait_until(lambda: b"OK" in log.read_bytes(), "Redis logs commands")
     try:
-        yield heard
+        yield log
     finally:
         listening.terminate()
         listening.wait()
 
 
-def test_what_was_tried_came_about(aftermath):
-    """The search below means something: reviews were recorded, requests refused, and the service has failed."""
+def test_the_requests_had_every_kind_of_result(aftermath):
+    """Reviews were recorded, requests were refused, and the service failed, so the searches are meaningful."""
     statuses = {answer.status for answer in aftermath.answers}
     assert statuses >= {200, 201, 400, 401, 403, 404, 405, 409, 413, 415, 422}
     assert statuses & {500, 503}
     assert (202 in statuses) == bool(aftermath.queue)
-    assert [said.split(b"\n")[0] for said in aftermath.said] == [b"exit %d" % code for code in (0, 0, 1, 1, 1, 1)]
+    assert [text.split(b"\n")[0] for text in aftermath.printed] == [b"exit %d" % code for code in (0, 0, 1, 1, 1, 1)]
     assert len(aftermath.live.sql("SELECT 1 FROM decisions_decision WHERE kind = 'reconsideration'")) >= 2
 
 
 def test_no_answer_repeats_a_text(aftermath):
-    """Neither a validation error, nor a page with a refused form, nor a page about a fault."""
-    found = [(answer.status, traces([answer.whole], b"")) for answer in aftermath.answers]
-    assert [each for each in found if each[1]] == []
+    """Validation errors, pages with a refused form and pages about a fault are all searched."""
+    results = [(answer.status, traces([answer.whole], b"")) for answer in aftermath.answers]
+    assert [result for result in results if result[1]] == []
 
 
 def test_no_command_repeats_a_text(aftermath):
-    assert traces(aftermath.said, b"This is the text that was committed to.") == []
+    assert traces(aftermath.printed, b"This is the text that was committed to.") == []
 
 
 def test_no_text_is_in_the_database(aftermath):
@@ -269,9 +269,9 @@ def test_no_text_is_in_the_database(aftermath):
 
 
 def test_no_text_is_in_the_vault_the_queue_the_keys_or_the_mails(aftermath):
-    kept = list(files_below(aftermath.live.data_dir))
-    assert len(kept) > 3
-    assert traces(kept, b"To: owner@live.example") == []
+    files = list(files_below(aftermath.live.data_dir))
+    assert len(files) > 3
+    assert traces(files, b"To: owner@live.example") == []
 
 
 def test_no_text_is_in_the_logs_at_debug(aftermath):
@@ -281,7 +281,7 @@ def test_no_text_is_in_the_logs_at_debug(aftermath):
         assert traces([log.read_bytes()], control) == []
 
 
-def test_no_text_was_ever_sent_to_redis(aftermath):
+def test_no_text_was_sent_to_redis(aftermath):
     if aftermath.queue is None:
         assert "REDIS_URL" not in aftermath.live.environment
         return
@@ -289,7 +289,7 @@ def test_no_text_was_ever_sent_to_redis(aftermath):
 
 
 def test_no_text_is_in_a_session_or_the_back_offices_history(aftermath):
-    """Sessions are compressed, so their bytes would not show it."""
+    """Sessions are compressed, so a search of their bytes is not enough."""
     program = (
         "from django.contrib.sessions.models import Session; from django.contrib.admin.models import LogEntry;"
         "print([s.get_decoded() for s in Session.objects.all()], list(LogEntry.objects.values()))"
@@ -297,6 +297,6 @@ def test_no_text_is_in_a_session_or_the_back_offices_history(aftermath):
     assert traces([aftermath.live.manage("shell", "-c", program).encode()], b"_auth_user_id") == []
 
 
-def test_the_marks_would_be_found():
+def test_the_search_finds_the_marks():
     assert traces([GOOD], EVIDENCE_MARK.encode()) != []
     assert traces([GOOD.hex().encode()], EVIDENCE_MARK.encode().hex().encode()) != []

@@ -1,4 +1,4 @@
-"""A reconsideration is a sealed record of its own that builds on the original's; the original stays as it was."""
+"""Chains of reconsiderations: each is a separate sealed record that names the original, which does not change."""
 
 import hashlib
 import json
@@ -32,10 +32,10 @@ def listed(api, decision_id="loan-1"):
     return next(row for row in api.get("/v1/decisions").json()["items"] if row["decision_id"] == decision_id)
 
 
-# ── its own record ──
+# ── the record of a review ──
 
 
-def test_the_record_says_who_reviewed_what_with_which_outcome_and_holds_no_text(api, each_vault, original):
+def test_the_record_has_reviewer_outcome_and_link_but_no_text(api, each_vault, original):
     recorded = reconsider(api).json()
     content = record_of(api, recorded["decision_id"])
     decided_at = content.pop("decided_at")
@@ -56,7 +56,7 @@ def test_the_record_says_who_reviewed_what_with_which_outcome_and_holds_no_text(
     }
 
 
-def test_its_signed_statement_names_the_originals_as_parent_and_verifies(api, each_vault, original):
+def test_the_signed_statement_verifies_and_names_the_originals_as_parent(api, each_vault, original):
     recorded = reconsider(api).json()
     statement = statement_of(recorded)
     key = load_pem_public_key(Key.objects.get(key_id=recorded["key_id"]).public_pem.encode())
@@ -72,20 +72,20 @@ def test_its_signed_statement_names_the_originals_as_parent_and_verifies(api, ea
     }
 
 
-def test_the_outcome_can_be_proved_without_showing_the_rest_of_the_review(api, original):
+def test_the_outcome_can_be_proved_without_the_other_fields(api, original):
     recorded = reconsider(api).json()
     entry = Entry.objects.get(pk=recorded["record_id"])
     (shown,) = selectors.disclosures(selectors.opened(entry), ["outcome.result"])
     assert shown.leaf == ("outcome.result", '"overturned"')
 
 
-def test_the_original_stays_as_it_was_byte_for_byte(api, each_vault, original):
+def test_a_review_does_not_change_the_original(api, each_vault, original):
     before = detail(api)
     for _ in range(2):
         assert reconsider(api).status_code == 201
     assert api.get("/v1/decisions/loan-1/record").content == RAW
     assert api.get("/v1/decisions/loan-1/receipt").json() == original
-    assert api.ingest(RAW).status_code == 200, "and sending it again is a replay as ever"
+    assert api.ingest(RAW).status_code == 200, "sending it again is still a replay"
     changed = {name for name, value in detail(api).items() if value != before[name]}
     assert changed == {"current_action", "latest_reconsideration", "latest_outcome", "history"}
 
@@ -97,8 +97,8 @@ def test_two_equal_reviews_are_two_records(api, original):
     assert len(detail(api)["history"]) == 2
 
 
-def test_no_reconsideration_can_be_ingested_as_if_it_were_one(api, original):
-    """A record that only says so is a decision: it changes nothing of what it names."""
+def test_an_ingested_record_cannot_pose_as_a_reconsideration(api, original):
+    """An ingested record is a decision, and does not change the decision that it names."""
     recorded = reconsider(api, outcome="upheld", new_action=None).json()
     forged = record_of(api, recorded["decision_id"]) | {
         "decision_id": "forged",
@@ -106,14 +106,14 @@ def test_no_reconsideration_can_be_ingested_as_if_it_were_one(api, original):
     }
     assert api.ingest(forged).status_code == 201
     assert detail(api, "forged")["kind"] == "decision"
-    assert [each["decision_id"] for each in detail(api)["history"]] == [recorded["decision_id"]]
+    assert [review["decision_id"] for review in detail(api)["history"]] == [recorded["decision_id"]]
     assert detail(api)["current_action"] == "denied"
 
 
 # ── the chain ──
 
 
-def test_what_was_never_reconsidered_has_no_history(api, original):
+def test_a_decision_without_reviews_has_no_history(api, original):
     shown = detail(api)
     assert (shown["history"], shown["latest_reconsideration"], shown["latest_outcome"]) == ([], None, None)
     assert shown["current_action"] == shown["action"] == "denied"
@@ -141,7 +141,7 @@ def test_a_reconsideration_of_a_reconsideration_keeps_the_chain(api, each_vault,
 
 
 @pytest.mark.parametrize("show", [detail, listed])
-def test_the_latest_review_says_the_outcome_and_the_latest_that_changed_it_the_action(api, original, show):
+def test_the_outcome_is_of_the_latest_review_and_the_action_of_the_latest_change(api, original, show):
     overturned = reconsider(api).json()["decision_id"]
     upheld = reconsider(api, overturned, outcome="upheld", new_action=None).json()["decision_id"]
     shown = show(api)
@@ -151,9 +151,9 @@ def test_the_latest_review_says_the_outcome_and_the_latest_that_changed_it_the_a
     assert shown["latest_reconsideration"] == upheld
 
 
-def test_chains_of_different_decisions_do_not_touch(api, other_api, original):
-    for each in (api, other_api):
-        each.ingest({"decision_id": "loan-2", "outcome": {"action": "denied"}})
+def test_chains_of_different_decisions_are_separate(api, other_api, original):
+    for sender in (api, other_api):
+        sender.ingest({"decision_id": "loan-2", "outcome": {"action": "denied"}})
     other_api.ingest(RAW)
     reconsider(api)
     assert detail(api, "loan-2")["history"] == detail(other_api)["history"] == []
@@ -179,7 +179,7 @@ def test_history_and_latest_agree_even_for_reviews_of_one_moment(api, original):
 
 
 @pytest.mark.parametrize("length", [256, 257, 5000])
-def test_a_new_action_of_any_length_taken_is_the_current_action(api, original, length):
+def test_a_new_action_of_any_accepted_length_is_the_current_action(api, original, length):
     answer = reconsider(api, new_action="x" * length)
     assert answer.status_code == 422 or detail(api)["current_action"] == "x" * length
 
@@ -199,7 +199,7 @@ def test_a_list_takes_the_same_queries_with_and_without_reconsiderations(api, or
     assert queries(api, "/v1/decisions") == without
 
 
-def test_a_detail_takes_the_same_queries_however_long_its_history(api, original):
+def test_a_detail_takes_the_same_queries_for_any_history(api, original):
     reconsider(api)
     with_one = queries(api, "/v1/decisions/loan-1")
     for _ in range(5):

@@ -1,4 +1,4 @@
-"""A commitment holds a text without telling it; whoever has the text can show that it was the one."""
+"""Commitments: they do not reveal a text, but prove it to a reader who has text and salt."""
 
 import base64
 import hashlib
@@ -26,7 +26,7 @@ ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="
 
 
 @given(ANY_TEXT)
-def test_any_text_is_the_one_committed_to(text):
+def test_a_commitment_matches_its_text(text):
     commitment = commitments.commit(text)
     assert commitments.matches(commitment, text)
     assert is_committed(commitment, text)
@@ -34,24 +34,24 @@ def test_any_text_is_the_one_committed_to(text):
 
 
 @given(ANY_TEXT, ANY_TEXT)
-def test_no_other_text_is(one, other):
+def test_a_commitment_matches_no_other_text(one, other):
     assert commitments.matches(commitments.commit(one), other) == (one == other)
 
 
 @given(ANY_TEXT)
-def test_two_commitments_to_one_text_cannot_be_told_to_be_of_one_text(text):
+def test_two_commitments_to_one_text_differ(text):
     one, other = commitments.commit(text), commitments.commit(text)
     assert one["salt"] != other["salt"]
     assert one["commitment"] != other["commitment"]
 
 
 @given(ANY_TEXT)
-def test_any_text_gets_through_json_as_it_was_committed_to(text):
+def test_a_text_matches_after_a_round_trip_through_json(text):
     read = strict_json.read(json.dumps({"rationale": text}).encode())
     assert commitments.matches(commitments.commit(text), read["rationale"])
 
 
-def test_without_the_salt_the_digest_of_the_text_says_nothing():
+def test_a_commitment_is_not_the_digest_of_the_text():
     text = REVIEW["rationale"]
     assert commitments.commit(text)["commitment"] != hashlib.sha256(text.encode()).hexdigest()
 
@@ -60,24 +60,24 @@ def test_without_the_salt_the_digest_of_the_text_says_nothing():
 
 
 @pytest.mark.django_db
-def test_salts_are_in_the_sealed_record_and_in_the_one_answer_and_shown_by_no_other(api, each_vault, original):
+def test_only_the_sealed_record_and_the_first_answer_have_the_salts(api, each_vault, original):
     recorded = reconsider(api).json()
-    given_out = [recorded["rationale"], *recorded["evidence_considered"]]
+    commitments = [recorded["rationale"], *recorded["evidence_considered"]]
     content = record_of(api, recorded["decision_id"])
-    assert [content["rationale"], *content["evidence_considered"]] == given_out
+    assert [content["rationale"], *content["evidence_considered"]] == commitments
     mine = f"/v1/decisions/{recorded['decision_id']}"
     for path in ("/v1/decisions", "/v1/decisions/loan-1", mine, f"{mine}/receipt", "/v1/audit"):
         shown = api.get(path).content.decode()
-        for each in given_out:
-            assert each["salt"] not in shown
-            assert each["commitment"] not in shown
+        for commitment in commitments:
+            assert commitment["salt"] not in shown
+            assert commitment["commitment"] not in shown
 
 
 @pytest.mark.django_db
 def test_equal_texts_of_one_review_have_different_commitments(api, original):
     recorded = reconsider(api, rationale="same", evidence_considered=["same", "same"]).json()
-    given_out = [recorded["rationale"], *recorded["evidence_considered"]]
-    assert len({each["commitment"] for each in given_out}) == len({each["salt"] for each in given_out}) == 3
+    rows = [recorded["rationale"], *recorded["evidence_considered"]]
+    assert len({row["commitment"] for row in rows}) == len({row["salt"] for row in rows}) == 3
 
 
 # ── checking through the API ──
@@ -89,7 +89,7 @@ def recorded(api, each_vault, original):
 
 
 @pytest.mark.django_db
-def test_the_text_that_was_committed_to_is_told_from_every_other(api, recorded):
+def test_a_check_accepts_only_the_text_of_the_commitment(api, recorded):
     texts = ["payslip of March", "letter of 4 May", "another letter", REVIEW["rationale"], ""]
     answer = check(api, recorded, rationale=REVIEW["rationale"], evidence_considered=texts)
     assert answer.status_code == 200
@@ -99,7 +99,7 @@ def test_the_text_that_was_committed_to_is_told_from_every_other(api, recorded):
 
 
 @pytest.mark.django_db
-def test_what_was_not_asked_is_not_answered(api, recorded, subtests):
+def test_a_check_answers_only_for_the_texts_it_received(api, recorded, subtests):
     for body in ({}, {"rationale": None}, {"colour": "red"}):
         with subtests.test(body=body):
             answer = check(api, recorded, **body).json()
@@ -108,18 +108,18 @@ def test_what_was_not_asked_is_not_answered(api, recorded, subtests):
 
 
 @pytest.mark.django_db
-def test_a_text_is_taken_exactly_and_never_tidied_up(api, original, subtests):
+def test_a_text_is_committed_to_without_normalization(api, original, subtests):
     for text in ("", " ", "\n", "a\r\nb", "\u2028", "\x01\x1b\x7f", "e\u0301", "עברית", "👩⚖", "\ufeff"):
         with subtests.test(text=text):
-            taken = reconsider(api, rationale=text, evidence_considered=[text])
-            assert taken.status_code == 201
-            assert is_committed(taken.json()["rationale"], text)
-            answer = check(api, taken.json()["decision_id"], rationale=text, evidence_considered=[text])
+            recorded = reconsider(api, rationale=text, evidence_considered=[text])
+            assert recorded.status_code == 201
+            assert is_committed(recorded.json()["rationale"], text)
+            answer = check(api, recorded.json()["decision_id"], rationale=text, evidence_considered=[text])
             assert answer.json() == {"rationale": True, "evidence_considered": [True]}
-            looks_like_it = check(
-                api, taken.json()["decision_id"], rationale=text + "\u200b", evidence_considered=[text + " "]
+            lookalike = check(
+                api, recorded.json()["decision_id"], rationale=text + "\u200b", evidence_considered=[text + " "]
             )
-            assert looks_like_it.json() == {"rationale": False, "evidence_considered": [False]}
+            assert lookalike.json() == {"rationale": False, "evidence_considered": [False]}
 
 
 OTHER_SHAPES = [
@@ -140,7 +140,7 @@ def test_a_check_of_another_shape_is_refused(api, recorded, subtests):
 
 
 @pytest.mark.django_db
-def test_a_decision_has_nothing_to_check_and_what_is_not_there_neither(api, other_api, recorded):
+def test_a_check_of_a_decision_is_a_409_and_of_an_unknown_id_a_404(api, other_api, recorded):
     answer = check(api, "loan-1", rationale="x")
     assert answer.status_code == 409
     assert "name the reconsideration's own decision_id" in answer.json()["detail"]
@@ -149,7 +149,7 @@ def test_a_decision_has_nothing_to_check_and_what_is_not_there_neither(api, othe
 
 
 @pytest.mark.django_db
-def test_a_check_keeps_nothing(api, recorded, django_assert_num_queries):
+def test_a_check_stores_nothing(api, recorded, django_assert_num_queries):
     def rows():
         return [sorted(map(str, model.objects.values_list())) for model in (Decision, Entry)]
 
@@ -164,7 +164,7 @@ def test_a_check_keeps_nothing(api, recorded, django_assert_num_queries):
 
 @pytest.fixture
 def command(organization, monkeypatch, capsys):
-    """Runs the command on a text that comes in by standard input. Returns what it says."""
+    """Return a function that runs the command with a text on standard input, and returns its message."""
 
     def run(decision_id, text, *options, source="-"):
         raw = text if isinstance(text, bytes) else text.encode()
@@ -173,7 +173,7 @@ def command(organization, monkeypatch, capsys):
             call_command("check_reconsideration", decision_id, *options, organization="example-bank", text=source)
         except CommandError as error:
             return str(error)
-        except DomainError as error:  # which manage.py makes the last line
+        except DomainError as error:  # as in manage.py
             return error.sentence
         return capsys.readouterr().out.strip()
 
@@ -184,7 +184,7 @@ YES, NO = "This is the text that was committed to.", "This is not the text that 
 
 
 @pytest.mark.django_db
-def test_the_command_tells_the_text_from_another(command, recorded):
+def test_the_command_accepts_only_the_text_of_the_commitment(command, recorded):
     assert command(recorded, REVIEW["rationale"]) == YES
     assert command(recorded, REVIEW["rationale"] + "!") == NO
     assert command(recorded, "") == NO
@@ -207,7 +207,7 @@ def test_the_command_compares_with_evidence_only_if_asked(command, recorded):
 
 
 @pytest.mark.django_db
-def test_the_line_break_that_editors_put_at_the_end_makes_no_difference(command, recorded, subtests):
+def test_a_final_line_break_makes_no_difference(command, recorded, subtests):
     for end in ("", "\n", "\r\n"):
         with subtests.test(end=end):
             assert command(recorded, REVIEW["rationale"] + end) == YES
@@ -215,8 +215,8 @@ def test_the_line_break_that_editors_put_at_the_end_makes_no_difference(command,
 
 
 @pytest.mark.django_db
-def test_the_exact_text_that_a_client_sent_is_always_recognised(api, command, original, subtests):
-    """A client that sent a whole file, final line break and all, has committed to just that."""
+def test_the_exact_text_of_a_client_is_recognized(api, command, original, subtests):
+    """A client that sent a whole file has committed to its final line break too."""
     for text in ("one line\n", "two\nlines\n", "two\r\nlines\r\n", "\n", "two\r\nlines"):
         with subtests.test(text=text):
             decision_id = reconsider(api, rationale=text).json()["decision_id"]
@@ -224,26 +224,26 @@ def test_the_exact_text_that_a_client_sent_is_always_recognised(api, command, or
 
 
 @pytest.mark.django_db
-def test_a_file_from_windows_is_the_text_that_was_typed_into_the_form(api, command, original):
-    """The form commits to line feeds, whatever the browser sends."""
+def test_a_file_with_windows_line_breaks_matches_the_text_of_the_form(api, command, original):
+    """The form commits to line feeds, although browsers send CR LF."""
     decision_id = reconsider(api, rationale="two\nlines").json()["decision_id"]
     assert command(decision_id, "two\r\nlines\r\n") == YES
 
 
 @pytest.mark.django_db
-def test_the_command_says_what_cannot_be_checked(command, recorded, other_api):
+def test_the_command_names_the_problem_if_it_cannot_check(command, recorded, other_api):
     assert command("loan-9", "x") == "There is no decision of this id in your organization."
     assert command("loan-1", "x").startswith("This record is a decision")
     assert command(recorded, b"\xff") == "The text is not UTF-8."
     other_api.ingest({"decision_id": "loan-2"})
     hidden = reconsider(other_api, "loan-2").json()["decision_id"]
     assert command(hidden, REVIEW["rationale"]) == "There is no decision of this id in your organization."
-    with pytest.raises(UnknownSlug, match="no organization with the slug nobody"):
-        call_command("check_reconsideration", recorded, organization="nobody", text="/dev/null")
+    with pytest.raises(UnknownSlug, match="no organization with the slug unknown"):
+        call_command("check_reconsideration", recorded, organization="unknown", text="/dev/null")
 
 
 @pytest.mark.django_db
-def test_a_damaged_record_is_told_in_a_sentence(command, recorded):
+def test_the_command_reports_a_damaged_record(command, recorded):
     with unguarded():
         Entry.objects.filter(kind="reconsideration").update(statement=b"{}")
     assert "damaged" in command(recorded, REVIEW["rationale"])

@@ -1,4 +1,4 @@
-"""`POST /v1/decisions/{decision_id}/reconsideration`: what it takes, what it refuses, what it answers."""
+"""The contract of `POST /v1/decisions/{decision_id}/reconsideration`: accepted and refused bodies, and answers."""
 
 import json
 
@@ -29,7 +29,7 @@ def problems(response):
 
 
 @pytest.mark.once
-def test_the_answer_is_a_receipt_of_its_own_with_the_link_and_the_commitments(api, each_vault, original):
+def test_the_answer_is_a_receipt_with_the_link_and_the_commitments(api, each_vault, original):
     response = reconsider(api)
     recorded = response.json()
     assert response.status_code == 201
@@ -46,7 +46,7 @@ def test_the_answer_is_a_receipt_of_its_own_with_the_link_and_the_commitments(ap
     assert recorded["to_be_told"] == []
 
 
-def test_a_required_field_that_is_missing_is_named(api, original, subtests):
+def test_a_missing_required_field_is_named(api, original, subtests):
     for field in REQUIRED:
         with subtests.test(field=field):
             assert problems(api.post(URL, without(field))) == [("missing", ["body", field])]
@@ -56,7 +56,7 @@ def test_all_missing_fields_are_named_at_once(api, original):
     assert problems(api.post(URL, b"{}")) == [("missing", ["body", field]) for field in REQUIRED]
 
 
-def test_a_text_must_be_a_text(api, original, subtests):
+def test_a_text_field_accepts_only_texts(api, original, subtests):
     for field in REQUIRED:
         for value in (None, 5, True, ["x"], {"x": "y"}):
             with subtests.test(field, value=value):
@@ -86,7 +86,7 @@ def test_an_outcome_has_1_to_64_characters(api, original, outcome, expected):
     assert problems(reconsider(api, outcome=outcome)) == [(expected, ["body", "outcome"])]
 
 
-def test_any_other_outcome_is_taken_as_it_is(api, original, subtests):
+def test_any_other_outcome_is_recorded_unchanged(api, original, subtests):
     for outcome in ("x", "ü" * 64, "remanded to the first reviewer"):
         with subtests.test(outcome=outcome):
             recorded = reconsider(api, outcome=outcome)
@@ -103,7 +103,7 @@ def test_a_refused_private_value_is_not_repeated(api, original, subtests):
             assert b"918273645546372819" not in response.content
 
 
-def test_evidence_and_a_new_action_may_be_left_out(api, original):
+def test_evidence_and_a_new_action_are_optional(api, original):
     recorded = api.post(URL, without("evidence_considered", "new_action"))
     assert recorded.status_code == 201
     assert recorded.json()["evidence_considered"] == []
@@ -119,7 +119,7 @@ def problems_of_type(response):
     return [problem["type"] for problem in response.json()["detail"]]
 
 
-def test_what_the_contract_does_not_name_is_ignored_and_not_recorded(api, original):
+def test_an_unknown_field_is_ignored_and_not_recorded(api, original):
     recorded = reconsider(api, colour="violet", kind="decision", parents=["x"])
     assert recorded.status_code == 201
     assert recorded.json()["kind"] == "reconsideration"
@@ -133,7 +133,7 @@ def test_a_body_that_is_no_json_object_is_refused(api, original, subtests):
 
 
 @pytest.mark.parametrize("text", ["a \\u0000 b", "half \\ud800 of a pair"])
-def test_a_text_that_cannot_be_kept_faithfully_is_refused(api, original, text):
+def test_a_text_that_cannot_be_stored_exactly_is_refused(api, original, text):
     body = json.dumps({**REVIEW, "rationale": "HERE"}).replace("HERE", text).encode()
     assert [kind for kind, _ in problems(api.post(URL, body))] == ["json_invalid"]
 
@@ -144,7 +144,7 @@ def test_other_media_and_larger_bodies_are_refused(api, original):
     assert nothing_was_recorded()
 
 
-def test_a_decision_that_is_not_there_or_not_ones_own_is_a_404(api, other_api, original):
+def test_an_unknown_or_foreign_decision_is_a_404(api, other_api, original):
     other_api.ingest({"decision_id": "loan-2"})
     for answer in (reconsider(api, "loan-9"), reconsider(api, "loan-2"), reconsider(other_api, "loan-1")):
         assert answer.status_code == 404
@@ -156,7 +156,7 @@ def test_the_path_is_checked_before_the_body_is_read(api, original):
     assert api.post("/v1/decisions/loan-9/reconsideration", b"{").status_code == 404
 
 
-def test_who_may_reconsider_and_check(api_for, organization, original, subtests):
+def test_only_roles_with_the_permission_reconsider_and_check(api_for, organization, original, subtests):
     for role in Role:
         with subtests.test(role=role), undone():
             caller = api_for(organization, role)
@@ -166,7 +166,7 @@ def test_who_may_reconsider_and_check(api_for, organization, original, subtests)
             assert nothing_was_recorded() != allowed
 
 
-def test_it_is_in_the_audit_trail_with_its_outcome_and_without_texts(api, original):
+def test_the_audit_trail_has_the_outcome_but_no_texts(api, original):
     recorded = reconsider(api).json()
     event = AuditEvent.objects.get(verb="decision.reconsidered")
     assert event.object_id == original["record_id"]
@@ -178,6 +178,6 @@ def test_a_wrong_method_is_a_405(api, original):
     assert api.get(f"{URL}/check").status_code == 405
 
 
-def test_a_body_of_very_many_references_does_not_become_a_far_larger_record(api, original):
-    """A reference of a few bytes becomes a commitment of 150; a record has at most 1 MiB, as for ingest."""
+def test_a_body_with_too_many_references_is_refused(api, original):
+    """A reference of a few bytes becomes a commitment of 150 bytes, and a record has at most 1 MiB."""
     assert problems(reconsider(api, evidence_considered=[""] * 250_000))

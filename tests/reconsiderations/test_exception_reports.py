@@ -1,6 +1,6 @@
-"""A report about a fault, as Django makes it for a page or a mail, names places in the code and none of the texts.
+"""Exception reports, as Django writes them for a page or a mail: they name places in the code, but no private text.
 
-Everything that an exception drags along is looked at: the request, and the variables of each function on the way.
+The tests search the whole report: the request, and the variables of each function in the traceback.
 """
 
 import json
@@ -29,8 +29,8 @@ PLACES = [
 
 @pytest.fixture(params=PLACES, ids=lambda place: place[1])
 def fault(request, monkeypatch):
-    """Something that fails within the service, unforeseen, at each of its steps in turn."""
-    error = RuntimeError("a fault that nobody foresaw")
+    """Let each step of the service fail in turn."""
+    error = RuntimeError("an unforeseen fault")
 
     def fail(*args, **options):
         raise error
@@ -56,7 +56,7 @@ def test_a_fault_behind_the_api_reports_no_text(api, original, debug, fault):
     answer = reconsider(api, rationale=RATIONALE, evidence_considered=[EVIDENCE])
     assert answer.status_code == 500
     assert answer.json() == {"detail": "The service failed. Retrying is safe: a record is never kept twice."}
-    assert traces(reported(answer, fault), b"a fault that nobody foresaw") == []
+    assert traces(reported(answer, fault), b"an unforeseen fault") == []
 
 
 def test_a_fault_behind_the_form_reports_no_text(signed_in, original, debug, fault):
@@ -66,12 +66,12 @@ def test_a_fault_behind_the_form_reports_no_text(signed_in, original, debug, fau
     answer = browser.submit(f"{page}/change/", f"{page}/reconsider/", **fields)
     assert answer.status_code == 500
     assert traces([answer.content], b"") == []
-    assert traces(reported(answer, fault), b"a fault that nobody foresaw") == []
+    assert traces(reported(answer, fault), b"an unforeseen fault") == []
 
 
 def test_a_fault_behind_a_check_reports_no_text(api, original, debug, monkeypatch):
     recorded = reconsider(api).json()["decision_id"]
-    error = RuntimeError("a fault that nobody foresaw")
+    error = RuntimeError("an unforeseen fault")
 
     def fail(*args):
         raise error
@@ -79,11 +79,11 @@ def test_a_fault_behind_a_check_reports_no_text(api, original, debug, monkeypatc
     monkeypatch.setattr(commitments.hmac, "compare_digest", fail)
     answer = check(api, recorded, rationale=RATIONALE, evidence_considered=[EVIDENCE])
     assert answer.status_code == 500
-    assert traces(reported(answer, error), b"a fault that nobody foresaw") == []
+    assert traces(reported(answer, error), b"an unforeseen fault") == []
 
 
-def test_nothing_that_holds_the_texts_prints_them(api, original):
-    """What is printed ends up in reports, debuggers and logs."""
+def test_objects_with_the_texts_do_not_print_them(api, original):
+    """Printed objects end up in reports, debuggers and logs."""
     form = ReviewForm({**MARKED, **SENT_ONCE, "evidence_considered": EVIDENCE})
     assert form.is_valid()
     holders = [
@@ -99,7 +99,7 @@ def test_nothing_that_holds_the_texts_prints_them(api, original):
     assert traces([*printed, repr(holders[1]).encode()], b"requested_by") == []
 
 
-def test_a_form_that_comes_back_shows_what_was_typed_but_for_the_texts():
+def test_a_refused_form_keeps_its_values_except_the_texts():
     form = ReviewForm({**MARKED, "evidence_considered": EVIDENCE, "reviewer": ""})
     assert not form.is_valid()
     assert traces([str(form).encode(), json.dumps(form.errors).encode()], b"credit officer") == []

@@ -1,4 +1,4 @@
-"""A reconsideration sent again under its Idempotency-Key is the same record with the same salts, whatever happens."""
+"""Idempotency of reconsiderations: a repeated Idempotency-Key gives the same record and salts, even after failures."""
 
 import itertools
 import json
@@ -28,7 +28,7 @@ URL = "/v1/decisions/loan-1/reconsideration"
 
 
 def send(api: Api, key: str = "once", path: str = URL, **changes: Any) -> Any:
-    """The answer to a review under a key: REVIEW with changes."""
+    """Send REVIEW with changes under a key, and return the answer."""
     body = json.dumps({**REVIEW, **changes}).encode()
     return api.client.post(path, body, content_type="application/json", headers={"Idempotency-Key": key})
 
@@ -41,16 +41,16 @@ def reviews() -> int:
     return Decision.objects.filter(kind="reconsideration").count()
 
 
-def test_it_is_answered_as_the_first_time_and_is_one_record(api, each_vault, original):
+def test_a_repetition_has_the_first_answer_and_records_nothing(api, each_vault, original):
     first, again = send(api), send(api)
     assert (first.status_code, again.status_code) == (201, 201)
     assert again.content == first.content
-    assert [each.headers.get("Idempotent-Replayed") for each in (first, again)] == [None, "true"]
+    assert [answer.headers.get("Idempotent-Replayed") for answer in (first, again)] == [None, "true"]
     assert reviews() == 1
     assert AuditEvent.objects.filter(verb="decision.reconsidered").count() == 1
 
 
-def test_the_record_itself_answers_so_nothing_is_kept_and_the_key_counts_for_good(api, original):
+def test_a_key_never_expires_because_the_record_gives_the_answer(api, original):
     first = send(api)
     with time_machine.travel(timezone.now() + timedelta(days=400), tick=False):
         assert send(api).content == first.content
@@ -78,10 +78,10 @@ def test_another_review_under_the_key_is_a_409_that_repeats_no_text(api, origina
     send(api)
     for change in CHANGES:
         with subtests.test(change=change):
-            other = send(api, **change)
-            assert other.status_code == 409
-            assert set(other.json()) == {"detail"}
-            assert REVIEW["rationale"] not in other.content.decode()
+            answer = send(api, **change)
+            assert answer.status_code == 409
+            assert set(answer.json()) == {"detail"}
+            assert REVIEW["rationale"] not in answer.content.decode()
             assert reviews() == 1
 
 
@@ -101,11 +101,11 @@ def test_another_key_caller_decision_or_organization_is_another_review(api, api_
 
 
 @pytest.mark.once
-def test_the_id_looks_like_any_other_and_tells_nobody_the_key(api, original):
-    made = send(api, "order-4711").json()
-    found = uuid.UUID(made["decision_id"].removeprefix("reconsideration-"))
-    assert (found.version, found.variant) == (4, uuid.RFC_4122)
-    assert "4711" not in json.dumps([made, record_of(api, made["decision_id"])])
+def test_the_id_is_a_random_looking_uuid_that_does_not_reveal_the_key(api, original):
+    recorded = send(api, "order-4711").json()
+    identifier = uuid.UUID(recorded["decision_id"].removeprefix("reconsideration-"))
+    assert (identifier.version, identifier.variant) == (4, uuid.RFC_4122)
+    assert "4711" not in json.dumps([recorded, record_of(api, recorded["decision_id"])])
 
 
 @pytest.mark.once
@@ -115,14 +115,14 @@ def test_a_bad_key_is_refused_before_anything_is_recorded(api, original):
     assert reviews() == 0
 
 
-# ── what goes wrong in between ──
+# ── failures between the requests ──
 
 
-def test_it_is_202_while_the_vault_is_full_and_201_with_the_same_salts_once_it_is_not(api, filesystem_vault, original):
+def test_while_the_vault_is_full_it_is_a_202_and_later_a_201_with_the_same_salts(api, filesystem_vault, original):
     with full_disk(filesystem_vault):
         first, again = send(api), send(api)
     finished, later = send(api), send(api)
-    assert [each.status_code for each in (first, again, finished, later)] == [202, 202, 201, 201]
+    assert [answer.status_code for answer in (first, again, finished, later)] == [202, 202, 201, 201]
     assert first.content == again.content
     assert finished.content == later.content
     assert commitments(finished) == commitments(first)
@@ -132,7 +132,7 @@ def test_it_is_202_while_the_vault_is_full_and_201_with_the_same_salts_once_it_i
     assert reviews() == 1
 
 
-def test_another_review_is_a_409_while_the_first_still_waits(api, filesystem_vault, original):
+def test_another_review_under_the_key_is_a_409_while_the_first_waits(api, filesystem_vault, original):
     with full_disk(filesystem_vault):
         send(api)
         assert send(api, outcome="upheld").status_code == 409
@@ -140,7 +140,7 @@ def test_another_review_is_a_409_while_the_first_still_waits(api, filesystem_vau
 
 
 @pytest.mark.once
-def test_it_is_503_where_what_was_recorded_cannot_be_read(api, filesystem_vault, original):
+def test_a_repetition_fails_while_the_record_cannot_be_read(api, filesystem_vault, original):
     first = send(api)
     away = filesystem_vault.rename(filesystem_vault.with_name("away"))
     answer = send(api)
@@ -150,7 +150,7 @@ def test_it_is_503_where_what_was_recorded_cannot_be_read(api, filesystem_vault,
 
 
 @pytest.mark.once
-def test_whatever_call_of_the_disk_fails_one_record_with_one_set_of_salts_is_there(api, filesystem_vault, original):
+def test_a_failure_of_any_disk_call_leaves_one_record_with_one_set_of_salts(api, filesystem_vault, original):
     for call in itertools.count():
         before = reviews()
         with faulty_disk(filesystem_vault, fail_at=call) as disk:
@@ -158,15 +158,15 @@ def test_whatever_call_of_the_disk_fails_one_record_with_one_set_of_salts_is_the
         if not disk.failed:
             break
         answers.append(send(api, f"key-{call}"))
-        told = [commitments(answer) for answer in answers if answer.status_code in (201, 202)]
+        sent = [commitments(answer) for answer in answers if answer.status_code in (201, 202)]
         assert answers[-1].status_code == 201, disk.calls[call]
-        assert all(each == told[0] for each in told), disk.calls[call]
+        assert all(texts == sent[0] for texts in sent), disk.calls[call]
         assert reviews() == before + 1
     assert call > 5
 
 
 @pytest.mark.once
-def test_without_the_organizations_keys_it_is_503_and_may_come_again(api, original):
+def test_without_the_organizations_keys_it_is_a_503_and_can_be_repeated(api, original):
     index_key = Key.objects.get(purpose="index")
     with unguarded():
         index_key.delete()
@@ -178,7 +178,7 @@ def test_without_the_organizations_keys_it_is_503_and_may_come_again(api, origin
     assert (send(api).status_code, reviews()) == (201, 1)
 
 
-def test_after_a_restore_from_before_it_the_vault_s_record_answers(api, filesystem_vault, original):
+def test_after_a_restore_of_an_older_database_the_vaults_record_answers(api, filesystem_vault, original):
     first = send(api)
     forget_all_records()
     api.ingest(RAW)
@@ -193,11 +193,11 @@ def test_after_a_restore_from_before_it_the_vault_s_record_answers(api, filesyst
 
 @pytest.fixture
 def bank(shared_database, each_vault, api, original):
-    """A caller, in a database that threads share as in production, once for every vault."""
+    """Return a caller, in a database that threads share as in production, once for each vault."""
     return api
 
 
-def test_of_many_that_come_at_once_one_is_recorded_and_all_tell_of_it(bank):
+def test_concurrent_repetitions_record_one_review_and_have_the_same_answer(bank):
     answers = at_once(10, lambda _: send(bank))
     assert {answer.status_code for answer in answers} == {201}
     assert len({answer.content for answer in answers}) == 1
@@ -206,7 +206,7 @@ def test_of_many_that_come_at_once_one_is_recorded_and_all_tell_of_it(bank):
     assert AuditEvent.objects.filter(verb="decision.reconsidered").count() == 1
 
 
-def test_of_many_reviews_that_come_at_once_under_one_key_one_is_recorded(bank):
+def test_of_concurrent_reviews_under_one_key_one_is_recorded(bank):
     answers = at_once(8, lambda number: send(bank, rationale=f"reason {number}"))
     assert sorted(answer.status_code for answer in answers) == [201] + [409] * 7
     assert reviews() == 1

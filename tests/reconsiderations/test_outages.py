@@ -1,4 +1,4 @@
-"""The vault fails, a crash comes between, the database is restored: no review is lost and no chain broken."""
+"""Outages of vault, process and database: no review is lost and no chain broken."""
 
 import itertools
 import json
@@ -26,7 +26,7 @@ def let_leases_run_out():
 
 
 def everything_shown(api, decision_ids):
-    """What the API tells of records, but for how they came in: that, the vault does not know."""
+    """Return the API's answers about records, without `source`, which the vault does not know."""
     shown = {}
     for decision_id in decision_ids:
         for part in ("", "/record", "/receipt"):
@@ -38,13 +38,13 @@ def everything_shown(api, decision_ids):
 # ── the vault does not answer ──
 
 
-def test_while_the_vault_is_full_it_is_202_and_the_reconciler_finishes_it(api, filesystem_vault, original):
+def test_while_the_vault_is_full_it_is_a_202_and_the_reconciler_finishes_the_review(api, filesystem_vault, original):
     with full_disk(filesystem_vault):
         answer = reconsider(api)
     recorded = answer.json()
     assert answer.status_code == 202
     assert recorded.keys() == {"decision_id", "reconsiders", "rationale", "evidence_considered", "to_be_told"}
-    assert is_committed(recorded["rationale"], REVIEW["rationale"]), "the salts are given out now or never"
+    assert is_committed(recorded["rationale"], REVIEW["rationale"]), "only this answer has the salts"
     mine = f"/v1/decisions/{recorded['decision_id']}"
     assert api.get(mine).json()["custody"] == "reserved"
     assert api.get("/v1/decisions/loan-1").json()["current_action"] == "approved"
@@ -58,18 +58,18 @@ def test_while_the_vault_is_full_it_is_202_and_the_reconciler_finishes_it(api, f
     assert not WaitingObject.objects.exists()
 
 
-def test_a_reconsideration_of_one_that_still_waits_is_taken_and_both_are_finished(api, filesystem_vault, original):
+def test_a_waiting_reconsideration_can_be_reconsidered_and_both_are_finished(api, filesystem_vault, original):
     with full_disk(filesystem_vault):
         first = reconsider(api).json()
         second = reconsider(api, first["decision_id"], outcome="upheld").json()
     let_leases_run_out()
     assert reconcile() == (2, 0)
     history = api.get("/v1/decisions/loan-1").json()["history"]
-    assert [each["decision_id"] for each in history] == [first["decision_id"], second["decision_id"]]
+    assert [review["decision_id"] for review in history] == [first["decision_id"], second["decision_id"]]
 
 
 @pytest.mark.once
-def test_whatever_call_of_the_disk_fails_the_review_is_there_once_in_the_end(api, filesystem_vault, original):
+def test_after_a_failure_of_any_disk_call_the_reconciler_leaves_one_review(api, filesystem_vault, original):
     for call in itertools.count():
         before = Decision.objects.count()
         with faulty_disk(filesystem_vault, fail_at=call) as disk:
@@ -84,7 +84,7 @@ def test_whatever_call_of_the_disk_fails_the_review_is_there_once_in_the_end(api
     assert call > 5
 
 
-def test_without_the_organizations_keys_it_is_503_and_nothing_is_recorded(api, original):
+def test_without_the_organizations_keys_it_is_a_503_and_nothing_is_recorded(api, original):
     with unguarded():
         Key.objects.filter(purpose="index").delete()
     keys.forget()
@@ -98,7 +98,7 @@ def test_without_the_organizations_keys_it_is_503_and_nothing_is_recorded(api, o
 
 
 class Killed(BaseException):
-    """The process ends here."""
+    """The end of the process."""
 
 
 def kill(*args, **options):
@@ -111,7 +111,7 @@ def events():
 
 @pytest.mark.parametrize("failure", [Killed, OperationalError])
 def test_a_review_whose_audit_event_is_not_written_is_not_recorded(api, each_vault, original, monkeypatch, failure):
-    """Nor is there a record whose salts nobody was ever told."""
+    """Otherwise there would be a record whose salts were never sent."""
 
     def fail(*args, **options):
         raise failure
@@ -125,7 +125,7 @@ def test_a_review_whose_audit_event_is_not_written_is_not_recorded(api, each_vau
     assert (Decision.objects.count(), Entry.objects.count(), events()) == (1, 1, 0)
 
 
-def test_a_review_that_is_recorded_is_in_the_audit_trail_though_its_object_was_never_put(
+def test_a_recorded_review_is_in_the_audit_trail_even_if_its_object_is_missing(
     api, filesystem_vault, original, monkeypatch
 ):
     with monkeypatch.context() as patch:
@@ -142,7 +142,7 @@ def test_a_review_that_is_recorded_is_in_the_audit_trail_though_its_object_was_n
 
 
 def chain_of(api):
-    """A decision with a chain of reviews and a branch of it. Returns their ids."""
+    """Record a chain of reviews and a branch for the decision. Return all ids."""
     first = reconsider(api, outcome="upheld", new_action=None).json()["decision_id"]
     second = reconsider(api, first).json()["decision_id"]
     third = reconsider(api, second, outcome="modified", new_action="approved in part").json()["decision_id"]
@@ -150,7 +150,7 @@ def chain_of(api):
     return ["loan-1", first, second, third, branch]
 
 
-def test_whole_chains_come_back_from_the_vault(api, each_vault, original, capsys):
+def test_whole_chains_are_restored_from_the_vault(api, each_vault, original, capsys):
     ids = chain_of(api)
     before = everything_shown(api, ids)
     forget_all_records()
@@ -161,7 +161,9 @@ def test_whole_chains_come_back_from_the_vault(api, each_vault, original, capsys
 
 
 @pytest.mark.parametrize("order", ["oldest first", "newest first"])
-def test_in_whatever_order_the_vault_lists_them(api, organization, filesystem_vault, original, monkeypatch, order):
+def test_a_chain_is_restored_in_any_order_of_the_vaults_list(
+    api, organization, filesystem_vault, original, monkeypatch, order
+):
     ids = chain_of(api)
     before = everything_shown(api, ids)
     records = [before[f"{decision_id}/receipt"]["record_id"] for decision_id in ids]
@@ -178,7 +180,7 @@ def test_in_whatever_order_the_vault_lists_them(api, organization, filesystem_va
     assert adopt_orphans(organization) == 0
 
 
-def test_only_the_forgotten_end_of_a_chain_comes_back_too(api, organization, filesystem_vault, original):
+def test_the_missing_end_of_a_chain_is_restored(api, organization, filesystem_vault, original):
     ids = chain_of(api)
     before = everything_shown(api, ids)
     with unguarded():
@@ -188,25 +190,25 @@ def test_only_the_forgotten_end_of_a_chain_comes_back_too(api, organization, fil
     assert everything_shown(api, ids) == before
 
 
-def test_a_review_of_what_the_vault_has_lost_is_left_and_the_others_come_back(api, organization, filesystem_vault):
-    """Without the decision there is no chain to put it in; its object stays, for a backup may hold the decision's."""
+def test_a_review_without_its_decision_is_skipped_and_the_others_are_restored(api, organization, filesystem_vault):
+    """Without the decision there is no chain for the review. Its object stays: a backup may have the decision."""
     for number in (1, 2):
         api.ingest({"decision_id": f"loan-{number}"})
-    orphaned, kept = (reconsider(api, f"loan-{number}").json()["decision_id"] for number in (1, 2))
+    orphaned, restored = (reconsider(api, f"loan-{number}").json()["decision_id"] for number in (1, 2))
     lost = object_key(organization.id, Decision.objects.get(decision_id="loan-1").pk)
     body = vaults.current().get(lost)
     with unguarded():
         vaults.current().delete(lost)
     forget_all_records()
     assert adopt_orphans(organization) == 2
-    assert set(Decision.objects.values_list("decision_id", flat=True)) == {"loan-2", kept}
+    assert set(Decision.objects.values_list("decision_id", flat=True)) == {"loan-2", restored}
     assert not Entry.objects.exclude(pk__in=Decision.objects.values("pk")).exists()
     vaults.current().put_new(lost, body)
     assert adopt_orphans(organization) == 2
     assert api.get("/v1/decisions/loan-1").json()["latest_reconsideration"] == orphaned
 
 
-def test_the_keys_that_signed_are_still_the_ones_that_verify(api, filesystem_vault, original):
+def test_after_a_restore_the_same_keys_verify(api, filesystem_vault, original):
     recorded = reconsider(api).json()
     forget_all_records()
     call_command("custody_reconcile", "--adopt")
