@@ -246,8 +246,8 @@ def test_a_file_that_changed_since_it_was_read_in_part_is_read_from_its_beginnin
 def test_many_small_files_are_read_across_polls(folder: Path, reader: Reader) -> None:
     for number in range(1100):
         put(folder / f"{number:05}.json", items(number)[0])
-    found = reader.poll(max_batches=1) + reader.poll(max_batches=1) + reader.poll()
-    assert found == items(*range(1100))
+    records = reader.poll(max_batches=1) + reader.poll(max_batches=1) + reader.poll()
+    assert records == items(*range(1100))
 
 
 def test_reading_ends_at_the_deadline_with_what_it_has(folder: Path, reader: Reader) -> None:

@@ -67,11 +67,11 @@ def test_each_pagination_is_read_to_its_end(serve: Serve, answer: Any, paginatio
 @EACH_PAGINATION
 def test_a_poll_that_is_cut_off_goes_on_at_its_page(serve: Serve, answer: Any, pagination: dict[str, str]) -> None:
     reader = reader_of(serve(answer), pagination=pagination)
-    found: list[str] = []
+    read: list[str] = []
     for _ in range(9):
-        found += read_ids(reader, max_batches=1)
-    assert set(found) == set(IDS)
-    assert found[:25] == IDS
+        read += read_ids(reader, max_batches=1)
+    assert set(read) == set(IDS)
+    assert read[:25] == IDS
 
 
 @EACH_PAGINATION

@@ -195,10 +195,10 @@ def test_a_listing_of_several_pages_is_gone_through_over_several_polls(
         cloud.put(f"{number:04}", lines(number))
     monkeypatch.setattr(store, "BATCH_LEDGER", 9)
     reader = cloud.reader()
-    found: list[bytes] = []
+    records: list[bytes] = []
     for _ in range(6):
-        found += reader.poll(max_batches=1)
-    assert found == items(*range(23))
+        records += reader.poll(max_batches=1)
+    assert records == items(*range(23))
 
 
 def test_each_wrong_secret_names_its_step_and_is_not_repeated(cloud: Cloud) -> None:

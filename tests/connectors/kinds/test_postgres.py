@@ -82,8 +82,8 @@ def test_a_row_is_the_servers_own_json(database: Database) -> None:
 def test_a_poll_that_is_cut_off_goes_on_where_it_was(database: Database) -> None:
     insert(database, 1, 1200)
     reader = reader_of(database)
-    found = read_ids(reader, max_batches=1) + read_ids(reader, max_batches=1) + read_ids(reader)
-    assert found == ids(1, 1200)
+    read = read_ids(reader, max_batches=1) + read_ids(reader, max_batches=1) + read_ids(reader)
+    assert read == ids(1, 1200)
 
 
 def test_rows_of_the_same_time_are_told_apart_by_their_id(database: Database) -> None:
