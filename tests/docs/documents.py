@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
-_FOLDERS = [CHECKOUT / "docs", CHECKOUT / "docs/connectors", CHECKOUT / "docs/custody"]
-DOCUMENTS = [CHECKOUT / "README.md", CHECKOUT / "THREAT_MODEL.md"]
+_FOLDERS = [CHECKOUT / "docs", CHECKOUT / "docs/adr", CHECKOUT / "docs/connectors", CHECKOUT / "docs/custody"]
+README = CHECKOUT / "README.md"
+DOCUMENTS = [README, *sorted(set(CHECKOUT.glob("*.md")) - {README})]
 DOCUMENTS += [path for folder in _FOLDERS for path in sorted(folder.glob("*.md"))]
 
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$\n(?:\s*^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
