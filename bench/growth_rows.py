@@ -19,9 +19,9 @@ from accounts import callers
 from accounts.models import AuditEvent, Member, Organization
 from bench.subject import PLACEHOLDER, record
 from config.progress import progress
-from custody import sealing
-from custody.keys import Keyring, keyring
+from custody.keys.keyrings import Keyring, keyring
 from custody.models import Entry, SealedObject, object_key
+from custody.sealing import sealer
 from decisions import records, reviews
 from decisions.models import Decision
 from decisions.services import ingest_lines
@@ -83,7 +83,7 @@ def _real_notice(organization: Organization) -> Notice:
 
 def _decision(like: Decision, keys: Keyring, number: int, received_at: datetime) -> Decision:
     decision_id = f"{('loan', 'claim', 'application')[number % 3]}-{number}"
-    record_id = sealing.record_id(sealing.reference(keys, decision_id))  # so that a request by decision id finds it
+    record_id = sealer.record_id(sealer.reference(keys, decision_id))  # so that a request by decision id finds it
     entry = Entry(
         record_id=record_id, organization_id=like.organization_id, kind=records.KIND, received_at=received_at,
         target_id=like.record.target_id, state=like.record.state, key_id=like.record.key_id,

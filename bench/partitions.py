@@ -18,8 +18,8 @@ from bench.rounds import interleaved, sized
 from bench.server import database_cpu_seconds
 from bench.subject import PLACEHOLDER, Subject
 from config.progress import progress
-from custody.bulk_insert import NewRecord, insert
 from custody.models import object_key
+from custody.rows.bulk_insert import NewRecord, insert
 from decisions import selectors
 from decisions.models import Decision
 from decisions.schemas import DecisionQuery

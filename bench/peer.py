@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from custody.bulk_insert import NewRecord, _values, prepared
+from custody.rows.bulk_insert import NewRecord, _values, prepared
 from tests.throwaway import postgresql_program
 
 _VARIABLE = "bytes"

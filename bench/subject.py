@@ -8,11 +8,12 @@ from django.core.management import call_command
 
 from accounts import audit, callers, services
 from accounts.roles import Role
-from custody import storage_targets, vaults
-from custody.bulk_insert import NewRecord
-from custody.keys import keyring
+from custody import vaults
+from custody.keys.keyrings import keyring
 from custody.models import Installation
-from custody.new_records import Place, new_record, seal_all
+from custody.rows.bulk_insert import NewRecord
+from custody.rows.new_records import Place, new_record, seal_all
+from custody.vaults import storage_targets
 from decisions import records
 
 PLACEHOLDER = "DECISION_ID"

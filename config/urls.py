@@ -33,7 +33,7 @@ urlpatterns = [
     path("readyz", health.ready),
     path("", include("accounts.urls.pages")),
     path("", include("notices.public.urls")),
-    path("", include("custody.public")),
+    path("", include("custody.views")),
     path("admin/r/<path:rest>", _nothing),  # the admin redirects here to the page of any object of any model
     path("admin/", admin.site.urls),
     path("", RedirectView.as_view(pattern_name="admin:index")),

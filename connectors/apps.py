@@ -13,7 +13,7 @@ class ConnectorsConfig(AppConfig):
         from connectors.demo import poll_export
         from connectors.models import Connector
         from connectors.services import unserved
-        from custody import aged
+        from custody.disposal import aged
 
         personal_data.declare_all()
         for name, sweep in aging.SWEEPS.items():

@@ -7,8 +7,8 @@ import uuid
 
 from connectors.models import LONGEST_NAME
 from connectors.texts import identifying
-from custody import sealing
-from custody.keys import keyring
+from custody.keys.keyrings import keyring
+from custody.sealing import sealer
 
 _CONTENT = "\0connector content:"
 PREFIX = "hmac-sha256:"
@@ -18,9 +18,9 @@ def kept(organization_id: uuid.UUID, name: str) -> str:
     """What stands for a name: a digest under the organization's index key, by which no guess can be confirmed without
     that key."""
     identity = f"\0connector object:{identifying(name, LONGEST_NAME)}"
-    return PREFIX + sealing.reference(keyring(organization_id), identity).hex()
+    return PREFIX + sealer.reference(keyring(organization_id), identity).hex()
 
 
 def digest(organization_id: uuid.UUID, content: bytes) -> str:
     """Return a digest of content under the organization's index key: without the key, it confirms no guess."""
-    return sealing.reference(keyring(organization_id), f"{_CONTENT}{content.hex()}").hex()
+    return sealer.reference(keyring(organization_id), f"{_CONTENT}{content.hex()}").hex()

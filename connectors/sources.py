@@ -17,7 +17,7 @@ from connectors import kinds, maps
 from connectors.kinds.base import Kind, KindConfig, LedgerEntry, MachineFault, Source
 from connectors.maps import FieldMap, Unmapped, record_of
 from connectors.secret_names import without_secrets
-from custody.record_paths import PathsTooLong
+from custody.sealing.field_paths import PathsTooLong
 from decisions import records
 
 _LARGEST_CONFIG = 64 * 2**10

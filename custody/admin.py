@@ -12,12 +12,14 @@ from django.views.decorators.http import require_POST
 from accounts import selectors
 from accounts.back_office import ReadOnlyAdmin, TimeRange, caller, refusal, row_url
 from accounts.roles import Permission
-from custody import disposal_pages, record_types, services, storage_targets
+from custody import record_types, services
 from custody import selectors as selectors_of_custody
-from custody.back_office import damage_of, state_of, waiting
-from custody.cloud_pages import CloudPages
+from custody.back_office import disposal_pages
+from custody.back_office.cloud_pages import CloudPages
+from custody.back_office.states import damage_of, state_of, waiting
 from custody.models import Entry, Key, KeyOutage, StorageTarget
 from custody.selectors import storage_of
+from custody.vaults import storage_targets
 
 
 class State(admin.SimpleListFilter):

@@ -8,17 +8,10 @@ class CustodyConfig(AppConfig):
         from accounts import back_office
         from config import health, row_guards, wrapped_secrets
         from config.change_triggers import watch
-        from custody import (  # noqa: F401 - importing checks registers them
-            checks,
-            partitions,
-            personal_data,
-            selectors,
-            services,
-            signed_rows,
-            vaults,
-        )
-        from custody.back_office import needs
+        from custody import checks, personal_data, selectors, services, vaults  # noqa: F401 - importing checks registers them
+        from custody.back_office.states import needs
         from custody.models import Entry, Key, SealedObject, StorageTarget
+        from custody.rows import partitions, signed_rows
         from custody.services import fsck
 
         personal_data.declare_all()

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from custody.journal import FOLDER, STORAGE
+from custody.disposal.journal import FOLDER, STORAGE
 from custody.models import StorageTarget
 
 

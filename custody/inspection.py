@@ -22,25 +22,16 @@ from config.errors import Fault
 from config.http import strict_json
 from config.http.strict_json import spelling
 from config.wrapped_secrets import MasterKeyWrong, NotImported
-from custody import (
-    disposals,
-    fields,
-    keys,
-    record_types,
-    sealing,
-    selectors,
-    signers,
-    statements,
-    storage_targets,
-    vaults,
-    verifier,
-)
-from custody.keys import KeyMissing
-from custody.kms import KmsUnavailable
+from custody import record_types, selectors, signers, vaults
+from custody.disposal import disposals
+from custody.keys import keyrings
+from custody.keys.keyrings import KeyMissing
+from custody.keys.kms import KmsUnavailable
 from custody.models import Disposal, Entry, Key
 from custody.record_types import Indexing
-from custody.sealing import Opened
-from custody.vaults import VaultUnavailable
+from custody.sealing import fields, sealer, statements, verifier
+from custody.sealing.sealer import Opened
+from custody.vaults import VaultUnavailable, storage_targets
 
 BATCH = 100
 MAX_LISTED_AT_ONCE = 10_000  # objects; of more, each listing takes one of 256 parts, so that the place is saved between
@@ -104,7 +95,7 @@ def _key_problems(row: Key) -> Iterator[str]:
                 raise
             yield "Its secret half does not open."
             return
-        if keys.id_of(Key.Purpose(row.purpose), secret) != row.key_id:
+        if keyrings.id_of(Key.Purpose(row.purpose), secret) != row.key_id:
             yield "Its secret half is another key's."
 
 
@@ -166,7 +157,7 @@ def _disposal_problems(entry: Entry) -> Iterator[str]:
 
 
 def _statement_problems(entry: Entry, body: bytes, opened: Opened, content: dict[str, Any]) -> Iterator[str]:
-    header, ciphertext = sealing.unpack(body)
+    header, ciphertext = sealer.unpack(body)
     signed = json.loads(bytes(entry.statement))["predicate"]
     digest = {"sha256": hashlib.sha256(ciphertext).hexdigest(), "size": len(ciphertext)}
     if (signed["ciphertext"], signed["kekId"]) != (digest, header.kek_id):
@@ -175,7 +166,7 @@ def _statement_problems(entry: Entry, body: bytes, opened: Opened, content: dict
     root = fields.commitment(leaves, opened.secrets.field_salt_key).hex()
     if signed["fields"] != {"root": root, "count": len(leaves)}:
         yield "Its fields are not those that were signed."
-    if sealing.record_id(bytes.fromhex(signed["decisionRef"])) != entry.pk:
+    if sealer.record_id(bytes.fromhex(signed["decisionRef"])) != entry.pk:
         yield "Its id is not what was signed."
     record_type = record_types.get(entry.kind)
     if record_type.ids_of_callers:

@@ -8,8 +8,8 @@ import uuid
 from datetime import datetime
 from typing import NamedTuple
 
-from custody import sealing
 from custody.models import data_key_key, object_key
+from custody.sealing import sealer
 from custody.vaults import ObjectMissing, Vault, VaultUnavailable
 
 
@@ -70,7 +70,7 @@ def put(
     key = object_key(organization_id, record_id)
     if not vault.immutable:
         return _put_one(vault, key, body)
-    locked, wrapped = sealing.take_apart(body)
+    locked, wrapped = sealer.take_apart(body)
     key_of_dek = data_key_key(organization_id, record_id)
     is_new = vault.put_new(key_of_dek, wrapped, lockable=False)
     if not is_new and vault.get(key_of_dek) != wrapped:
@@ -95,9 +95,9 @@ def get(vault: Vault, organization_id: uuid.UUID, record_id: uuid.UUID) -> bytes
         Damaged: what is there is no record.
     """
     body = vault.get(object_key(organization_id, record_id))
-    if vault.transactional or sealing.unpack(body)[0].wrapped_dek:
+    if vault.transactional or sealer.unpack(body)[0].wrapped_dek:
         return body
-    return sealing.put_together(body, vault.get(data_key_key(organization_id, record_id)))
+    return sealer.put_together(body, vault.get(data_key_key(organization_id, record_id)))
 
 
 def has(vault: Vault, organization_id: uuid.UUID, record_id: uuid.UUID) -> bool:
@@ -108,7 +108,7 @@ def has(vault: Vault, organization_id: uuid.UUID, record_id: uuid.UUID) -> bool:
         get(vault, organization_id, record_id)
     except ObjectMissing:
         return False
-    except sealing.Damaged:
+    except sealer.Damaged:
         pass
     return True
 
@@ -136,8 +136,8 @@ def remove(vault: Vault, organization_id: uuid.UUID, record_id: uuid.UUID) -> Re
 
 def _may_have_data_key(body: bytes) -> bool:
     try:
-        return bool(sealing.unpack(body)[0].wrapped_dek)
-    except sealing.Damaged:
+        return bool(sealer.unpack(body)[0].wrapped_dek)
+    except sealer.Damaged:
         return True
 
 

@@ -17,13 +17,15 @@ from django.utils import timezone
 from config import db
 from config.errors import DomainError, Fault
 from config.http.timestamps import rfc3339
-from custody import disposals, envelope, fields, objects, sealing, statements, storage_targets, vaults
-from custody.fields import Disclosure
-from custody.keys import KeyMissing, Keyring, keyring
+from custody import objects, vaults
+from custody.disposal import disposals
+from custody.keys.keyrings import KeyMissing, Keyring, keyring
 from custody.models import Disposal, Entry, Key, StorageOutage, StorageTarget, WaitingObject
-from custody.sealing import Damaged, Opened, Sealed
-from custody.statements import Claims
-from custody.vaults import VaultUnavailable
+from custody.sealing import envelope, fields, sealer, statements
+from custody.sealing.fields import Disclosure
+from custody.sealing.sealer import Damaged, Opened, Sealed
+from custody.sealing.statements import Claims
+from custody.vaults import VaultUnavailable, storage_targets
 
 _LOOK_SECONDS = 0.2
 _READ_AHEAD_SECONDS = 20.0
@@ -268,14 +270,14 @@ def disposals_of(
 
 def opened_from(body: bytes, entry: Entry) -> Opened:
     """The record of a row, from a sealed object found elsewhere than in its vault. Raises Damaged."""
-    found = sealing.unseal(keyring(entry.organization_id), entry.record_id, body)
-    header = found.header
+    opened = sealer.unseal(keyring(entry.organization_id), entry.record_id, body)
+    header = opened.header
     if (header.statement, header.signature, header.key_id) != (
         bytes(entry.statement), bytes(entry.signature), entry.key_id,
     ):  # fmt: skip
         raise Damaged(because="the custody row and the sealed object do not hold the same statement")
-    _require_committed(found, statements.verified_row(entry))
-    return found
+    _require_committed(opened, statements.verified_row(entry))
+    return opened
 
 
 def statement_digest(entry: Entry) -> bytes:
@@ -332,7 +334,7 @@ def identifies(identity: str, entry: Entry) -> bool:
 
 
 def _record_id(keys: Keyring, identity: str) -> uuid.UUID:
-    return sealing.record_id(sealing.reference(keys, identity))
+    return sealer.record_id(sealer.reference(keys, identity))
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +369,7 @@ def require_no_outage() -> None:
 
 
 def _require_committed(found: Opened, claims: Claims) -> None:
-    if sealing.payload_commitment(found.secrets.payload_salt, found.payload).hex() != claims.payload_commitment:
+    if sealer.payload_commitment(found.secrets.payload_salt, found.payload).hex() != claims.payload_commitment:
         raise Damaged(because="the record is not the one that was signed")
 
 
@@ -375,7 +377,7 @@ def disclosures(found: Opened, paths: Sequence[str]) -> list[Disclosure]:
     """Proofs of single fields against the record's signed statement, revealing no other field.
 
     Args:
-        paths: dotted paths of scalars, as `custody.fields` spells them.
+        paths: dotted paths of scalars, as `custody.sealing.fields` spells them.
 
     Raises:
         KeyError: the record has no scalar at a path.

@@ -18,7 +18,7 @@ from accounts.roles import Permission
 from config.errors import Fault
 from config.http.json_responses import JSON
 from custody import selectors as custody
-from custody.disposal_pages import OrDisposed, disposal_named, page_of
+from custody.back_office.disposal_pages import OrDisposed, disposal_named, page_of
 from custody.models import Disposal
 from custody.selectors import Disposed
 from decisions import presenters, record_tree, records, reports, reviews, services

@@ -9,7 +9,8 @@ class DecisionsConfig(AppConfig):
         from accounts.demo import register_step
         from config import row_guards
         from config.http import lanes
-        from custody import partitions, record_types, signed_rows
+        from custody import record_types
+        from custody.rows import partitions, signed_rows
         from decisions import personal_data
         from decisions.back_office import charts
         from decisions.demo import ingest_samples

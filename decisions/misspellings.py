@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from custody.record_paths import keys, segment
+from custody.sealing.field_paths import keys, segment
 
 PROFILE = (
     "decision_id", "decided_at",

@@ -6,7 +6,7 @@ from django.template.loader import render_to_string
 
 from config.http import strict_json
 from config.http.strict_json import spelling
-from custody import record_paths
+from custody.sealing import field_paths
 from decisions import records
 
 _MAX_FIELDS = 500
@@ -19,7 +19,7 @@ def decision(exported: dict[str, Any], *, is_review: bool) -> str:
     if exported["record"] is None:
         return render_to_string("decisions/readable.html", common)
     content = strict_json.read(exported["record"].encode(), number=spelling, integer=spelling)
-    fields = record_paths.scalars(content)
+    fields = field_paths.scalars(content)
     shown = {
         **common,
         "result": records.text(content, "outcome", "result"),
@@ -40,7 +40,7 @@ def _reasons(outcome: Any) -> list[str]:
 
 
 def _words(path: str) -> str:
-    return " / ".join(key.replace("_", " ") for key in record_paths.keys(path))
+    return " / ".join(key.replace("_", " ") for key in field_paths.keys(path))
 
 
 def _text(value: Any) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from typing import Any
 
-from custody.record_paths import segment
+from custody.sealing.field_paths import segment
 
 _MOMENT_NAME = re.compile(r"(?:.*[a-z0-9])?(?:_at|At)|timestamp", re.DOTALL)
 _DAY_NAME = re.compile(r"(?:.*[a-z0-9])?(?:_date|Date)|date", re.DOTALL)

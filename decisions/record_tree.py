@@ -8,7 +8,7 @@ from typing import Any
 
 from config.http import strict_json
 from config.http.strict_json import LITERALS, spelling
-from custody import record_paths
+from custody.sealing import field_paths
 
 _MAX_FIELDS = 400  # fields on one page, if the parts are small enough to divide
 _MAX_CHILDREN = 200  # children of one object or list on one page
@@ -64,7 +64,7 @@ def part(payload: bytes, path: str = "", start: int = 0) -> Part:
         KeyError: the record has no such part.
     """
     above, path, container = _walk(strict_json.read(payload, number=spelling, integer=spelling), path)
-    children = list(record_paths.children(container))
+    children = list(field_paths.children(container))
     if start and start >= len(children):
         raise KeyError(start)
     count = _count(container)
@@ -93,19 +93,19 @@ class _Tree:
         stems = count * len(stem + key)
         if count > self.room or stems > _MAX_STEM_CHARACTERS or len(value) > _MAX_CHILDREN or level == _MAX_LEVELS:
             return Node(stem, key, count=count)
-        inside = self.nodes(f"{stem}{key}.", list(record_paths.children(value)), level + 1)
+        inside = self.nodes(f"{stem}{key}.", list(field_paths.children(value)), level + 1)
         return Node(stem, key, count=count, children=inside, is_open=self.is_open)
 
 
 def _walk(container: Any, path: str) -> tuple[list[str], str, Any]:
     """Return the parts above a path, the path as the record spells it, and the object or list there."""
     above, walked = [], ""
-    for key in record_paths.keys(path):
+    for key in field_paths.keys(path):
         above.append(walked)
-        step = record_paths.key_in(container, key)
-        container, walked = container[step], f"{walked}.{record_paths.segment(step)}".removeprefix(".")
+        step = field_paths.key_in(container, key)
+        container, walked = container[step], f"{walked}.{field_paths.segment(step)}".removeprefix(".")
     if not isinstance(container, dict | list):
-        raise record_paths.NoSuchField(path)
+        raise field_paths.NoSuchField(path)
     return above, walked, container
 
 

@@ -15,9 +15,9 @@ from config.errors import Invalid
 from config.http import strict_json
 from config.http.strict_json import InvalidJSON, spelling
 from config.http.validation import invalid_json, invalid_model
-from custody.new_records import Submission
-from custody.record_paths import PathsTooLong, require_short_paths
 from custody.record_types import Indexing
+from custody.rows.new_records import Submission
+from custody.sealing.field_paths import PathsTooLong, require_short_paths
 from decisions.models import MAX_DECISION_ID, Decision
 
 KIND = "decision"

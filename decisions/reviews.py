@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from accounts.audit import Actor
 from config.http.timestamps import rfc3339
-from custody import sealing
-from custody.keys import keyring
+from custody.keys.keyrings import keyring
 from custody.record_types import Indexing
+from custody.sealing import sealer
 from custody.selectors import Receipt
 from decisions import commitments, records
 from decisions.commitments import Commitment
@@ -122,5 +122,5 @@ def idempotency_id(decision: Decision, actor: Actor, key: str) -> uuid.UUID:
     """Derive a review's id from the Idempotency-Key of a client. The id does not reveal the key, and lasts as long as
     the record."""
     name = "\0".join(["", "idempotency key", actor.kind, actor.id, decision.decision_id, key])  # no decision id has NUL
-    drawn = sealing.reference(keyring(decision.organization_id), name)
+    drawn = sealer.reference(keyring(decision.organization_id), name)
     return uuid.UUID(bytes=drawn[:16], version=4)

@@ -8,7 +8,7 @@ from config import db
 from config.errors import DomainError, NotFound
 from custody import selectors as custody
 from custody.models import Disposal, Entry
-from custody.sealing import Damaged
+from custody.sealing.sealer import Damaged
 from custody.selectors import Disposed, DisposedConflict
 from decisions import commitments, records, reviews
 from decisions.commitments import Commitment

@@ -8,7 +8,8 @@ class NoticesConfig(AppConfig):
         from accounts.back_office import register_charts, register_needs, register_page
         from accounts.demo import register_step
         from config import row_guards
-        from custody import record_types, signed_rows
+        from custody import record_types
+        from custody.rows import signed_rows
         from decisions import misspellings, record_warnings
         from decisions.back_office import register_decision_panel, register_review_prompt
         from decisions.unnotified_requests import register_unnotified_requests

@@ -10,9 +10,9 @@ from typing import Any
 from django.db.models import Q
 
 from config.http import strict_json
-from custody.fields import Disclosure
 from custody.models import Entry
 from custody.record_types import Unsealed
+from custody.sealing.fields import Disclosure
 from notices.models import Approval, Notice, NoticeRevision, SealedNotice, Step
 
 

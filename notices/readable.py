@@ -4,7 +4,7 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from custody import record_paths
+from custody.sealing import field_paths
 from notices.letters.labels import language_of
 from notices.models import Notice
 
@@ -30,7 +30,7 @@ def notice(exported: dict[str, Any]) -> str:
         "language": language_of(exported["language"]),
         "title": latest.get("title", ""),
         "sentences": [*statements, *latest.get("rights", []), *(latest[name] for name in _SAID if latest.get(name))],
-        "recipient": [(_words(path), value) for path, value in record_paths.scalars(exported["recipient"])],
+        "recipient": [(_words(path), value) for path, value in field_paths.scalars(exported["recipient"])],
     }
     return render_to_string("notices/readable.html", shown)
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from config.http import strict_json
-from custody.record_paths import NoSuchField, key_in, keys, require_short_paths, segment
+from custody.sealing.field_paths import NoSuchField, key_in, keys, require_short_paths, segment
 from notices import outcomes, shapes
 
 __all__ = ["MOST_SOURCE", "Fact", "Facts", "NoSuchField", "Scalar"]

@@ -15,7 +15,7 @@ from config.errors import Fault, NotFound
 from config.http import strict_json
 from custody import selectors as custody
 from custody.models import Entry
-from custody.sealing import Damaged
+from custody.sealing.sealer import Damaged
 from custody.selectors import Disposed
 from custody.vaults import VaultUnavailable
 from decisions.models import Decision

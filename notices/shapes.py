@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Optional
 
-from custody.record_paths import segment
+from custody.sealing.field_paths import segment
 from notices import kinds, outcomes
 
 PREFIX: Final = "found."

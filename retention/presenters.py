@@ -4,7 +4,7 @@ import uuid
 from typing import Any
 
 from config.http.timestamps import rfc3339
-from custody import families
+from custody.disposal import families
 from custody.models import Disposal
 from custody.record_types import Floor
 from decisions.models import Decision

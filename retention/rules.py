@@ -17,8 +17,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from config import db
-from custody import families
 from custody import services as custody
+from custody.disposal import families
 from custody.record_types import Families, Floor
 from decisions.models import Decision
 from decisions.record_types import ROOT, chains

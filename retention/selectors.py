@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.back_office.lists import MAX_ROWS
 from config import db
 from config.errors import Fault
-from custody import journal
+from custody.disposal import journal
 from custody.models import Disposal
 from custody.record_types import Families
 from decisions.models import Decision

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from config.errors import DomainError
-from custody import families
+from custody.disposal import families
 from custody.models import Disposal
 from custody.record_types import Families, Floor
 from decisions.models import Decision

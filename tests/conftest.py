@@ -24,10 +24,12 @@ from accounts import audit, callers, selectors, services, token_hashing
 from accounts.models import Organization
 from accounts.roles import Role
 from config import changes, db
-from custody import keys, storage_targets, vaults
+from custody import vaults
+from custody.keys import keyrings
 from custody.models import StorageTarget
 from custody.services import mark_vault, searching, turns
 from custody.services.replay import forget as forget_replay
+from custody.vaults import storage_targets
 from decisions import back_office as decisions_pages
 from tests import databases, people
 from tests.browser.chromium import chromium
@@ -234,7 +236,7 @@ def other_api(_pepper: None) -> Api:
 
 def with_keys(name: str, owner_email: str) -> Organization:
     made = services.create_organization(name=name, owner_email=owner_email, actor=audit.SYSTEM)
-    keys.keyring(made.pk)
+    keyrings.keyring(made.pk)
     return made
 
 
@@ -308,7 +310,7 @@ def _memory_of_one_test_alone() -> None:
     folder the first disposal makes."""
     token_hashing.forget()
     changes.forget()
-    keys.forget()
+    keyrings.forget()
     vaults.forget()
     turns.forget()
     searching.forget()

@@ -5,8 +5,8 @@ import uuid
 from django.db import transaction
 
 from accounts.models import Organization
-from custody import families
-from custody.disposal_statements import Order
+from custody.disposal import families
+from custody.disposal.disposal_statements import Order
 from custody.models import Disposal
 from custody.record_types import Families
 from custody.services.dispose import dispose, finish_disposals, prepare

@@ -7,7 +7,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from config import changes
-from custody import keys, storage_targets
+from custody.keys import keyrings
+from custody.vaults import storage_targets
 
 
 @contextmanager
@@ -15,7 +16,7 @@ def statements() -> Iterator[CaptureQueriesContext]:
     """What is asked of the database meanwhile. What a process remembers for a second is asked for each time, for it is
     chance whether the second ends between two counts."""
     changes.forget()
-    keys.forget()
+    keyrings.forget()
     storage_targets.forget()
     with CaptureQueriesContext(connection) as captured:
         yield captured

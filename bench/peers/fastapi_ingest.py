@@ -29,9 +29,11 @@ from accounts.services.keys import PURPOSE  # noqa: E402
 from config.http import strict_json  # noqa: E402
 from config.http.json_responses import JSON, dump  # noqa: E402
 from config.http.strict_json import InvalidJSON  # noqa: E402
-from custody import sealing, selectors, storage_targets  # noqa: E402
-from custody.keys import Keyring, keyring  # noqa: E402
+from custody import selectors  # noqa: E402
+from custody.keys.keyrings import Keyring, keyring  # noqa: E402
 from custody.models import object_key  # noqa: E402
+from custody.sealing import sealer  # noqa: E402
+from custody.vaults import storage_targets  # noqa: E402
 from decisions import presenters, records  # noqa: E402
 
 CONNECTIONS = 16
@@ -93,13 +95,13 @@ async def ingest(request: Request) -> Response:
     identity = records.identity(content)
     keys, place = _places.get(organization_id) or await _place(organization_id)
     received_at = datetime.now(UTC)
-    sealed = sealing.seal(
+    sealed = sealer.seal(
         keys, kind=records.KIND, identity=identity, payload=raw, content=content, received_at=received_at
     )
     stored = await _pool.fetchval(
         _INSERT, sealed.record_id, organization_id, records.KIND, received_at, place,
         sealed.statement, sealed.signature, sealed.key_id,
-        object_key(organization_id, sealed.record_id), sealing.pack(sealed),
+        object_key(organization_id, sealed.record_id), sealer.pack(sealed),
         identity, records._moment(content.get("decided_at")), records.text(content, "outcome", "action"),
         records.text(content, "system", "name"), records.text(content, "system", "version"),
         records.text(content, "subject", "reference"),

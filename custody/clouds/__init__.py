@@ -11,7 +11,7 @@ from importlib import import_module
 
 from pydantic import ValidationError
 
-from custody.clouds.base import CloudConfiguration, CloudRefusal, ConfigurationRefused
+from custody.clouds.configuration import CloudConfiguration, CloudRefusal, ConfigurationRefused
 
 __all__ = ["PROVIDERS", "CloudConfiguration", "CloudRefusal", "ConfigurationRefused", "checked", "of"]
 
@@ -21,8 +21,8 @@ PROVIDERS = ("aws", "gcp", "azure")
 @cache
 def of(provider: str) -> type[CloudConfiguration]:
     """The configuration of one of PROVIDERS, which is imported with the library of its cloud when first asked for."""
-    found: type[CloudConfiguration] = import_module(f"{__name__}.{provider}").Configuration
-    return found
+    configuration: type[CloudConfiguration] = import_module(f"{__name__}.{provider}.configuration").Configuration
+    return configuration
 
 
 def checked(provider: str, config: Mapping[str, str]) -> CloudConfiguration:

@@ -1,6 +1,6 @@
 """Taking custody of records, and finishing what a crash or an outage left unfinished."""
 
-from custody.new_records import LEASE, Submission
+from custody.rows.new_records import LEASE, Submission
 from custody.services.custody_test import CustodyTest, run_custody_test
 from custody.services.dispose import BATCH, dispose, finish_all_disposals, finish_disposals, prepare
 from custody.services.distant_leases import shorten_distant_leases

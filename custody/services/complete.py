@@ -18,12 +18,14 @@ from config import leases
 from config.errors import Fault
 from config.http import strict_json
 from config.http.strict_json import spelling
-from custody import objects, record_types, retain, sealing, selectors, vaults
-from custody.bulk_finish import finish
-from custody.keys import keyring
+from custody import objects, record_types, selectors, vaults
+from custody.disposal import retain
+from custody.keys.keyrings import keyring
 from custody.models import Entry, Key, WaitingObject
 from custody.record_types import Indexing
-from custody.sealing import Damaged, Opened
+from custody.rows.bulk_finish import finish
+from custody.sealing import sealer
+from custody.sealing.sealer import Damaged, Opened
 from custody.services.reopening import reopen_disposals
 from custody.vaults import ObjectMissing, Vault, VaultUnavailable
 
@@ -158,7 +160,7 @@ def adopt(found: StoredObject, *, waiting: WaitingObject | None = None) -> bool:
     """
     try:
         body = objects.get(vaults.of(found.target_id), found.organization_id, found.record_id)
-        opened = sealing.unseal(keyring(found.organization_id), found.record_id, body)
+        opened = sealer.unseal(keyring(found.organization_id), found.record_id, body)
         claims = selectors.verified_claims(found.organization_id, found.record_id, opened)
         content = strict_json.read(opened.payload, number=spelling, integer=spelling)
         conflicts = waiting is not None and _says_other(waiting, opened)
@@ -200,7 +202,7 @@ def _admit(organization_id: uuid.UUID, key_id: str, received_at: datetime) -> No
 def _says_other(waiting: WaitingObject, opened: Opened) -> bool:
     """Whether what was reserved has other content than the object in the vault. Raises KmsUnavailable."""
     try:
-        payload = sealing.unseal(keyring(waiting.record.organization_id), waiting.pk, bytes(waiting.body)).payload
+        payload = sealer.unseal(keyring(waiting.record.organization_id), waiting.pk, bytes(waiting.body)).payload
     except Damaged:
         return True
     return payload != opened.payload and strict_json.content(payload) != strict_json.content(opened.payload)

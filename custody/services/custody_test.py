@@ -9,8 +9,8 @@ from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
 from config.trials import SECONDS, Trials
-from custody import proving
-from custody.proving import Check, Proof
+from custody.clouds import proving
+from custody.clouds.proving import Check, Proof
 
 _trials = Trials("custody-test")
 

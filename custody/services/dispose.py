@@ -20,10 +20,11 @@ from django.utils import timezone
 
 from config import db, leases
 from config.errors import Fault
-from custody import disposal_statements, envelope, families, journal, objects, storage_targets, vaults
-from custody.disposal_statements import Order
-from custody.keys import keyring
-from custody.kms_signer import KmsSigner
+from custody import objects, vaults
+from custody.disposal import disposal_statements, families, journal
+from custody.disposal.disposal_statements import Order
+from custody.keys.keyrings import keyring
+from custody.keys.kms import KmsSigner
 from custody.models import (
     Disposal,
     Entry,
@@ -35,7 +36,8 @@ from custody.models import (
 )
 from custody.objects import Removal
 from custody.record_types import Families
-from custody.vaults import Vault
+from custody.sealing import envelope
+from custody.vaults import Vault, storage_targets
 
 log = structlog.get_logger("custody")
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from custody.models import WaitingObject
-from custody.new_records import LEASE
+from custody.rows.new_records import LEASE
 from custody.services.reconciler import MAX_PAUSE
 
 _TOLERANCE = timedelta(minutes=5)

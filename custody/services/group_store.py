@@ -10,16 +10,17 @@ from config import changes, db
 from config.changes import Remembered
 from config.group_commit import GroupCommit
 from config.single_flight import SingleFlight
-from custody import retain, selectors, storage_targets, vaults
-from custody.bulk_insert import NewRecord, insert
-from custody.keys import Keyring, keyring
+from custody import selectors, vaults
+from custody.disposal import retain
+from custody.keys.keyrings import Keyring, keyring
 from custody.models import SealedObject, WaitingObject
-from custody.new_records import Place, Submission, new_record, seal_all
+from custody.rows.bulk_insert import NewRecord, insert
+from custody.rows.new_records import Place, Submission, new_record, seal_all
 from custody.selectors import Receipt
 from custody.services import searching
 from custody.services.complete import Put, mark_stored, put
 from custody.services.group_puts import GroupPuts
-from custody.vaults import Vault
+from custody.vaults import Vault, storage_targets
 
 _MAX_REMEMBERED = 4096
 """Organizations that a process keeps in memory."""

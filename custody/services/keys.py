@@ -19,9 +19,9 @@ from accounts.roles import Permission
 from config import db, wrapped_secrets
 from config.errors import DomainError
 from config.secret_files import read
-from custody import key_outages, key_proofs, keys
-from custody.keys import KeyMissing, Purpose
-from custody.kms import KmsRefused, KmsUnavailable
+from custody.keys import keyrings, new_keys, outages
+from custody.keys.keyrings import KeyMissing, Purpose
+from custody.keys.kms import KmsRefused, KmsUnavailable
 from custody.models import Entry, Key
 
 ROTATABLE = (Purpose.SIGNING, Purpose.WRAPPING)
@@ -66,10 +66,10 @@ def rotate_key(
     if purpose not in ROTATABLE:
         raise NeverRotated
     organization_id = caller.organization_id
-    keys.keyring(organization_id)
+    keyrings.keyring(organization_id)
     wrapped_secrets.require_master_key()  # the keyring may be from before a rotation
     if provider == Key.Provider.LOCAL:
-        made = keys.new_key(organization_id, purpose)
+        made = keyrings.new_key(organization_id, purpose)
     else:
         made = _proven(organization_id, purpose, Key.Provider(provider), config or {})
     take_up_keys(caller=caller, made=[made])
@@ -84,8 +84,8 @@ def prove_keys(*, caller: Caller, provider: str, config: Mapping[str, str]) -> l
         ConfigurationRefused, KeyNotProven
         KeyMissing, MasterKeyWrong: the present keys do not open.
     """
-    keys.keyring(caller.organization_id)
-    named = [purpose for purpose in ROTATABLE if config.get(key_proofs.SETTING[purpose])]
+    keyrings.keyring(caller.organization_id)
+    named = [purpose for purpose in ROTATABLE if config.get(new_keys.SETTING[purpose])]
     found = [_proven(caller.organization_id, purpose, Key.Provider(provider), config) for purpose in named]
     active = Key.objects.for_organization(caller.organization_id).filter(retired_at=None)
     in_use = [(key.key_id, key.configuration) for key in active]
@@ -108,7 +108,7 @@ def take_up_keys(*, caller: Caller, made: Sequence[Key]) -> None:
                 provider=key.provider,
                 retired=_replace_active(key),
             )
-    keys.forget()
+    keyrings.forget()
 
 
 def _replace_active(made: Key) -> str:
@@ -125,7 +125,7 @@ def _replace_active(made: Key) -> str:
     if made.purpose == Purpose.SIGNING:
         made.valid_from = _oldest_to_sign(made)
     made.save()
-    key_outages.forget(made)
+    outages.forget(made)
     return active.key_id
 
 
@@ -143,7 +143,7 @@ def _proven(organization_id: uuid.UUID, purpose: Purpose, provider: Key.Provider
         ConfigurationRefused, KeyNotProven
     """
     try:
-        return key_proofs.prove(organization_id, purpose, provider, config)
+        return new_keys.prove(organization_id, purpose, provider, config)
     except KmsRefused as error:
         raise KeyNotProven(
             f"{error.reason}. Check that the key is enabled and made for this, and that the credentials may use it. "
@@ -170,13 +170,13 @@ def import_key_file(row: Key, folder: Path) -> bool:
     try:
         content = read(path)
         secret = _raw(content) if row.purpose == Purpose.SIGNING else content
-        found = keys.new_key(row.organization_id, Purpose(row.purpose), secret)
+        key = keyrings.new_key(row.organization_id, Purpose(row.purpose), secret)
     except (OSError, ValueError) as error:
         raise KeyMissing(because=f"{path} holds no key") from error
-    if found.key_id != row.key_id:
+    if key.key_id != row.key_id:
         raise KeyMissing(because=f"{path} is not the key with which this organization's records were made")
     rows = Key.objects.for_organization(row.organization_id).filter(pk=row.pk, wrapped_by="")
-    return bool(rows.update(wrapped=found.wrapped, wrapped_by=found.wrapped_by))
+    return bool(rows.update(wrapped=key.wrapped, wrapped_by=key.wrapped_by))
 
 
 def _raw(pem: bytes) -> bytes:

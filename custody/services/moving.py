@@ -15,12 +15,13 @@ from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
 from config.errors import Fault
-from custody import objects, retain, selectors, storage_targets, vaults
+from custody import objects, selectors, vaults
+from custody.disposal import retain
 from custody.models import Entry
-from custody.sealing import Damaged
+from custody.sealing.sealer import Damaged
 from custody.services.complete import Put, put
 from custody.services.reopening import reopen_disposals
-from custody.vaults import ObjectMissing, Vault, VaultUnavailable
+from custody.vaults import ObjectMissing, Vault, VaultUnavailable, storage_targets
 
 log = structlog.get_logger("custody")
 

@@ -10,12 +10,13 @@ from weakref import WeakKeyDictionary
 import structlog
 from django.db import IntegrityError
 
-from custody import objects, sealing, storage_targets, vaults
-from custody.keys import keyring
+from custody import objects, vaults
+from custody.keys.keyrings import keyring
 from custody.models import Entry
+from custody.sealing import sealer
 from custody.services import searching
 from custody.services.complete import StoredObject, adopt
-from custody.vaults import Vault, VaultUnavailable
+from custody.vaults import Vault, VaultUnavailable, storage_targets
 
 log = structlog.get_logger("custody")
 
@@ -35,7 +36,7 @@ def recall(*, organization_id: uuid.UUID, identity: str) -> None:
     Raises:
         VaultUnavailable: the current vault does not answer.
     """
-    record_id = sealing.record_id(sealing.reference(keyring(organization_id), identity))
+    record_id = sealer.record_id(sealer.reference(keyring(organization_id), identity))
     if Entry.objects.for_organization(organization_id).filter(pk=record_id).exists():
         return
     target_id = storage_targets.current(organization_id).pk

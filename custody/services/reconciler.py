@@ -13,13 +13,15 @@ from django.db import IntegrityError
 from accounts.models import Organization
 from config import db, leases
 from config.leases import LeaseLost
-from custody import key_outages, storage_targets, vaults
+from custody import vaults
+from custody.keys import outages
 from custody.models import Entry, WaitingObject
-from custody.new_records import LEASE
+from custody.rows.new_records import LEASE
 from custody.services.complete import StoredObject, adopt, complete
 from custody.services.reopening import reopen_disposals
 from custody.services.sign import sign_queued
 from custody.services.turns import Turns
+from custody.vaults import storage_targets
 
 log = structlog.get_logger("custody")
 
@@ -41,7 +43,7 @@ def reconcile(limit: int = 500, *, seconds: float = math.inf, retry_now: bool = 
     waiting = WaitingObject.objects.unscoped("the reconciler serves every organization")
     if retry_now:
         waiting.exclude(next_try_at=None).update(next_try_at=None)
-        key_outages.retry_now()
+        outages.retry_now()
     finished = remaining = 0
     ends, turns = time.monotonic() + seconds, Turns()
     while time.monotonic() < ends and (claimed := turns.claim(min(_CHUNK, limit - finished - remaining))):

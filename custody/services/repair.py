@@ -9,10 +9,11 @@ import structlog
 from django.db.models import QuerySet
 
 from config import db
-from custody import objects, retain, selectors, vaults
-from custody.lost import without_object
+from custody import objects, selectors, vaults
+from custody.disposal import retain
 from custody.models import Entry, SealedObject, object_key
-from custody.sealing import Damaged
+from custody.rows.lost import without_object
+from custody.sealing.sealer import Damaged
 from custody.services.complete import Put, put
 from custody.services.reopening import reopen_disposals
 from custody.vaults import VaultUnavailable

@@ -9,8 +9,8 @@ from django.db import transaction
 
 from config import db
 from config.errors import Fault
-from custody import disposal_statements, families, journal
-from custody.journal import Line
+from custody.disposal import disposal_statements, families, journal
+from custody.disposal.journal import Line
 from custody.models import Disposal, Entry, JournalFile
 from custody.record_types import Families
 from custody.services.dispose import signed_disposals, write_disposals

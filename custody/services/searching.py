@@ -17,10 +17,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from config.errors import Fault
-from custody import storage_targets, vaults
+from custody import vaults
 from custody.models import Entry, StorageTarget
 from custody.services.complete import StoredObject, adopt
-from custody.vaults import Vault, VaultUnavailable
+from custody.vaults import Vault, VaultUnavailable, storage_targets
 
 log = structlog.get_logger("custody")
 

@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from config import leases
 from config.errors import Fault
-from custody import envelope, key_outages, sealing, statements
-from custody.keys import keyring
-from custody.kms import KmsUnavailable
-from custody.kms_signer import KmsSigner
+from custody.keys import outages
+from custody.keys.keyrings import keyring
+from custody.keys.kms import KmsSigner, KmsUnavailable
 from custody.models import Entry, WaitingObject
+from custody.sealing import envelope, sealer, statements
 from custody.signers import Signer
 
 log = structlog.get_logger("custody")
@@ -86,9 +86,9 @@ class _Calls:
     def note_outages(self) -> None:
         for key_pk, reason in self.failed.items():
             log.warning("a signing key cannot be used", key=key_pk, reason=reason)
-            key_outages.note(key_pk, reason)
+            outages.note(key_pk, reason)
         for key_pk in self.used - self.failed.keys():
-            key_outages.over(key_pk)
+            outages.over(key_pk)
 
 
 def _signer_of(each: WaitingObject) -> Signer | None:
@@ -105,7 +105,7 @@ def _add(each: WaitingObject, signer: Signer, signature: bytes) -> bool:
     """Add a signature to the object and its row, in memory. Returns whether they belong together."""
     record = each.record
     try:
-        each.body = sealing.signed(
+        each.body = sealer.signed(
             bytes(each.body), statement=bytes(record.statement), signature=signature, key_id=signer.key_id
         )
     except Fault as error:

@@ -11,14 +11,14 @@ from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
 from config.errors import Invalid
-from custody import clouds, storage_targets, vaults
+from custody import clouds, vaults
+from custody.clouds.proving import Check
+from custody.clouds.vault import CloudVault
 from custody.models import Installation, StorageTarget
-from custody.proving import Check
 from custody.services import searching
 from custody.services.custody_test import CustodyTest, run_custody_test
 from custody.services.keys import prove_keys, take_up_keys
-from custody.vaults import VaultOfAnother, VaultUnavailable
-from custody.vaults.cloud import CloudVault
+from custody.vaults import VaultOfAnother, VaultUnavailable, storage_targets
 
 DEPLOYMENT = "deployment"
 """In the place of a provider: the storage of this service itself."""

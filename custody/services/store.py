@@ -14,11 +14,11 @@ from config.celery import wake
 from config.errors import DomainError, Fault
 from config.http import strict_json
 from custody import record_types, selectors
-from custody.bulk_insert import NewRecord, insert
-from custody.keys import has_keys, keyring
+from custody.keys.keyrings import has_keys, keyring
 from custody.models import Entry, WaitingObject
-from custody.new_records import Place, Submission, new_record, seal_all
-from custody.sealing import Sealed
+from custody.rows.bulk_insert import NewRecord, insert
+from custody.rows.new_records import Place, Submission, new_record, seal_all
+from custody.sealing.sealer import Sealed
 from custody.selectors import Disposed, DisposedConflict, Receipt
 from custody.services.complete import complete
 from custody.services.recalling import recall_earlier
@@ -86,7 +86,7 @@ def store_records(
 
     Raises:
         django.db.OperationalError: the database does not store; nothing was taken.
-        custody.keys.KeyMissing, custody.kms.KmsUnavailable: the organization's keys cannot be used.
+        KeyMissing, KmsUnavailable: the organization's keys cannot be used.
     """
     keys = keyring(organization_id)
     sealed = seal_all(keys, submissions)

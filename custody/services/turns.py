@@ -19,9 +19,9 @@ from django.utils import timezone
 
 from accounts.models import Organization
 from config import leases
-from custody import key_outages
+from custody.keys import outages
 from custody.models import Entry, WaitingObject
-from custody.new_records import LEASE
+from custody.rows.new_records import LEASE
 
 _MIN_SHARE = 5
 """Objects in a turn, at least: each turn costs a transaction."""
@@ -106,7 +106,7 @@ class Turns:
         now = time.monotonic()
         for key in [key for key, pace in list(_paces.items()) if pace.next_turn < now - _MAX_REST_SECONDS]:
             _paces.pop(key, None)
-        self._paused = set(key_outages.paused_signing().values_list("key__organization", flat=True))
+        self._paused = set(outages.paused_signing().values_list("key__organization", flat=True))
         due = sorted(_due_organizations(), key=lambda key: _paces.get(key, _Pace()).next_turn)
         awake = [key for key in due if key not in _paces or _paces[key].next_turn <= now]
         self._round.extend(awake or due[:1])

@@ -8,9 +8,9 @@ from django.db.models import Exists, OuterRef, Q
 
 from accounts.models import Organization
 from config.errors import DomainError, Fault
-from custody import storage_targets, vaults
+from custody import vaults
 from custody.models import Entry, Installation, StorageTarget, object_key
-from custody.vaults import VaultNotMarked, VaultOfAnother, VaultUnavailable
+from custody.vaults import VaultNotMarked, VaultOfAnother, VaultUnavailable, storage_targets
 from custody.vaults.filesystem import FilesystemVault
 
 _ORGANIZATION = re.compile("[0-9a-f]{32}")

@@ -11,15 +11,15 @@ from django.utils.module_loading import import_string
 
 from config import db
 from config.errors import Fault
-from custody import storage_targets
 from custody.models import StorageTarget
+from custody.vaults import storage_targets
 
 _PROVIDERS = {
     StorageTarget.Provider.DATABASE: "custody.vaults.database.DatabaseVault",
     StorageTarget.Provider.FILESYSTEM: "custody.vaults.filesystem.FilesystemVault",
-    StorageTarget.Provider.AWS: "custody.vaults.s3.S3Vault",
-    StorageTarget.Provider.GCP: "custody.vaults.gcs.GcsVault",
-    StorageTarget.Provider.AZURE: "custody.vaults.azure_blob.AzureBlobVault",
+    StorageTarget.Provider.AWS: "custody.clouds.aws.vault.S3Vault",
+    StorageTarget.Provider.GCP: "custody.clouds.gcp.vault.GcsVault",
+    StorageTarget.Provider.AZURE: "custody.clouds.azure.vault.AzureBlobVault",
 }
 
 

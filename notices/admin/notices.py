@@ -17,7 +17,7 @@ from accounts.back_office import caller
 from accounts.roles import Permission
 from config import db
 from config.errors import NotFound
-from custody.disposal_pages import OrDisposed, page_of
+from custody.back_office.disposal_pages import OrDisposed, page_of
 from custody.models import Disposal
 from custody.selectors import Disposed
 from decisions.models import Decision

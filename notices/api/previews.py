@@ -5,7 +5,7 @@ from accounts.authentication import caller_of
 from accounts.roles import Permission
 from config.http.json_responses import answer
 from config.http.resources import Resource, operation
-from custody.record_paths import PathsTooLong
+from custody.sealing.field_paths import PathsTooLong
 from decisions.records import paths_too_long
 from notices import presenters, selectors, services
 from notices.api.parameters import not_one_of, pack_named

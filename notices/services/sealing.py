@@ -17,9 +17,9 @@ from config.http.strict_json import spelling
 from config.http.timestamps import rfc3339
 from config.leases import LeaseLost
 from custody import selectors as custody
-from custody.envelope import envelope
 from custody.models import Entry
 from custody.record_types import Indexing
+from custody.sealing.envelope import envelope
 from custody.selectors import Disposed
 from custody.services import Status, Submission, recall, store_records
 from decisions.selectors import prevent_disposal, record_of

@@ -15,7 +15,7 @@ from accounts.back_office import Bar, Chart, caller, refusal
 from accounts.roles import Permission
 from config import db
 from config.errors import DomainError
-from custody import families
+from custody.disposal import families
 from retention import rules, selectors, services
 from retention.back_office.forms import PolicyForm
 from retention.back_office.subject_pages import SubjectPages

@@ -22,9 +22,9 @@ from accounts.roles import Permission
 from config import leases
 from config.errors import DomainError, Fault
 from config.leases import LeaseLost
-from custody import aged, families
 from custody import services as custody
-from custody.disposal_statements import Order
+from custody.disposal import aged, families
+from custody.disposal.disposal_statements import Order
 from custody.record_types import Families
 from retention import rules
 from retention.models import Policy, Run

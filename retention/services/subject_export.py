@@ -18,9 +18,11 @@ from accounts.callers import Caller
 from accounts.models import Organization
 from accounts.roles import Permission
 from config.http.timestamps import rfc3339
-from custody import envelope, families, record_types
+from custody import record_types
+from custody.disposal import families
 from custody.models import Disposal
 from custody.record_types import Families
+from custody.sealing import envelope
 from retention import subjects
 from retention.subjects import FamilyRetention
 

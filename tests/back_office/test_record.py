@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from accounts.roles import Role
-from custody import fields
+from custody.sealing import fields
 from decisions import back_office, record_tree
 from decisions.back_office import Panel
 from tests.conftest import Api

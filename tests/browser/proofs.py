@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from config.http import strict_json
-from custody import envelope, fields
+from custody.sealing import envelope, fields
 
 Letter = dict[str, Any]
 SECTIONS = ("decision_summary", "main_factors", "role_of_automated_system", "inputs_used")

@@ -13,8 +13,9 @@ from accounts.models import ApiKey, Member, Organization, User
 from accounts.roles import Role
 from config import change_triggers, changes, db
 from config.changes import Remembered
-from custody import keys, storage_targets
+from custody.keys import keyrings
 from custody.models import Key, StorageTarget
+from custody.vaults import storage_targets
 from retention.models import Policy
 from tests.cases import each_case
 from tests.threads import HANGS_SECONDS, at_once
@@ -44,7 +45,7 @@ def organization(shared_database):
     """An organization with a row of every watched model."""
     made = services.create_organization(name="Example Bank", owner_email="owner@bank.example", actor=audit.SYSTEM)
     services.create_api_key(caller=callers.system(made.pk), name="test", role=Role.OWNER)
-    keys.keyring(made.pk)
+    keyrings.keyring(made.pk)
     storage_targets.current()
     now = timezone.now()
     made_at = {"created_at": now, "begins_at": now}

@@ -16,7 +16,7 @@ from config import master_key
 from config.management.commands import master_key_rotate
 from config.secret_files import InsecureKeyFile
 from config.wrapped_secrets import MasterKeyWrong
-from custody import keys
+from custody.keys import keyrings
 from custody.models import Key
 from tests.conftest import Api
 
@@ -35,7 +35,7 @@ def api(api_without_keys: Api) -> Api:
 
 def start_again() -> None:
     token_hashing.forget()
-    keys.forget()
+    keyrings.forget()
 
 
 def test_without_a_setting_it_is_a_file_made_once_and_readable_by_its_owner_alone(tmp_path) -> None:
@@ -104,7 +104,7 @@ def test_a_secret_that_comes_under_the_earlier_key_meanwhile_is_wrapped_too(unde
         wrap_anew(row)
         if not late:
             settings.MASTER_KEYS = [OLD]
-            late.append(keys.new_key(under_the_old_one.organization.pk, keys.Purpose.SIGNING))
+            late.append(keyrings.new_key(under_the_old_one.organization.pk, keyrings.Purpose.SIGNING))
             late[0].retired_at = timezone.now()
             late[0].save()
             settings.MASTER_KEYS = [NEW, OLD]

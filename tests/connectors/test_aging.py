@@ -10,7 +10,7 @@ from connectors import ledger_names
 from connectors.kinds.base import LedgerEntry
 from connectors.models import Connector, Dismissed, LedgerRow, PollRun, Quarantined
 from connectors.services import ledger
-from custody import aged
+from custody.disposal import aged
 
 pytestmark = pytest.mark.django_db
 

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from accounts.models import Organization
-from custody import storage_targets, vaults
+from custody import vaults
+from custody.clouds import vault as cloud
 from custody.models import Installation, StorageTarget
-from custody.vaults import cloud
+from custody.vaults import storage_targets
 from tests.custody.cloud_storage import CloudStorage, amazon_bucket, azure_container, google_bucket
 from tests.custody.clouds.accounts import Account, amazon_account, google_account, microsoft_account
 from tests.custody.removing import keep, lock  # noqa: F401 - fixtures

@@ -10,8 +10,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.utils import timezone
 
 from accounts import audit, services
-from custody import envelope, keys, sealing, signers, vaults
+from custody import signers, vaults
+from custody.keys import keyrings
 from custody.models import Entry, object_key
+from custody.sealing import envelope, sealer
 from tests.support.unguarded import unguarded
 
 Forgery = Callable[[Entry], None]
@@ -21,8 +23,8 @@ def _replace(entry: Entry, statement: bytes, signature: bytes, key_id: str) -> N
     """Statement, signature and key id, in the row and in the object alike."""
     vault, key = vaults.of(entry.target_id), object_key(entry.organization_id, entry.pk)
     body = vault.get(key)
-    header, ciphertext = sealing.unpack(body)
-    encoded = sealing._encode_header(replace(header, statement=statement, signature=signature, key_id=key_id))
+    header, ciphertext = sealer.unpack(body)
+    encoded = sealer._encode_header(replace(header, statement=statement, signature=signature, key_id=key_id))
     with unguarded():
         vault.delete(key)
     assert vault.put_new(key, body[:4] + len(encoded).to_bytes(4, "big") + encoded + ciphertext)
@@ -64,7 +66,7 @@ def signed_by_another_under_the_keys_id(entry: Entry) -> None:
 
 def signed_by_another_organization(entry: Entry) -> None:
     other = services.create_organization(name="Forger", owner_email="o@forger.example", actor=audit.SYSTEM)
-    ring, statement = keys.keyring(other.id), _saying(entry, parents=["00" * 32])
+    ring, statement = keyrings.keyring(other.id), _saying(entry, parents=["00" * 32])
     _replace(entry, statement, _signed(ring.signer, statement), ring.signer.key_id)
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from accounts.models import Organization
-from custody import objects, sealing, vaults
+from custody import objects, vaults
 from custody.models import Entry, object_key
+from custody.sealing import sealer
 from custody.vaults import Vault
 from tests.custody.cloud_storage import CloudStorage
 
@@ -24,7 +25,7 @@ class Kept:
         self.storage, self.vault, self.organization_id = storage, vault, organization.pk
         self.id: uuid.UUID = Entry.objects.get().pk
         self.body = self.get()
-        self.wrapped = sealing.unpack(self.body)[0].wrapped_dek
+        self.wrapped = sealer.unpack(self.body)[0].wrapped_dek
         self.name = name_in(storage, object_key(self.organization_id, self.id))
         assert len(self.wrapped) == 40
 

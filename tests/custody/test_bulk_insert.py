@@ -6,8 +6,8 @@ import pytest
 from django.db import DataError, IntegrityError, connection, transaction
 from django.utils import timezone
 
-from custody.bulk_insert import NewRecord, insert
 from custody.models import Entry, SealedObject, WaitingObject, object_key
+from custody.rows.bulk_insert import NewRecord, insert
 from decisions.models import Decision
 
 pytestmark = pytest.mark.django_db

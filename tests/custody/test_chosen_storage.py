@@ -8,9 +8,10 @@ from django.db import IntegrityError, transaction
 from accounts.models import AuditEvent
 from accounts.roles import Role
 from config import changes
-from custody import storage_targets, vaults
+from custody import vaults
+from custody.clouds import vault as cloud
 from custody.models import Entry, Installation, Key, StorageTarget
-from custody.vaults import cloud
+from custody.vaults import storage_targets
 from tests.threads import HANGS_SECONDS, at_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from custody import services, storage_targets, vaults
+from custody import services, vaults
 from custody.models import Entry, SealedObject, WaitingObject, object_key
-from custody.vaults import VaultUnavailable
+from custody.vaults import VaultUnavailable, storage_targets
 from decisions.models import Decision
 from tests.custody.cloud_storage import PROVIDERS
 from tests.support.unguarded import unguarded

@@ -9,8 +9,9 @@ from urllib.parse import unquote
 import pytest
 
 from custody import vaults
+from custody.clouds import vault as cloud
 from custody.models import Installation, StorageTarget
-from custody.vaults import VaultNotMarked, VaultOfAnother, VaultUnavailable, cloud
+from custody.vaults import VaultNotMarked, VaultOfAnother, VaultUnavailable
 from tests.custody.cloud_storage import PROVIDERS
 from tests.system.live import wait_until
 from tests.threads import HANGS_SECONDS, at_once

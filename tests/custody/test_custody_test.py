@@ -15,8 +15,9 @@ from accounts import callers
 from accounts.models import ApiKey
 from accounts.roles import Role
 from custody import services
-from custody.proving import Proof, base
-from custody.proving.base import Cloud, Question, ask_all, passed
+from custody.clouds import proof
+from custody.clouds.proof import Cloud, Question, ask_all, passed
+from custody.clouds.proving import Proof
 from custody.services import custody_test
 from tests.support.web_server import Reply, web_server
 from tests.threads import HANGS_SECONDS
@@ -127,11 +128,11 @@ def test_a_test_that_does_not_come_back_ends_all_the_same(api: Any, held: Any, m
 
 
 def test_the_limits_are_ten_seconds_in_all_and_three_a_call() -> None:
-    assert (custody_test.SECONDS, base.CALL_SECONDS) == (10, 3)
+    assert (custody_test.SECONDS, proof.CALL_SECONDS) == (10, 3)
     for provider in ("aws", "gcp", "azure"):
         asked = {each.id: each for each in custody_test.proving.questions(provider)}
         rounds = max(_depth(asked, each) for each in asked)
-        assert rounds * base.CALL_SECONDS < custody_test.SECONDS
+        assert rounds * proof.CALL_SECONDS < custody_test.SECONDS
 
 
 def _depth(asked: dict[str, Question], name: str) -> int:
@@ -139,7 +140,7 @@ def _depth(asked: dict[str, Question], name: str) -> int:
 
 
 def test_calls_run_in_parallel_and_one_that_hangs_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "CALL_SECONDS", 3)
+    monkeypatch.setattr(proof, "CALL_SECONDS", 3)
     together, let_go = threading.Barrier(3), threading.Event()
 
     def meet(cloud: Any) -> Any:
@@ -169,7 +170,7 @@ class _Nowhere(Cloud):
 def test_a_host_that_is_silent_is_not_waited_for_longer_than_a_call(
     api: Any, closed: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(base, "CALL_SECONDS", 2)
+    monkeypatch.setattr(proof, "CALL_SECONDS", 2)
     let_go = threading.Event()
     with web_server(lambda _: Reply(str(let_go.wait(HANGS_SECONDS)).encode())) as server:
         found = ask(api, **{**closed, "sts_endpoint": server.url}).json()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from custody import selectors, vaults
 from custody.models import Entry, object_key
-from custody.sealing import Damaged
+from custody.sealing.sealer import Damaged
 from custody.vaults import ObjectMissing
 from tests.support.unguarded import unguarded
 

@@ -7,7 +7,8 @@ import pytest
 from django.db import connection, connections, transaction
 
 from accounts import callers
-from custody import families, services
+from custody import services
+from custody.disposal import families
 from custody.models import Disposal, Entry
 from custody.record_types import Families
 from custody.selectors import Disposed

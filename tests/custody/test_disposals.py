@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 from django.db import transaction
 
-from custody import disposal_statements, envelope, families, journal, keys, services, signers, vaults
+from custody import services, signers, vaults
 from custody.checks import journal_is_known
-from custody.disposal_statements import Order
-from custody.journal import JournalDamaged
+from custody.disposal import disposal_statements, families, journal
+from custody.disposal.disposal_statements import Order
+from custody.disposal.journal import JournalDamaged
+from custody.keys import keyrings
 from custody.models import Disposal, Entry, JournalFile, Key, SealedObject, object_key
 from custody.record_types import Families
+from custody.sealing import envelope
 from custody.services.replay import NotReplayed, forget
 from custody.vaults import VaultUnavailable
 from custody.vaults.filesystem import MARKER
@@ -302,7 +305,7 @@ def test_a_backup_from_before_the_first_record_of_an_organization_is_ready_and_m
     record_id = done(api.ingest(RAW))["record_id"]
     dispose(Families(api.organization.pk, [Entry.objects.get(pk=record_id).pk]), api.organization)
     transaction.savepoint_rollback(saved)
-    keys.forget()
+    keyrings.forget()
     forget()
     assert list(services.replay()) == [0]
     assert client.get("/readyz").json()["journal"] == "ok"

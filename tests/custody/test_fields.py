@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from config.http import strict_json
-from custody import fields, merkle, record_paths
-from custody.fields import Disclosure, Leaf
+from custody.sealing import field_paths, fields, merkle
+from custody.sealing.fields import Disclosure, Leaf
 
 SALT_KEY = bytes(range(32))
 
@@ -116,7 +116,7 @@ space = st.sampled_from(["", " ", "\n\t"])
 def test_a_text_keeps_its_spelling_however_it_is_escaped(data, keys):
     spelled = {key: data.draw(spelled_texts() | st.sampled_from(["1.50", "true", "[]", "null"])) for key in keys}
     members = [f"{key}{data.draw(space)}:{data.draw(space)}{value}" for key, value in spelled.items()]
-    expected = {record_paths.segment(json.loads(key)): value for key, value in spelled.items() if value != "[]"}
+    expected = {field_paths.segment(json.loads(key)): value for key, value in spelled.items() if value != "[]"}
     assert leaves_of(f"{{{data.draw(space)}{f',{data.draw(space)}'.join(members)}}}") == expected
 
 

@@ -7,9 +7,10 @@ import pytest
 
 from accounts import callers
 from config import changes
-from custody import selectors, statements
+from custody import selectors
 from custody.models import Entry, Key, SealedObject
-from custody.sealing import Damaged
+from custody.sealing import statements
+from custody.sealing.sealer import Damaged
 from custody.services import rotate_key
 from decisions.models import Decision
 from decisions.selectors import record_of

@@ -15,8 +15,9 @@ from django.test import Client
 from accounts import audit_seals
 from accounts.models import AuditEvent, AuditSeal
 from connectors.completeness import compare
-from custody import keys, vaults
+from custody import vaults
 from custody.inspection_models import Damage, DamageAlert, Inspection
+from custody.keys import keyrings
 from custody.models import Disposal, Entry, Key, SealedObject, object_key
 from custody.services import fsck
 from custody.services.damage_alerts import send_damage_alerts
@@ -247,7 +248,7 @@ def test_each_harm_to_a_row_is_named(api, name):
     assert check().code == 0
     with unguarded():
         harm()
-    keys.forget()
+    keyrings.forget()
     damaged = check()
     assert damaged.code == 1, damaged.text
     assert f"damaged: {kind} " in damaged.text

@@ -11,10 +11,11 @@ import time_machine
 
 from accounts.models import Organization
 from custody import services, vaults
+from custody.clouds import vault as cloud
+from custody.clouds.vault import Locks
 from custody.models import Entry, WaitingObject
 from custody.services import reconciler, storage_alerts
-from custody.vaults import ObjectMissing, VaultUnavailable, cloud
-from custody.vaults.cloud import Locks
+from custody.vaults import ObjectMissing, VaultUnavailable
 from tests.custody.cloud_storage import PROVIDERS
 from tests.support.web_server import Reply, json_reply
 from tests.system.live import wait_until

@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from custody import record_types
-from custody.keys import keyring
+from custody.keys.keyrings import keyring
 from custody.models import Entry
 from tests.reconsiderations.conftest import reconsider
 

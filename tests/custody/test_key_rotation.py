@@ -13,8 +13,9 @@ from accounts.roles import Role
 from config import changes
 from config.errors import NotAllowed
 from config.wrapped_secrets import MasterKeyWrong
-from custody import keys, services
-from custody.keys import Purpose, keyring
+from custody import services
+from custody.keys import keyrings
+from custody.keys.keyrings import Purpose, keyring
 from custody.models import Entry, Key
 from custody.services import NeverRotated
 from tests.custody.test_keys import an_organization
@@ -92,20 +93,20 @@ def test_a_running_process_follows_a_rotation_elsewhere(organization, monkeypatc
     """It looks at the rows once a second; here, at each use."""
     monkeypatch.setattr(changes, "SECONDS", 0)
     first = keyring(organization.id)
-    known = dict(keys._known._rows)
+    known = dict(keyrings._known._rows)
     rotate(organization, "signing")
-    keys._known._rows.update(known)  # as in a process that has not heard of it
+    keyrings._known._rows.update(known)  # as in a process that has not heard of it
     assert keyring(organization.id).signer.key_id != first.signer.key_id
 
 
 def test_what_another_process_sealed_under_a_newer_key_opens_at_once(api):
     api.ingest({"decision_id": "old"})
-    known = dict(keys._known._rows)
+    known = dict(keyrings._known._rows)
     rotate(api.organization, "wrapping")
     assert api.ingest({"decision_id": "new"}).status_code == 201
-    keys._known._rows.update(known)  # as in a process that has not heard of it for this second
+    keyrings._known._rows.update(known)  # as in a process that has not heard of it for this second
     assert api.get("/v1/decisions/new/record").status_code == 200
-    keys._known._rows.update(known)
+    keyrings._known._rows.update(known)
     assert api.ingest({"decision_id": "new"}).status_code == 200
 
 
@@ -130,7 +131,7 @@ def test_records_taken_while_keys_rotate_are_all_readable(shared_database, api_f
 
     statuses = [status for each in at_once(5, work) for status in each]
     assert statuses == [201] * 24
-    keys.forget()
+    keyrings.forget()
     assert Entry.objects.count() == 24
     for number in range(4):
         for i in range(6):

@@ -10,8 +10,8 @@ from django.db import connection, transaction
 from accounts import audit, services
 from config import db, wrapped_secrets
 from config.wrapped_secrets import MasterKeyWrong
-from custody import keys
-from custody.keys import KeyMissing, keyring
+from custody.keys import keyrings
+from custody.keys.keyrings import KeyMissing, keyring
 from custody.models import Key
 from decisions.models import Decision
 from tests.support.forks import Service
@@ -28,7 +28,7 @@ def an_organization(name="Example Bank"):
 
 def used_again(organization):
     """The keys as a process that starts now would load them."""
-    keys.forget()
+    keyrings.forget()
     return keyring(organization.id)
 
 
@@ -91,7 +91,7 @@ def test_first_use_on_many_machines_at_once_gives_one_keyring(shared_database, t
     organization = an_organization()
     program = (
         "import os, sys, uuid, django; django.setup()\n"
-        "from custody.keys import keyring\n"
+        "from custody.keys.keyrings import keyring\n"
         "print('ready', flush=True); os.read(0, 1)\n"
         "k = keyring(uuid.UUID(sys.argv[1]))\n"
         "print(k.signer.key_id, k.wrapper.key_id, k.index_key.hex())\n"
@@ -162,7 +162,7 @@ def test_a_row_that_holds_no_wrapped_secret_is_refused(used, wrapped):
 def test_under_another_master_key_nothing_opens_and_no_key_is_made(api, used, settings):
     other = services.create_organization(name="Other", owner_email="o@other.example", actor=audit.SYSTEM)
     settings.MASTER_KEYS = [os.urandom(32)]
-    keys.forget()
+    keyrings.forget()
     answer = api.ingest({"decision_id": "a"})
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     assert "MASTER_KEY" in answer.json()["detail"]
@@ -184,7 +184,7 @@ def test_without_its_keys_a_record_is_not_taken_and_the_answer_tells_no_row(api)
     assert api.ingest({"decision_id": "a"}).status_code == 201
     with unguarded():
         Key.objects.filter(purpose="wrapping").delete()
-    keys.forget()
+    keyrings.forget()
     response = api.ingest({"decision_id": "b"})
     assert response.status_code == 503
     assert str(api.organization.id) not in response.content.decode()

@@ -12,7 +12,7 @@ from accounts import token_hashing
 from accounts.models import Pepper
 from config import wrapped_secrets
 from config.wrapped_secrets import MasterKeyWrong, NotImported
-from custody import keys
+from custody.keys import keyrings
 from custody.models import Key
 from tests.conftest import Api
 
@@ -59,7 +59,7 @@ def write(path: Path, content: bytes) -> None:
 
 def start_again() -> None:
     token_hashing.forget()
-    keys.forget()
+    keyrings.forget()
 
 
 def test_before_the_import_nothing_is_read_and_nothing_made(before, api):

@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from custody import sealing, storage_targets, vaults
+from custody import vaults
 from custody.objects import DataKeyKept, Removal
-from custody.vaults import ObjectMissing
+from custody.sealing import sealer
+from custody.vaults import ObjectMissing, storage_targets
 from tests.custody.cloud_storage import PROVIDERS
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
@@ -52,7 +53,7 @@ def test_a_record_from_before_the_lock_is_not_called_destroyed(keep, lock, stora
     until = in_days(400)
     lock(record.storage, record.name, until)
     if is_earlier:
-        record.storage.replace(record.name, sealing.take_apart(record.body)[0])
+        record.storage.replace(record.name, sealer.take_apart(record.body)[0])
     for _ in range(2):
         with pytest.raises(DataKeyKept, match="keeps the data key until") as raised:
             record.remove()

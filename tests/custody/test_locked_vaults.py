@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from custody import objects, sealing, services, vaults
+from custody import objects, services, vaults
 from custody.models import Entry, WaitingObject, data_key_key, object_key
+from custody.sealing import sealer
 from custody.services.complete import Put, put
 from custody.vaults import ObjectMissing, VaultUnavailable
 from decisions.models import Decision
@@ -54,7 +55,7 @@ def forget_records():
 
 def test_the_data_key_lies_apart_was_put_first_and_opens_the_record(api, entry, vault, storage):
     key, key_of_dek = keys_of(entry)
-    header, _ = sealing.unpack(vault.get(key))
+    header, _ = sealer.unpack(vault.get(key))
     assert (header.wrapped_dek, len(vault.get(key_of_dek))) == (b"", 40)
     puts = [request for request in storage.front.requests if request.method == storage.put_method]
     places = [b"/keys/" in request.body or "/keys/" in request.target for request in puts[-2:]]
@@ -75,7 +76,7 @@ def test_without_its_data_key_a_record_cannot_be_read_and_is_named_as_missing(ap
 def test_the_same_record_again_is_compared_with_both_objects(entry, vault):
     body = objects.get(vault, entry.organization_id, entry.pk)
     assert objects.put(vault, entry.organization_id, entry.pk, body)
-    other = sealing.put_together(body, bytes(40))
+    other = sealer.put_together(body, bytes(40))
     assert not objects.put(vault, entry.organization_id, entry.pk, other)
     assert objects.get(vault, entry.organization_id, entry.pk) == body
 

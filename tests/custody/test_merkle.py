@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custody import merkle
+from custody.sealing import merkle
 
 # The eight entries and the roots of their first 0…8, as in certificate-transparency's merkle_tree_test.
 ENTRIES = [

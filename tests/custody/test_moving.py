@@ -10,10 +10,11 @@ from accounts import callers
 from accounts.models import AuditEvent
 from accounts.roles import Role
 from config.errors import NotAllowed
-from custody import services, storage_targets, vaults
+from custody import services, vaults
+from custody.clouds import vault as cloud
 from custody.models import Disposal, Entry, SealedObject, StorageTarget, WaitingObject, object_key
 from custody.services import Move, move_records, moving
-from custody.vaults import VaultUnavailable, cloud
+from custody.vaults import VaultUnavailable, storage_targets
 from tests.disposals import dispose_of
 from tests.support.kept_rows import make_once
 from tests.support.unguarded import unguarded

@@ -12,10 +12,10 @@ from django.db import IntegrityError, connection, migrations, models, transactio
 from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
-from custody import bulk_insert
-from custody.bulk_insert import NewRecord
 from custody.models import Entry, SealedObject, object_key
-from custody.partitions import MOST, CannotPartition
+from custody.rows import bulk_insert
+from custody.rows.bulk_insert import NewRecord
+from custody.rows.partitions import MOST, CannotPartition
 from decisions.models import Decision
 
 pytestmark = pytest.mark.django_db

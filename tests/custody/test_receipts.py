@@ -13,8 +13,9 @@ from securesystemslib.dsse import Envelope
 from securesystemslib.exceptions import VerificationError
 from securesystemslib.signer import SSlibKey
 
-from custody import fields, selectors
+from custody import selectors
 from custody.models import Entry
+from custody.sealing import fields
 from decisions import samples
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]

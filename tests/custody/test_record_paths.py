@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from custody.record_paths import NoSuchField, children, key_in, keys, scalars, segment
+from custody.sealing.field_paths import NoSuchField, children, key_in, keys, scalars, segment
 from tests.custody.test_fields import documents
 
 

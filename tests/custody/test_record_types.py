@@ -8,8 +8,9 @@ import time_machine
 from django.core.exceptions import ImproperlyConfigured
 
 from accounts import callers
-from custody import families, record_types
+from custody import record_types
 from custody import selectors as custody
+from custody.disposal import families
 from custody.models import Entry
 from custody.record_types import Families
 from notices import selectors, services

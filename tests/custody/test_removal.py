@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from accounts import callers
-from custody import objects, sealing, services, storage_targets, vaults
+from custody import objects, services, vaults
 from custody.models import Disposal, Entry, SealedObject, data_key_key, object_key
 from custody.objects import Removal
+from custody.sealing import sealer
 from custody.services import Move, move_records, moving, repair
-from custody.vaults import ObjectMissing, VaultUnavailable
+from custody.vaults import ObjectMissing, VaultUnavailable, storage_targets
 from decisions.models import Decision
 from tests.custody.cloud_storage import PROVIDERS
 from tests.custody.removing import RAW, copies, name_in
@@ -103,8 +104,8 @@ def test_from_the_filesystem_drafts_that_a_crash_has_left_are_removed_too(api, f
     neighbour = path.with_name(".draft-00ff-0a0b0c0d")
     neighbour.write_bytes(b"of another record")
     assert objects.remove(vault, organization.pk, record_id) == Removal()
-    files = [each for each in filesystem_vault.rglob("*") if each.is_file()]
-    assert not copies([each.read_bytes() for each in files], sealing.unpack(body)[0].wrapped_dek)
+    files = [path for path in filesystem_vault.rglob("*") if path.is_file()]
+    assert not copies([file.read_bytes() for file in files], sealer.unpack(body)[0].wrapped_dek)
     assert neighbour in files
     assert objects.remove(vault, organization.pk, record_id) == Removal()
     with pytest.raises(ObjectMissing):
@@ -170,7 +171,7 @@ def test_a_copy_that_comes_too_late_to_be_destroyed_with_its_record_is_removed(
 ):
     assert api.ingest(RAW).status_code == 201
     entry = Entry.objects.get()
-    wrapped = sealing.unpack(objects.get(vaults.current(), organization.pk, entry.pk))[0].wrapped_dek
+    wrapped = sealer.unpack(objects.get(vaults.current(), organization.pk, entry.pk))[0].wrapped_dek
     storage = storage_of("gcp")
     use_storage(organization, storage)
     monkeypatch.setattr(moving, "_point", disposed_of_before(moving._point, organization))

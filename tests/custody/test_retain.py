@@ -8,7 +8,8 @@ import time_machine
 from django.core.exceptions import ImproperlyConfigured
 
 from accounts import callers
-from custody import objects, retain, services, vaults
+from custody import objects, services, vaults
+from custody.disposal import retain
 from custody.models import Entry, WaitingObject, data_key_key, object_key
 from custody.services import move_records
 from tests.custody.cloud_storage import PROVIDERS

@@ -6,9 +6,10 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from custody import services, storage_targets, vaults
+from custody import services, vaults
 from custody.models import Entry, StorageTarget, WaitingObject
 from custody.services import GroupStore, recalling, searching
+from custody.vaults import storage_targets
 from decisions.models import Decision
 from tests.support.unguarded import unguarded
 

@@ -9,10 +9,11 @@ from django.db import connections
 
 from config import request_log
 from custody import vaults
+from custody.clouds import slow_uses
 from custody.models import object_key
 from custody.services.complete import Put
 from custody.services.group_puts import GroupPuts
-from custody.vaults import VaultUnavailable, slow_uses
+from custody.vaults import VaultUnavailable
 from tests.system.live import wait_until
 from tests.threads import HANGS_SECONDS
 

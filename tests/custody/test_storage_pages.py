@@ -3,8 +3,8 @@
 import pytest
 
 from accounts.roles import Role
-from custody import storage_targets
 from custody.models import Entry, StorageOutage, StorageTarget
+from custody.vaults import storage_targets
 from tests.people import add_person, sign_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]

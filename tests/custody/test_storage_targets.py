@@ -6,10 +6,10 @@ from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from config import changes
-from custody import services, storage_targets, vaults
+from custody import services, vaults
 from custody.models import Entry, SealedObject, StorageTarget
 from custody.services import VaultNotMade, mark_vault
-from custody.vaults import VaultUnavailable
+from custody.vaults import VaultUnavailable, storage_targets
 from decisions.models import Decision
 from tests.support.unguarded import unguarded
 from tests.threads import HANGS_SECONDS, at_once

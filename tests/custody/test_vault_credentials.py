@@ -5,8 +5,9 @@ import json
 import pytest
 
 from custody import vaults
+from custody.clouds import vault as cloud
 from custody.models import StorageTarget
-from custody.vaults import VaultUnavailable, cloud
+from custody.vaults import VaultUnavailable
 from tests.custody.cloud_storage import PROVIDERS
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]

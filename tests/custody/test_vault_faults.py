@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from custody import services, storage_targets, vaults
+from custody import services, vaults
 from custody.models import Entry, WaitingObject
 from custody.services import mark_vault
+from custody.vaults import storage_targets
 from decisions.models import Decision
 from tests.custody.faulty_disk import faulty_disk, full_disk
 from tests.reconsiderations.conftest import forget_all_records

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import pytest
 from django.core.management import call_command
 
-from custody import services, storage_targets, vaults
+from custody import services, vaults
 from custody.models import Entry, Installation, SealedObject, StorageTarget, WaitingObject
 from custody.services import NotThisVault, VaultNotMade
-from custody.vaults import ObjectMissing, VaultNotMarked, VaultOfAnother, VaultUnavailable
+from custody.vaults import ObjectMissing, VaultNotMarked, VaultOfAnother, VaultUnavailable, storage_targets
 from custody.vaults.filesystem import MARKER, FilesystemVault
 from tests.custody.faulty_disk import disk_lost, faulty_disk, full_disk
 from tests.threads import at_once

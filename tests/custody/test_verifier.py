@@ -19,11 +19,13 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from custody import disposal_statements, envelope, signers, verifier
-from custody.disposal_statements import Order
-from custody.envelope import Commitments
+from custody import signers
+from custody.disposal import disposal_statements
+from custody.disposal.disposal_statements import Order
 from custody.models import Entry
-from custody.sealing import payload_commitment
+from custody.sealing import envelope, verifier
+from custody.sealing.envelope import Commitments
+from custody.sealing.sealer import payload_commitment
 from tests.threads import HANGS_SECONDS
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)

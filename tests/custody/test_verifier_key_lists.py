@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from custody import verifier
+from custody.sealing import verifier
 from tests.custody.test_verifier import (
     ED25519,
     NOW,

@@ -10,8 +10,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from custody import verifier
 from custody.models import Key
+from custody.sealing import verifier
 from decisions import samples
 from tests.docs.documents import text
 from tests.support.unguarded import unguarded

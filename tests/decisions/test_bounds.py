@@ -7,9 +7,9 @@ import pytest
 
 from accounts.models import AuditEvent
 from config.http import body, strict_json
-from custody import fields, record_paths
 from custody.models import Entry
-from custody.record_paths import MOST_PATH_BYTES, PathsTooLong
+from custody.sealing import field_paths, fields
+from custody.sealing.field_paths import MOST_PATH_BYTES, PathsTooLong
 from decisions import records
 from decisions.models import Decision
 from decisions.services import records as ingesting
@@ -58,7 +58,7 @@ def test_a_record_is_refused_before_its_paths_are_built():
 @pytest.mark.parametrize("key", ["k", "ü", '"', "a.b", "\x00"])
 def test_the_paths_of_all_leaves_may_have_16_mib_together_but_not_a_byte_more(key):
     count = 1000
-    segment = len(record_paths.segment(key * 100).encode()) - len(record_paths.segment(key * 99).encode())
+    segment = len(field_paths.segment(key * 100).encode()) - len(field_paths.segment(key * 99).encode())
     raw = spread(key * ((MOST_PATH_BYTES // count - 40) // segment), count)
     parsed = json.loads(raw)
     parsed["rest"] = ""

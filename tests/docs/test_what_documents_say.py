@@ -8,8 +8,9 @@ import pytest
 from django.core.management import get_commands, load_command_class
 
 from config.management.commands.serve import Command as Serve
-from custody import families, fields, sealing
+from custody.disposal import families
 from custody.models import StorageTarget
+from custody.sealing import fields, sealer
 from decisions.models import Decision
 from tests.conftest import Api
 from tests.docs.documents import CHECKOUT, DOCUMENTS, blocks, first_column, section, text
@@ -101,7 +102,7 @@ def test_the_worked_example_of_the_fields_commitment_is_what_the_code_computes()
     (payload,) = [block.code.strip().encode() for block in document if block.language == "json"]
     (example,) = [block for block in document if "LEAVES" in block.code]
     shown = dict(re.findall(r"^(.*?) +([0-9a-f]{64})$", example.printed, re.MULTILINE))
-    key = sealing.derive(bytes(range(32))).field_salt_key
+    key = sealer.derive(bytes(range(32))).field_salt_key
     leaves = fields.leaves(payload)
     (denial,) = fields.disclose(leaves, key, ["outcome.action"])
     assert shown["field-salt key"] == key.hex()

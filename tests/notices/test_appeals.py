@@ -6,7 +6,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from custody import families
+from custody.disposal import families
 from custody.models import Entry
 from custody.record_types import Families
 from notices.models import Delivery, Notice

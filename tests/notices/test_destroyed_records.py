@@ -7,8 +7,9 @@ import base64
 
 import pytest
 
-from custody import sealing, vaults
+from custody import vaults
 from custody.models import object_key
+from custody.sealing import sealer
 from decisions.models import Decision
 from notices import services
 from notices.models import Approval, Notice, NoticeRevision
@@ -29,7 +30,7 @@ def destroy(request, api):
         with unguarded():
             vaults.current().delete(key)
         if request.param == "the key":
-            wrapped = sealing.unpack(body)[0].wrapped_dek
+            wrapped = sealer.unpack(body)[0].wrapped_dek
             nothing = base64.b64encode(bytes(len(wrapped)))
             vaults.current().put_new(key, body.replace(base64.b64encode(wrapped), nothing))
 

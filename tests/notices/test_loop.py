@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from accounts.models import AuditEvent
 from accounts.roles import Role
-from custody import families, vaults
+from custody import vaults
+from custody.disposal import families
 from custody.models import object_key
 from custody.record_types import Families
 from decisions.models import Decision

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from accounts.roles import Role
-from custody import fields
+from custody.sealing import fields
 from decisions.models import Decision
 from notices.models import NoticeRevision, Phrase
 from notices.record_paths import Facts

@@ -8,7 +8,7 @@ import pytest
 
 from accounts import callers
 from accounts.roles import Role
-from custody import keys
+from custody.keys import keyrings
 from custody.models import Key
 from decisions import samples
 from notices import checklist, services
@@ -51,7 +51,7 @@ def problem(answer: Any) -> dict[str, Any]:
 def test_nothing_is_kept_no_key_is_made_and_nothing_is_logged(api, capfd):
     with unguarded():
         Key.objects.for_organization(api.organization).delete()
-    keys.forget()
+    keyrings.forget()
     done(asked(api))  # what is made once, whoever asks
     before = everything_kept()
     found = done(asked(api, PRIVATE, recipient=RECIPIENT, format="html"))

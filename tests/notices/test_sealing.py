@@ -16,8 +16,8 @@ from accounts.roles import Role
 from config.http import strict_json
 from custody import selectors as custody
 from custody import services, vaults
-from custody.fields import Disclosure
 from custody.models import Entry, object_key
+from custody.sealing.fields import Disclosure
 from decisions.models import Decision
 from notices import services as notices
 from notices import tasks

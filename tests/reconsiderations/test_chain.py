@@ -8,8 +8,9 @@ import pytest
 import time_machine
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-from custody import envelope, sealing, selectors
+from custody import selectors
 from custody.models import Entry, Key
+from custody.sealing import envelope, sealer
 from tests.reconsiderations.conftest import RAW, REVIEW, reconsider, record_of, statement_of
 from tests.statements import statements
 
@@ -68,7 +69,7 @@ def test_the_signed_statement_verifies_and_names_the_originals_as_parent(api, ea
     payload = api.get(f"/v1/decisions/{recorded['decision_id']}/record").content
     salt = bytes.fromhex(recorded["payload_salt"])
     assert json.loads(statement)["subject"][0]["digest"] == {
-        "hmac-sha256": sealing.payload_commitment(salt, payload).hex()
+        "hmac-sha256": sealer.payload_commitment(salt, payload).hex()
     }
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import AuditEvent, KeptAnswer
 from accounts.roles import Role
-from custody import keys
+from custody.keys import keyrings
 from custody.models import Entry, Key
 from decisions.models import Decision
 from tests.conftest import Api
@@ -170,11 +170,11 @@ def test_without_the_organizations_keys_it_is_a_503_and_can_be_repeated(api, ori
     index_key = Key.objects.get(purpose="index")
     with unguarded():
         index_key.delete()
-    keys.forget()
+    keyrings.forget()
     assert send(api).status_code == 503
     assert reviews() == 0
     index_key.save()
-    keys.forget()
+    keyrings.forget()
     assert (send(api).status_code, reviews()) == (201, 1)
 
 

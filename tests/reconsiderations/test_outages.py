@@ -8,7 +8,8 @@ from django.core.management import call_command
 from django.db import OperationalError
 
 from accounts.models import AuditEvent
-from custody import keys, vaults
+from custody import vaults
+from custody.keys import keyrings
 from custody.models import Entry, Key, WaitingObject, object_key
 from custody.services import adopt_orphans, reconcile
 from decisions.models import Decision
@@ -87,7 +88,7 @@ def test_after_a_failure_of_any_disk_call_the_reconciler_leaves_one_review(api, 
 def test_without_the_organizations_keys_it_is_a_503_and_nothing_is_recorded(api, original):
     with unguarded():
         Key.objects.filter(purpose="index").delete()
-    keys.forget()
+    keyrings.forget()
     answer = reconsider(api)
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     assert set(answer.json()) == {"detail"}

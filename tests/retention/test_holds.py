@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 
 from accounts import callers
 from accounts.models import AuditEvent
-from custody import aged
+from custody.disposal import aged
 from custody.record_types import Families
 from decisions.models import Decision
 from retention import rules, selectors, services

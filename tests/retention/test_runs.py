@@ -14,7 +14,7 @@ from accounts.roles import Role
 from config.errors import NotAllowed
 from config.leases import LeaseLost
 from custody import services as custody
-from custody.kms import KmsUnavailable
+from custody.keys.kms import KmsUnavailable
 from custody.models import Disposal, Entry
 from decisions.models import Decision
 from retention import services

@@ -15,8 +15,9 @@ from accounts import callers
 from accounts.models import AuditEvent
 from accounts.roles import MEMBER_ROLES, Role
 from config.errors import NotAllowed
-from custody import families, selectors, vaults
-from custody.disposal_statements import Order
+from custody import selectors, vaults
+from custody.disposal import families
+from custody.disposal.disposal_statements import Order
 from custody.models import Entry, object_key
 from custody.record_types import Families
 from custody.services import dispose, prepare

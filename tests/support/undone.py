@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from django.db import transaction
 
 from accounts import token_hashing
-from custody import keys, vaults
+from custody import vaults
+from custody.keys import keyrings
 
 
 @contextmanager
@@ -15,5 +16,5 @@ def undone() -> Iterator[None]:
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
-    for module in (token_hashing, keys, vaults):  # their caches may hold rows that were rolled back
+    for module in (token_hashing, keyrings, vaults):  # their caches may hold rows that were rolled back
         module.forget()

@@ -53,7 +53,7 @@ from datetime import timedelta
 from django.utils import timezone
 from accounts.models import Organization
 from connectors.models import *
-from custody import aged
+from custody.disposal import aged
 organization, now = Organization.objects.get(), timezone.now()
 connector = Connector.objects.create(organization=organization, kind="directory", name="files",
     cursor={{"object": {{"name": "{MARK}.json"}}}}, stopped_at=now, stopped_because="{MARK}.json took too long")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from custody.envelope import PAYLOAD_TYPE
+from custody.sealing.envelope import PAYLOAD_TYPE
 from tests.databases import new_database
 from tests.system.live import Server, server
 

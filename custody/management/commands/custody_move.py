@@ -5,8 +5,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts import callers, selectors
 from config.progress import progress
-from custody import services, storage_targets
+from custody import services
 from custody.services import Move
+from custody.vaults import storage_targets
 
 
 class Command(BaseCommand):

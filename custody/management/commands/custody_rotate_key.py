@@ -4,7 +4,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts import callers, selectors
 from custody import clouds, services
-from custody.keys import Purpose
+from custody.keys.keyrings import Purpose
 from custody.management import config_argument
 from custody.models import Key
 

@@ -4,7 +4,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts import callers, selectors
 from config.progress import progress
-from custody import clouds, proving, services
+from custody import clouds, services
+from custody.clouds import proving
 from custody.management import config_argument
 
 

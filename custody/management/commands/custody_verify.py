@@ -5,12 +5,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts import selectors as accounts
-from custody import selectors, verifier
+from custody import selectors
+from custody.sealing import verifier
 
 
 class Command(BaseCommand):
     help = (
-        "Check receipts against the organization's public keys, as custody/verifier.py does without the service. "
+        "Check receipts against the organization's public keys, as custody/sealing/verifier.py does offline. "
         "Exits 1 if a check fails, 2 if a file cannot be read."
     )
 

@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from custody import partitions
+from custody.rows import partitions
 
 
 class Command(BaseCommand):

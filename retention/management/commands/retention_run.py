@@ -9,7 +9,7 @@ from accounts import callers, selectors
 from accounts.models import Organization
 from config.errors import DomainError
 from config.progress import progress
-from custody import journal
+from custody.disposal import journal
 from retention import rules, services
 from retention.models import Policy, Run
 from retention.rules import Reason

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from custody import proving
-from custody.clouds import aws, gcp
-from custody.proving import Check
+from custody.clouds import proving
+from custody.clouds.aws import configuration as aws
+from custody.clouds.gcp import configuration as gcp
+from custody.clouds.proving import Check
 from tests.support.aws_server import ACCOUNT, REGION, AwsServer
 from tests.support.azure_cloud import GROUP, SUBSCRIPTION, TENANT, AzureCloud
 from tests.support.azurite import ACCOUNT as STORAGE_ACCOUNT

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from custody import proving
-from custody.clouds import azure as azure_clients
-from custody.clouds import checked, gcp
-from custody.proving import aws, aws_objects, azure
-from custody.proving import gcp as google
-from custody.proving.base import CallRefused
+from custody.clouds import checked, proving
+from custody.clouds.aws import object_proof
+from custody.clouds.aws import proof as aws
+from custody.clouds.azure import configuration as azure_clients
+from custody.clouds.azure import proof as azure
+from custody.clouds.gcp import configuration as gcp
+from custody.clouds.gcp import proof as google
+from custody.clouds.proof import CallRefused
 from tests.custody.clouds.accounts import Account
 from tests.support.azure_cloud import AzureCloud
 from tests.support.gcs_server import GcsServer
@@ -115,7 +117,7 @@ def _named(request: Any) -> str:
 ABSENT = "custody-test-" + "0" * 32
 # What changes something, and more of what only reads: each of these is refused before it is sent.
 AMAZON: list[tuple[str, str, dict[str, Any]]] = [
-    ("s3", "put_object", {"Bucket": "records", "Key": "a", "IfMatch": aws_objects.IMPOSSIBLE}),
+    ("s3", "put_object", {"Bucket": "records", "Key": "a", "IfMatch": object_proof.IMPOSSIBLE}),
     ("s3", "put_object", {"Bucket": "records", "Key": ABSENT}),
     ("s3", "put_object", {"Bucket": "records", "Key": ABSENT, "IfNoneMatch": "*"}),
     ("s3", "delete_object", {"Bucket": "records", "Key": ABSENT}),

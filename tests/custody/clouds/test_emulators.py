@@ -18,7 +18,9 @@ from google.api_core.exceptions import BadRequest, Forbidden, PreconditionFailed
 
 from config.vetted_http import ConnectionFailed, Connections, TooSlow
 from custody import clouds
-from custody.clouds import aws, azure, gcp
+from custody.clouds.aws import configuration as aws
+from custody.clouds.azure import configuration as azure
+from custody.clouds.gcp import configuration as gcp
 from tests.support.aws_server import REGION, AwsServer
 from tests.support.azure_cloud import TENANT, AzureCloud
 from tests.support.azurite import ACCOUNT

@@ -9,10 +9,12 @@ import pytest
 from securesystemslib.dsse import Envelope
 from securesystemslib.signer import SSlibKey
 
-from custody import envelope, key_proofs, kms, signers
-from custody.kms import KmsRefused, KmsUnavailable, base
-from custody.kms_signer import KmsSigner
+from custody import signers
+from custody.clouds import keys
+from custody.keys import kms, new_keys
+from custody.keys.kms import KmsRefused, KmsSigner, KmsUnavailable
 from custody.models import Key
+from custody.sealing import envelope
 from tests.custody.clouds.accounts import Account, amazon_account, google_account, microsoft_account
 from tests.support.aws_server import AwsServer
 from tests.support.azure_cloud import AzureCloud
@@ -52,7 +54,7 @@ def account(request: pytest.FixtureRequest) -> Account:
 
 
 def proven(account, purpose, **changes):
-    return key_proofs.prove(account.organization_id, purpose, account.provider, {**account.config, **changes})
+    return new_keys.prove(account.organization_id, purpose, account.provider, {**account.config, **changes})
 
 
 def service(account, row):
@@ -218,7 +220,7 @@ def test_a_service_that_does_not_answer_is_unavailable_and_refuses_nothing(accou
     }
     for kind in (503, 429, 500, "reset", "timeout"):
         if kind == "timeout":
-            monkeypatch.setattr(base, "_REQUEST_SECONDS", 0.3)  # from here on nothing is to succeed
+            monkeypatch.setattr(keys, "_REQUEST_SECONDS", 0.3)  # from here on nothing is to succeed
             kms.forget()
         for use, ask in uses.items():
             with subtests.test(f"{use}: {kind}"):

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from custody import kms
-from custody.kms import KmsUnavailable
-from custody.kms.base import NotWrappedByIt
+from custody.clouds.keys import NotWrappedByIt
+from custody.keys import kms
+from custody.keys.kms import KmsUnavailable
 from custody.models import Key
 from tests.custody.clouds.accounts import Account
 from tests.custody.clouds.test_key_services import proven, service

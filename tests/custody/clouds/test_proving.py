@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from azure.storage.blob import generate_container_sas
 
-from custody.clouds import azure
+from custody.clouds.azure import configuration as azure
 from tests.custody.clouds.accounts import OF_BUCKET, OF_KEYS, OF_OBJECTS, Account
 from tests.support.azurite import ACCOUNT as STORAGE_ACCOUNT
 

@@ -11,9 +11,10 @@ import time_machine
 
 from accounts import callers
 from accounts.models import Organization
-from custody import epoch_keys, keys, kms, services
-from custody.clouds import gcp
-from custody.keys import Purpose
+from custody import services
+from custody.clouds.gcp import configuration as gcp
+from custody.keys import epoch_keys, keyrings, kms
+from custody.keys.keyrings import Purpose
 from custody.models import Key
 from tests.support.certificates import Authority
 from tests.support.cloud_kms import CryptoKey
@@ -138,7 +139,7 @@ def another_process(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """From here on this process knows no more than one that starts now."""
 
     def begin() -> None:
-        keys.forget()
+        keyrings.forget()
         epoch_keys.forget()
         kms.forget()
 

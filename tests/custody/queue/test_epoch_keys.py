@@ -7,10 +7,12 @@ from datetime import timedelta
 import pytest
 from cryptography.hazmat.primitives.keywrap import aes_key_unwrap
 
-from custody import epoch_keys, kms, sealing, vaults
-from custody.keys import Purpose, keyring
-from custody.kms import KmsUnavailable, Wrapped
+from custody import vaults
+from custody.keys import epoch_keys, kms
+from custody.keys.keyrings import Purpose, keyring
+from custody.keys.kms import KmsUnavailable, Wrapped
 from custody.models import Entry, KeyOutage, WaitingObject, object_key
+from custody.sealing import sealer
 from custody.services import reconcile
 from tests.support.web_server import Reply
 from tests.threads import HANGS_SECONDS, at_once
@@ -54,14 +56,14 @@ def test_the_object_and_the_key_management_service_are_enough_to_open_a_record(a
     reconcile()
     entry = Entry.objects.get()
     body = vaults.current().get(object_key(organization.id, entry.pk))
-    header, ciphertext = sealing.unpack(body)
+    header, ciphertext = sealer.unpack(body)
     named, blob, wrapped_dek = epoch_keys._parts(header.wrapped_dek)
     name, _, version = named.decode().partition("\n")
     assert name in customer.kms.keys
     configuration = customer.key(Purpose.WRAPPING, "another") | {"kms_key": name}
     epoch = kms.service("gcp", configuration, organization.id).unwrap(Wrapped(name, version, blob))
-    secrets = sealing.derive(aes_key_unwrap(epoch, wrapped_dek))
-    cipher = sealing.AESGCM(secrets.encryption_key)
+    secrets = sealer.derive(aes_key_unwrap(epoch, wrapped_dek))
+    cipher = sealer.AESGCM(secrets.encryption_key)
     assert cipher.decrypt(ciphertext[:12], ciphertext[12:], organization.id.bytes + entry.pk.bytes) == raw
 
 
@@ -190,7 +192,7 @@ def test_without_a_live_epoch_key_ingest_is_503_and_nothing_is_taken(api, queuei
 )
 def test_a_wrapped_key_that_was_changed_is_damaged_and_no_outage(wrapper, damage):
     changed = damage(wrapper.wrap(DEK))
-    with pytest.raises((ValueError, sealing.InvalidUnwrap)):
+    with pytest.raises((ValueError, sealer.InvalidUnwrap)):
         wrapper.unwrap(changed)
     assert not KeyOutage.objects.exists()
 

@@ -10,8 +10,9 @@ from django.utils import timezone
 from accounts import callers
 from accounts.models import Member
 from accounts.roles import Role
-from custody import key_outages, keys, services, tasks
-from custody.keys import Purpose
+from custody import services, tasks
+from custody.keys import keyrings, outages
+from custody.keys.keyrings import Purpose
 from custody.models import Entry, Key, KeyAlert, KeyOutage, WaitingObject
 from custody.services import note_key_outages, reconcile, reconciler, send_key_alerts
 from custody.services import sign as signing
@@ -229,7 +230,7 @@ def test_an_outage_of_a_key_that_was_retired_holds_up_nothing(api, organization,
     (key,) = customer.holds(organization, Purpose.SIGNING)
     services.rotate_key(caller=callers.system(organization.pk), purpose=Purpose.SIGNING)
     customer.holds(organization, Purpose.WRAPPING)
-    key_outages.note(key.pk, "HTTP 403")
+    outages.note(key.pk, "HTTP 403")
     api.ingest({"decision_id": "loan-1"})
     assert reconcile() == (1, 0)
 
@@ -265,7 +266,7 @@ def test_a_key_that_cannot_even_be_asked_for_holds_up_no_other(api, other_api, o
     api.ingest({"decision_id": "a"})
     other_api.ingest({"decision_id": "b"})
     Key.objects.filter(pk=broken.pk).update(configuration={"nonsense": "x"})
-    keys.forget()
+    keyrings.forget()
     assert reconcile()[0] == 1
     assert KeyOutage.objects.get().key_id == broken.pk
     assert Entry.objects.get(state="stored").organization_id == other_api.organization.pk

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from custody.keys import Purpose
+from custody.keys.keyrings import Purpose
 from tests.support.broker import Broker
 from tests.support.workers import Workers, has_ended
 from tests.system.live import server, wait_until

@@ -12,9 +12,10 @@ from accounts import callers
 from accounts.models import AuditEvent
 from accounts.roles import Role
 from config.http.request_threads import THREADS
-from custody import selectors, services, signers, vaults, verifier
-from custody.keys import Purpose, keyring
+from custody import selectors, services, signers, vaults
+from custody.keys.keyrings import Purpose, keyring
 from custody.models import Entry, Key, SealedObject, WaitingObject
+from custody.sealing import verifier
 from custody.services import reconcile, reconciler
 from decisions.models import Decision
 from notices.services import deliver_letters, seal_approved

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from config import leases
 from custody import services
-from custody.keys import Purpose
+from custody.keys.keyrings import Purpose
 from custody.models import Entry, SealedObject, WaitingObject
 from custody.services import reconcile
 from custody.services.complete import complete

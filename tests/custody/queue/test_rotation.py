@@ -11,9 +11,10 @@ from accounts.models import AuditEvent
 from accounts.roles import Role
 from config import changes, wrapped_secrets
 from config.errors import NotAllowed
-from custody import keys, kms, services
+from custody import services
 from custody.clouds import ConfigurationRefused
-from custody.keys import Purpose, keyring
+from custody.keys import keyrings, kms
+from custody.keys.keyrings import Purpose, keyring
 from custody.models import Entry, Key, WaitingObject
 from custody.services import KeyNotProven, reconcile
 from tests.support.unguarded import unguarded
@@ -76,7 +77,7 @@ def test_the_command_takes_a_provider_and_its_settings(api, organization, custom
 
 @pytest.mark.once
 def test_settings_without_a_provider_make_no_local_key(organization):
-    keys.keyring(organization.pk)
+    keyrings.keyring(organization.pk)
     with pytest.raises(CommandError, match="--provider"):
         call_command(
             "custody_rotate_key", "--organization", organization.slug, "--purpose", "signing",
@@ -185,10 +186,10 @@ def test_other_credentials_for_the_same_key_take_effect_in_every_process(
     monkeypatch.setattr(changes, "SECONDS", 0)
     known = keyring(organization.id)
     monkeypatch.setenv("DRS_SECRET_OTHER", __import__("os").environ["DRS_SECRET_CUSTOMER"])
-    remembered = dict(keys._known._rows)
+    remembered = dict(keyrings._known._rows)
     again = rotate(organization, Purpose.SIGNING, "gcp", config | {"secret_ref": "env:DRS_SECRET_OTHER"})
     assert again.pk == key.pk
-    keys._known._rows.update(remembered)  # as in a process that has not heard of it
+    keyrings._known._rows.update(remembered)  # as in a process that has not heard of it
     assert keyring(organization.id) is not known
     monkeypatch.delenv("DRS_SECRET_CUSTOMER")
     another_process()
@@ -199,13 +200,13 @@ def test_other_credentials_for_the_same_key_take_effect_in_every_process(
 def test_a_running_process_queues_and_stops_queueing_as_another_one_says(api, organization, customer, monkeypatch):
     monkeypatch.setattr(changes, "SECONDS", 0)
     api.ingest({"decision_id": "a"})
-    before = dict(keys._known._rows)
+    before = dict(keyrings._known._rows)
     customer.holds(organization, Purpose.SIGNING)
-    keys._known._rows.update(before)
+    keyrings._known._rows.update(before)
     assert api.ingest({"decision_id": "b"}).status_code == 202
-    before = dict(keys._known._rows)
+    before = dict(keyrings._known._rows)
     rotate(organization, Purpose.SIGNING)
-    keys._known._rows.update(before)
+    keyrings._known._rows.update(before)
     assert api.ingest({"decision_id": "c"}).status_code == 201
 
 
@@ -230,7 +231,7 @@ def test_records_taken_while_keys_rotate_between_here_and_there_are_all_there_on
     statuses = [status for each in at_once(5, work) for status in each]
     assert set(statuses) <= {201, 202}
     reconcile()
-    keys.forget()
+    keyrings.forget()
     kms.forget()
     assert Entry.objects.filter(state="stored").count() == len(statuses) == 24
     assert not WaitingObject.objects.exists()

@@ -14,8 +14,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from accounts import audit, callers
 from accounts.services import create_organization
-from custody import epoch_keys, services, vaults
-from custody.keys import Purpose
+from custody import services, vaults
+from custody.keys import epoch_keys
+from custody.keys.keyrings import Purpose
 from custody.models import Entry, WaitingObject
 from custody.services import complete, sign
 from custody.vaults import VaultUnavailable

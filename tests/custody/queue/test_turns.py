@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from accounts.models import Organization
 from config import leases
-from custody import key_outages, services, tasks
-from custody.keys import Purpose
+from custody import services, tasks
+from custody.keys import outages
+from custody.keys.keyrings import Purpose
 from custody.models import Entry, Key, WaitingObject
 from custody.services import reconcile, turns
 from custody.services.turns import Turns
@@ -89,7 +90,7 @@ def test_while_a_signing_key_is_left_alone_what_is_signed_goes_on(queueing):
     queue(queueing, 60)
     signed = queue(queueing, 3, state=Entry.State.RESERVED)
     key = Key.objects.get(organization=queueing, purpose=Purpose.SIGNING, retired_at=None)
-    key_outages.note(key.pk, "away")
+    outages.note(key.pk, "away")
     assert {row.pk for row in Turns().claim(BATCH)} == set(signed)
 
 
@@ -193,7 +194,7 @@ def test_a_worker_whose_clock_is_ahead_leaves_a_signing_key_alone_for_itself_onl
     queue(queueing, 1)
     key = Key.objects.get(organization=queueing, purpose=Purpose.SIGNING, retired_at=None)
     with time_machine.travel(timezone.now() + timedelta(hours=1), tick=False):
-        key_outages.note(key.pk, "away")
+        outages.note(key.pk, "away")
         assert Turns().claim(BATCH) == []
     assert len(Turns().claim(BATCH)) == 1
 

@@ -1,0 +1,1 @@
+"""Back office of custody: what its pages show of records, storage and disposals."""

@@ -1,0 +1,126 @@
+"""The pages on which operators test a cloud and, once it is proven, let new records go there."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from django.utils.text import capfirst
+
+from accounts import selectors as accounts
+from accounts.back_office import ReadOnlyAdmin, caller, refusal
+from accounts.roles import Permission
+from config import secret_references
+from config.errors import DomainError
+from config.secret_references import ReferenceRefused
+from custody import clouds, services
+from custody.vaults import storage_targets
+
+_TITLES = {"aws": "Amazon Web Services", "gcp": "Google Cloud", "azure": "Azure"}
+_LABELS = {
+    "arm_endpoint": "ARM endpoint",
+    "kms_endpoint": "KMS endpoint",
+    "kms_key": "Wrapping key",
+    "role_arn": "Role ARN",
+    "secret_ref": "Secret reference",
+    "sts_endpoint": "STS endpoint",
+}
+_LONGEST = 1024
+
+
+class CloudForm(forms.Form):
+    """A field for each setting of a provider. What is wrong with them is the first of the checks."""
+
+    def __init__(self, provider: str, data: Any = None, initial: dict[str, str] | None = None) -> None:
+        super().__init__(data, initial=initial)
+        for name, setting in clouds.of(provider).model_fields.items():
+            label = _LABELS.get(name, capfirst(name.replace("_", " ")))
+            field = forms.CharField(
+                label=label, required=False, max_length=_LONGEST, help_text=(setting.description or "").replace("`", "")
+            )
+            if setting.is_required():
+                field.label = f"{label} *"
+                field.widget.attrs["aria-required"] = "true"
+            self.fields[name] = field
+
+    @property
+    def config(self) -> dict[str, str]:
+        """What was entered. Only for a valid form."""
+        return {name: value for name, value in self.cleaned_data.items() if value}
+
+    def forget_secrets(self) -> None:
+        """Show nothing again that looks like a secret."""
+        self.data = {name: value for name, value in self.data.items() if not _may_be_secret(name, value)}
+
+    @property
+    def shown(self) -> list[tuple[str, str]]:
+        """What was entered, for the checklist."""
+        return [(str(field.label).removesuffix(" *"), field.value()) for field in self if field.value()]
+
+
+def _may_be_secret(name: str, value: str) -> bool:
+    """Whether something else than a reference, or an address with a password in it, was entered."""
+    if name != "secret_ref":
+        return name.endswith("endpoint") and "@" in value
+    try:
+        secret_references.require_allowed(value)
+    except ReferenceRefused:
+        return True
+    return False
+
+
+class CloudPages(ReadOnlyAdmin):
+    """Choosing a provider, and testing a configuration with it: a checklist that can be printed. A second button lets
+    new records go there if the test succeeds."""
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        return [
+            path("clouds/", wrap(self.choose_cloud), name="choose-cloud"),
+            path("clouds/<slug:provider>/", wrap(self.test_cloud), name="test-cloud"),
+            *super().get_urls(),
+        ]
+
+    def choose_cloud(self, request: HttpRequest) -> HttpResponse:
+        return self.page(request, "custody/clouds.html", "Test a cloud", clouds=_TITLES.items())
+
+    def test_cloud(self, request: HttpRequest, provider: str) -> HttpResponse:
+        if provider not in clouds.PROVIDERS:
+            raise Http404
+        form = CloudForm(provider, request.POST if request.method == "POST" else None, _in_use(request, provider))
+        found: dict[str, Any] = {}
+        if form.is_bound:
+            use = "use" in request.POST
+            who = caller(request, Permission.MANAGE_STORAGE if use else Permission.TEST_CUSTODY)
+            if form.is_valid():
+                try:
+                    if use:
+                        services.choose_cloud(caller=who, provider=provider, config=form.config)
+                        messages.success(request, "New records go to this bucket. Earlier ones stay where they are.")
+                        return redirect("admin:custody_storagetarget_changelist")
+                    found["tested"] = services.run_custody_test(caller=who, provider=provider, config=form.config)
+                except services.StorageRefused as refused:
+                    found["tested"] = refused.test
+                except DomainError as refused:
+                    found["problem"] = refused.sentence
+            form.forget_secrets()
+        return self.page(
+            request,
+            "custody/cloud_test.html",
+            f"Test a cloud: {_TITLES[provider]}",
+            status=422 if form.errors else 200,
+            form=form,
+            cloud=_TITLES[provider],
+            reason=refusal(request, Permission.TEST_CUSTODY),
+            storage_reason=refusal(request, Permission.MANAGE_STORAGE),
+            **found,
+        )
+
+
+def _in_use(request: HttpRequest, provider: str) -> dict[str, str]:
+    """What the organization's bucket at this provider is configured with, if it has one."""
+    organization = accounts.current_organization(request)
+    target = storage_targets.own(organization.pk) if organization else None
+    return dict(target.configuration) if target and target.provider == provider else {}

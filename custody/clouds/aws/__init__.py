@@ -1,0 +1,1 @@
+"""Amazon Web Services: S3 for storage, KMS for keys."""

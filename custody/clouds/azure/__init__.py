@@ -1,0 +1,1 @@
+"""Azure: Blob Storage for storage, Key Vault for keys."""

@@ -1,0 +1,1 @@
+"""Google Cloud: Cloud Storage for storage, Cloud KMS for keys."""

@@ -1,0 +1,106 @@
+"""Google Cloud: Cloud Storage for records, Cloud KMS for keys."""
+
+import uuid
+from typing import Annotated, Any
+
+from google.auth.transport.requests import AuthorizedSession
+from google.cloud.storage import Client
+
+from config.clouds import google, names
+from config.vetted_http import Connections
+from custody.clouds.configuration import CloudConfiguration, CloudRefusal, Endpoint, Prefix, SecretRef, like
+
+_KMS = "https://cloudkms.googleapis.com"
+_STORAGE = "https://storage.googleapis.com"
+_KEY = r"projects/[a-z][a-z0-9.:-]{1,127}/locations/[a-z0-9-]{1,63}/keyRings/[\w-]{1,63}/cryptoKeys/[\w-]{1,63}"
+
+STORAGE_PERMISSIONS = (
+    "storage.objects.create",
+    "storage.objects.get",
+    "storage.objects.list",
+    "storage.objects.delete",
+)
+"""What a vault needs on its objects."""
+LOCKED_STORAGE_PERMISSIONS = ("storage.objects.setRetention", "storage.objects.update")
+"""And where each has a retention of its own."""
+WRAPPING_PERMISSIONS = ("cloudkms.cryptoKeyVersions.useToEncrypt", "cloudkms.cryptoKeyVersions.useToDecrypt")
+SIGNING_PERMISSIONS = ("cloudkms.cryptoKeyVersions.useToSign", "cloudkms.cryptoKeyVersions.viewPublicKey")
+
+
+class NoServiceAccount(CloudRefusal):
+    """The secret is not the key of a service account."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The secret is not the key of a service account.",
+            "Store the complete JSON file that Google created for the account where secret_ref points.",
+        )
+
+
+class Configuration(CloudConfiguration, use_attribute_docstrings=True):
+    bucket: Annotated[
+        str, like(names.GCP_BUCKET, "A bucket's name has lowercase letters, digits, dots, hyphens and underscores.")
+    ]
+    """The bucket that holds the records."""
+    prefix: Prefix = ""
+    """Names of objects start with this."""
+    kms_key: Annotated[str, like(_KEY, "Write projects/PROJECT/locations/LOCATION/keyRings/RING/cryptoKeys/KEY.")] = ""
+    """A symmetric Cloud KMS key that wraps the keys of records."""
+    signing_key: Annotated[
+        str,
+        like(
+            _KEY + r"/cryptoKeyVersions/[1-9]\d{0,9}",
+            "Write projects/…/cryptoKeys/KEY/cryptoKeyVersions/N: what signs is one version of a key.",
+        ),
+    ] = ""
+    """A version of a Cloud KMS key that signs records: EC_SIGN_ED25519 or EC_SIGN_P256_SHA256."""
+    secret_ref: SecretRef
+    """Where the JSON key of a service account is kept."""
+    endpoint: Endpoint = ""
+    """The address of Cloud Storage, if it is not Google's."""
+    kms_endpoint: Endpoint = ""
+
+
+def service_account_key(configuration: Configuration, *, organization_id: uuid.UUID) -> dict[str, Any]:
+    """The key that a configuration names.
+
+    Raises:
+        NoServiceAccount
+        SecretUnavailable
+    """
+    try:
+        return google.service_account_key(configuration.secret(organization_id))
+    except ValueError:
+        raise NoServiceAccount from None
+
+
+def storage(
+    configuration: Configuration,
+    connections: Connections,
+    key: dict[str, Any],
+    *,
+    scope: str = google.CHANGE_STORAGE,
+) -> Client:
+    """A client of Cloud Storage. Raises NoServiceAccount."""
+    try:
+        return google.storage_client(connections, key, scope=scope, endpoint=configuration.endpoint.rstrip("/"))
+    except ValueError:
+        raise NoServiceAccount from None
+
+
+def session(connections: Connections, key: dict[str, Any], *, scope: str = google.USE_KEYS) -> AuthorizedSession:
+    """A session that speaks JSON to Cloud KMS, at addresses from `kms_url`. Raises NoServiceAccount."""
+    try:
+        return google.session(connections, key, scope=scope)
+    except ValueError:
+        raise NoServiceAccount from None
+
+
+def storage_url(configuration: Configuration, path: str = "") -> str:
+    """The address of the bucket, or of something in it, in the JSON API."""
+    return f"{(configuration.endpoint or _STORAGE).rstrip('/')}/storage/v1/b/{configuration.bucket}{path}"
+
+
+def kms_url(configuration: Configuration, resource: str) -> str:
+    """The address of a key, or of a verb of it, such as `…/cryptoKeys/KEY:encrypt`."""
+    return f"{(configuration.kms_endpoint or _KMS).rstrip('/')}/v1/{resource}"

@@ -1,0 +1,58 @@
+"""Reading signed disposals: what became of a record, as answers and pages tell it."""
+
+import hashlib
+import json
+from typing import Any
+
+from config.http.timestamps import rfc3339
+from custody.models import Disposal
+from custody.sealing import envelope, statements
+from custody.sealing.sealer import Damaged
+
+
+def as_json(disposal: Disposal) -> dict[str, Any]:
+    """What the API says of a disposal."""
+    return {
+        "record_id": str(disposal.pk),
+        "disposed_at": rfc3339(disposal.disposed_at),
+        "policy": disposal.policy,
+        "reason": reason(disposal),
+        "envelope": envelope.envelope(bytes(disposal.statement), bytes(disposal.signature), disposal.key_id),
+    }
+
+
+def verdict(disposal: Disposal) -> dict[str, Any]:
+    """What a receipt says of a disposal that is `verified`."""
+    return {
+        "verdict": f"PROOF VALID, PAYLOAD DESTROYED under policy {disposal.policy}",
+        "disposal": as_json(disposal),
+    }
+
+
+def reason(disposal: Disposal) -> str:
+    """Why, as it was signed."""
+    return str(json.loads(bytes(disposal.statement))["predicate"]["reason"])
+
+
+def state(disposal: Disposal) -> str:
+    """How far it has come, in a word or two."""
+    if disposal.finished_at:
+        return "finished"
+    return "problem" if disposal.problem else "under way"
+
+
+def verified(disposal: Disposal) -> Disposal:
+    """The same, once one of the organization's keys is found to have signed it, and to have signed what its columns
+    say. Raises Damaged."""
+    entry = disposal.record
+    signed = bytes(disposal.statement)
+    statements.require_signed(entry.organization_id, disposal.key_id, bytes(disposal.signature), signed)
+    said = json.loads(signed)
+    (subject,), predicate = said["subject"], said["predicate"]
+    record = (entry.record_id.urn, hashlib.sha256(bytes(entry.statement)).hexdigest())
+    if (subject["name"], subject["digest"]["sha256"]) != record:
+        raise Damaged(because="the disposal is of another record")
+    signed_columns = (str(entry.organization_id), disposal.policy, rfc3339(disposal.disposed_at))
+    if (predicate["organization"], predicate["policy"]["number"], predicate["disposedAt"]) != signed_columns:
+        raise Damaged(because="the row of the disposal says something else than its statement")
+    return disposal
