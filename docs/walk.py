@@ -181,7 +181,7 @@ def _read(browser: Browser, site: Service, writer: Page, letter: Path) -> None:
     page.get_by_label("Code from your letter").fill(code)
     page.get_by_label("Your message").fill(MESSAGE)
     page.get_by_role("button", name="Ask for a review").click()
-    expect(page.get_by_role("heading", name="Your request has come in")).to_be_visible()
+    expect(page.get_by_role("heading", name="We've received your request")).to_be_visible()
     fit(page)
     shoot(page, "guide-public-taken")
     page.close()

@@ -44,7 +44,7 @@ def test_from_the_public_page_to_the_letter_that_was_delivered(site, open_page, 
     reader.get_by_label("Code from your letter").fill(letter.code)
     reader.get_by_label("Your message").fill(WORDS)
     press(reader, "Ask for a review")
-    expect(reader.get_by_role("heading", name="Your request has come in")).to_be_visible()
+    expect(reader.get_by_role("heading", name="We've received your request")).to_be_visible()
     (asked,) = [each for each in requests(site) if each["decision_id"] == decision_id]
     number = f"R-{asked['review_request_id']}"
     where_it_stands = stand(reader, letter, number)
@@ -101,9 +101,9 @@ def test_from_the_public_page_to_the_letter_that_was_delivered(site, open_page, 
 def stand(reader: Page, letter: Letter, number: str) -> Locator:
     """What the public page says of the request, to its reader with the code."""
     reader.goto(letter.path)
-    reader.get_by_role("link", name="Where your request stands").click()
+    reader.get_by_role("link", name="Check your request").click()
     reader.get_by_label("Code from your letter").fill(letter.code)
-    press(reader, "Show it")
+    press(reader, "Show my request")
     said = reader.locator("main")
     expect(said).to_contain_text(number)
     return said

@@ -55,7 +55,7 @@ def test_a_second_request_while_the_first_is_open_is_told_that_it_adds_nothing(l
     notice = letter()
     ask(reader, notice, message="First.")
     text = ask(reader, notice, message="Second.", email="me@home.example").content.decode()
-    assert "You asked already" in text
+    assert "You have already asked" in text
     assert f"R-{ReviewRequest.objects.get().pk}" in text
     assert "An acknowledgement" not in text
 
@@ -107,7 +107,7 @@ def test_while_the_vault_is_away_the_message_stays_in_the_form_and_no_try_is_los
         away.rename(filesystem_vault)
         assert {(answer.status_code, answer["Retry-After"]) for answer in answers} == {(503, "5")}
         assert "Look again." in answers[-1].content.decode()
-        assert "the service does not work at the moment" in answers[-1].content.decode()
+        assert "The service does not work at the moment" in answers[-1].content.decode()
         assert ask(reader, notice).status_code == 200
 
 

@@ -90,7 +90,7 @@ def test_without_a_request_the_right_code_makes_none(letter, reader):
     notice = letter()
     answer = look(reader, notice)
     assert answer.status_code == 404
-    assert "Nobody has asked for a review with this letter yet" in answer.content.decode()
+    assert "No review has been requested with this letter yet" in answer.content.decode()
     assert not ReviewRequest.objects.exists()
 
 
