@@ -43,6 +43,16 @@ def test_every_document_is_linked_from_the_index_of_its_folder(document: Path):
     assert document.relative_to(folder).as_posix() in _LINK.findall((folder / "README.md").read_text())
 
 
+def test_every_decision_record_has_its_parts_and_its_status_in_the_index():
+    pages = sorted((CHECKOUT / "docs/adr").glob("[0-9]*.md"))
+    statuses = [re.search(r"^Status: (.*?)\.", page.read_text(), re.MULTILINE)[1] for page in pages]
+    rows = re.findall(r"^\| \[(\d+) .*\]\((.*)\) \| (.*) \|$", text("docs/adr/README.md"), re.MULTILINE)
+    assert rows == [(page.name[:4], page.name, status) for page, status in zip(pages, statuses, strict=True)]
+    for page in pages:
+        parts = re.findall(r"^## (.*)$", page.read_text(), re.MULTILINE)
+        assert parts == ["Context", "Decision", "Consequences", "What would change our mind"], page.name
+
+
 def test_every_setting_of_the_environment_is_explained_and_no_other():
     read = set(re.findall(r'env\.\w+\(\s*"(\w+)"', text("config/settings.py")))
     read |= set(re.findall(r'environ\.get\("(\w+)"', text("config/heartbeats.py")))  # granian's master has no settings
