@@ -21,7 +21,7 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 @pytest.fixture
 def clock() -> Any:
-    """Time stands at NOW until it is moved."""
+    """Freeze time at NOW."""
     with time_machine.travel(NOW, tick=False) as traveller:
         yield traveller
 
@@ -35,7 +35,7 @@ def post(api: Api, path: str, **body: Any) -> Any:
 
 
 def decided(api: Api, decision_id: str, days_ago: int, **more: Any) -> Decision:
-    """A decision of so many days ago."""
+    """Ingest a decision of so many days ago."""
     decided_at = (NOW - timedelta(days=days_ago)).isoformat()
     answer = api.ingest({"decision_id": decision_id, "decided_at": decided_at, **more})
     assert answer.status_code == 201, answer.content
@@ -58,25 +58,25 @@ def hold_by(organization: Organization, **filter: Any) -> Hold:
 
 
 def verdicts(*decisions: Decision, days: int = 30) -> list[rules.Verdict]:
-    """What becomes of the family that begins with each, by a policy of so many days, at NOW."""
-    asked = Families(decisions[0].organization_id, [each.pk for each in decisions])
-    found = rules.evaluate(asked, Policy(days=days), NOW)
-    return [found[each.pk] for each in decisions]
+    """Return the verdicts on the families of these first decisions at NOW, under a policy of so many days."""
+    asked = Families(decisions[0].organization_id, [decision.pk for decision in decisions])
+    by_root = rules.evaluate(asked, Policy(days=days), NOW)
+    return [by_root[decision.pk] for decision in decisions]
 
 
 def reasons(*decisions: Decision, days: int = 30) -> list[str]:
-    return [each.reason.value for each in verdicts(*decisions, days=days)]
+    return [verdict.reason.value for verdict in verdicts(*decisions, days=days)]
 
 
 def policy_of(organization: Organization, days: int = 30, *, number: int = 1, **columns: Any) -> Policy:
-    """A policy that has begun."""
+    """Create a policy that has begun."""
     now = timezone.now()
     columns = {"share_percent": 100, "shortens": False, "begins_at": now, "created_at": now, **columns}
     return Policy.objects.create(organization=organization, number=number, days=days, created_by="an owner", **columns)
 
 
 def old_record(decision_id: str, *, days: int = 31, **more: Any) -> dict[str, Any]:
-    """A record of a decision that was made so many days ago."""
+    """Return a record of a decision that was made so many days ago."""
     decided_at = (timezone.now() - timedelta(days=days)).isoformat()
     return {"decision_id": decision_id, "decided_at": decided_at, "outcome": {"action": "denied"}, **more}
 

@@ -1,4 +1,4 @@
-"""Owners are told by mail of a policy that shortens, and of a run that asks: once each, and nobody else is."""
+"""Mail to owners, and to no one else, about a shorter policy and about a run that asks: one mail each."""
 
 from datetime import timedelta
 
@@ -19,15 +19,15 @@ def asking(organization, **more):
     return Run.objects.create(organization=organization, **figures | more)
 
 
-def told(mailoutbox):
+def recipients(mailoutbox):
     return sorted(mail.to[0] for mail in mailoutbox)
 
 
-def test_owners_alone_are_told_once_of_a_policy_that_shortens(organization, clock, mailoutbox):
+def test_only_owners_get_one_mail_about_a_shorter_policy(organization, clock, mailoutbox):
     people = {role: add_person(organization, role).user.email for role in MEMBER_ROLES}
     set_days(organization, 30, note="Because of Jane Example.")
     assert [services.send_announcements() for _ in range(3)] == [2, 0, 0]
-    assert told(mailoutbox) == sorted([people[Role.OWNER], "owner@bank.example"])
+    assert recipients(mailoutbox) == sorted([people[Role.OWNER], "owner@bank.example"])
     for mail in mailoutbox:
         assert mail.subject == "Example Bank will keep records for 30 days"
         for text in (mail.body, str(mail.alternatives[0][0])):
@@ -36,7 +36,7 @@ def test_owners_alone_are_told_once_of_a_policy_that_shortens(organization, cloc
             assert "Jane Example" not in text
 
 
-def test_the_mail_says_from_how_many_days_it_is_shortened(organization, clock, mailoutbox):
+def test_the_mail_names_the_earlier_and_the_shorter_period(organization, clock, mailoutbox):
     set_days(organization, 365)
     services.send_announcements()
     clock.shift(timedelta(days=7))
@@ -45,7 +45,7 @@ def test_the_mail_says_from_how_many_days_it_is_shortened(organization, clock, m
     assert "from 365 to 30 days (policy 2)" in mailoutbox[-1].body
 
 
-def test_nobody_is_told_of_a_policy_that_lengthens(organization, clock, mailoutbox):
+def test_a_longer_policy_sends_no_mail(organization, clock, mailoutbox):
     set_days(organization, 30)
     services.send_announcements()
     clock.shift(timedelta(days=7))
@@ -53,7 +53,7 @@ def test_nobody_is_told_of_a_policy_that_lengthens(organization, clock, mailoutb
     assert services.send_announcements() == 0
 
 
-def test_nobody_is_told_of_a_policy_that_was_replaced_in_the_meantime(organization, clock, mailoutbox):
+def test_a_policy_replaced_meanwhile_sends_no_mail(organization, clock, mailoutbox):
     set_days(organization, 30)
     set_days(organization, 20)
     assert services.send_announcements() == 1
@@ -61,7 +61,7 @@ def test_nobody_is_told_of_a_policy_that_was_replaced_in_the_meantime(organizati
 
 
 def test_the_week_begins_with_the_first_mail_that_the_server_takes(organization, clock, smtp):
-    """A mail that is not taken is tried again."""
+    """The worker retries a refused mail."""
     add_person(organization, Role.OWNER, "second@bank.example")
     smtp.busy |= {"second@bank.example", "owner@bank.example"}
     set_days(organization, 30)
@@ -77,14 +77,14 @@ def test_the_week_begins_with_the_first_mail_that_the_server_takes(organization,
     assert (first.announced_at, first.begins_at) == (NOW + timedelta(minutes=3), NOW + timedelta(days=7, minutes=3))
 
 
-def test_owners_are_told_once_of_a_run_that_asks(organization, mailoutbox):
+def test_owners_get_one_mail_about_a_run_that_asks(organization, mailoutbox):
     asking(organization)
     assert [services.send_announcements() for _ in range(3)] == [1, 0, 0]
     assert mailoutbox[0].subject == "Example Bank: a disposal waits for you"
     assert "would dispose of 9 decisions under policy 1 (30 days)" in mailoutbox[0].body
 
 
-def test_nobody_is_told_of_a_run_that_no_longer_asks(organization, mailoutbox):
+def test_a_run_that_no_longer_asks_sends_no_mail(organization, mailoutbox):
     run = asking(organization)
     Announcement.objects.create(run=run, member=Member.objects.get())
     Run.objects.filter(pk=run.pk).update(state="running")
@@ -92,7 +92,7 @@ def test_nobody_is_told_of_a_run_that_no_longer_asks(organization, mailoutbox):
     assert mailoutbox == []
 
 
-def test_who_is_no_owner_any_more_is_not_told(organization, mailoutbox):
+def test_a_former_owner_gets_no_mail(organization, mailoutbox):
     run = asking(organization)
     Announcement.objects.create(run=run, member=add_person(organization, Role.ADMIN))
     assert services.send_announcements() == 0

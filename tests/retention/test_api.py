@@ -1,4 +1,4 @@
-"""PUT and GET /v1/retention, disposals, and what becomes of one decision."""
+"""PUT and GET /v1/retention, disposals, and the retention of one decision."""
 
 from datetime import timedelta
 
@@ -32,7 +32,7 @@ def test_days_are_a_whole_number_from_1_to_36500(api, days, kind, ctx):
 
 
 @pytest.mark.parametrize("days", [1, 36_500, 30.0])
-def test_days_at_the_bounds_are_taken_and_so_is_an_integer_that_json_spells_otherwise(api, days):
+def test_days_at_the_bounds_and_integers_spelled_as_floats_are_accepted(api, days):
     answer = put(api, days=days)
     assert (answer.status_code, answer.json()["days"]) == (200, days)
 
@@ -45,7 +45,7 @@ def test_days_at_the_bounds_are_taken_and_so_is_an_integer_that_json_spells_othe
         ({"days": 30, "dry_run": "yes"}, "dry_run"),
     ],
 )  # fmt: skip
-def test_the_rest_of_the_body_is_checked_too(api, body, where):
+def test_the_other_fields_of_the_body_are_checked_too(api, body, where):
     answer = put(api, **body)
     assert answer.status_code == 422
     assert [problem["loc"] for problem in answer.json()["detail"]] == [["body", where]]
@@ -53,19 +53,19 @@ def test_the_rest_of_the_body_is_checked_too(api, body, where):
 
 
 def test_without_a_policy_there_is_none_and_the_floors_are_named(api):
-    found = api.get("/v1/retention").json()
-    assert (found["days"], found["current"], found["history"]) == (None, None, [])
-    assert found["daily"] == {"days": None, "policy": None}
-    assert [(each["pack"], each["days"], each["lengthens"]) for each in found["floors"]] == [
+    shown = api.get("/v1/retention").json()
+    assert (shown["days"], shown["current"], shown["history"]) == (None, None, [])
+    assert shown["daily"] == {"days": None, "policy": None}
+    assert [(item["pack"], item["days"], item["lengthens"]) for item in shown["floors"]] == [
         ("us_co_admt", 1096, False),
         ("us_ecoa_fcra", 762, False),
         ("eu_ai_act_86", 183, False),
     ]
-    assert all(each["citation"] for each in found["floors"])
+    assert all(item["citation"] for item in shown["floors"])
 
 
 def test_every_pack_that_sets_a_floor_is_named(api):
-    named = {each["pack"] for each in api.get("/v1/retention").json()["floors"]}
+    named = {item["pack"] for item in api.get("/v1/retention").json()["floors"]}
     assert named == {name for name, pack in packs().items() if pack.retention_days}
 
 
@@ -75,13 +75,13 @@ def test_a_policy_is_shown_with_its_history_and_when_it_begins(api, clock):
     clock.shift(timedelta(days=8))
     answer = put(api, days=100).json()
     assert answer["saved"] is True
-    found = api.get("/v1/retention").json()
-    assert {name: answer[name] for name in found} == found
-    assert [(each["number"], each["days"]) for each in found["history"]] == [(2, 100), (1, 500)]
-    assert (found["days"], found["note"], found["current"]) == (100, "", found["history"][0])
-    assert found["daily"] == {"days": 500, "policy": 1}
-    assert (found["current"]["announced_at"], found["current"]["begins_at"]) == (None, None)
-    assert [each["pack"] for each in found["floors"] if each["lengthens"]] == [
+    shown = api.get("/v1/retention").json()
+    assert {name: answer[name] for name in shown} == shown
+    assert [(item["number"], item["days"]) for item in shown["history"]] == [(2, 100), (1, 500)]
+    assert (shown["days"], shown["note"], shown["current"]) == (100, "", shown["history"][0])
+    assert shown["daily"] == {"days": 500, "policy": 1}
+    assert (shown["current"]["announced_at"], shown["current"]["begins_at"]) == (None, None)
+    assert [item["pack"] for item in shown["floors"] if item["lengthens"]] == [
         "us_co_admt",
         "us_ecoa_fcra",
         "eu_ai_act_86",
@@ -96,7 +96,7 @@ def test_an_identical_put_answers_the_current_version(api):
     assert Policy.objects.count() == 1
 
 
-def test_a_dry_run_says_what_it_would_free_and_saves_nothing(api):
+def test_a_dry_run_previews_and_saves_nothing(api):
     decided(api, "a", 40)
     hold_on(decided(api, "b", 40))
     answer = put(api, days=30, dry_run=True).json()
@@ -114,23 +114,23 @@ def test_shortening_disposes_of_nothing_in_the_request(api):
     assert api.get("/v1/decisions/a/record").status_code == 200
 
 
-def test_it_says_whether_a_journal_is_kept(api, settings):
+def test_the_answer_says_whether_there_is_a_journal(api, settings):
     assert api.get("/v1/retention").json()["journal"] is True
     settings.RETENTION_JOURNAL = ""
     assert api.get("/v1/retention").json()["journal"] is False
 
 
-def test_holds_are_counted_with_what_they_cover(api):
-    found = decided(api, "a", 40)
-    hold_on(found), hold_on(found)
+def test_holds_are_counted_with_the_families_they_cover(api):
+    decision = decided(api, "a", 40)
+    hold_on(decision), hold_on(decision)
     assert api.get("/v1/retention").json()["holds"] == {"in_force": 2, "families": 1}
 
 
 # ── one decision ──
 
 
-def test_a_decision_says_when_it_goes_and_what_keeps_it(api, clock):
-    found = decided(api, "a/b", 40)
+def test_a_decision_has_a_date_of_disposal_and_the_reasons_to_keep_it(api, clock):
+    decision = decided(api, "a/b", 40)
     path = "/v1/decisions/a/b/retention"
     assert api.get(path).json()["state"] == "no_policy"
     assert api.get(path).json()["disposed_from"] is None
@@ -139,11 +139,11 @@ def test_a_decision_says_when_it_goes_and_what_keeps_it(api, clock):
         "decision_id": "a/b", "state": "due", "policy": 1, "counts_from": "2026-10-11T12:00:00.000000Z",
         "disposed_from": "2026-11-10T12:00:00.000000Z", "floor": None, "holds": [], "obstacles": [],
     }  # fmt: skip
-    hold_on(found)
+    hold_on(decision)
     assert {name: api.get(path).json()[name] for name in ("state", "holds")} == {"state": "hold", "holds": [1]}
 
 
-def test_a_decision_of_nobody_has_no_retention(api, other_api):
+def test_another_organizations_decision_has_no_retention(api, other_api):
     decided(other_api, "theirs", 40)
     assert api.get("/v1/decisions/theirs/retention").status_code == 404
 
@@ -159,14 +159,14 @@ def disposal(api, name, **more):
     )  # fmt: skip
 
 
-def test_disposals_are_listed_with_how_far_they_have_come(api, other_api, clock):
+def test_disposals_are_listed_with_their_progress(api, other_api, clock):
     theirs, first = disposal(other_api, "theirs"), disposal(api, "a")
     clock.shift(timedelta(hours=1))
     ends = {"finished_at": NOW, "kept_until": NOW + timedelta(days=9), "recoverable_until": NOW + timedelta(days=7)}
     second = disposal(api, "b", **ends)
     page = api.get("/v1/retention/disposals", limit=1).json()
-    assert [(each["record_id"], each["policy"]) for each in page["items"]] == [(str(second.pk), 3)]
+    assert [(item["record_id"], item["policy"]) for item in page["items"]] == [(str(second.pk), 3)]
     assert page["items"][0]["recoverable_until"] == "2026-11-27T12:00:00.000000Z"
-    rest = api.get("/v1/retention/disposals", cursor=page["next_cursor"]).json()
-    assert [(each["record_id"], each["finished_at"]) for each in rest["items"]] == [(str(first.pk), None)]
-    assert str(theirs.pk) not in str(page) + str(rest)
+    last = api.get("/v1/retention/disposals", cursor=page["next_cursor"]).json()
+    assert [(item["record_id"], item["finished_at"]) for item in last["items"]] == [(str(first.pk), None)]
+    assert str(theirs.pk) not in str(page) + str(last)

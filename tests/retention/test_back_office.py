@@ -1,4 +1,4 @@
-"""The pages of retention: what is in force and due, setting a policy after a preview, holds, and a run that asks."""
+"""The pages of retention: the policy in force, due decisions, setting a policy after a preview, holds and runs."""
 
 from datetime import timedelta
 
@@ -32,13 +32,13 @@ def on_page(browser, path=PAGE):
 
 @pytest.mark.parametrize("role", [Role.APPROVER, Role.EDITOR])
 @pytest.mark.parametrize("path", [PAGE, HOLDS, DISPOSALS])
-def test_who_may_not_read_the_audit_trail_does_not_see_the_pages(path, role, signed_in):
+def test_a_role_without_the_audit_trail_does_not_see_the_pages(path, role, signed_in):
     assert signed_in(role).get(path).status_code == 403
 
 
-def test_an_auditor_looks_and_is_told_why_they_may_not_act(api, signed_in):
-    found = decided(api, "loan-1", 40)
-    hold = hold_on(found)
+def test_an_auditor_sees_why_they_may_not_act(api, signed_in):
+    decision = decided(api, "loan-1", 40)
+    hold = hold_on(decision)
     auditor = signed_in(Role.AUDITOR)
     assert "Your role, auditor, may not change the retention policy." in on_page(auditor)
     assert "Your role, auditor, may not place and lift legal holds." in on_page(auditor, HOLDS)
@@ -66,7 +66,7 @@ def test_an_admin_places_holds_and_leaves_policy_and_disposal_to_owners(api, sig
 # ── the policy ──
 
 
-def test_without_a_policy_the_page_says_that_everything_is_kept(signed_in):
+def test_without_a_policy_the_page_says_that_all_decisions_stay(signed_in):
     assert "There is no policy: everything is kept" in on_page(signed_in())
 
 
@@ -91,7 +91,7 @@ def test_a_policy_is_saved_after_its_preview_and_not_before(api, signed_in):
 
 
 @pytest.mark.parametrize("wrong", [{"days": "0"}, {"days": "36501"}, {"days": ""}, {"share_percent": "101"}])
-def test_a_policy_that_cannot_be_is_refused_with_what_was_entered(wrong, signed_in):
+def test_an_invalid_policy_is_refused_and_the_entries_stay(wrong, signed_in):
     entered = {"days": "30", "note": "By our schedule.", "share_percent": "7"} | wrong
     answer = signed_in().submit(PAGE, reverse("admin:set-retention"), **entered, save="")
     assert answer.status_code == 422
@@ -99,7 +99,7 @@ def test_a_policy_that_cannot_be_is_refused_with_what_was_entered(wrong, signed_
     assert not Policy.objects.exists()
 
 
-def test_what_is_due_is_shown_with_what_keeps_the_rest(api, signed_in, clock, organization):
+def test_due_decisions_are_shown_with_the_reasons_to_keep_others(api, signed_in, clock, organization):
     clock.move_to(NOW - timedelta(days=45))
     decided(api, "due", 45)
     decided(api, "open", 45)
@@ -116,7 +116,7 @@ def test_what_is_due_is_shown_with_what_keeps_the_rest(api, signed_in, clock, or
     assert "keeps 1096 days" in page
 
 
-def test_without_a_journal_the_page_says_what_a_restore_does(signed_in, settings):
+def test_without_a_journal_the_page_warns_about_a_restore(signed_in, settings):
     owner = signed_in()
     words = "a restored backup brings back what was disposed of"
     assert words not in on_page(owner)
@@ -124,7 +124,7 @@ def test_without_a_journal_the_page_says_what_a_restore_does(signed_in, settings
     assert words in on_page(owner)
 
 
-def test_pages_are_of_one_organization(api, other_api, signed_in):
+def test_the_pages_show_one_organization(api, other_api, signed_in):
     set_days(other_api.organization, 123, note="canary-77")
     hold = hold_by(other_api.organization, action="canary-78")
     owner = signed_in()
@@ -158,7 +158,7 @@ def test_an_owner_confirms_a_run_that_asks(organization, signed_in, clock):
     assert "A disposal waits for an owner" not in on_page(owner)
 
 
-def test_a_run_that_failed_says_when_it_goes_on(organization, signed_in):
+def test_a_failed_run_shows_when_it_resumes(organization, signed_in):
     run = asking(organization)
     Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING, next_try_at=timezone.now())
     assert "running: failed, resumes after" in on_page(signed_in())
@@ -168,10 +168,10 @@ def test_a_run_that_failed_says_when_it_goes_on(organization, signed_in):
 
 
 def test_a_hold_is_placed_from_the_decisions_page_and_lifted_with_a_reason(api, signed_in):
-    found = decided(api, "loan-1", 40)
+    decision = decided(api, "loan-1", 40)
     owner = signed_in()
-    address = reverse("admin:hold-decision", args=[found.pk])
-    decision_page = reverse("admin:decisions_decision_change", args=[found.pk])
+    address = reverse("admin:hold-decision", args=[decision.pk])
+    decision_page = reverse("admin:decisions_decision_change", args=[decision.pk])
     assert f'href="{address}"' in on_page(owner, decision_page)
     assert owner.submit(address, matter="Case 7", reason=" ").status_code == 422
     placed = owner.submit(address, matter="Case 7", reason="A claim is pending.")
@@ -194,7 +194,7 @@ def test_a_hold_is_placed_from_the_decisions_page_and_lifted_with_a_reason(api, 
     assert "Case 7" in on_page(owner, f"{HOLDS}?state=all")
 
 
-def test_a_hold_by_a_filter_counts_what_it_covers_before_it_is_placed(api, signed_in):
+def test_a_hold_by_a_filter_counts_its_decisions_before_it_is_placed(api, signed_in):
     decided(api, "one", 40, outcome={"action": "denied"})
     decided(api, "two", 40)
     owner, address = signed_in(), reverse("admin:place-hold")
@@ -212,7 +212,7 @@ def test_a_hold_by_a_filter_counts_what_it_covers_before_it_is_placed(api, signe
 # ── the start page ──
 
 
-def test_the_start_page_says_what_waits_for_an_owner(organization, signed_in, api):
+def test_the_start_page_shows_the_needs_of_an_owner(organization, signed_in, api):
     owner = signed_in()
     set_days(organization, 30)
     asking(organization)
@@ -233,7 +233,7 @@ def test_the_start_page_says_what_waits_for_an_owner(organization, signed_in, ap
     assert "waits for an owner" not in on_page(signed_in(Role.EDITOR), "/admin/")
 
 
-def test_a_hold_by_a_reference_covers_what_is_spelled_with_spaces(api, signed_in):
+def test_a_hold_by_a_reference_respects_spaces(api, signed_in):
     held = decided(api, "loan-1", 40, subject={"reference": " person 7 "})
     words = {"matter": "Case 9", "reason": "A claim.", "subject_reference": " person 7 "}
     signed_in().submit(reverse("admin:place-hold"), **words, place="")

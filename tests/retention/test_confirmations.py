@@ -1,4 +1,4 @@
-"""A daily run that asks goes on when an owner says so, for what the owner was shown and no more."""
+"""An owner confirms a daily run that asks, for at most the number they saw."""
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def run(organization, clock):
-    """One that asks, under the policy in force."""
+    """A run that asks, under the policy in force."""
     set_days(organization, 30)
     services.send_announcements()
     clock.shift(7 * 24 * 3600)
@@ -32,24 +32,24 @@ def confirm(run, candidates=9):
     return run
 
 
-def test_it_goes_on_with_who_confirmed_it_and_when(run):
-    found = confirm(run)
-    assert (found.state, found.confirmed_by) == ("running", "system an administrator at the command line")
-    assert found.confirmed_at
-    assert found.lease_token is None
+def test_a_confirmed_run_resumes_and_names_its_owner_and_time(run):
+    confirmed = confirm(run)
+    assert (confirmed.state, confirmed.confirmed_by) == ("running", "system an administrator at the command line")
+    assert confirmed.confirmed_at
+    assert confirmed.lease_token is None
     event = AuditEvent.objects.get(verb="retention_run.confirmed")
     assert (event.object_id, event.detail) == (str(run.pk), {"families": 9})
 
 
 @pytest.mark.parametrize("change", [{"candidates": 10}, {"state": "stopped", "finished_at": NOW}, {"policy": 2}])
-def test_what_asks_otherwise_than_the_owner_saw_is_not_confirmed(run, change):
+def test_a_run_that_changed_since_the_owner_saw_it_is_not_confirmed(run, change):
     Run.objects.filter(pk=run.pk).update(**change)
     with pytest.raises(DoesNotAsk):
         confirm(run)
     assert not AuditEvent.objects.filter(verb="retention_run.confirmed").exists()
 
 
-def test_it_is_confirmed_once(run):
+def test_a_run_is_confirmed_once(run):
     confirm(run)
     with pytest.raises(DoesNotAsk):
         confirm(run)
@@ -68,7 +68,7 @@ def test_only_an_owner_confirms(run, organization, role):
         )
 
 
-def test_the_owner_of_another_organization_does_not_find_it(run, other_api):
+def test_another_organizations_owner_does_not_find_the_run(run, other_api):
     with pytest.raises(NotFound):
         services.confirm_run(caller=callers.command_line(other_api.organization.pk), run=run, candidates=run.candidates)
 
@@ -83,6 +83,6 @@ def test_an_organization_has_one_unfinished_run(run, other_api, state):
 @pytest.mark.parametrize(
     "wrong", [{"candidates": None}, {"finished_at": NOW}, {"state": "finished"}, {"state": "failed"}]
 )
-def test_the_database_keeps_no_run_that_cannot_be(organization, wrong):
+def test_the_database_refuses_an_impossible_run(organization, wrong):
     with pytest.raises(IntegrityError), transaction.atomic():
         asking(organization, **wrong)

@@ -1,4 +1,4 @@
-"""A hold covers a family, or all that match a filter, until it is lifted; its words stay in its own row."""
+"""A hold covers a family, or all families that match a filter, until it is lifted. Its texts stay in its row."""
 
 import json
 from datetime import timedelta
@@ -26,9 +26,9 @@ SECRETS = ("Jane Example", "jane's claim", "loan of jane", "settled with jane")
 
 
 def covered(*decisions):
-    """Which of these families are held."""
-    asked = Families(decisions[0].organization_id, [each.pk for each in decisions])
-    return [each.decision_id for each in decisions if rules.holds_on(asked)[each.pk]]
+    """Return the ids of these decisions whose families are held."""
+    asked = Families(decisions[0].organization_id, [decision.pk for decision in decisions])
+    return [decision.decision_id for decision in decisions if rules.holds_on(asked)[decision.pk]]
 
 
 def test_a_hold_on_any_record_of_a_family_covers_the_family(api):
@@ -46,14 +46,14 @@ FIELDS = {
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_a_filter_covers_what_says_just_that(api, name):
+def test_a_filter_covers_only_equal_values(api, name):
     value, matching, other = FIELDS[name]
     one, two = decided(api, "one", 40, **matching), decided(api, "two", 40, **other)
     hold_by(api.organization, **{name: value})
     assert covered(one, two) == ["one"]
 
 
-def test_a_filter_covers_what_came_from_a_source(api):
+def test_a_filter_covers_decisions_from_a_source(api):
     one, two = decided(api, "one", 40), decided(api, "two", 40)
     with unguarded():
         Decision.objects.filter(pk=two.pk).update(source="elsewhere")
@@ -73,21 +73,21 @@ def test_times_of_a_filter_begin_with_the_first_and_end_before_the_last(api, clo
     assert covered(*days) == ["of 41", "of 40", "of 39"]
 
 
-def test_all_that_a_filter_names_has_to_match_in_one_decision(api):
+def test_one_decision_must_match_all_values_of_a_filter(api):
     one = decided(api, "one", 40, outcome={"action": "denied"}, system={"name": "a"})
     two = decided(api, "two", 40, outcome={"action": "denied"}, system={"name": "b"})
     hold_by(api.organization, action="denied", system="b")
     assert covered(one, two) == ["two"]
 
 
-def test_a_filter_covers_a_family_of_which_any_decision_matches(api):
+def test_a_filter_covers_a_family_if_any_decision_matches(api):
     first, other = decided(api, "loan-1", 40), decided(api, "loan-2", 40)
     done(reconsider(api, "loan-1", new_action="approved"))
     hold_by(api.organization, action="approved")
     assert covered(first, other) == ["loan-1"]
 
 
-def test_a_filter_covers_what_comes_later(api):
+def test_a_filter_covers_later_decisions(api):
     hold_by(api.organization, action="denied")
     assert covered(decided(api, "later", 40, outcome={"action": "denied"})) == ["later"]
 
@@ -105,13 +105,13 @@ def test_a_hold_covers_nothing_of_another_organization(api, other_api):
 
 @pytest.mark.once
 def test_two_holds_are_lifted_one_by_one(api):
-    found = decided(api, "one", 40)
-    first, second = hold_on(found), hold_on(found)
+    decision = decided(api, "one", 40)
+    first, second = hold_on(decision), hold_on(decision)
     caller = callers.command_line(api.organization.pk)
     services.lift_hold(caller=caller, hold=first, because="Settled.")
-    assert reasons(found) == ["hold"]
+    assert reasons(decision) == ["hold"]
     services.lift_hold(caller=caller, hold=second, because="Settled.")
-    assert reasons(found) == ["due"]
+    assert reasons(decision) == ["due"]
 
 
 @pytest.mark.once
@@ -131,7 +131,7 @@ def test_a_hold_is_lifted_once(api):
         {"lifted_by": "x"}, {"lifted_because": "x"},
     ],
 )  # fmt: skip
-def test_the_database_keeps_no_hold_that_cannot_be(api, wrong):
+def test_the_database_refuses_an_impossible_hold(api, wrong):
     root = decided(api, "one", 40).pk
     right = {"number": 1, "matter": "x", "reason": "x", "root": root, "filter": None, "placed_at": NOW}
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -148,9 +148,9 @@ def test_held_families_are_counted_once(api):
     assert selectors.count_held(api.organization.pk) == 2
 
 
-def test_the_words_of_a_hold_go_as_long_after_it_was_lifted_as_the_policy_says(api, other_api, clock):
-    found, caller = decided(api, "one", 40), callers.command_line(api.organization.pk)
-    on_one, by_filter = hold_on(found, SECRETS[0]), hold_by(api.organization, subject_reference=SECRETS[2])
+def test_a_lifted_holds_texts_are_emptied_after_the_policys_days(api, other_api, clock):
+    decision, caller = decided(api, "one", 40), callers.command_line(api.organization.pk)
+    on_one, by_filter = hold_on(decision, SECRETS[0]), hold_by(api.organization, subject_reference=SECRETS[2])
     standing = hold_by(api.organization, subject_reference="still held")
     for hold in (on_one, by_filter):
         services.lift_hold(caller=caller, hold=hold, because=SECRETS[3])
@@ -162,9 +162,9 @@ def test_the_words_of_a_hold_go_as_long_after_it_was_lifted_as_the_policy_says(a
         (api.organization, NOW + timedelta(seconds=1), 0),
     ):
         assert aged.sweep(organization.pk, before)["lifted holds"] == count
-    kept = list(Hold.objects.order_by("number").values_list("matter", "reason", "lifted_because", "root", "filter"))
-    assert kept == [
-        ("", "", "", found.pk, None),
+    rows = list(Hold.objects.order_by("number").values_list("matter", "reason", "lifted_because", "root", "filter"))
+    assert rows == [
+        ("", "", "", decision.pk, None),
         ("", "", "", None, {}),
         ("Case 8", "An inquiry.", "", None, standing.filter),
     ]
@@ -177,19 +177,19 @@ def test_the_words_of_a_hold_go_as_long_after_it_was_lifted_as_the_policy_says(a
 
 @pytest.mark.once
 def test_a_hold_is_placed_listed_and_lifted(api):
-    found = decided(api, "a/b", 40)
+    decision = decided(api, "a/b", 40)
     placed = post(api, "holds", matter="Case 7", reason="A claim.", decision_id="a/b")
     assert placed.status_code == 201
-    assert placed.json()["record_id"] == str(found.pk)
+    assert placed.json()["record_id"] == str(decision.pk)
     by_filter = post(
         api, "holds", matter="Case 8", reason="A claim.", filter={"received_from": "2026-01-01T01:00:00+01:00"}
     )
     assert by_filter.json()["filter"] == {"received_from": "2026-01-01T00:00:00Z"}
-    assert [each["number"] for each in api.get("/v1/retention/holds").json()["items"]] == [2, 1]
+    assert [item["number"] for item in api.get("/v1/retention/holds").json()["items"]] == [2, 1]
     lifted = post(api, "holds/1/lift", reason="Settled.")
     assert (lifted.status_code, lifted.json()["lifted_because"]) == (200, "Settled.")
     states = {state: api.get("/v1/retention/holds", state=state).json()["items"] for state in ("in_force", "lifted")}
-    assert {state: [each["number"] for each in items] for state, items in states.items()} == {
+    assert {state: [item["number"] for item in items] for state, items in states.items()} == {
         "in_force": [2],
         "lifted": [1],
     }
@@ -217,7 +217,7 @@ def test_a_hold_is_placed_listed_and_lifted(api):
         ({"matter": "x" * 201, "reason": "x", "decision_id": "one"}, "string_too_long", "matter"),
     ],
 )  # fmt: skip
-def test_a_hold_says_which_case_and_why_and_what_it_covers(api, body, kind, where):
+def test_a_hold_needs_a_matter_a_reason_and_a_decision_or_filter(api, body, kind, where):
     decided(api, "one", 40)
     answer = post(api, "holds", **body)
     assert answer.status_code == 422
@@ -228,7 +228,7 @@ def test_a_hold_says_which_case_and_why_and_what_it_covers(api, body, kind, wher
 
 
 @pytest.mark.once
-def test_lifting_wants_a_reason_and_a_hold(api):
+def test_lifting_needs_a_reason_and_an_existing_hold(api):
     hold_on(decided(api, "one", 40))
     assert post(api, "holds/1/lift").status_code == 422
     assert post(api, "holds/1/lift", reason=" ").status_code == 422
@@ -237,7 +237,7 @@ def test_lifting_wants_a_reason_and_a_hold(api):
 
 
 @pytest.mark.once
-def test_what_is_not_there_cannot_be_held(api, other_api):
+def test_a_missing_decision_cannot_be_held(api, other_api):
     decided(other_api, "theirs", 40)
     for name in ("unknown", "theirs"):
         answer = post(api, "holds", matter="x", reason="x", decision_id=name)
@@ -246,7 +246,7 @@ def test_what_is_not_there_cannot_be_held(api, other_api):
 
 
 @pytest.mark.once
-def test_matter_and_reason_and_what_a_filter_looks_for_are_in_no_log_audit_or_error(api, capfd):
+def test_a_holds_texts_and_filter_are_in_no_log_audit_event_or_error(api, capfd):
     placed = post(api, "holds", matter=SECRETS[0], reason=SECRETS[1], filter={"subject_reference": SECRETS[2]})
     assert placed.status_code == 201
     assert post(api, "holds/1/lift", reason=SECRETS[3]).status_code == 200
@@ -262,7 +262,7 @@ def test_matter_and_reason_and_what_a_filter_looks_for_are_in_no_log_audit_or_er
 
 
 def test_any_number_of_holds_can_be_in_force(api, clock):
-    """More than SQLite reads in one condition."""
+    """There are more holds than SQLite reads in one condition."""
     held, free = decided(api, "loan-1", 40), decided(api, "loan-2", 40, subject={"reference": "person 7"})
     for decision in (held, decided(api, "loan-3", 40, subject={"reference": "person 1299"})):
         assert reasons(decision) == ["due"]

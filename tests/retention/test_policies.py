@@ -1,5 +1,5 @@
-"""A policy is a numbered version that never changes. What shortens begins a week after owners were told; nothing else
-waits, and no request disposes of anything."""
+"""Versions of the policy are numbered and never change. A shorter one begins a week after the mail to owners, any other
+at once, and no request disposes of anything."""
 
 from datetime import timedelta
 from itertools import count
@@ -29,8 +29,7 @@ def in_force(organization, *, daily=True):
     return policy and policy.days
 
 
-def told(organization):
-    """Let the mails go out."""
+def send_mails(organization):
     services.send_announcements()
 
 
@@ -42,15 +41,15 @@ def test_versions_are_numbered_from_one_in_each_organization(organization, other
     assert set_days(other_api.organization, 30).number == 1
 
 
-def test_the_same_again_is_the_current_version(organization):
+def test_an_equal_policy_makes_no_version(organization):
     first = set_days(organization, 30, note="By our schedule.", share_percent=7)
     assert set_days(organization, 30, note="By our schedule.", share_percent=7) == first
     assert set_days(organization, 30, note="By our schedule.") == first, "the share stays as it was"
     others = [{"days": 31}, {"days": 31, "note": "x"}, {"days": 31, "note": "x", "share_percent": 8}]
-    assert [set_days(organization, **each).number for each in others] == [2, 3, 4]
+    assert [set_days(organization, **change).number for change in others] == [2, 3, 4]
 
 
-def test_a_version_that_was_replaced_can_come_again(organization):
+def test_a_replaced_version_can_be_set_again(organization):
     assert [set_days(organization, days).number for days in (30, 60, 30)] == [1, 2, 3]
 
 
@@ -63,7 +62,7 @@ def test_a_version_that_was_replaced_can_come_again(organization):
         {"shortens": True, "announced_at": NOW, "begins_at": NOW},
     ],
 )  # fmt: skip
-def test_the_database_keeps_no_policy_that_cannot_be(organization, wrong):
+def test_the_database_refuses_an_impossible_policy(organization, wrong):
     right = {
         "number": 1, "days": 30, "share_percent": 5, "shortens": False, "announced_at": None, "begins_at": NOW,
         "created_at": NOW,
@@ -76,7 +75,7 @@ def test_the_database_keeps_no_policy_that_cannot_be(organization, wrong):
 
 
 @pytest.mark.once
-def test_a_policy_is_written_down_with_who_set_it_and_without_its_note(organization):
+def test_the_audit_event_of_a_policy_names_its_owner_but_not_its_note(organization):
     set_days(organization, 30, note="Because of Jane Example.")
     event = AuditEvent.objects.get(verb="retention.set")
     assert (event.object_kind, event.object_id, event.actor_id) == ("retention_policy", "1", "command-line")
@@ -84,7 +83,7 @@ def test_a_policy_is_written_down_with_who_set_it_and_without_its_note(organizat
 
 
 @pytest.mark.once
-def test_only_an_owner_sets_it(organization):
+def test_only_an_owner_sets_the_policy(organization):
     admin = accounts.add_member(caller=callers.system(organization.pk), email="a@bank.example", role="admin")
     with pytest.raises(NotAllowed):
         services.set_policy(caller=selectors.caller(admin), days=30, note="")
@@ -105,7 +104,7 @@ def test_the_first_policy_begins_a_week_after_the_mail(organization, clock):
     assert (in_force(organization), in_force(organization, daily=False)) == (None, 30)
     clock.shift(timedelta(days=30))
     assert in_force(organization) is None, "no mail went out"
-    told(organization)
+    send_mails(organization)
     clock.shift(WEEK - timedelta(seconds=1))
     assert in_force(organization) is None
     clock.shift(timedelta(seconds=1))
@@ -116,7 +115,7 @@ def test_the_first_policy_begins_a_week_after_the_mail(organization, clock):
 def at_hundred(organization, clock):
     """A policy of a hundred days that has begun."""
     set_days(organization, 100)
-    told(organization)
+    send_mails(organization)
     clock.shift(WEEK)
     assert in_force(organization) == 100
     return organization
@@ -131,35 +130,35 @@ def test_lengthening_counts_at_once(at_hundred):
 @pytest.mark.once
 def test_shortening_waits_and_the_command_uses_it_at_once(at_hundred, clock):
     set_days(at_hundred, 50)
-    told(at_hundred)
+    send_mails(at_hundred)
     assert (in_force(at_hundred), in_force(at_hundred, daily=False)) == (100, 50)
     clock.shift(WEEK)
     assert in_force(at_hundred) == 50
 
 
 @pytest.mark.once
-def test_what_lengthens_a_version_that_waits_but_shortens_what_is_in_force_waits_too(at_hundred, clock):
+def test_a_version_longer_than_a_waiting_one_but_shorter_than_the_one_in_force_waits(at_hundred, clock):
     set_days(at_hundred, 50)
-    told(at_hundred)
+    send_mails(at_hundred)
     set_days(at_hundred, 60)
     assert in_force(at_hundred) == 100
 
 
 @pytest.mark.once
-def test_a_version_that_was_replaced_before_it_began_never_begins(organization, clock):
-    """Else it would begin, and make each later one that is longer than it count at once."""
+def test_a_version_replaced_before_it_began_never_begins(organization, clock):
+    """Otherwise it would begin, and every later, longer version would count at once."""
     set_days(organization, 1)
-    told(organization)
+    send_mails(organization)
     set_days(organization, 3650)
     clock.shift(WEEK)
     assert in_force(organization) is None
     set_days(organization, 365)
-    assert in_force(organization) is None, "of 365 days owners know nothing yet"
+    assert in_force(organization) is None, "owners got no mail about 365 days yet"
 
 
 @pytest.mark.once
-def test_a_clock_that_goes_back_makes_no_shorter_period_begin(at_hundred, clock):
-    """A version that was set a moment before another one had begun already."""
+def test_a_clock_that_goes_back_starts_no_shorter_period(at_hundred, clock):
+    """A version that was set a moment before another had begun already."""
     set_days(at_hundred, 1000)
     clock.shift(-60)
     set_days(at_hundred, 900)
@@ -168,9 +167,9 @@ def test_a_clock_that_goes_back_makes_no_shorter_period_begin(at_hundred, clock)
 
 
 @pytest.mark.once
-def test_taking_a_shorter_period_back_counts_at_once(at_hundred, clock):
+def test_reverting_a_shorter_period_counts_at_once(at_hundred, clock):
     set_days(at_hundred, 50)
-    told(at_hundred)
+    send_mails(at_hundred)
     set_days(at_hundred, 100)
     clock.shift(WEEK)
     assert in_force(at_hundred) == 100
@@ -190,7 +189,7 @@ numbers = count()
 @pytest.mark.once
 @given(steps)
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_in_any_order_nothing_is_freed_of_which_owners_did_not_have_a_week(db, steps):
+def test_in_any_order_a_shorter_period_begins_only_after_the_week(db, steps):
     name = f"Bank {next(numbers)}"
     organization = accounts.create_organization(name=name, owner_email="o@bank.example", actor=audit.SYSTEM)
     after = None
@@ -207,7 +206,7 @@ def test_in_any_order_nothing_is_freed_of_which_owners_did_not_have_a_week(db, s
             elif step == "wait":
                 clock.shift(timedelta(days=value))
             else:
-                told(organization)
+                send_mails(organization)
             newest, after = rules.newest(organization.pk), in_force(organization)
             had_a_week = bool(newest and newest.announced_at and newest.announced_at + WEEK <= timezone.now())
             if after is not None and (before is None or after < before):
@@ -220,7 +219,7 @@ def test_in_any_order_nothing_is_freed_of_which_owners_did_not_have_a_week(db, s
 # ── runs that ask ──
 
 
-def test_a_new_version_ends_a_run_that_asks_for_there_it_shows_what_another_would_free(at_hundred):
+def test_a_new_version_stops_a_run_that_asks_under_the_old_one(at_hundred):
     run = Run.objects.create(
         organization=at_hundred, policy=1, days=100, kind="daily", state="asks", candidates=9, started_at=NOW
     )
@@ -234,12 +233,12 @@ def test_a_new_version_ends_a_run_that_asks_for_there_it_shows_what_another_woul
 
 
 @pytest.mark.once
-def test_owners_who_leave_before_the_mail_are_not_told_and_those_who_come_are(organization, clock, mailoutbox):
+def test_owners_at_the_time_of_the_mail_get_it(organization, clock, mailoutbox):
     set_days(organization, 30)
     Member.objects.filter(organization=organization).delete()
-    told(organization)
+    send_mails(organization)
     assert mailoutbox == []
     accounts.add_member(caller=callers.system(organization.pk), email="new@bank.example", role="owner")
-    told(organization)
+    send_mails(organization)
     assert [mail.to for mail in mailoutbox] == [["new@bank.example"]]
     assert Policy.objects.get().announced_at == NOW

@@ -1,4 +1,4 @@
-"""Policies and holds of an organization are numbered one after the other, however many come at once."""
+"""Simultaneous requests get consecutive numbers for policies and holds."""
 
 import pytest
 
@@ -12,18 +12,18 @@ from tests.threads import at_once
 pytestmark = pytest.mark.usefixtures("shared_database")
 
 
-def test_versions_and_holds_that_come_at_once_have_numbers_of_their_own(organization):
+def test_simultaneous_versions_and_holds_get_distinct_numbers(organization):
     at_once(6, lambda number: set_days(organization, 10 + number) and hold_by(organization, action=str(number)))
     for model in (Policy, Hold):
         assert sorted(model.objects.values_list("number", flat=True)) == [1, 2, 3, 4, 5, 6]
 
 
-def test_the_same_policy_that_comes_at_once_is_one_version(organization):
+def test_simultaneous_equal_policies_make_one_version(organization):
     at_once(6, lambda _: set_days(organization, 30))
     assert Policy.objects.count() == 1
 
 
-def test_of_those_who_lift_a_hold_at_once_one_does(organization):
+def test_one_of_simultaneous_requests_lifts_a_hold(organization):
     hold, caller = hold_by(organization, action="x"), callers.command_line(organization.pk)
 
     def lift(number):

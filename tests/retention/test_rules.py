@@ -1,4 +1,4 @@
-"""What becomes of families: by the policy, by the floors of the packs used, by holds, and by what is unfinished."""
+"""Verdicts on families: by the policy, by the floors of packs, by holds, and by unfinished work."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -23,8 +23,8 @@ def test_a_family_is_due_from_the_day_on_and_not_before(api):
 
 def test_a_record_without_a_date_counts_from_its_receipt(api, clock):
     api.ingest({"decision_id": "x"})
-    found = Decision.objects.get(decision_id="x")
-    assert verdicts(found)[0].disposed_from == NOW + timedelta(days=30)
+    decision = Decision.objects.get(decision_id="x")
+    assert verdicts(decision)[0].disposed_from == NOW + timedelta(days=30)
 
 
 @pytest.mark.parametrize(("year", "reason"), [("0001", "due"), ("9999", "not_yet")])
@@ -34,26 +34,26 @@ def test_a_record_may_name_any_year_of_the_calendar(api, year, reason):
     assert verdict.reason == reason
 
 
-def test_a_packs_floor_lengthens_a_shorter_policy_and_says_by_which_law(api, clock):
+def test_a_packs_floor_lengthens_a_shorter_policy_and_cites_its_law(api, clock):
     clock.move_to(NOW - timedelta(days=40))
-    found = decided(api, "a", 40)
+    decision = decided(api, "a", 40)
     notice = drafted(api, "a", pack="us_co_admt")
     done(step(api, notice, "withdraw"))
     clock.move_to(NOW)
-    (verdict,) = verdicts(found, days=30)
+    (verdict,) = verdicts(decision, days=30)
     assert (verdict.reason, verdict.floor.days, verdict.floor.source) == ("floor", 1096, "us_co_admt")
     assert "1703" in verdict.floor.citation
     assert verdict.disposed_from == verdict.counts_from + timedelta(days=1096)
-    (verdict,) = verdicts(found, days=2000)
+    (verdict,) = verdicts(decision, days=2000)
     assert (verdict.reason, verdict.floor) == ("not_yet", None)
 
 
-def test_an_open_notice_is_an_obstacle_and_says_so(api, clock):
+def test_an_open_notice_is_an_obstacle(api, clock):
     clock.move_to(NOW - timedelta(days=40))
-    found = decided(api, "a", 40, outcome={"action": "denied"})
+    decision = decided(api, "a", 40, outcome={"action": "denied"})
     notice = drafted(api, "a", pack="general")
     clock.move_to(NOW)
-    (verdict,) = verdicts(found)
+    (verdict,) = verdicts(decision)
     assert (verdict.reason, verdict.obstacles) == (
         "obstacle",
         ("A notice about it is neither delivered nor withdrawn.",),
@@ -65,27 +65,27 @@ def test_an_open_notice_is_an_obstacle_and_says_so(api, clock):
     assert Notice.objects.get().state == "delivered"
 
 
-def test_a_hold_keeps_what_is_due_and_is_named(api):
-    found = decided(api, "a", 40)
-    first, second = hold_on(found), hold_by(api.organization, received_from="2020-01-01T00:00:00Z")
-    (verdict,) = verdicts(found)
+def test_holds_keep_a_due_family_and_are_named(api):
+    decision = decided(api, "a", 40)
+    first, second = hold_on(decision), hold_by(api.organization, received_from="2020-01-01T00:00:00Z")
+    (verdict,) = verdicts(decision)
     assert (verdict.reason, verdict.holds) == ("hold", (first.number, second.number))
 
 
-def test_questions_about_many_families_cost_no_more_queries_than_about_one(api):
+def test_evaluating_many_families_costs_no_more_queries_than_one(api):
     many = [decided(api, f"d{n}", 40) for n in range(12)]
     hold_by(api.organization, action="denied")
 
-    def cost(some):
-        asked = Families(api.organization.pk, [each.pk for each in some])
+    def cost(chosen):
+        asked = Families(api.organization.pk, [decision.pk for decision in chosen])
         with CaptureQueriesContext(connection) as queries:
-            assert len(rules.evaluate(asked, Policy(days=30), NOW)) == len(some)
+            assert len(rules.evaluate(asked, Policy(days=30), NOW)) == len(chosen)
         return len(queries)
 
     assert cost(many[:1]) == cost(many)
 
 
-def test_what_is_no_family_is_not_in_the_answer(api, other_api):
+def test_another_organizations_family_has_no_verdict(api, other_api):
     theirs = decided(other_api, "a", 40)
     assert rules.evaluate(Families(api.organization.pk, [theirs.pk]), Policy(days=30), NOW) == {}
 

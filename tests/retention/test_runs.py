@@ -1,4 +1,4 @@
-"""A run disposes of what is due, of nothing else, and goes on where it was stopped."""
+"""A run disposes of due families and of no others, and resumes after a stop."""
 
 import io
 from datetime import timedelta
@@ -36,7 +36,7 @@ def kept(organization):
 
 @pytest.fixture
 def records(api):
-    """Two that are due after 30 days, and two that are not."""
+    """Two records that are due after 30 days, and two that are not."""
 
     def make():
         for decision_id, days in (("old-1", 31), ("old-2", 400), ("new-1", 29), ("new-2", 0)):
@@ -55,7 +55,7 @@ def hold(organization, **columns):
     return Hold.objects.create(organization=organization, placed_by="an owner", **columns)
 
 
-def test_what_is_past_its_days_goes_and_nothing_else(api, records, policy):
+def test_a_run_disposes_of_due_decisions_only(api, records, policy):
     (progress,) = run(api.organization)
     assert (progress.considered, progress.disposed, progress.unfinished) == (2, 2, 0)
     assert kept(api.organization) == {"new-1", "new-2"}
@@ -91,7 +91,7 @@ def test_a_decision_with_an_open_notice_is_not_disposed_of(api, records, policy)
     notice = drafted(api, "old-1")
     run(api.organization)
     assert "old-1" in kept(api.organization)
-    assert Run.objects.get().with_obstacle == 0  # its days count from the notice, so it was not due at all
+    assert Run.objects.get().with_obstacle == 0  # its period starts with the notice, so it was not due at all
     with time_machine.travel(timezone.now() + timedelta(days=31)):
         run(api.organization)
         assert "old-1" in kept(api.organization)
@@ -107,7 +107,7 @@ def test_a_hold_always_wins(api, records, policy):
     assert Run.objects.get().held == 1
 
 
-def test_a_hold_placed_while_the_run_is_going_wins(api, records, policy, small_batches):
+def test_a_hold_placed_during_a_run_wins(api, records, policy, small_batches):
     first, second = Decision.objects.filter(decision_id__startswith="old").order_by("pk")
     steps = services.dispose_of_due(caller=callers.system(api.organization.pk), kind=Run.Kind.COMMAND)
     assert next(steps).disposed == 1
@@ -118,7 +118,7 @@ def test_a_hold_placed_while_the_run_is_going_wins(api, records, policy, small_b
     assert first.decision_id not in kept(api.organization)
 
 
-def test_a_hold_placed_between_looking_and_disposing_wins(api, records, policy, monkeypatch):
+def test_a_hold_placed_between_evaluation_and_disposal_wins(api, records, policy, monkeypatch):
     prepare = custody.prepare
 
     def prepare_and_hold(due, order):
@@ -132,7 +132,7 @@ def test_a_hold_placed_between_looking_and_disposing_wins(api, records, policy, 
     assert Run.objects.get().held == 2
 
 
-def test_a_run_that_was_stopped_goes_on_where_it_was(api, records, policy, small_batches):
+def test_a_stopped_run_resumes(api, records, policy, small_batches):
     assert [step.disposed for step in run(api.organization, seconds=0)] == [1]
     row = Run.objects.get()
     assert (row.state, row.disposed, row.lease_token) == ("running", 1, None)
@@ -141,10 +141,10 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(api, records, policy, small
     assert (row.state, row.considered, row.disposed) == ("finished", 2, 2)
 
 
-def test_a_worker_whose_run_was_stopped_after_its_lease_disposes_of_nothing_more(api, policy, small_batches):
+def test_a_worker_that_lost_its_lease_disposes_of_nothing_more(api, policy, small_batches):
     for number in range(2):
         done(api.ingest(old_record(f"old-{number}", days=31)))
-    for number in range(20):  # so that what is due is no share that asks
+    for number in range(20):  # so that the due ones stay below the share that asks
         done(api.ingest(old_record(f"new-{number}", days=0)))
     caller = callers.system(api.organization.pk)
     daily = services.dispose_of_due(caller=caller, kind=Run.Kind.DAILY, seconds=60)
@@ -160,9 +160,9 @@ def test_a_worker_whose_run_was_stopped_after_its_lease_disposes_of_nothing_more
         assert dict(rows.values_list("kind", "state")) == {"daily": "stopped", "command": "finished"}
 
 
-def test_a_run_whose_process_was_killed_goes_on_once_its_lease_is_over(api, records, policy, small_batches):
+def test_a_killed_run_resumes_after_its_lease(api, records, policy, small_batches):
     steps = services.dispose_of_due(caller=callers.system(api.organization.pk), kind=Run.Kind.COMMAND)
-    next(steps)  # and it is never heard of again
+    next(steps)  # and then the process is gone
     with pytest.raises(services.RunGoing, match="has been going on since"):
         run(api.organization)
     with time_machine.travel(timezone.now() + timedelta(minutes=3)):
@@ -171,7 +171,7 @@ def test_a_run_whose_process_was_killed_goes_on_once_its_lease_is_over(api, reco
     steps.close()
 
 
-def test_only_one_run_goes_on_at_a_time_and_the_second_says_so(api, records, policy, small_batches):
+def test_a_second_run_at_the_same_time_is_refused(api, records, policy, small_batches):
     steps = services.dispose_of_due(caller=callers.system(api.organization.pk), kind=Run.Kind.COMMAND)
     next(steps)
     with pytest.raises(CommandError, match="Wait until it ends"):
@@ -181,7 +181,7 @@ def test_only_one_run_goes_on_at_a_time_and_the_second_says_so(api, records, pol
     assert Run.objects.count() == 1
 
 
-def test_a_policy_that_changes_meanwhile_stops_the_run(api, records, policy, small_batches):
+def test_a_change_of_policy_stops_the_run(api, records, policy, small_batches):
     steps = services.dispose_of_due(caller=callers.system(api.organization.pk), kind=Run.Kind.COMMAND)
     next(steps)
     policy_of(api.organization, days=500, number=2)
@@ -193,9 +193,7 @@ def test_a_policy_that_changes_meanwhile_stops_the_run(api, records, policy, sma
     assert len(kept(api.organization)) == 3
 
 
-def test_a_signing_key_that_cannot_be_used_disposes_of_nothing_and_the_run_goes_on_later(
-    api, records, policy, monkeypatch
-):
+def test_without_a_usable_signing_key_the_run_waits(api, records, policy, monkeypatch):
     def refuse(*_):
         raise KmsUnavailable("The key is disabled.")
 
@@ -227,7 +225,7 @@ def test_the_daily_run_runs_once_a_day(api, records, policy):
     assert Run.objects.count() == 2
 
 
-def test_the_daily_run_asks_before_it_frees_more_than_the_owners_share(api, records, policy):
+def test_the_daily_run_asks_before_it_exceeds_the_share(api, records, policy):
     Policy.objects.update(share_percent=49)
     row = daily(api.organization)
     assert (row.state, row.candidates, row.disposed) == ("asks", 2, 0)
@@ -235,7 +233,7 @@ def test_the_daily_run_asks_before_it_frees_more_than_the_owners_share(api, reco
     assert len(kept(api.organization)) == 4
 
 
-def test_a_confirmed_run_frees_what_was_shown_and_no_more(api, records, policy):
+def test_a_confirmed_run_disposes_of_the_confirmed_number_at_most(api, records, policy):
     Policy.objects.update(share_percent=49)
     row = daily(api.organization)
     done(api.ingest(old_record("old-3")))
@@ -244,7 +242,7 @@ def test_a_confirmed_run_frees_what_was_shown_and_no_more(api, records, policy):
     assert (row.state, row.disposed, len(kept(api.organization))) == ("finished", 2, 3)
 
 
-def test_a_daily_run_without_time_counts_to_the_last_before_it_frees_anything(api, records, policy, small_batches):
+def test_a_daily_run_without_time_counts_all_before_it_disposes(api, records, policy, small_batches):
     Policy.objects.update(share_percent=49)
     for _ in range(3):
         services.run_daily(api.organization.pk, seconds=0)
@@ -252,7 +250,7 @@ def test_a_daily_run_without_time_counts_to_the_last_before_it_frees_anything(ap
     assert (row.state, row.candidates, row.disposed) == ("asks", 2, 0)
 
 
-def test_a_daily_run_frees_no_more_than_it_has_counted(api, records, policy, small_batches):
+def test_a_daily_run_disposes_of_counted_families_at_most(api, records, policy, small_batches):
     Policy.objects.update(share_percent=50)
     services.run_daily(api.organization.pk, seconds=0)
     assert Run.objects.get().disposed == 1
@@ -262,19 +260,19 @@ def test_a_daily_run_frees_no_more_than_it_has_counted(api, records, policy, sma
     assert (row.state, row.disposed) == ("finished", 2)
 
 
-def test_a_share_that_is_not_exceeded_is_not_asked_about(api, records, policy):
+def test_a_daily_run_within_the_share_does_not_ask(api, records, policy):
     Policy.objects.update(share_percent=50)
     assert daily(api.organization).disposed == 2
 
 
-def test_a_command_takes_the_place_of_a_run_that_asks(api, records, policy):
+def test_a_command_replaces_a_run_that_asks(api, records, policy):
     Policy.objects.update(share_percent=1)
     daily(api.organization)
     run(api.organization)
     assert list(Run.objects.order_by("pk").values_list("state", flat=True)) == ["stopped", "finished"]
 
 
-def test_a_policy_that_shortens_begins_for_the_daily_run_when_owners_have_had_a_week(api, records):
+def test_the_daily_run_follows_a_shorter_policy_after_a_week(api, records):
     policy_of(api.organization, shortens=True, begins_at=None)
     services.run_daily(api.organization.pk, seconds=60)
     assert not Run.objects.exists()
@@ -287,8 +285,8 @@ def test_a_policy_that_shortens_begins_for_the_daily_run_when_owners_have_had_a_
         assert daily(api.organization).disposed == 3
 
 
-def test_the_clock_does_not_finish_what_a_person_stopped(api, records, small_batches):
-    """A command goes by a policy of which owners may not have had a week."""
+def test_the_daily_run_does_not_resume_a_stopped_command(api, records, small_batches):
+    """A command follows a policy that owners may not have known for a week."""
     policy_of(api.organization, shortens=True, begins_at=None)
     assert [step.disposed for step in run(api.organization, seconds=0)] == [1]
     services.run_daily(api.organization.pk, seconds=60)
@@ -297,7 +295,7 @@ def test_the_clock_does_not_finish_what_a_person_stopped(api, records, small_bat
     assert Run.objects.get().disposed == 2
 
 
-def test_each_kind_of_run_stops_what_the_other_left(api, records, policy, small_batches):
+def test_each_kind_of_run_stops_an_idle_run_of_the_other_kind(api, records, policy, small_batches):
     for kind, other in ((Run.Kind.DAILY, Run.Kind.COMMAND), (Run.Kind.COMMAND, Run.Kind.DAILY)):
         run(api.organization, kind=kind, seconds=0)
         run(api.organization, kind=other)
@@ -320,17 +318,17 @@ def command(organization, answer=None, monkeypatch=None, **options):
     return out.getvalue()
 
 
-def test_the_command_shows_and_asks(api, records, policy, monkeypatch):
+def test_the_command_shows_the_count_and_asks(api, records, policy, monkeypatch):
     with pytest.raises(CommandError, match="Nothing was disposed of"):
         command(api.organization, "no", monkeypatch)
     assert len(kept(api.organization)) == 4
-    said = command(api.organization, "yes", monkeypatch)
-    assert "Due, with all that belongs to them: 2 decisions." in said
-    assert "2 decisions disposed of" in said
+    output = command(api.organization, "yes", monkeypatch)
+    assert "Due, with all that belongs to them: 2 decisions." in output
+    assert "2 decisions disposed of" in output
     assert len(kept(api.organization)) == 2
 
 
-def test_what_another_policy_would_free_was_not_shown_and_does_not_go(api, records, policy, monkeypatch):
+def test_a_policy_that_changes_after_the_question_disposes_of_nothing(api, records, policy, monkeypatch):
     def meanwhile(_):
         policy_of(api.organization, days=1, number=2, shortens=True, begins_at=None)
         return "yes"
@@ -344,21 +342,21 @@ def test_what_another_policy_would_free_was_not_shown_and_does_not_go(api, recor
 
 def test_a_dry_run_changes_nothing(api, records, policy):
     hold(api.organization, root=Decision.objects.get(decision_id="old-1").pk)
-    said = command(api.organization, dry_run=True)
-    assert "Due, with all that belongs to them: 1 decision." in said
-    assert "Kept by a hold: 1 decision." in said
+    output = command(api.organization, dry_run=True)
+    assert "Due, with all that belongs to them: 1 decision." in output
+    assert "Kept by a hold: 1 decision." in output
     assert not Run.objects.exists()
     assert len(kept(api.organization)) == 4
 
 
-def test_the_command_says_that_a_restore_revives_records_where_there_is_no_journal(api, records, policy, settings):
+def test_without_a_journal_the_command_warns_about_a_restore(api, records, policy, settings):
     assert "There is no journal" not in command(api.organization, dry_run=True)
     settings.RETENTION_JOURNAL = ""
     assert "There is no journal" in command(api.organization, dry_run=True)
 
 
 @pytest.mark.once
-def test_the_command_ends_with_an_error_where_storage_does_not_answer(api, filesystem_vault, records, policy):
+def test_the_command_fails_if_storage_does_not_answer(api, filesystem_vault, records, policy):
     (filesystem_vault / "MARKER").unlink()
     with pytest.raises(CommandError, match="2 records could not be removed everywhere yet"):
         command(api.organization, yes=True)
@@ -366,7 +364,7 @@ def test_the_command_ends_with_an_error_where_storage_does_not_answer(api, files
     assert Entry.objects.filter(state="disposed").count() == 2
 
 
-def test_where_nobody_can_answer_nothing_is_disposed_of(api, records, policy, monkeypatch):
+def test_without_a_terminal_nothing_is_disposed_of(api, records, policy, monkeypatch):
     def at_end(_):
         raise EOFError
 

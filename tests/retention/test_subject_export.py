@@ -1,4 +1,4 @@
-"""What is kept about one person is collected whole, with what keeps it; nothing of others, and nothing left out."""
+"""An export has all records about one person, with the reasons to keep them, and nothing about others."""
 
 import json
 import re
@@ -52,25 +52,25 @@ class Collected:
         self.readable = readable.getvalue().decode()
 
     def of(self, kind: str) -> list[dict[str, Any]]:
-        return [each for family in self.machine["families"] for each in family["records"][kind]]
+        return [entry for family in self.machine["families"] for entry in family["records"][kind]]
 
     @property
     def text(self) -> str:
-        """What a reader of the page sees, each run of spaces as one."""
+        """Return the page's visible text, with single spaces."""
         parser = _Text()
         parser.feed(self.readable)
-        return re.sub(r"\s+", " ", "".join(parser.found))
+        return re.sub(r"\s+", " ", "".join(parser.texts))
 
 
 class _Text(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.texts: list[str] = []
         self.tags: set[str] = set()
         self.attributes: list[tuple[str, str | None]] = []
 
     def handle_data(self, data: str) -> None:
-        self.found.append(data)
+        self.texts.append(data)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
@@ -111,29 +111,29 @@ def test_everything_about_the_person_is_collected_byte_for_byte(api, each_vault)
     done(approve_as_is(api, notice, comment="Read twice."))
     done(step(api, notice, "deliveries", {"channel": "hand"}))
     ask(api, notice, message="My income is higher.", email="person@home.example")
-    found = Collected(api)
-    (decision,), (reconsideration,), (told,) = map(found.of, ("decision", "reconsideration", "notice"))
+    export = Collected(api)
+    (decision,), (reconsideration,), (notice_record,) = map(export.of, ("decision", "reconsideration", "notice"))
     assert decision["record"].encode() == RAW
     assert reconsideration["record"].encode() == api.get(f"/v1/decisions/{review['decision_id']}/record").content
-    assert told["recipient"] == {**person, "reference": "application 7"}
-    assert [each["number"] for each in told["revisions"]] == [1, 2]
-    assert [each["channel"] for each in told["deliveries"]] == ["hand"]
-    assert [each["message"] for each in told["review_requests"]] == ["My income is higher."]
-    assert told["approval"]["comment"] == "Read twice."
-    assert found.machine["missing"] == []
+    assert notice_record["recipient"] == {**person, "reference": "application 7"}
+    assert [entry["number"] for entry in notice_record["revisions"]] == [1, 2]
+    assert [entry["channel"] for entry in notice_record["deliveries"]] == ["hand"]
+    assert [entry["message"] for entry in notice_record["review_requests"]] == ["My income is higher."]
+    assert notice_record["approval"]["comment"] == "Read twice."
+    assert export.machine["missing"] == []
 
 
-def test_what_was_said_of_a_notice_on_its_way_is_collected(api):
+def test_the_steps_of_a_notice_are_collected(api):
     done(api.ingest(RAW))
     notice = drafted(api)
     done(step(api, notice, "submit"))
     done(step(api, notice, "request-changes", {"reason": "The income is not theirs."}))
-    (told,) = Collected(api).of("notice")
-    assert [(each["kind"], each["reason"]) for each in told["steps"]][-1] == (
+    (notice_record,) = Collected(api).of("notice")
+    assert [(entry["kind"], entry["reason"]) for entry in notice_record["steps"]][-1] == (
         "changes_requested",
         "The income is not theirs.",
     )
-    assert told["approval"] is None
+    assert notice_record["approval"] is None
 
 
 def test_nothing_of_others_is_collected(api, other_api):
@@ -141,39 +141,39 @@ def test_nothing_of_others_is_collected(api, other_api):
     done(other_api.ingest(RAW.replace(b"loan-1", b"theirs")))
     for number, reference in enumerate(["application 77", "application", "APPLICATION 7", " application 7", ""]):
         done(api.ingest(RECORD | {"decision_id": f"other-{number}", "subject": {"reference": reference}}))
-    assert [each["decision_id"] for each in Collected(api).of("decision")] == ["loan-1"]
+    assert [entry["decision_id"] for entry in Collected(api).of("decision")] == ["loan-1"]
 
 
 @pytest.mark.parametrize("reference", ["customer 7", "4711", "0"])
 def test_a_person_is_found_as_the_recipient_of_a_notice_about_any_record_of_the_family(api, reference):
     done(api.ingest(RAW))
     drafted(api, done(reconsider(api))["decision_id"], recipient={"reference": reference})
-    assert [each["decision_id"] for each in Collected(api, reference).of("decision")] == ["loan-1"]
+    assert [entry["decision_id"] for entry in Collected(api, reference).of("decision")] == ["loan-1"]
 
 
 def test_a_recipient_s_number_is_found_by_its_digits(api):
     done(api.ingest(RAW))
     drafted(api, recipient={"reference": 4711})
-    assert [each["decision_id"] for each in Collected(api, "4711").of("decision")] == ["loan-1"]
+    assert [entry["decision_id"] for entry in Collected(api, "4711").of("decision")] == ["loan-1"]
     assert Collected(api, "04711").machine["families"] == []
 
 
-def test_a_reconsideration_is_found_with_its_decision_though_it_names_nobody(api):
+def test_a_reconsideration_without_a_reference_is_found_with_its_decision(api):
     done(api.ingest(RAW))
     review = done(reconsider(api))["decision_id"]
     assert Decision.objects.get(decision_id=review).subject_reference == ""
-    assert [each["decision_id"] for each in Collected(api).of("reconsideration")] == [review]
+    assert [entry["decision_id"] for entry in Collected(api).of("reconsideration")] == [review]
 
 
 @pytest.mark.parametrize("reference", ["", "x" * 257, "a\x00b"])
-def test_a_reference_by_which_nothing_can_be_found_is_refused(api, reference):
+def test_an_unusable_reference_is_refused(api, reference):
     with pytest.raises(ReferenceUnusable) as refused:
         Collected(api, reference)
     assert refused.value.status == 422
     assert events("subject.exported") == []
 
 
-def test_decisions_that_name_somebody_else_are_counted_before_they_are_handed_over(api):
+def test_decisions_that_name_another_person_are_counted(api):
     done(api.ingest(RAW))
     drafted(api, recipient={"reference": "the other applicant"})
     organization = api.organization.pk
@@ -185,61 +185,64 @@ def test_decisions_that_name_somebody_else_are_counted_before_they_are_handed_ov
 # ── what keeps it ──
 
 
-def test_the_policy_says_until_when_it_is_kept(api):
+def test_the_export_has_the_end_of_the_policys_period(api):
     done(api.ingest(RAW))
     policy(api, 400)
-    found = Collected(api)
-    (kept,) = [each["kept"] for each in found.machine["families"]]
-    assert kept["policy"] == {"number": 1, "days": 400}
-    assert (kept["since"], kept["disposed_from"]) == ("2026-01-02T03:04:05.000000Z", "2027-02-06T03:04:05.000000Z")
-    assert "keeps it for 400 days from 2026-01-02." in found.text
-    assert "It is destroyed soon after 2027-02-06." in found.text
+    export = Collected(api)
+    (retention,) = [entry["kept"] for entry in export.machine["families"]]
+    assert retention["policy"] == {"number": 1, "days": 400}
+    assert (retention["since"], retention["disposed_from"]) == (
+        "2026-01-02T03:04:05.000000Z",
+        "2027-02-06T03:04:05.000000Z",
+    )
+    assert "keeps it for 400 days from 2026-01-02." in export.text
+    assert "It is destroyed soon after 2027-02-06." in export.text
 
 
-def test_without_a_policy_no_end_is_told(api):
+def test_without_a_policy_the_export_has_no_end(api):
     done(api.ingest(RAW))
-    found = Collected(api)
-    (kept,) = [each["kept"] for each in found.machine["families"]]
-    assert (kept["policy"], kept["disposed_from"]) == (None, None)
-    assert "Example Bank has set no retention period for it." in found.text
-    assert "It is destroyed" not in found.text
+    export = Collected(api)
+    (retention,) = [entry["kept"] for entry in export.machine["families"]]
+    assert (retention["policy"], retention["disposed_from"]) == (None, None)
+    assert "Example Bank has set no retention period for it." in export.text
+    assert "It is destroyed" not in export.text
 
 
 @pytest.mark.parametrize("days", [None, 30, 30_000], ids=["no policy", "a shorter policy", "a longer policy"])
-def test_a_floor_is_told_with_its_citation_and_its_end(api, days):
+def test_the_export_has_a_floor_with_its_citation_and_end(api, days):
     done(api.ingest(RAW))
     drafted(api, pack="us_ecoa_fcra")
     if days:
         policy(api, days)
-    found = Collected(api)
-    (kept,) = [each["kept"] for each in found.machine["families"]]
-    (law,) = kept["laws"]
+    export = Collected(api)
+    (retention,) = [entry["kept"] for entry in export.machine["families"]]
+    (law,) = retention["laws"]
     pack = packs.packs()["us_ecoa_fcra"]
     assert (law["source"], law["days"]) == ("us_ecoa_fcra", pack.retention_days)
     assert law["citation"] in {source.citation for source in pack.sources}
-    assert f"at least {law['days']} days, until {law['until'][:10]}: {law['citation']}." in found.text
+    assert f"at least {law['days']} days, until {law['until'][:10]}: {law['citation']}." in export.text
     if days == 30:
-        assert kept["disposed_from"] == law["until"]
+        assert retention["disposed_from"] == law["until"]
 
 
-def test_a_hold_is_told_by_its_number_and_without_its_matter(api):
+def test_the_export_has_a_holds_number_without_its_matter(api):
     done(api.ingest(RAW))
     policy(api, 1)
     hold(api, filter={"subject_reference": PERSON})
-    found = Collected(api)
-    assert [each["kept"]["holds"] for each in found.machine["families"]] == [[1]]
-    assert "A legal hold (number 1) keeps it for as long as the hold lasts." in found.text
-    assert "once no reason named above keeps it" in found.text
-    assert "SECRET" not in json.dumps(found.machine) + found.readable
+    export = Collected(api)
+    assert [entry["kept"]["holds"] for entry in export.machine["families"]] == [[1]]
+    assert "A legal hold (number 1) keeps it for as long as the hold lasts." in export.text
+    assert "once no reason named above keeps it" in export.text
+    assert "SECRET" not in json.dumps(export.machine) + export.readable
 
 
-def test_what_is_unfinished_is_told_in_its_own_sentence(api):
+def test_the_export_has_a_sentence_on_unfinished_work(api):
     done(api.ingest(RAW))
     drafted(api)
-    found = Collected(api)
-    (kept,) = [each["kept"] for each in found.machine["families"]]
-    assert kept["unfinished"] == ["A notice about it is neither delivered nor withdrawn."]
-    assert kept["unfinished"][0] in found.text
+    export = Collected(api)
+    (retention,) = [entry["kept"] for entry in export.machine["families"]]
+    assert retention["unfinished"] == ["A notice about it is neither delivered nor withdrawn."]
+    assert retention["unfinished"][0] in export.text
 
 
 def disposed(api: Api, roots: set) -> None:
@@ -248,24 +251,24 @@ def disposed(api: Api, roots: set) -> None:
     dispose(prepared, due.roots)
 
 
-def test_of_what_was_destroyed_nothing_is_found_and_the_page_says_how_that_may_be(api):
+def test_destroyed_decisions_are_not_found_and_the_page_explains_it(api):
     done(api.ingest(RAW))
     disposed(api, families.roots_about(api.organization.pk, PERSON))
-    found = Collected(api)
-    assert found.machine["families"] == []
-    assert "Earlier decisions may have been destroyed together with the reference" in found.text
+    export = Collected(api)
+    assert export.machine["families"] == []
+    assert "Earlier decisions may have been destroyed together with the reference" in export.text
 
 
-def test_what_is_destroyed_while_it_is_collected_is_listed_with_its_disposal(api, monkeypatch):
+def test_a_decision_destroyed_during_the_export_is_listed_with_its_disposal(api, monkeypatch):
     done(api.ingest(RAW))
     roots = families.roots_about(api.organization.pk, PERSON)
     disposed(api, roots)
     monkeypatch.setattr(families, "roots_about", lambda organization_id, reference: roots)
-    found = Collected(api)
-    (family,) = found.machine["families"]
-    assert [each["policy"] for each in family["disposals"]] == [3]
+    export = Collected(api)
+    (family,) = export.machine["families"]
+    assert [entry["policy"] for entry in family["disposals"]] == [3]
     assert family["disposals"][0]["envelope"]["signatures"]
-    assert "under version 3" in found.text
+    assert "under version 3" in export.text
 
 
 # ── what cannot be read ──
@@ -276,17 +279,17 @@ def test_a_damaged_record_is_listed_as_missing_and_the_others_are_there(api, eac
     done(api.ingest(RAW))
     broken = done(api.ingest(RAW.replace(b"loan-1", b"loan-2")))["record_id"]
     damage(broken)
-    found = Collected(api)
-    assert [(each["decision_id"], each["record"] is None) for each in found.of("decision")] == [
+    export = Collected(api)
+    assert [(entry["decision_id"], entry["record"] is None) for entry in export.of("decision")] == [
         ("loan-1", False),
         ("loan-2", True),
     ]
-    (missing,) = found.machine["missing"]
+    (missing,) = export.machine["missing"]
     assert missing["record_id"] == broken
     assert missing["reason"].startswith("The stored record is damaged.")
-    assert found.of("decision")[1]["action"] == "denied"
-    assert f"Record {broken}: The stored record is damaged." in found.text
-    assert found.made.missing == found.machine["missing"]
+    assert export.of("decision")[1]["action"] == "denied"
+    assert f"Record {broken}: The stored record is damaged." in export.text
+    assert export.made.missing == export.machine["missing"]
 
 
 def test_while_the_vault_is_away_all_records_are_listed_as_missing(api, monkeypatch):
@@ -297,9 +300,9 @@ def test_while_the_vault_is_away_all_records_are_listed_as_missing(api, monkeypa
         raise VaultUnavailable
 
     monkeypatch.setattr(selectors, "opened", away)
-    found = Collected(api)
-    assert len(found.machine["missing"]) == 2
-    assert found.text.count("cannot be read now, and is missing here") == 2
+    export = Collected(api)
+    assert len(export.machine["missing"]) == 2
+    assert export.text.count("cannot be read now, and is missing here") == 2
 
 
 # ── the page that people read ──
@@ -307,7 +310,7 @@ def test_while_the_vault_is_away_all_records_are_listed_as_missing(api, monkeypa
 NASTY = "</td><script>alert(1)</script><img src=x onerror=alert(2)>&\"'\u202e"
 
 
-def test_whatever_records_and_people_say_is_text_on_the_page(api):
+def test_markup_in_records_and_letters_is_escaped_on_the_page(api):
     record = {
         "decision_id": NASTY[:60],
         "subject": {"reference": NASTY},
@@ -319,24 +322,24 @@ def test_whatever_records_and_people_say_is_text_on_the_page(api):
     done(api.ingest(record))
     notice = drafted(api, NASTY[:60].replace("/", "%2F"), recipient={"name": NASTY, "more": {NASTY: [NASTY]}})
     done(edit(api, notice, title=NASTY, human_review_available=True, how_to_request_review=NASTY))
-    found = Collected(api, NASTY)
+    export = Collected(api, NASTY)
     parser = _Text()
-    parser.feed(found.readable)
+    parser.feed(export.readable)
     assert not parser.tags & {"script", "img", "iframe", "object", "link", "a", "form"}
     assert not any(name in ("src", "href") or name.startswith("on") for name, _ in parser.attributes)
-    assert "\x00" not in found.readable
-    assert "0.25" in found.text
-    assert found.text.count("<script>alert(1)</script>") >= 10
+    assert "\x00" not in export.readable
+    assert "0.25" in export.text
+    assert export.text.count("<script>alert(1)</script>") >= 10
 
 
-def test_the_page_is_whole_without_the_service_and_runs_nothing(api):
+def test_the_page_needs_no_network_and_runs_no_script(api):
     done(api.ingest(RAW))
     page = Collected(api).readable
     assert "default-src 'none'" in page
     assert not re.search(r"(?:https?:)?//|@import|url\(", page.replace("<!doctype html>", ""))
 
 
-def test_the_page_tells_in_plain_words_what_was_decided_used_told_and_asked(api):
+def test_the_page_has_headings_in_plain_words(api):
     done(api.ingest(RAW))
     done(reconsider(api))
     notice = drafted(api, recipient={"name": "Example Person"})
@@ -363,18 +366,18 @@ def test_the_page_tells_in_plain_words_what_was_decided_used_told_and_asked(api)
     assert "All records under this reference are on this page." in text
 
 
-def test_a_record_of_very_many_fields_is_cut_on_the_page_and_whole_in_the_file_for_machines(api):
+def test_a_huge_record_is_shortened_only_on_the_page(api):
     many = {"decision_id": "many", "subject": {"reference": PERSON}, "x": list(range(3000))}
     done(api.ingest(many))
-    found = Collected(api)
-    assert "2502 more entries are in the file for machines." in found.text
-    assert json.loads(found.of("decision")[0]["record"]) == many
+    export = Collected(api)
+    assert "2502 more entries are in the file for machines." in export.text
+    assert json.loads(export.of("decision")[0]["record"]) == many
 
 
 # ── who, and what is left of it ──
 
 
-def test_owners_admins_and_auditors_collect_and_nobody_else(api):
+def test_only_owners_admins_and_auditors_collect(api):
     done(api.ingest(RAW))
     allowed = set()
     for role in MEMBER_ROLES:
@@ -390,14 +393,14 @@ def test_owners_admins_and_auditors_collect_and_nobody_else(api):
 
 def test_the_audit_trail_names_the_export_by_its_number_and_no_person(api):
     done(api.ingest(RAW))
-    found = Collected(api)
+    export = Collected(api)
     (event,) = events("subject.exported")
-    assert event.object_id == found.machine["number"] == str(found.made.number)
+    assert event.object_id == export.machine["number"] == str(export.made.number)
     assert event.detail == {"families": 1}
     assert PERSON not in str(list(AuditEvent.objects.values_list()))
 
 
-def test_it_takes_no_more_memory_for_many_families_than_for_few(api):
+def test_many_families_take_no_more_memory_than_few(api):
     def collect(reference: str) -> None:
         with Path("/dev/null").open("wb") as nowhere:
             services.export_subject(
@@ -434,7 +437,7 @@ def run(api, tmp_path: Path, capsys):
 
 def test_the_command_writes_both_files_for_its_user_alone(api, run, tmp_path):
     done(api.ingest(RAW))
-    said = run()
+    output = run()
     answer = tmp_path / "answer"
     assert answer.stat().st_mode & 0o777 == 0o700
     assert {path.name: path.stat().st_mode & 0o777 for path in answer.iterdir()} == {
@@ -443,8 +446,8 @@ def test_the_command_writes_both_files_for_its_user_alone(api, run, tmp_path):
     }
     (family,) = json.loads((answer / "subject.json").read_bytes())["families"]
     assert family["records"]["decision"][0]["record"].encode() == RAW
-    assert said.startswith("1 decision, with all that belongs to them")
-    assert PERSON not in said
+    assert output.startswith("1 decision, with all that belongs to them")
+    assert PERSON not in output
 
 
 @pytest.mark.parametrize("name", ["subject.json", "subject.html"])
@@ -470,7 +473,7 @@ def test_a_command_that_fails_half_way_leaves_no_file(api, run, tmp_path, monkey
     assert list((tmp_path / "answer").iterdir()) == []
 
 
-def test_the_command_exits_with_1_where_something_could_not_be_read(api, run, tmp_path):
+def test_the_command_exits_with_1_if_a_record_could_not_be_read(api, run, tmp_path):
     damage(done(api.ingest(RAW))["record_id"])
     with pytest.raises(CommandError, match="could not be read: 1") as refused:
         run()
@@ -478,12 +481,12 @@ def test_the_command_exits_with_1_where_something_could_not_be_read(api, run, tm
     assert len(json.loads((tmp_path / "answer/subject.json").read_bytes())["missing"]) == 1
 
 
-def test_the_command_tells_where_records_name_another_person(api, run):
+def test_the_command_counts_records_that_name_another_person(api, run):
     done(api.ingest(RAW))
     drafted(api, recipient={"reference": "the other applicant"})
     assert "name another person: 1." in run("the other applicant")
 
 
-def test_the_command_answers_also_where_nothing_is_kept(api, run, tmp_path):
-    run("nobody")
+def test_the_command_writes_files_without_decisions_too(api, run, tmp_path):
+    run("unknown")
     assert json.loads((tmp_path / "answer/subject.json").read_bytes())["families"] == []

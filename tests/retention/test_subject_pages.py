@@ -1,4 +1,4 @@
-"""A person's request is answered on a page, whose address, history and log never have the reference."""
+"""A page answers a person's access request. Its address, history and log never have the reference."""
 
 import json
 import zipfile
@@ -25,7 +25,7 @@ def owner(signed_in, api):
     return signed_in(Role.OWNER)
 
 
-def test_the_page_shows_what_is_found_and_what_keeps_it(owner, api):
+def test_the_page_shows_decisions_and_the_reasons_to_keep_them(owner, api):
     policy(api, 400)
     hold(api, filter={"subject_reference": PERSON})
     drafted(api, pack="us_ecoa_fcra")
@@ -58,20 +58,20 @@ def test_the_reference_is_in_no_address_and_no_log(owner, capfd):
     assert "application" not in capfd.readouterr().err
 
 
-def test_a_reference_is_taken_as_it_is_entered(owner, api):
+def test_a_reference_is_not_trimmed_on_the_page(owner, api):
     api.ingest(RAW.replace(b"loan-1", b"loan-2").replace(b"application 7", b" application 7 "))
     assert "loan-2" in owner.submit(PAGE, reference=" application 7 ", look="").content.decode()
     assert "loan-2" not in owner.submit(PAGE, reference="application 7", look="").content.decode()
 
 
 @pytest.mark.parametrize("reference", ["", "x" * 257, "a\x00b"])
-def test_a_reference_by_which_nothing_can_be_found_is_refused_on_the_page(owner, reference):
+def test_an_unusable_reference_is_refused_on_the_page(owner, reference):
     answer = owner.submit(PAGE, reference=reference, look="")
     assert answer.status_code == 422
 
 
-def test_where_nothing_is_found_the_page_says_so_and_offers_no_download(owner):
-    shown = owner.submit(PAGE, reference="nobody", look="").content.decode()
+def test_without_decisions_the_page_offers_no_download(owner):
+    shown = owner.submit(PAGE, reference="unknown", look="").content.decode()
     assert "No records under this reference." in shown
     assert 'name="download"' not in shown
 
@@ -81,7 +81,7 @@ def test_another_organizations_person_is_not_found(owner, other_api):
     assert "No records under this reference" in owner.submit(PAGE, reference="their customer", look="").content.decode()
 
 
-def test_what_a_request_cannot_wait_for_is_left_to_the_command(owner, api, monkeypatch):
+def test_too_many_decisions_are_left_to_the_command(owner, api, monkeypatch):
     monkeypatch.setattr(subject_pages, "MAX_DECISIONS", 1)
     api.ingest(RAW.replace(b"loan-1", b"loan-2"))
     answer = owner.submit(PAGE, reference=PERSON, download="")
@@ -89,21 +89,21 @@ def test_what_a_request_cannot_wait_for_is_left_to_the_command(owner, api, monke
     assert events("subject.exported") == []
 
 
-def test_records_that_name_somebody_else_are_told_before_the_download(owner, api):
+def test_the_page_warns_about_records_that_name_another_person(owner, api):
     drafted(api, recipient={"reference": "the other applicant"})
     shown = owner.submit(PAGE, reference="the other applicant", look="").content.decode()
     assert "Records that name another person: 1." in shown
 
 
 @pytest.mark.parametrize("role", [Role.EDITOR, Role.APPROVER])
-def test_who_may_not_collect_sees_no_page_and_gets_nothing(owner, signed_in, role):
+def test_a_role_that_may_not_collect_gets_neither_page_nor_files(owner, signed_in, role):
     browser = signed_in(role)
     assert browser.get(PAGE).status_code == 403
     assert browser.submit("/account/sessions/", PAGE, reference=PERSON, look="").status_code == 403
     assert browser.submit("/account/sessions/", PAGE, reference=PERSON, download="").status_code == 403
 
 
-def test_an_owner_who_has_yet_to_confirm_is_told_why_they_may_not_collect(owner, api):
+def test_an_owner_without_a_second_factor_sees_why_they_may_not_collect(owner, api):
     api.organization.second_factor_required = True
     api.organization.save()
     assert "Sign in again" in owner.get(PAGE).content.decode()
@@ -111,18 +111,18 @@ def test_an_owner_who_has_yet_to_confirm_is_told_why_they_may_not_collect(owner,
     assert events("subject.exported") == []
 
 
-def test_whoever_runs_the_platform_looks_at_the_page_and_collects_nothing(owner, api):
+def test_a_platform_operator_sees_the_page_and_collects_nothing(owner, api):
     runner = sign_in(User.objects.create(email="runner@platform.example", is_superuser=True).email)
     assert runner.submit("/admin/", "/account/organization/", organization=str(api.organization.pk)).status_code == 302
     assert runner.get(PAGE).status_code == 200
     assert runner.submit(PAGE, reference=PERSON, download="").status_code == 403
 
 
-def test_the_page_of_the_policy_leads_to_it(owner):
+def test_the_policy_page_links_to_the_access_request(owner):
     assert PAGE in owner.get("/admin/retention/policy/").content.decode()
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.AUDITOR])
-def test_who_may_collect_does(owner, signed_in, role):
+def test_a_role_that_may_collect_downloads_the_files(owner, signed_in, role):
     browser = owner if role is Role.OWNER else signed_in(role)
     assert zipfile.is_zipfile(BytesIO(browser.submit(PAGE, reference=PERSON, download="").getvalue()))
