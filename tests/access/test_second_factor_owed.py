@@ -14,7 +14,7 @@ from accounts.roles import MEMBER_ROLES, Role
 from accounts.services import invites, members, second_factor
 from tests.access.test_second_factor import shown_secret
 from tests.accounts.belongings import Belongings
-from tests.accounts.endpoints import ENDPOINTS, NOBODYS
+from tests.accounts.endpoints import ENDPOINTS, MISSING_IDS
 from tests.people import Browser, accept, add_person, ask_for_code, caller, events, mailed_code, mailed_token, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -176,7 +176,7 @@ def test_every_act_of_the_api_waits_and_nothing_else_does(organization, api, sub
     browser, belongings = begun_to_demand(organization), Belongings(api)
     browser.defaults["HTTP_X_CSRFTOKEN"] = browser.get("/v1/auth/me").json()["csrf_token"]
     for name in ACTS:
-        answer = call(browser, name, ENDPOINTS[name].path.format(**NOBODYS))
+        answer = call(browser, name, ENDPOINTS[name].path.format(**MISSING_IDS))
         with subtests.test(name):
             assert answer.status_code == 403
             assert answer.json()["detail"].startswith(OWED), "before anything is looked for"

@@ -1,4 +1,4 @@
-"""What endpoints are called on."""
+"""Objects of an organization, made for calls of endpoints."""
 
 import re
 from collections.abc import Iterator
@@ -22,10 +22,10 @@ OUTCOME = {"action": "denied", "reasons": ["The income was not proven."]}
 
 
 class Belongings:
-    """Makes what an organization has: a name in a path, such as `{notice}`, is the name of a method here.
+    """A maker of an organization's objects. A name in a path, such as `{notice}`, is the name of a method here.
 
-    Each call makes something new, so that what one caller approves, withdraws or removes is in nobody else's way;
-    `shared` is for callers who change nothing that lasts. `marked` is in the identifiers and texts of all of it.
+    Each call makes a new object, so that callers who approve, withdraw or remove it do not disturb each other.
+    `shared` is for callers who change nothing that lasts. `marked` is in all identifiers and texts.
     """
 
     def __init__(self, api: Api, marked: str = "own") -> None:
@@ -35,11 +35,11 @@ class Belongings:
         self._shared: dict[str, str] = {}
 
     def filled(self, path: str) -> str:
-        """A path with something new for each name in it."""
+        """Fill a path with a new object for each name in it."""
         return re.sub(r"{(\w+)}", lambda name: str(getattr(self, name[1])()), path)
 
     def shared(self, path: str) -> str:
-        """A path with one and the same thing for a name, however often it is in paths."""
+        """Fill a path with the same object for a name in every call."""
         for name in set(re.findall(r"{(\w+)}", path)) - self._shared.keys():
             self._shared[name] = str(getattr(self, name)())
         return path.format(**self._shared)
@@ -65,7 +65,7 @@ class Belongings:
         return self._made(f"notices/{self.notice()}/approve", APPROVED)["notice_id"]
 
     def delivery(self) -> str:
-        """A delivery, as the path names it after its notice."""
+        """Make a delivery and return its part of the path, after the notice."""
         notice = self.approved()
         made = self._made(f"notices/{notice}/deliveries", b'{"channel": "post", "address": "%s"}' % self._marked())
         return f"{notice}/deliveries/{made['delivery_id']}"

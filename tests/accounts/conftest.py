@@ -10,7 +10,7 @@ from tests.people import Browser
 
 @pytest.fixture
 def browser_of(signed_in: Callable[..., Browser]) -> Callable[[Organization, Role], Client]:
-    """The browser of a new signed-in member of this role, which sends the CSRF token as the API's page would."""
+    """Sign a new member of a role in. The browser sends the CSRF token, as the API's page does."""
 
     def make(organization: Organization, role: Role) -> Client:
         browser = signed_in(role, of=organization)

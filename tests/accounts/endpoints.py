@@ -1,4 +1,4 @@
-"""Every endpoint of the API, and who may call it. A new endpoint without an entry here fails the tests beside it.
+"""Every endpoint of the API, with the roles that may call it. A new endpoint without an entry here fails a test.
 
 Written out by hand, not read from the code that it checks.
 """
@@ -32,10 +32,10 @@ HOLD = b'{"matter": "Case 7", "reason": "A claim.", "filter": {"action": "denied
 
 
 class Endpoint(NamedTuple):
-    """`callers` are keys and members, or members alone, or anybody.
+    """An endpoint for keys and members, for members alone, or for anybody, as `callers` says.
 
-    `body` is one that is accepted; from a signed-in member it is `as_member`, if there is one. The names in `path` are
-    identifiers, which `Belongings` makes.
+    The endpoint accepts `body`, or `as_member` from a signed-in member. `Belongings` makes the identifiers for the
+    names in `path`.
     """
 
     roles: set[str]
@@ -162,19 +162,19 @@ ENDPOINTS = {
     "GET decisions/<any:decision_id>/record": Endpoint(EVERY_MEMBER, "decisions/{decision}/record"),
     "GET decisions/<any:decision_id>/receipt": Endpoint(EVERY_MEMBER, "decisions/{decision}/receipt"),
 }
-NOBODYS = {
+MISSING_IDS = {
     **dict.fromkeys(("decision", "reconsideration", "notice", "submitted", "approved", "connector"), "unknown"),
     **dict.fromkeys(("grant", "hold", "review_request", "invite", "member", "session"), 10**12),
     "delivery": f"unknown/deliveries/{10**12}",
     "key": "0" * 16,
 }
-"""Identifiers of nothing, for the names in paths."""
+"""Identifiers of missing objects, for the names in paths."""
 OPEN_DOCUMENT = "GET openapi.json"
-"""The one path below /v1/ that is no operation: the description of them all, open to anybody."""
+"""The only path below /v1/ without an operation: the public description of all operations."""
 
 
 def routed() -> set[str]:
-    """`METHOD route` of everything that the URL configuration serves below /v1/."""
+    """Return `METHOD route` of everything that the URL configuration serves below /v1/."""
     return set(_walk("", get_resolver().url_patterns))
 
 

@@ -109,7 +109,7 @@ def test_every_change_writes_its_event(organization, api):
     ]
 
 
-def test_what_changes_nothing_writes_no_event(organization):
+def test_a_call_that_changes_nothing_writes_no_event(organization):
     before = verbs()
     owner = organization.members.get()
     services.add_member(caller=callers.system(organization.pk), email=owner.user.email, role=Role.AUDITOR)

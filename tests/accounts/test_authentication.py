@@ -1,4 +1,4 @@
-"""Saying who one is: without credentials, with wrong ones, and with a session that other sites try to use."""
+"""Authentication without credentials, with wrong ones, and with a session that other sites try to use."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from django.test import Client
 
 from accounts.roles import Role
 from decisions.models import Decision
-from tests.accounts.endpoints import ENDPOINTS, NOBODYS
+from tests.accounts.endpoints import ENDPOINTS, MISSING_IDS
 
 pytestmark = pytest.mark.django_db
 
@@ -18,18 +18,18 @@ ANONYMOUS = Client(raise_request_exception=False)
 
 def call(client: Client, name: str, **headers: str):
     endpoint = ENDPOINTS[name]
-    path = "/v1/" + endpoint.path.format(**NOBODYS)
+    path = "/v1/" + endpoint.path.format(**MISSING_IDS)
     content_type = endpoint.content_type
     return client.generic(name.partition(" ")[0], path, endpoint.body, content_type=content_type, headers=headers)
 
 
 def misses(names: list[str], keeps: Callable[[str], bool]) -> list[str]:
-    """The endpoints of a matrix that do not keep its rule: a test has one set-up for all, and names every miss."""
+    """Return the endpoints that break a rule, so that one set-up serves all endpoints and the test names every miss."""
     assert names
     return [name for name in names if not keeps(name)]
 
 
-def test_without_credentials_every_endpoint_answers_401_and_says_which_it_takes():
+def test_without_credentials_every_endpoint_answers_401_with_its_scheme():
     def keeps(name: str) -> bool:
         answer = call(ANONYMOUS, name)
         named = answer.headers.get("WWW-Authenticate", "").startswith(("Bearer", "Session"))
@@ -39,7 +39,7 @@ def test_without_credentials_every_endpoint_answers_401_and_says_which_it_takes(
 
 
 @pytest.mark.parametrize("name", sorted(set(ENDPOINTS) - set(PROTECTED)))
-def test_what_is_for_anybody_looks_at_no_credentials(name):
+def test_public_endpoints_ignore_credentials(name):
     plain = call(ANONYMOUS, name)
     assert plain.status_code in (200, 401, 404)
     for credentials in ("Bearer nonsense", f"Bearer drs_{'0' * 16}_{'x' * 43}", "Basic x"):
@@ -53,8 +53,8 @@ def test_a_wrong_key_is_401_at_every_endpoint():
 
     def keeps(name: str) -> bool:
         answer = call(ANONYMOUS, name, Authorization=f"Bearer drs_{'0' * 16}_{'x' * 43}")
-        told = (answer.status_code, answer.headers.get("WWW-Authenticate"), answer.json())
-        return told == (401, "Bearer", {"detail": sentence})
+        refusal = (answer.status_code, answer.headers.get("WWW-Authenticate"), answer.json())
+        return refusal == (401, "Bearer", {"detail": sentence})
 
     assert misses(BY_KEY, keeps) == []
 
@@ -129,20 +129,20 @@ def test_a_session_with_its_csrf_token_ingests_and_a_key_needs_none(organization
     assert answer.status_code == 201
 
 
-def test_a_token_of_another_site_is_refused_over_the_browsers_own_cookie(organization, browser_of):
+def test_another_sites_token_is_refused_with_the_browsers_cookie(organization, browser_of):
     mine, foreign = browser_of(organization, Role.OWNER), browser_of(organization, Role.ADMIN)
     mine.defaults["HTTP_X_CSRFTOKEN"] = foreign.defaults["HTTP_X_CSRFTOKEN"]
     answer = mine.post("/v1/ingest/srf", b'{"decision_id": "x"}', content_type="application/json")
     assert answer.status_code == 403
 
 
-def test_a_person_who_was_deactivated_is_nobody_at_once(organization, browser_of):
+def test_a_deactivated_person_loses_access_at_once(organization, browser_of):
     browser = browser_of(organization, Role.OWNER)
     organization.members.get(role=Role.OWNER, user__email__startswith="owner@example-bank").user.delete()
     assert browser.get("/v1/decisions").status_code == 401
 
 
-def test_who_is_a_member_of_no_organization_any_more_is_told_so(organization, browser_of):
+def test_a_person_without_an_organization_gets_a_401_with_the_reason(organization, browser_of):
     browser = browser_of(organization, Role.EDITOR)
     organization.members.filter(role=Role.EDITOR).delete()
     answer = browser.get("/v1/decisions")

@@ -21,7 +21,7 @@ from config.errors import NotAllowed, NotFound
 from config.tenancy import TenantQuerySet
 
 UNGUARDED = {
-    "Whoever signs in is nobody yet; the code, and the browser that asked for it, are what they show.": {
+    "A person who signs in has no role yet: they prove themselves by the code and the browser that requested it.": {
         "accounts.services.codes.request_code",
         "accounts.services.codes.verify_code",
         "accounts.services.codes.count_app_try",
@@ -98,7 +98,7 @@ UNGUARDED = {
     "It is the last step of add_member, accept_invite and create_organization, which settle who becomes a member.": {
         "accounts.services.members.join",
     },
-    "Whoever has the letter asks, and shows it by the code that is in it.": {
+    "The recipient of a letter asks, and proves it by the letter's code.": {
         "notices.services.review_requests.newest_request",
         "notices.services.review_requests.request_review",
     },
@@ -135,7 +135,7 @@ UNGUARDED = {
         "connectors.services.rows.record",
         "connectors.services.rows.start",
     },
-    "It is a step of a poll, which works for whoever the connector belongs to.": {
+    "It is a step of a poll, which works for the connector's organization.": {
         "connectors.services.alerts.alert",
         "connectors.services.intake.take",
         "connectors.services.ledger.forget_gone",
@@ -201,24 +201,24 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def services() -> Iterator[tuple[str, Service]]:
-    """Every public function of the services of every app, by its full name."""
+    """Yield every public function of the services of every app, with its full name."""
     for app in apps.get_app_configs():
         if not Path(app.path).is_relative_to(CHECKOUT) or importlib.util.find_spec(f"{app.name}.services") is None:
             continue
         root = importlib.import_module(f"{app.name}.services")
         below = pkgutil.walk_packages(getattr(root, "__path__", []), f"{root.__name__}.")
-        for module in (root, *(importlib.import_module(each.name) for each in below)):
-            for name, found in inspect.getmembers(module, inspect.isfunction):
-                if found.__module__ == module.__name__ and not name.startswith("_"):
-                    yield f"{module.__name__}.{name}", found
+        for module in (root, *(importlib.import_module(info.name) for info in below)):
+            for name, function in inspect.getmembers(module, inspect.isfunction):
+                if function.__module__ == module.__name__ and not name.startswith("_"):
+                    yield f"{module.__name__}.{name}", function
 
 
 def offered() -> Iterator[Service]:
-    """What the services of an app say they are to other apps."""
+    """Yield the services that apps offer to other apps."""
     for app in {name.partition(".")[0] for name in SERVICES}:
         package = importlib.import_module(f"{app}.services")
         names = getattr(package, "__all__", ())
-        yield from (found for found in (getattr(package, name) for name in names) if inspect.isfunction(found))
+        yield from (value for value in (getattr(package, name) for name in names) if inspect.isfunction(value))
 
 
 SERVICES = dict(services())
@@ -234,11 +234,11 @@ def test_the_services_of_every_app_are_found():
     assert {name.partition(".")[0] for name in SERVICES} >= {"accounts", "custody", "decisions", "notices"}
 
 
-def test_what_an_app_offers_as_a_service_stands_in_its_services():
-    assert [found.__qualname__ for found in offered() if found not in SERVICES.values()] == []
+def test_every_offered_service_is_defined_in_the_apps_services():
+    assert [service.__qualname__ for service in offered() if service not in SERVICES.values()] == []
 
 
-def test_a_service_requires_a_permission_or_there_is_a_reason_why_not():
+def test_a_service_requires_a_permission_or_has_a_reason_not_to():
     assert set(SERVICES) - set(GUARDED) - ALLOWED == set()
 
 
@@ -249,16 +249,16 @@ def test_each_reason_is_a_sentence_and_each_service_under_it_has_no_permission()
 
 
 def test_a_guarded_service_takes_its_caller_and_all_else_by_name():
-    """What is not given by name is not looked at, and what is looked at tells the organization by itself."""
+    """Only named arguments are checked, and each shows its organization itself."""
     for name, service in GUARDED.items():
         parameters = inspect.signature(service).parameters
         assert get_type_hints(inspect.unwrap(service))["caller"] is Caller, name
-        assert {each.kind for each in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}, name
+        assert {parameter.kind for parameter in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}, name
         assert not {"organization", "organization_id", "actor"}.intersection(parameters), name
 
 
 def refusal(service: Service, **given: Any) -> Exception | None:
-    """What a service raises that is given no more than this; a check that comes too late finds arguments missing."""
+    """Return the exception of a call with only these arguments. A late check would fail for missing arguments first."""
     try:
         service(**given)
     except Exception as error:
@@ -275,25 +275,27 @@ def test_a_guarded_service_refuses_a_role_that_the_matrix_does_not_allow(role):
             assert refused.sentence == f"The role {role} may not {service.permission}.", name
 
 
-def test_a_guarded_service_refuses_who_owes_a_second_factor():
+def test_a_guarded_service_refuses_a_caller_who_owes_a_second_factor():
     for name, service in GUARDED.items():
         for role in MATRIX[service.permission]:
             assert isinstance(refusal(service, caller=caller(role, owes=True)), SecondFactorOwed), name
 
 
 def models_of(annotation: Any) -> set[type[Model]]:
-    """The models of organizations that an argument can be of."""
+    """Return the models of organizations that an argument can have."""
     kinds = [annotation, *get_args(annotation)]
     models = {kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Model)}
-    return {each for each in models if each is Organization or isinstance(each._default_manager.all(), TenantQuerySet)}
+    return {
+        model for model in models if model is Organization or isinstance(model._default_manager.all(), TenantQuerySet)
+    }
 
 
-def somebody_else_s(model: type[Model]) -> Model:
+def foreign_object(model: type[Model]) -> Model:
     if model is Organization:
         return Organization()
-    first, *rest = model._default_manager.all().organization_path.split("__")
+    first, *others = model._default_manager.all().organization_path.split("__")
     between = model._meta.get_field(first).related_model
-    return model(**{first: Organization() if not rest else somebody_else_s(between)})
+    return model(**{first: Organization() if not others else foreign_object(between)})
 
 
 ARGUMENTS = {
@@ -305,12 +307,12 @@ ARGUMENTS = {
 }
 
 
-def test_a_guarded_service_does_not_find_what_is_another_organizations():
+def test_a_guarded_service_does_not_find_another_organizations_object():
     assert {"accounts.services.keys.revoke_api_key(key)", "accounts.services.members.remove_member(member)"} < set(
         ARGUMENTS
     )
     for name, (service, argument, model) in ARGUMENTS.items():
-        other = somebody_else_s(model)
+        other = foreign_object(model)
         for given in (other, [other]):
             refused = refusal(service, caller=caller(Role.OWNER), **{argument: given})
             assert type(refused) is NotFound, name

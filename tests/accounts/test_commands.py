@@ -1,4 +1,4 @@
-"""The commands that make organizations and keys, and what they say to a mistake."""
+"""The commands that make organizations and keys, and their errors."""
 
 from datetime import timedelta
 from io import StringIO

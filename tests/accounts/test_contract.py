@@ -1,4 +1,4 @@
-"""The contract's bodies, field by field: what is missing, of another type or out of bounds is told as it says.
+"""The contract's bodies, field by field: errors name each field that is missing, of a wrong type or out of bounds.
 
 The tables are written out from the interface, not read from the code that they check.
 """
@@ -68,7 +68,7 @@ Ask = Callable[..., list[dict[str, Any]]]
 
 @pytest.fixture
 def ask(organization, api, browser_of) -> Ask:
-    """The problems of the 422 with which an operation answers a body, from whoever may call it."""
+    """Send a body to an operation as a caller who may, and return the problems of its 422."""
     belongings = Belongings(api)
     browser = cache(lambda: browser_of(organization, Role.OWNER))
 
@@ -85,7 +85,7 @@ def ask(organization, api, browser_of) -> Ask:
 
 
 def wrong(kind: str) -> list[Any]:
-    """The values that are none of this type."""
+    """Return values of other types."""
     accepted, _ = TYPES[kind.rstrip("!?")]
     return [value for value in ANY if not ((value is None and kind.endswith("?")) or type(value) in accepted)]
 
@@ -95,7 +95,7 @@ def dumped(name: str, /, **changes: Any) -> bytes:
 
 
 def test_a_value_of_another_type_is_refused_at_its_field(ask, subtests):
-    for name, field, kind in ((name, *each) for name, fields in FIELDS.items() for each in fields.items()):
+    for name, field, kind in ((name, *item) for name, fields in FIELDS.items() for item in fields.items()):
         with subtests.test(name, field=field):
             for value in wrong(kind):
                 (problem,) = ask(name, dumped(name, **{field: value}))
@@ -126,7 +126,7 @@ def test_required_fields_that_are_missing_are_named_and_no_others(ask, subtests)
     for name, fields in required.items():
         with subtests.test(name):
             problems = ask(name, b"{}") if fields else []
-            assert {(tuple(each["loc"]), each["type"]) for each in problems} == {
+            assert {(tuple(problem["loc"]), problem["type"]) for problem in problems} == {
                 (("body", field), "missing") for field in fields
             }
 
@@ -163,7 +163,7 @@ def test_each_value_of_a_custody_configuration_is_a_text_and_its_names_are_free(
         assert (answer["provider"], answer["ok"], answer["changed"]) == (provider, False, False)
 
 
-def test_no_body_is_a_422_whatever_type_it_would_be_of(ask, subtests):
+def test_a_missing_body_is_a_422_for_every_content_type(ask, subtests):
     for name in BODIES:
         with subtests.test(name=name):
             for headers in ({}, {"CONTENT_TYPE": "application/json"}, {"CONTENT_TYPE": "text/plain"}):
@@ -181,7 +181,7 @@ def test_a_body_of_another_type_is_a_415(organization, api, browser_of, subtests
             assert client.generic(method, path, b"x", content_type=other).status_code == 415
 
 
-def test_a_body_that_is_no_object_is_a_422_of_the_body(ask, subtests):
+def test_a_body_that_is_not_an_object_is_a_422(ask, subtests):
     names = [name for name in BODIES if ENDPOINTS[name].content_type == "application/json"]
     for name, bodies in zip(names, cycle([(b"[]", b"5"), (b'"x"', b"null"), (b"true", b"[{}]")]), strict=False):
         with subtests.test(name=name):
@@ -192,7 +192,7 @@ def test_a_body_that_is_no_object_is_a_422_of_the_body(ask, subtests):
 
 
 @pytest.mark.parametrize(("value", "status"), [(1, 200), (1.0, 200), ("1", 422), (True, 422), (1.5, 422), (None, 200)])
-def test_an_integer_may_be_spelled_with_a_fraction_of_zero_and_not_as_anything_else(api, value, status):
+def test_an_integer_may_have_a_fraction_of_zero(api, value, status):
     assert api.ingest(RECORD).status_code == 201
     notice = api.post("/v1/decisions/loan-1/notices", b"{}").json()["notice_id"]
     body = json.dumps({"approver": "a", "authority": "b", "revision": value}).encode()

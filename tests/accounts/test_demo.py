@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def steps(monkeypatch, settings, tmp_path):
-    """What has been called: apps that register come in by this, and no sample is loaded."""
+    """Replace the steps of apps by two that record their calls, so that no sample is loaded."""
     settings.DATA_DIR = tmp_path
     calls = []
     monkeypatch.setattr(demo, "_STEPS", [])

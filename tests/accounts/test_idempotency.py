@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: what creates something, sent again, is answered as the first time and creates nothing more."""
+"""`Idempotency-Key`: a repeated creating request gets the first answer and creates nothing more."""
 
 import json
 from datetime import timedelta
@@ -41,7 +41,7 @@ OTHER = {
     "POST connectors": {"name": "Another"},
     "POST retention/holds": {"matter": "Another"},
 }
-"""Every operation that creates, and what makes its example body another."""
+"""Every operation that creates, with a change that makes its example body different."""
 
 
 def send(api: Api, path: str, body: bytes, key: str | None = "once", **headers: str) -> Any:
@@ -59,18 +59,18 @@ def rows() -> dict[str, int]:
 
 
 def everything_stored() -> str:
-    found = (model._default_manager.values_list() for model in apps.get_models())
-    return "\n".join(str(row) for each in found for row in each)
+    tables = (model._default_manager.values_list() for model in apps.get_models())
+    return "\n".join(str(row) for table in tables for row in table)
 
 
 @pytest.mark.once
 def test_these_are_the_operations_that_create():
-    """The rest of those that answer 201 is ingest, whose key is the decision_id."""
+    """The only other operation that answers 201 is ingest, whose key is the decision_id."""
     document = json.loads((django_settings.BASE_DIR / "docs" / "openapi.json").read_bytes())
     taking, creating = set(), set()
     for path, operations in document["paths"].items():
         for method, described in operations.items():
-            if any(each["name"] == "Idempotency-Key" for each in described.get("parameters", [])):
+            if any(parameter["name"] == "Idempotency-Key" for parameter in described.get("parameters", [])):
                 taking.add((method, path))
                 assert "409" in described["responses"]
             if "201" in described["responses"]:
@@ -80,7 +80,7 @@ def test_these_are_the_operations_that_create():
 
 
 @pytest.mark.once
-def test_the_same_request_again_is_answered_as_the_first_time_and_creates_nothing(api, subtests):
+def test_a_repeated_request_gets_the_first_answer_and_creates_nothing(api, subtests):
     belongings = Belongings(api)
     for name in OTHER:
         path, body = "/v1/" + belongings.shared(ENDPOINTS[name].path), ENDPOINTS[name].body
@@ -111,7 +111,7 @@ def test_another_body_under_the_same_key_is_a_409_and_changes_nothing(api, subte
 
 
 @pytest.mark.once
-def test_without_the_header_nothing_is_kept(api, subtests):
+def test_without_the_header_no_answer_is_stored(api, subtests):
     belongings = Belongings(api)
     for name in OTHER:
         path, body = "/v1/" + belongings.shared(ENDPOINTS[name].path), ENDPOINTS[name].body
@@ -133,7 +133,7 @@ def test_another_spelling_is_the_same_body(api):
     assert Invite.objects.count() == 1
 
 
-def test_names_that_were_ignored_are_told_again(api):
+def test_a_repeated_answer_lists_ignored_names_too(api):
     body = b'{"name": "n", "nmae": "m"}'
     answers = [send(api, KEYS, body) for _ in range(2)]
     assert answers[0].content == answers[1].content
@@ -148,10 +148,10 @@ def test_a_key_counts_for_24_hours(api):
         with time_machine.travel(start + after, tick=False):
             assert (send(api, KEYS, with_name("n")).json() == first) == same
     with time_machine.travel(start + timedelta(hours=25), tick=False):
-        assert send(api, KEYS, with_name("another")).status_code == 409, "it counts anew"
+        assert send(api, KEYS, with_name("another")).status_code == 409, "another day begins"
 
 
-def test_the_clock_deletes_what_is_not_answered_any_more(api):
+def test_the_clock_deletes_expired_answers(api):
     now = timezone.now()
     for hours in (30, 24, 23, 0):
         with time_machine.travel(now - timedelta(hours=hours), tick=False):
@@ -161,23 +161,23 @@ def test_the_clock_deletes_what_is_not_answered_any_more(api):
     assert KeptAnswer.objects.count() == 2
 
 
-def test_a_key_is_one_callers_for_one_operation_on_one_thing(api, api_for, organization, other_api):
+def test_a_key_belongs_to_one_caller_operation_and_object(api, api_for, organization, other_api):
     belongings = Belongings(api)
     decisions = [belongings.decision(), belongings.decision()]
-    made = {send(api, f"/v1/decisions/{each}/notices", b"{}").json()["notice_id"] for each in decisions}
+    made = {send(api, f"/v1/decisions/{decision}/notices", b"{}").json()["notice_id"] for decision in decisions}
     callers = [api, api_for(organization, Role.OWNER), other_api]
-    made |= {send(each, KEYS, with_name("n")).json()["key_id"] for each in callers}
+    made |= {send(caller, KEYS, with_name("n")).json()["key_id"] for caller in callers}
     assert len(made) == 5
     assert send(api, "/v1/auth/invites", b'{"email": "a@b.example", "role": "editor"}').status_code == 201
 
 
 @pytest.mark.once
-def test_a_member_has_keys_as_a_machine_has(signed_in):
+def test_a_member_may_use_idempotency_keys_too(signed_in):
     browser = signed_in(Role.OWNER)
     token = browser.get("/v1/auth/me").json()["csrf_token"]
     headers = {"X-CSRFToken": token, "Idempotency-Key": "once"}
     made = [browser.post(KEYS, {"name": "n"}, content_type="application/json", headers=headers) for _ in range(2)]
-    assert [each.status_code for each in made] == [201, 201]
+    assert [answer.status_code for answer in made] == [201, 201]
     assert made[0].content == made[1].content
 
 
@@ -211,7 +211,7 @@ def test_every_such_key_is_taken(api, key):
 # ── what is refused or fails ──
 
 
-def test_a_refused_request_may_come_again_under_its_key_mended(api):
+def test_a_refused_request_may_be_corrected_under_its_key(api):
     path = "/v1/auth/invites"
     for wrong, status in (
         (b"", 422),
@@ -236,12 +236,12 @@ ENDINGS = {
     "POST connectors": ("DELETE", "connectors/{source_id}"),
     "POST retention/holds": ("POST", "retention/holds/{number}/lift"),
 }
-"""What ends something that a request creates, by its answer. Notices, reviews and deliveries are never undone."""
+"""Requests that end the object a request created, by its answer. Notices, reviews and deliveries never end."""
 
 
 @pytest.mark.once
-def test_what_has_ended_since_is_not_answered_as_if_it_had_not(api, subtests):
-    """Else a client would take a revoked credential for a working one."""
+def test_an_answer_is_not_repeated_after_its_object_ended(api, subtests):
+    """Otherwise a client would take a revoked credential for a working one."""
     belongings = Belongings(api)
     assert {name for name in OTHER if not name.startswith("POST decisions/") and "<" not in name} == set(ENDINGS)
     for name, (method, ending) in ENDINGS.items():
@@ -271,7 +271,7 @@ def test_a_revoked_key_is_not_answered_from_memory_and_another_key_makes_its_own
     assert other.json()["key_id"] != first.json()["key_id"]
 
 
-def test_who_may_not_ask_any_more_is_not_answered_from_memory(api, organization):
+def test_a_caller_without_permission_gets_no_stored_answer(api, organization):
     send(api, KEYS, with_name("n"))
     ApiKey.objects.filter(name="test").update(role=Role.AUDITOR)
     assert send(api, KEYS, with_name("n")).status_code == 403
@@ -283,7 +283,7 @@ class Lost(Fault):
 
 
 class Creating(Resource):
-    """Writes to the audit trail, refuses or creates a key, and then may fail."""
+    """Return an operation that writes to the audit trail, refuses or creates a key, and then may fail."""
 
     refusal: ClassVar[Exception | None] = None
     failure: ClassVar[Exception | None] = None
@@ -327,15 +327,15 @@ def test_what_a_refusal_leaves_in_the_audit_trail_stays(create):
 
 
 @pytest.mark.parametrize("failure", [Lost(), RuntimeError(), NotNow()])
-def test_a_request_that_fails_after_its_effect_has_had_none(create, failure):
-    """Else the same request again, which the answer asks for, would create a second."""
+def test_a_request_that_fails_after_its_effect_is_rolled_back(create, failure):
+    """Otherwise the retry that the answer asks for would create a second object."""
     assert create(failure=failure).status_code in (500, 503)
     assert made() == 0
     assert (create().status_code, made()) == (201, 1)
     assert (create()["Idempotent-Replayed"], made()) == ("true", 1)
 
 
-def test_where_the_answer_cannot_be_kept_nothing_is_created(api):
+def test_without_a_stored_answer_nothing_is_created(api):
     rename = "ALTER TABLE accounts_keptanswer RENAME COLUMN {} TO {}"
     with connection.cursor() as cursor:
         cursor.execute(rename.format("sealed", "hidden"))
@@ -349,18 +349,18 @@ def test_where_the_answer_cannot_be_kept_nothing_is_created(api):
     assert ApiKey.objects.count() == 2
 
 
-# ── what is kept ──
+# ── stored answers ──
 
 
 @pytest.mark.once
-def test_a_stolen_database_tells_neither_keys_nor_bodies_nor_answers(api):
+def test_a_stolen_database_reveals_no_keys_bodies_or_answers(api):
     key = "order-4711-canary"
     answer = send(api, KEYS, b'{"name": "n", "more": "canary-9a"}', key).json()
     decision = Belongings(api, "canary-path").decision()
     send(api, f"/v1/decisions/{decision}/notices", b'{"recipient": {"name": "Ada Canary"}}', key)
-    kept = "\n".join(map(str, KeptAnswer.objects.values_list()))
+    stored = "\n".join(map(str, KeptAnswer.objects.values_list()))
     for secret in (key, "canary", "Canary", answer["api_key"], answer["key_id"]):
-        assert secret not in kept
+        assert secret not in stored
     assert answer["api_key"].split("_", 2)[2] not in everything_stored()
     assert key not in everything_stored()
 
@@ -372,7 +372,7 @@ def test_an_answer_is_found_under_a_new_pepper_while_the_earlier_one_is_there(ap
     assert (again.content, again["Idempotent-Replayed"]) == (first.content, "true")
 
 
-def test_an_answer_is_for_who_knows_the_whole_key(api):
+def test_an_answer_needs_the_whole_key(api):
     first = send(api, KEYS, with_name("n"), "the-clients")
     for guess in ("the-client", "The-clients", "the-clients-"):
         assert send(api, KEYS, with_name("n"), guess).content != first.content
@@ -387,7 +387,7 @@ def bank(shared_database, api):
     return api
 
 
-def test_of_many_that_come_at_once_one_creates_and_all_get_its_answer(bank):
+def test_one_of_simultaneous_requests_creates_and_all_get_its_answer(bank):
     before = ApiKey.objects.count()
     answers = at_once(16, lambda _: send(bank, KEYS, with_name("n")))
     assert {answer.status_code for answer in answers} == {201}
@@ -396,13 +396,13 @@ def test_of_many_that_come_at_once_one_creates_and_all_get_its_answer(bank):
     assert ApiKey.objects.count() == before + 1
 
 
-def test_of_many_bodies_that_come_at_once_under_one_key_one_is_taken(bank):
+def test_one_of_simultaneous_bodies_under_one_key_is_accepted(bank):
     answers = at_once(16, lambda number: send(bank, KEYS, with_name(f"n-{number}")))
     assert sorted(answer.status_code for answer in answers) == [201] + [409] * 15
     assert ApiKey.objects.filter(name__startswith="n-").count() == 1
 
 
-def test_drafts_that_come_at_once_are_one_notice_for_each_key(bank):
+def test_simultaneous_drafts_make_one_notice_for_each_key(bank):
     path = f"/v1/decisions/{Belongings(bank).decision()}/notices"
     answers = at_once(16, lambda number: send(bank, path, b"{}", f"key-{number % 4}"))
     assert {answer.status_code for answer in answers} == {201}

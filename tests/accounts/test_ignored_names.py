@@ -1,4 +1,4 @@
-"""Names that a body's table does not have are told in the answer, where a misspelt one would be lost unseen."""
+"""The answer lists names that a body's schema does not have, so that no misspelt name is lost silently."""
 
 import json
 from collections.abc import Iterator
@@ -21,17 +21,17 @@ JSON_BODIES = [
     if endpoint.body and endpoint.content_type == "application/json" and not name.startswith("POST ingest")
 ]
 SIGNING_IN = {"POST auth/otp/verify", "POST auth/second-factor", "POST auth/invites/accept"}
-"""Whose example bodies are refused."""
+"""Operations whose example bodies are refused."""
 REVIEW = {"requested_by": "a", "reviewer": "b", "reviewer_authority": "c", "outcome": "upheld", "rationale": "d"}
 
 
 @pytest.fixture
 def key_names(api):
-    """Creates a key with these further names in the body, and gives the answer."""
+    """Create a key with further names in the body, and return the answer."""
     return lambda *names: api.post("/v1/auth/api-keys", json.dumps({"name": "n", **dict.fromkeys(names, 1)}).encode())
 
 
-def test_every_operation_with_a_table_tells_the_names_that_it_ignored(organization, api, browser_of, subtests):
+def test_every_operation_lists_ignored_names(organization, api, browser_of, subtests):
     belongings = Belongings(api)
     for name in sorted(set(JSON_BODIES) - SIGNING_IN):
         method, endpoint = name.partition(" ")[0], ENDPOINTS[name]
@@ -45,7 +45,7 @@ def test_every_operation_with_a_table_tells_the_names_that_it_ignored(organizati
                 assert answer.json().get("ignored") == ignored
 
 
-def test_a_misspelt_evidence_considered_is_told(api):
+def test_a_misspelt_evidence_considered_is_listed(api):
     api.ingest({"decision_id": "loan-1"})
     body = json.dumps({**REVIEW, "evidence_considerd": ["payslip"]}).encode()
     answer = api.post("/v1/decisions/loan-1/reconsideration", body)
@@ -53,7 +53,7 @@ def test_a_misspelt_evidence_considered_is_told(api):
     assert b"payslip" not in answer.content
 
 
-def test_only_names_are_told_never_values(key_names, api):
+def test_only_names_are_listed_never_values(key_names, api):
     answer = api.post("/v1/auth/api-keys", b'{"name": "n", "comment": "canary-77"}')
     assert answer.json()["ignored"] == ["comment"]
     assert b"canary-77" not in answer.content
@@ -62,19 +62,19 @@ def test_only_names_are_told_never_values(key_names, api):
 ODD_NAMES = ["", " ", "a.b", '"', "\n", "\x7f", "\u202e", "\U0001f511", "ignored", "Name", "__proto__"]
 
 
-def test_odd_names_are_told_as_they_are(key_names, subtests):
+def test_odd_names_are_listed_unchanged(key_names, subtests):
     for odd in ODD_NAMES:
         with subtests.test(odd=odd):
             assert key_names(odd).json()["ignored"] == [odd]
 
 
-def test_what_is_told_is_bounded_whatever_is_sent(key_names):
+def test_the_list_of_ignored_names_is_bounded(key_names):
     many = key_names(*(f"name-{number}" for number in range(20_000)))
     assert many.json()["ignored"] == [f"name-{number}" for number in range(20)]
     assert key_names("x" * 500_000).json()["ignored"] == ["x" * 64]
 
 
-def test_an_error_tells_its_problems_alone(api):
+def test_an_error_lists_only_its_problems(api):
     answer = api.post("/v1/auth/api-keys", b'{"nam": "n"}')
     assert (answer.status_code, list(answer.json())) == (422, ["detail"])
 
@@ -92,7 +92,7 @@ def test_names_inside_a_notice_s_content_are_refused_rather_than_ignored(api):
 
 
 def tables(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """The tables inside a table, at any depth."""
+    """Yield the schemas inside a schema, at any depth."""
     pending = [field.annotation for field in model.model_fields.values()]
     while pending:
         kind = pending.pop()
@@ -102,8 +102,8 @@ def tables(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
             yield from tables(kind)
 
 
-def test_every_table_inside_a_body_refuses_names_that_it_does_not_have():
-    """Only the names of the body itself are told as ignored, so none may be lost further in."""
-    inner = {each for model in RequestBody.__subclasses__() for each in tables(model)}
+def test_every_schema_inside_a_body_refuses_unknown_names():
+    """The answer lists only ignored names of the body itself, so inner schemas must refuse theirs."""
+    inner = {table for model in RequestBody.__subclasses__() for table in tables(model)}
     assert inner
-    assert all(each.model_config.get("extra") == "forbid" for each in inner)
+    assert all(table.model_config.get("extra") == "forbid" for table in inner)

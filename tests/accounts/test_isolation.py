@@ -1,4 +1,4 @@
-"""What belongs to one organization does not exist for another."""
+"""Objects of one organization do not exist for another."""
 
 import pytest
 from django.apps import apps
@@ -11,7 +11,7 @@ from custody.models import Entry
 from decisions.models import Decision
 from notices.models import AuthorityGrant, Delivery
 from tests.accounts.belongings import Belongings
-from tests.accounts.endpoints import ENDPOINTS, GRANTED, NOBODYS, REASON
+from tests.accounts.endpoints import ENDPOINTS, GRANTED, MISSING_IDS, REASON
 from tests.people import sign_in
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,7 @@ CANARY = "canary-7f3a"
 
 @pytest.fixture
 def theirs(other_api) -> Belongings:
-    """Another organization; all that it has says CANARY somewhere."""
+    """Objects of another organization, each with CANARY in a text."""
     names = b'{"default_pack": "general", "placeholders": {"contact": "%s"}}' % CANARY.encode()
     assert other_api.client.put("/v1/notice-settings", names, content_type="application/json").status_code == 200
     return Belongings(other_api, CANARY)
@@ -33,31 +33,31 @@ LISTS = [name for name, e in ENDPOINTS.items() if name.startswith("GET") and "{"
 
 def state() -> list:
     names = ("notices", "connectors", "retention")
-    apps_of_rows = [each for name in names for each in apps.get_app_config(name).get_models()]
-    models = (Decision, Entry, ApiKey, Invite, Member, SignedInSession, *apps_of_rows)
+    app_models = [model for name in names for model in apps.get_app_config(name).get_models()]
+    models = (Decision, Entry, ApiKey, Invite, Member, SignedInSession, *app_models)
     return [sorted(map(str, model.objects.values_list())) for model in models]
 
 
 @pytest.fixture
 def everything(theirs) -> dict:
-    """Identifiers of one of everything that they have."""
-    return {name: getattr(theirs, name)() for name in NOBODYS}
+    """Make one object of each kind for them, and return the identifiers."""
+    return {name: getattr(theirs, name)() for name in MISSING_IDS}
 
 
 def test_another_organizations_identifier_is_answered_like_one_that_does_not_exist(
     organization, everything, browser_of
 ):
     browser, before = browser_of(organization, Role.OWNER), state()
-    told = {}
+    differences = {}
     for name in WITH_IDENTIFIER:
         method, endpoint = name.partition(" ")[0], ENDPOINTS[name]
         foreign, missing = (
             browser.generic(method, f"/v1/{path}", endpoint.body, content_type=endpoint.content_type)
-            for path in (endpoint.path.format(**everything), endpoint.path.format(**NOBODYS))
+            for path in (endpoint.path.format(**everything), endpoint.path.format(**MISSING_IDS))
         )
         if (foreign.status_code, missing.status_code) != (404, 404) or foreign.content != missing.content:
-            told[name] = (foreign.status_code, foreign.content, missing.status_code, missing.content)
-    assert told == {}
+            differences[name] = (foreign.status_code, foreign.content, missing.status_code, missing.content)
+    assert differences == {}
     assert state() == before
 
 
@@ -71,13 +71,13 @@ def test_lists_show_nothing_of_another_organization(organization, everything, br
             assert secret not in shown, name
 
 
-def test_an_owner_does_see_what_is_their_own(other_api, everything):
-    """Else the test above would find nothing whatever was shown."""
-    found = "".join(other_api.get("/v1/" + ENDPOINTS[name].path).getvalue().decode() for name in LISTS)
+def test_an_owner_sees_their_own_objects(other_api, everything):
+    """Otherwise the test above would pass whatever the lists show."""
+    lists_text = "".join(other_api.get("/v1/" + ENDPOINTS[name].path).getvalue().decode() for name in LISTS)
     lists = ("decisions", "notices", "authority-grants", "review-requests", "notice-settings", "auth/invites")
     for path in (*lists, "retention/holds"):
         assert CANARY in other_api.get(f"/v1/{path}").getvalue().decode(), path
-    assert everything["key"] in found
+    assert everything["key"] in lists_text
 
 
 def test_a_delivery_of_another_organization_s_notice_does_not_come_back_through_one_of_ours(api, theirs):
@@ -87,7 +87,7 @@ def test_a_delivery_of_another_organization_s_notice_does_not_come_back_through_
     assert Delivery.objects.get().returned_at is None
 
 
-def test_nobody_of_another_organization_is_given_authority_in_ours(api, theirs):
+def test_another_organizations_member_gets_no_authority_in_ours(api, theirs):
     answer = api.post("/v1/authority-grants", GRANTED.replace(b"bank.example", b"other.example"))
     assert answer.status_code == 422
     assert not AuthorityGrant.objects.exists()
@@ -102,7 +102,7 @@ def test_two_organizations_may_use_the_same_decision_id(api, other_api):
     assert other_api.get("/v1/decisions/loan-1/record").json() == other
 
 
-def test_a_cursor_of_another_organization_opens_nothing_of_it(api, other_api):
+def test_another_organizations_cursor_reveals_nothing(api, other_api):
     for number in range(3):
         other_api.ingest({"decision_id": f"{CANARY}-{number}"})
     cursor = other_api.get("/v1/decisions", limit=1).json()["next_cursor"]
@@ -120,7 +120,7 @@ def test_the_database_itself_refuses_a_second_record_of_an_id(api):
         first.save(force_insert=True)
 
 
-def test_who_is_a_member_of_two_organizations_acts_in_one_at_a_time(organization, other_api, theirs):
+def test_a_member_of_two_organizations_acts_in_one_at_a_time(organization, other_api, theirs):
     theirs.key(), theirs.decision()
     email = "both@bank.example"
     services.add_member(caller=callers.system(organization.pk), email=email, role=Role.AUDITOR)

@@ -1,4 +1,4 @@
-"""API keys: kept as a keyed digest, shown once, revocable, expiring, and outliving a new pepper."""
+"""API keys: stored as a keyed digest, shown once, revocable, expiring, and valid under a new pepper."""
 
 import re
 from datetime import timedelta
@@ -26,7 +26,7 @@ def create(api: Api, name: str = "integration") -> dict:
 
 def everything_stored() -> str:
     rows = (model._default_manager.values_list() for model in apps.get_models())
-    return "\n".join(str(row) for each in rows for row in each)
+    return "\n".join(str(row) for table in rows for row in table)
 
 
 def test_a_new_key_is_answered_with_its_credential_and_opens_the_api(api):
@@ -64,7 +64,7 @@ def test_lists_show_keys_newest_first_and_never_their_secrets(api):
     items = api.get("/v1/auth/api-keys").json()["items"]
     assert [item["name"] for item in items] == ["third", "second", "first", "test"]
     text = api.get("/v1/auth/api-keys").content.decode()
-    assert not any(each["api_key"].split("_", 2)[2] in text for each in made)
+    assert not any(key["api_key"].split("_", 2)[2] in text for key in made)
     assert all("api_key" not in item and "digest" not in item for item in items)
 
 
@@ -78,7 +78,7 @@ def test_the_list_of_keys_has_pages(api):
 
 
 @pytest.mark.parametrize("name", ["", "x" * 256, "\U0001f511" * 256, "Клю́ч \U0001f511", "<script>alert(1)</script>"])
-def test_any_text_of_up_to_256_characters_is_a_name_and_such_a_key_works_and_makes_further_keys(api, name):
+def test_a_key_with_any_name_of_up_to_256_characters_works_and_makes_keys(api, name):
     made = create(api, name)
     assert made["name"] == name
     named = Api(api.organization, made["api_key"])
@@ -98,7 +98,7 @@ def test_last_use_is_noted_at_most_once_a_minute(api):
         assert noted() == start + timedelta(seconds=expected)
 
 
-def test_a_request_that_is_refused_is_no_use_of_the_key(api):
+def test_a_refused_request_does_not_count_as_use_of_the_key(api):
     key_id = api.token.split("_")[1]
     api.client.get("/v1/decisions", headers={"Authorization": f"Bearer drs_{key_id}_{'x' * 43}"})
     assert ApiKey.objects.get(key_id=key_id).last_used_at is None
@@ -117,7 +117,7 @@ def test_a_revoked_key_stops_at_once_and_its_use_is_in_the_audit_trail(api):
     )  # fmt: skip
 
 
-def test_revoking_again_changes_nothing(api):
+def test_a_second_revocation_changes_nothing(api):
     made = create(api)
     first = api.client.delete(f"/v1/auth/api-keys/{made['key_id']}").json()
     again = api.client.delete(f"/v1/auth/api-keys/{made['key_id']}")
@@ -176,11 +176,11 @@ GIVEN = {
     "owner": {"owner", "admin", "approver", "editor", "auditor", "sender"},
     "admin": {"admin", "approver", "editor", "auditor", "sender"},
 }
-"""Which roles a key may have that somebody of a role makes. Written by hand."""
+"""Roles that a member of each role may give a key. Written by hand."""
 
 
 @pytest.mark.parametrize("maker", sorted(GIVEN))
-def test_a_key_s_role_is_that_of_its_maker_or_one_that_allows_no_more(organization, api_for, maker):
+def test_a_keys_role_has_no_permission_that_its_makers_lacks(organization, api_for, maker):
     api = api_for(organization, Role(maker))
     for role in Role:
         answer = api.post("/v1/auth/api-keys", b'{"name": "x", "role": "%s"}' % role.encode())
@@ -193,7 +193,7 @@ def test_a_key_s_role_is_that_of_its_maker_or_one_that_allows_no_more(organizati
 
 
 @pytest.mark.parametrize("body", [b'{"name": "x"}', b'{"name": "x", "role": null}'])
-def test_a_key_for_which_no_role_is_asked_carries_that_of_its_maker(organization, api_for, body):
+def test_a_key_has_its_makers_role_by_default(organization, api_for, body):
     assert api_for(organization, Role.ADMIN).post("/v1/auth/api-keys", body).json()["role"] == "admin"
 
 

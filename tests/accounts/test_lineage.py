@@ -1,4 +1,4 @@
-"""A credential makes nothing that may more than it may, lasts longer than it lasts, or outlives it."""
+"""A credential makes nothing with more permissions, a later expiry or a longer life than it has."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ GUEST = "guest@else.example"
 
 
 def key_of(caller: Caller, role: Role, **options) -> tuple[Caller, ApiKey, str]:
-    """Return a new key as the caller it is, with its row and token."""
+    """Return a new key as a caller, with its row and token."""
     key, token = services.create_api_key(caller=caller, name=f"{role} key", role=role, **options)
     return Caller(key.organization_id, role, Actor("key", key.key_id, key.name)), key, token
 
@@ -48,7 +48,7 @@ def refused_or_not() -> Iterator[None]:
 
 
 def makings(organization) -> dict[str, Callable[[Caller, Role], Role]]:
-    """Every service that gives a role, to a key or a person. Each returns the role that it gave."""
+    """Yield every service that gives a role to a key or a person. Each returns the role it gave."""
 
     def reached(caller: Caller, role: Role) -> Role:
         member = Member.objects.get(user__email="editor@bank.example")
@@ -66,7 +66,7 @@ def makings(organization) -> dict[str, Callable[[Caller, Role], Role]]:
 
 
 @pytest.mark.parametrize("permission", list(Permission))
-def test_nothing_made_without_a_permission_has_it(organization, system, permission):
+def test_no_credential_gives_a_permission_it_lacks(organization, system, permission):
     """Through the services, by a key and by a person of every role that lacks the permission."""
     add_person(organization, Role.EDITOR, "editor@bank.example")
     for role in set(Role) - MATRIX[permission]:
@@ -81,7 +81,7 @@ def test_nothing_made_without_a_permission_has_it(organization, system, permissi
                         assert give(maker, given) not in MATRIX[permission], (role, making, given)
 
 
-def test_nothing_made_through_the_api_may_more_than_its_maker(organization, system):
+def test_nothing_made_through_the_api_has_more_permissions_than_its_maker(organization, system):
     member = add_person(organization, Role.AUDITOR, "auditor@bank.example")
     for role in Role:
         maker = Api(organization, key_of(system, role)[2])
@@ -116,7 +116,7 @@ def test_keys_share_the_root_of_their_lineage_and_a_circle_of_keys_ends(organiza
     assert set(selectors.roots_of(actors).values()) == {first.key_id}
 
 
-def test_left_out_the_role_and_the_expiry_are_the_maker_s(organization, system):
+def test_role_and_expiry_default_to_the_makers(organization, system):
     until = timezone.now() + timedelta(days=1)
     _, maker, token = key_of(system, Role.ADMIN, expires_at=until)
     made = Api(organization, token).post("/v1/auth/api-keys", b'{"name": "x"}')
@@ -126,7 +126,7 @@ def test_left_out_the_role_and_the_expiry_are_the_maker_s(organization, system):
     assert (free.status_code, free.json()["expires_at"]) == (201, None)
 
 
-def test_a_key_of_a_day_makes_nothing_that_lasts_longer(organization, system):
+def test_a_key_makes_nothing_that_expires_later(organization, system):
     until = timezone.now() + timedelta(days=1)
     maker = Api(organization, key_of(system, Role.ADMIN, expires_at=until)[2])
     longer, shorter = (
@@ -143,13 +143,13 @@ def test_a_key_of_a_day_makes_nothing_that_lasts_longer(organization, system):
         assert Browser().get(f"/invites/{token}/").status_code == 410
 
 
-def test_an_expiry_that_has_passed_is_no_expiry(api):
+def test_an_expiry_in_the_past_is_refused(api):
     body = dumped({"name": "x", "expires_at": (timezone.now() - timedelta(seconds=1)).isoformat()})
     answer = api.post("/v1/auth/api-keys", body)
     assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["body", "expires_at"])
 
 
-def test_the_database_refuses_what_outlives_its_maker_or_is_another_organization_s(system, other_api):
+def test_the_database_refuses_a_key_that_outlives_its_maker_or_crosses_organizations(system, other_api):
     until = timezone.now() + timedelta(days=1)
     _, maker, _ = key_of(system, Role.ADMIN, expires_at=until)
     key = {"organization_id": maker.organization_id, "role": "editor", "digest": "x", "created_by": "x"}
@@ -172,7 +172,7 @@ def test_the_database_refuses_what_outlives_its_maker_or_is_another_organization
 
 @pytest.fixture
 def line(organization, api) -> list[dict]:
-    """Three keys, each made by the one before. The last invited two people, one of whom joined, and promoted one."""
+    """Three keys, each made by the previous one. The last one invited two people (one joined) and promoted one."""
     made = []
     maker = api
     for number in range(3):
@@ -191,7 +191,7 @@ def works(organization, key: dict) -> bool:
     return Api(organization, key["api_key"]).get("/v1/auth/me").status_code == 200
 
 
-def test_what_a_revoked_key_made_ends_with_it_and_the_answer_names_it(organization, api, line):
+def test_the_lineage_of_a_revoked_key_ends_and_the_answer_names_it(organization, api, line):
     token = mailed_token(GUEST)
     answer = api.client.delete(f"/v1/auth/api-keys/{line[0]['key_id']}").json()
     assert [works(organization, key) for key in line] == [False] * 3
@@ -206,7 +206,7 @@ def test_what_a_revoked_key_made_ends_with_it_and_the_answer_names_it(organizati
     assert [event.detail for event in [*others, *events("invite.revoked")]] == [{"with_key": first.object_id}] * 3
 
 
-def test_a_key_in_the_middle_leaves_what_is_above_it(organization, api, line):
+def test_revoking_a_key_leaves_its_makers(organization, api, line):
     api.client.delete(f"/v1/auth/api-keys/{line[1]['key_id']}")
     assert [works(organization, key) for key in line] == [True, False, False]
 
@@ -217,7 +217,7 @@ def test_a_key_without_a_known_maker_goes_on(organization, api, line):
     assert [works(organization, key) for key in line] == [False, True, True]
 
 
-def test_the_page_of_a_key_names_what_goes_with_it_and_who_joined(organization, line):
+def test_a_keys_page_names_its_lineage_and_members(organization, line):
     key = ApiKey.objects.for_organization(organization).get(key_id=line[0]["key_id"])
     address = f"/admin/accounts/apikey/{key.pk}/"
     browser = signed_in(add_person(organization, Role.ADMIN).user)
@@ -249,7 +249,7 @@ def test_a_member_s_invitations_end_with_their_role_and_those_of_kept_keys_go_on
         assert offer.status == status
 
 
-def test_a_removed_member_s_answer_names_whose_role_they_gave_and_not_themselves(organization, api):
+def test_the_answer_on_a_removed_member_names_members_they_gave_a_role(organization, api):
     person, other = add_person(organization, Role.ADMIN), add_person(organization, Role.EDITOR)
     by_person = selectors.caller(person)
     members.change_role(caller=by_person, member=other, role=Role.APPROVER)

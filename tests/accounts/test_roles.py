@@ -1,4 +1,4 @@
-"""Which role may call which endpoint, for keys and for signed-in members."""
+"""Roles and the endpoints they may call, for keys and for signed-in members."""
 
 from contextlib import nullcontext
 
@@ -7,13 +7,13 @@ import pytest
 from accounts.models import SignedInSession
 from accounts.roles import MEMBER_ROLES, Role
 from tests.accounts.belongings import Belongings
-from tests.accounts.endpoints import ENDPOINTS, EVERY_MEMBER, FOR_KEYS_ALONE, NOBODYS, OPEN_DOCUMENT, routed
+from tests.accounts.endpoints import ENDPOINTS, EVERY_MEMBER, FOR_KEYS_ALONE, MISSING_IDS, OPEN_DOCUMENT, routed
 from tests.support.undone import undone
 
 pytestmark = pytest.mark.django_db
 
 
-def test_every_endpoint_has_an_entry_and_every_entry_an_endpoint():
+def test_entries_and_endpoints_match():
     assert routed() == {*ENDPOINTS, OPEN_DOCUMENT}
 
 
@@ -40,7 +40,7 @@ def test_a_key_may_do_what_its_role_may(organization, api, api_for):
 
 
 def test_a_member_may_do_what_their_role_may(organization, api, browser_of):
-    """What a role may is the same for keys, so that of those who may, the last in the order of roles shows it."""
+    """Permissions are the same as for keys, so the last allowed role of each endpoint is enough."""
     browsers = {role: browser_of(organization, role) for role in MEMBER_ROLES}
     bodies = {name: ENDPOINTS[name].as_member for name in BY_ROLE}
     assert misses(browsers, Belongings(api), bodies, last_alone=True) == {}
@@ -49,18 +49,20 @@ def test_a_member_may_do_what_their_role_may(organization, api, browser_of):
 def misses(
     callers: dict, belongings: Belongings, bodies: dict[str, bytes | None], *, last_alone: bool = False
 ) -> dict[tuple[str, str], int]:
-    """Who was answered otherwise at an endpoint than its entry has it. They all call it on the same thing, and find it
-    as it was made."""
+    """Return the roles whose answer differs from an endpoint's entry.
+
+    They all call it on the same object, and find it unchanged.
+    """
     missed = {}
     for name in BY_ROLE:
         path = belongings.shared(ENDPOINTS[name].path)
-        those_who_may = [role for role in callers if role in ENDPOINTS[name].roles]
-        left_out = those_who_may[:-1] if last_alone else []
+        allowed = [role for role in callers if role in ENDPOINTS[name].roles]
+        skipped = allowed[:-1] if last_alone else []
         for role, client in callers.items():
-            if role in left_out:
+            if role in skipped:
                 continue
-            may = role in those_who_may
-            with undone() if may else nullcontext():  # what is refused changes nothing
+            may = role in allowed
+            with undone() if may else nullcontext():  # a refused call changes nothing
                 status = call(client, name, path, bodies.get(name)).status_code
             if status not in ((200, 201) if may else (403,)):
                 missed[name, role.value] = status
@@ -68,12 +70,13 @@ def misses(
 
 
 def test_a_sender_s_key_ingests_and_opens_nothing_else(organization, api_for):
-    """The same said without the entries: whatever is routed for callers that are known refuses it, but these two, also
-    where it names nothing."""
+    """Without the entries: every endpoint for known callers but these two refuses it, also for missing objects."""
     client = api_for(organization, Role.SENDER).client
-    answers = {name: call(client, name, ENDPOINTS[name].path.format(**NOBODYS)) for name in [*BY_ROLE, *FOR_MEMBERS]}
-    taken = {name for name, answer in answers.items() if answer.status_code not in (401, 403)}
-    assert taken == {"POST ingest/srf", "POST ingest/srf/batch"}
+    answers = {
+        name: call(client, name, ENDPOINTS[name].path.format(**MISSING_IDS)) for name in [*BY_ROLE, *FOR_MEMBERS]
+    }
+    accepted = {name for name, answer in answers.items() if answer.status_code not in (401, 403)}
+    assert accepted == {"POST ingest/srf", "POST ingest/srf/batch"}
     assert answers["GET auth/me"].json() == {"detail": "The role sender may ingest decision records, and nothing else."}
 
 
@@ -89,12 +92,12 @@ def test_every_member_has_their_own_sessions_and_onboarding(role, organization, 
 
 
 @pytest.mark.parametrize("name", FOR_MEMBERS)
-def test_a_key_is_no_person_and_has_no_sessions(name, api):
+def test_a_key_has_no_sessions(name, api):
     answer = call(api.client, name, Belongings(api).filled(ENDPOINTS[name].path))
     assert answer.status_code in (401, 403)
 
 
-def test_the_refusal_names_the_role_and_what_it_may_not_do(organization, api_for):
+def test_a_refusal_names_the_role_and_the_missing_permission(organization, api_for):
     answer = api_for(organization, Role.AUDITOR).ingest({"decision_id": "loan-1"})
     assert answer.json() == {"detail": "The role auditor may not ingest decision records."}
 
