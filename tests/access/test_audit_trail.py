@@ -1,4 +1,4 @@
-"""Reading the audit trail: filters, pages, roles and export; and every act of access is in it."""
+"""The audit trail: filters, pages, roles and export, and an event for every act of access."""
 
 import json
 from datetime import timedelta
@@ -30,12 +30,12 @@ def exported(api, **query) -> list[dict]:
 
 @pytest.fixture
 def history(organization, api) -> list[str]:
-    """Six events, one an hour from START; by two actors, about two objects, with three verbs."""
+    """Record six events, one an hour from START, by two actors, about two objects, with three verbs."""
     for hour in range(6):
         with time_machine.travel(START + timedelta(hours=hour), tick=False):
             audit.record(
                 ("test.a", "test.b", "test.c")[hour % 3],
-                actor=audit.Actor("member", str(hour % 2), "somebody"),
+                actor=audit.Actor("member", str(hour % 2), "a member"),
                 organization_id=organization.id,
                 object_kind="key",
                 object_id=f"key-{hour // 3}",
@@ -45,8 +45,8 @@ def history(organization, api) -> list[str]:
     return [str(pk) for pk in made.values_list("pk", flat=True)]
 
 
-def hours(found: list[dict]) -> list[int]:
-    return [item["detail"]["hour"] for item in found]
+def hours(events: list[dict]) -> list[int]:
+    return [event["detail"]["hour"] for event in events]
 
 
 AT = {hour: (START + timedelta(hours=hour)).isoformat().replace("+00:00", "Z") for hour in range(7)}
@@ -67,31 +67,31 @@ def test_filters_narrow_the_list_and_the_export_alike(api, history, query, expec
     assert hours(exported(api, **query)) == expected[::-1], "the export is oldest first"
 
 
-def test_the_list_has_pages_newest_first_that_neither_lose_nor_repeat(api, history):
-    found, cursor = [], ""
+def test_pages_of_the_list_neither_lose_nor_repeat_events(api, history):
+    events, cursor = [], ""
     while cursor is not None:
         page = api.get("/v1/audit", limit=4, at_from=AT[0], **({"cursor": cursor} if cursor else {})).json()
-        found, cursor = found + page["items"], page["next_cursor"]
+        events, cursor = events + page["items"], page["next_cursor"]
         audit.record(
             "test.late", actor=audit.SYSTEM, organization_id=api.organization.id, object_kind="x", object_id="x"
         )
-    assert hours(found) == [5, 4, 3, 2, 1, 0]
+    assert hours(events) == [5, 4, 3, 2, 1, 0]
 
 
-def test_an_event_is_shown_with_everything_it_holds(api, history):
+def test_an_event_is_shown_with_all_its_fields(api, history):
     (event,) = items(api, verb="test.b", actor="0")
     assert event == {
         "event_id": history[4],
         "at": AT[4].replace("Z", ".000000Z"),
         "verb": "test.b",
-        "actor": {"kind": "member", "id": "0", "label": "somebody"},
+        "actor": {"kind": "member", "id": "0", "label": "a member"},
         "object_kind": "key",
         "object_id": "key-1",
         "detail": {"hour": 4},
     }
 
 
-def test_the_export_is_all_of_it_one_event_a_line(api, history):
+def test_the_export_has_one_line_for_each_event(api, history):
     whole = exported(api)
     assert len(whole) == AuditEvent.objects.filter(organization=api.organization).count()
     assert whole[::-1] == items(api, limit=200)
@@ -106,7 +106,7 @@ def test_the_export_is_all_of_it_one_event_a_line(api, history):
     [({"at_from": "yesterday"}, "at_from"), ({"at_to": "2030-01-01"}, "at_to"), ({"who": "me"}, "who"),
      ({"verb": "x" * 257}, "verb"), ({"actor": "\x00"}, "actor")],
 )  # fmt: skip
-def test_a_filter_that_cannot_be_read_is_refused(api, path, query, field):
+def test_an_invalid_filter_is_refused(api, path, query, field):
     answer = api.get(path, **query)
     assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["query", field])
 
@@ -114,24 +114,24 @@ def test_a_filter_that_cannot_be_read_is_refused(api, path, query, field):
 @pytest.mark.once
 @pytest.mark.parametrize("path", ["/v1/audit", "/v1/audit/export"])
 @pytest.mark.parametrize("role", list(Role))
-def test_owners_admins_and_auditors_read_it(organization, api_for, path, role):
+def test_only_owners_admins_and_auditors_read_the_trail(organization, api_for, path, role):
     allowed = role in (Role.OWNER, Role.ADMIN, Role.AUDITOR)
     assert api_for(organization, role).get(path).status_code == (200 if allowed else 403)
 
 
-def test_nobody_reads_another_organizations_trail_or_the_platforms(api, other_api, history):
+def test_the_trail_of_another_organization_or_the_platform_is_hidden(api, other_api, history):
     audit.record("test.platform", actor=audit.SYSTEM, organization_id=None, object_kind="x", object_id="x")
-    for found in (items(other_api, limit=200), exported(other_api)):
-        assert {event["verb"] for event in found} == {"organization.created", "member.added", "key.created"}
+    for events in (items(other_api, limit=200), exported(other_api)):
+        assert {event["verb"] for event in events} == {"organization.created", "member.added", "key.created"}
 
 
 @pytest.mark.once
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
-def test_nobody_writes_it(api, history, method):
+def test_the_api_does_not_write_to_the_trail(api, history, method):
     assert api.client.generic(method, "/v1/audit", b"{}", content_type="application/json").status_code == 405
 
 
-# ── what is in it ──
+# ── events ──
 
 
 def signs_in(browser: Browser, api) -> None:
@@ -204,7 +204,7 @@ ACTS = {
 def test_every_act_of_access_is_in_the_trail_of_its_organization(api, act):
     before = AuditEvent.objects.latest("pk").pk
     act(Browser(), api)
-    told = list(AuditEvent.objects.filter(pk__gt=before).order_by("pk"))
-    assert [event.verb for event in told] == ACTS[act]
-    assert {event.organization_id for event in told} == {api.organization.id}
-    assert all(event.actor_label and event.object_id for event in told)
+    events = list(AuditEvent.objects.filter(pk__gt=before).order_by("pk"))
+    assert [event.verb for event in events] == ACTS[act]
+    assert {event.organization_id for event in events} == {api.organization.id}
+    assert all(event.actor_label and event.object_id for event in events)

@@ -1,4 +1,4 @@
-"""The back office: no passwords, to each role what the matrix allows, of their organization, and only to look at."""
+"""The back office has no passwords. It shows each role the rows of its organization that it may see, read-only."""
 
 import json
 import re
@@ -30,33 +30,35 @@ SEES = {
     "retention.hold": ADMINISTRATION | {Role.AUDITOR},
 }
 WITHOUT_ROWS = {"custody.storagetarget", "retention.policy"}
-"""One page each, with tests of its own: tests/custody/test_storage_pages.py, tests/retention/test_back_office.py."""
+"""Single pages, tested in tests/custody/test_storage_pages.py and tests/retention/test_back_office.py."""
 ELSEWHERE = {"custody.disposal"}
-"""Whose rows belong to an organization through others, with tests of its own: tests/retention/test_back_office.py."""
+"""Rows that belong to an organization through other rows, tested in tests/retention/test_back_office.py."""
 CANARY = "canary-4c1e"
 
 
 @pytest.fixture
 def rows(organization, api, other_api) -> dict[str, tuple[object, object]]:
-    """For each kind of row, one of `organization` and one of another; the other one says CANARY somewhere."""
-    found = {}
-    for each, word in ((api, "own"), (other_api, CANARY)):
-        each.ingest({"decision_id": word, "system": {"name": word}})
+    """Make two rows of each kind: one of `organization`, and one of another organization with CANARY in a text."""
+    pairs = {}
+    for client, word in ((api, "own"), (other_api, CANARY)):
+        client.ingest({"decision_id": word, "system": {"name": word}})
         review = {"requested_by": word, "reviewer": word, "reviewer_authority": word, "outcome": word, "rationale": "x"}
-        each.post(f"/v1/decisions/{word}/reconsideration", json.dumps(review).encode())
-        each.post("/v1/auth/invites", b'{"email": "%s@else.example", "role": "editor"}' % word.encode())
-        each.post("/v1/connectors", b'{"kind": "directory", "name": "%s"}' % word.encode())
-        each.post("/v1/auth/api-keys", b'{"name": "%s"}' % word.encode())
+        client.post(f"/v1/decisions/{word}/reconsideration", json.dumps(review).encode())
+        client.post("/v1/auth/invites", b'{"email": "%s@else.example", "role": "editor"}' % word.encode())
+        client.post("/v1/connectors", b'{"kind": "directory", "name": "%s"}' % word.encode())
+        client.post("/v1/auth/api-keys", b'{"name": "%s"}' % word.encode())
         hold = {"matter": word, "reason": word, "filter": {"action": word}}
-        each.post("/v1/retention/holds", json.dumps(hold).encode())
-        add_person(each.organization, Role.EDITOR, f"{word}@bank.example")
+        client.post("/v1/retention/holds", json.dumps(hold).encode())
+        add_person(client.organization, Role.EDITOR, f"{word}@bank.example")
         actor = audit.Actor("member", "1", word)
-        audit.record(f"test.{word}", actor=actor, organization_id=each.organization.id, object_kind="x", object_id=word)
+        audit.record(
+            f"test.{word}", actor=actor, organization_id=client.organization.id, object_kind="x", object_id=word
+        )
     for label in SEES:
         model = apps.get_model(label)
-        own, other = (model.objects.filter(organization=each.organization).last() for each in (api, other_api))
-        found[label] = own, other
-    return found
+        own, other = (model.objects.filter(organization=owner.organization).last() for owner in (api, other_api))
+        pairs[label] = own, other
+    return pairs
 
 
 def url(label: str, page: str = "changelist", *arguments: object) -> str:
@@ -64,7 +66,7 @@ def url(label: str, page: str = "changelist", *arguments: object) -> str:
 
 
 def test_every_page_of_the_back_office_has_an_entry_here():
-    """Those of notices have theirs beside their other tests."""
+    """The pages of notices are tested in tests/notices."""
     registered = {model._meta.label_lower for model in admin.site._registry if model._meta.app_label != "notices"}
     assert registered == set(SEES) | WITHOUT_ROWS | ELSEWHERE
 
@@ -72,8 +74,8 @@ def test_every_page_of_the_back_office_has_an_entry_here():
 def test_no_page_asks_for_a_password(organization):
     strangers, browser = Browser(), sign_in("owner@bank.example")
     for path in ("/admin/login/", "/sign-in/", "/admin/password_change/", "/admin/"):
-        for each in (strangers, browser):
-            page = each.get(path, follow=True).content.decode()
+        for visitor in (strangers, browser):
+            page = visitor.get(path, follow=True).content.decode()
             assert 'type="password"' not in page, path
 
 
@@ -102,7 +104,7 @@ def test_another_organizations_rows_do_not_exist(rows, signed_in, subtests):
             assert CANARY not in answer.content.decode()
 
 
-def test_a_search_finds_nothing_of_another_organization(rows, signed_in):
+def test_a_search_finds_no_row_of_another_organization(rows, signed_in):
     browser = signed_in(Role.OWNER)
     page = browser.get(url("decisions.decision"), {"q": CANARY}).content.decode()
     assert "0 decisions" in page
@@ -121,7 +123,7 @@ def test_a_search_finds_nothing_of_another_organization(rows, signed_in):
         ("accounts.invite", "digest__startswith"),
     ],
 )
-def test_the_address_of_a_page_searches_no_hidden_column(label, lookup, signed_in):
+def test_a_pages_address_cannot_filter_by_a_hidden_column(label, lookup, signed_in):
     assert signed_in(Role.OWNER).get(url(label), {lookup: "g"}).status_code == 400
 
 
@@ -134,7 +136,7 @@ def test_the_pages_show_no_secret_of_a_key_or_an_invitation(rows, signed_in):
             assert not own.digest or own.digest not in shown
 
 
-# ── only to look at ──
+# ── read-only ──
 
 
 def everything() -> list[list[str]]:
@@ -164,7 +166,7 @@ def test_no_crafted_form_adds_changes_or_deletes_a_row(role, rows, signed_in, su
             assert everything() == before
 
 
-def test_the_admins_own_ways_to_change_rows_are_not_there(rows, signed_in, subtests):
+def test_the_admins_pages_for_changes_do_not_exist(rows, signed_in, subtests):
     browser = signed_in(Role.OWNER)
     for label, (own, _) in rows.items():
         with subtests.test(label):
@@ -175,8 +177,8 @@ def test_the_admins_own_ways_to_change_rows_are_not_there(rows, signed_in, subte
                 assert not re.search(r'name="_save"|deletelink|delete_selected', shown)
 
 
-def test_who_is_a_member_of_nothing_is_not_let_in(organization):
-    person = User.objects.create(email="nobody@bank.example")
+def test_a_person_without_a_membership_is_not_let_in(organization):
+    person = User.objects.create(email="unknown@bank.example")
     browser = sign_in(person.email)
     assert browser.get("/admin/").status_code == 302
     assert not Member.objects.filter(user=person).exists()

@@ -1,4 +1,4 @@
-"""Limits on codes: strangers use up a share of their own, and lock nobody out of a browser of theirs; guessing stays
+"""Limits on codes: strangers use up a separate share and lock no one out of a known browser, and guessing stays
 hopeless."""
 
 from datetime import timedelta
@@ -18,7 +18,7 @@ OWNER = "owner@bank.example"
 
 
 def ask(email: str, address: str = "192.0.2.1") -> int:
-    """A request from a browser that was never here."""
+    """Request a code from an unknown browser."""
     return asked_by(Browser(REMOTE_ADDR=address), email)
 
 
@@ -31,7 +31,7 @@ def verify(browser: Browser, code: str) -> int:
 
 
 def guess(browser: Browser, times: int = codes.TRIES) -> int:
-    """Ask for a code and miss it. Says how the last try was answered."""
+    """Request a code and miss it. Return the status of the last try."""
     assert asked_by(browser) == 200
     wrong = another(mailed_code(OWNER))
     return [verify(browser, wrong) for _ in range(times)][-1]
@@ -45,7 +45,7 @@ def guessed(address: str, codes_missed: int) -> None:
 # ── asking ──
 
 
-def test_a_network_address_may_ask_for_so_many_codes_an_hour_for_one_mail_address(organization, settings):
+def test_codes_per_hour_are_limited_by_network_and_email_address(organization, settings):
     settings.CODES_PER_HOUR = 5
     start = timezone.now()
     with time_machine.travel(start, tick=False):
@@ -57,13 +57,13 @@ def test_a_network_address_may_ask_for_so_many_codes_an_hour_for_one_mail_addres
         assert ask(OWNER) == 200
 
 
-def test_one_client_may_ask_for_so_many_codes_an_hour(organization, settings):
+def test_codes_per_hour_are_limited_by_network_address(organization, settings):
     settings.CODES_PER_HOUR_AND_CLIENT = 5
     assert [ask(f"{n}@bank.example") for n in range(6)] == [200] * 5 + [429]
     assert ask("else@bank.example", "192.0.2.2") == 200
 
 
-def test_retry_after_is_when_the_oldest_of_the_hour_is_an_hour_old(organization, settings):
+def test_retry_after_ends_when_the_oldest_request_is_an_hour_old(organization, settings):
     settings.CODES_PER_HOUR = 1
     start = timezone.now()
     with time_machine.travel(start, tick=False):
@@ -76,9 +76,9 @@ def test_retry_after_is_when_the_oldest_of_the_hour_is_an_hour_old(organization,
         assert "Try again in 41 minutes." in page.content.decode()
 
 
-def test_limits_hold_for_an_address_that_nobody_has(organization, settings):
+def test_limits_apply_to_an_address_without_an_account(organization, settings):
     settings.CODES_PER_HOUR = 2
-    assert [ask("nobody@bank.example") for _ in range(3)] == [200, 200, 429]
+    assert [ask("unknown@bank.example") for _ in range(3)] == [200, 200, 429]
 
 
 def test_a_refused_request_sends_nothing_and_voids_nothing(organization, settings):
@@ -92,7 +92,7 @@ def test_a_refused_request_sends_nothing_and_voids_nothing(organization, setting
 # ── strangers ──
 
 
-def test_strangers_who_ask_as_often_as_they_may_lock_nobody_out(organization, settings):
+def test_strangers_at_their_limit_lock_no_one_out(organization, settings):
     settings.CODES_PER_HOUR, settings.CODES_PER_HOUR_AND_CLIENT = 2, 5
     for network in range(4):
         assert [ask(OWNER, f"203.0.113.{network}") for _ in range(3)] == [200] * 2 + [429]
@@ -100,7 +100,7 @@ def test_strangers_who_ask_as_often_as_they_may_lock_nobody_out(organization, se
     assert browser.submit("/sign-in/code/", code=ask_for_code(browser, OWNER)).status_code == 302
 
 
-def test_strangers_leave_a_code_that_is_on_its_way_good(organization):
+def test_a_mailed_code_stays_valid_while_strangers_guess(organization):
     browser = Browser(REMOTE_ADDR="192.0.2.1")
     code = ask_for_code(browser, OWNER)
     guessed("203.0.113.1", 2)
@@ -108,7 +108,7 @@ def test_strangers_leave_a_code_that_is_on_its_way_good(organization):
     assert verify(browser, code) == 200
 
 
-def test_mails_to_one_address_are_bounded_however_many_strangers_ask(organization, monkeypatch):
+def test_mails_to_one_address_are_limited_for_all_strangers_together(organization, monkeypatch):
     monkeypatch.setattr(codes, "STRANGERS_PER_HOUR", 20)
     for number in range(codes.STRANGERS_PER_HOUR):
         assert ask(OWNER, f"2001:db8::{number:x}") == 200
@@ -116,7 +116,7 @@ def test_mails_to_one_address_are_bounded_however_many_strangers_ask(organizatio
     assert ask("else@bank.example", "192.0.2.1") == 200
 
 
-def test_a_browser_that_signed_in_before_is_out_of_strangers_reach(organization, settings, monkeypatch):
+def test_a_known_browser_is_not_affected_by_strangers(organization, settings, monkeypatch):
     settings.CODES_PER_HOUR, settings.CODES_PER_HOUR_AND_CLIENT = 5, 5
     monkeypatch.setattr(codes, "STRANGERS_PER_HOUR", 10)
     mine = sign_in(OWNER, REMOTE_ADDR="192.0.2.1")
@@ -125,7 +125,7 @@ def test_a_browser_that_signed_in_before_is_out_of_strangers_reach(organization,
     [ask(f"{number}@bank.example", "192.0.2.1") for number in range(5)]
     assert ask(OWNER, "192.0.2.1") == ask(OWNER, "192.0.2.2") == 429
     assert verify(mine, ask_for_code(mine, OWNER)) == 200
-    assert [asked_by(mine) for _ in range(5)] == [200] * 4 + [429], "it has a limit of its own"
+    assert [asked_by(mine) for _ in range(5)] == [200] * 4 + [429], "a known browser has a separate limit"
 
 
 def test_a_browser_is_known_for_its_own_address_alone_and_for_ninety_days(organization, settings):
@@ -155,7 +155,7 @@ def test_a_browser_stays_known_under_a_new_pepper_while_the_earlier_one_is_there
 # ── guessing ──
 
 
-def test_a_network_address_may_miss_so_many_codes_a_day_for_one_mail_address(organization):
+def test_wrong_codes_per_day_are_limited_by_network_and_email_address(organization):
     start = timezone.now()
     with time_machine.travel(start, tick=False):
         guessed("203.0.113.1", codes.TRIES_PER_DAY // codes.TRIES)
@@ -169,7 +169,7 @@ def test_a_network_address_may_miss_so_many_codes_a_day_for_one_mail_address(org
         assert ask(OWNER, "203.0.113.1") == 200
 
 
-def test_codes_that_were_asked_for_in_advance_count_too(organization):
+def test_codes_requested_in_advance_count_too(organization):
     waiting = [Browser(REMOTE_ADDR="203.0.113.1") for _ in range(codes.TRIES_PER_DAY // codes.TRIES + 1)]
     mailed = [ask_for_code(browser, OWNER) for browser in waiting]
     for browser, code in list(zip(waiting, mailed, strict=True))[:-1]:
@@ -177,7 +177,7 @@ def test_codes_that_were_asked_for_in_advance_count_too(organization):
     assert verify(waiting[-1], mailed[-1]) == 401
 
 
-def test_all_strangers_together_may_miss_so_many_codes_a_day(organization, monkeypatch):
+def test_wrong_codes_per_day_are_limited_for_all_strangers_together(organization, monkeypatch):
     monkeypatch.setattr(codes, "TRIES_PER_DAY", 10)
     monkeypatch.setattr(codes, "STRANGERS_TRIES_PER_DAY", 30)
     waiting = Browser(REMOTE_ADDR="192.0.2.1")
@@ -186,11 +186,11 @@ def test_all_strangers_together_may_miss_so_many_codes_a_day(organization, monke
     for network in range(codes.STRANGERS_TRIES_PER_DAY // codes.TRIES_PER_DAY):
         guessed(f"203.0.113.{network}", codes.TRIES_PER_DAY // codes.TRIES)
     assert ask(OWNER, "203.0.113.99") == 429
-    assert verify(waiting, code) == 401, "not even a right one, or guessing would go on"
-    assert verify(mine, ask_for_code(mine, OWNER)) == 200, "the person goes on in a browser of theirs"
+    assert verify(waiting, code) == 401, "even a right code is refused, or guessing would go on"
+    assert verify(mine, ask_for_code(mine, OWNER)) == 200, "the person can sign in from a known browser"
 
 
-def test_a_known_browser_may_miss_so_many_codes_a_day_by_itself(organization):
+def test_wrong_codes_per_day_are_limited_in_a_known_browser(organization):
     mine, other = sign_in(OWNER), sign_in(OWNER)
     for _ in range(codes.TRIES_PER_DAY // codes.TRIES):
         assert guess(mine) == 401

@@ -1,4 +1,4 @@
-"""Asking for a code tells nobody whether the address has an account: not the answer, not its headers, not its time."""
+"""A request for a code does not reveal whether the address has an account, by its answer, headers or time."""
 
 import gc
 import random
@@ -21,7 +21,7 @@ from tests.people import JSON, mailed_code
 
 pytestmark = pytest.mark.django_db
 
-KNOWN, UNKNOWN = "owner@bank.example", "nobody@bank.exampl"  # of one length, so that a page that shows it is too
+KNOWN, UNKNOWN = "owner@bank.example", "other@bank.example"  # equally long, so that pages with them are, too
 
 
 def by_api(client: Client, email: str) -> Any:
@@ -63,19 +63,19 @@ def locked_out_by_page(client: Client, email: str) -> Any:
 
 @pytest.fixture(autouse=True)
 def _not_the_first_of_its_process(db: None) -> None:
-    """The first use of a pepper reads it."""
+    """Read the pepper, which its first use would do."""
     token_hashing.peppers()
 
 
 @pytest.fixture(autouse=True)
 def _one_moment() -> Iterator[None]:
-    """The clock stands, or the header Expires would differ now and then. Processor time goes on."""
+    """Freeze the clock, or the header Expires could differ. Processor time goes on."""
     with time_machine.travel(timezone.now(), tick=False):
         yield
 
 
 def everything_of(answer: Any, email: str) -> tuple[Any, ...]:
-    """Status, headers, cookies and body; without what differs between any two answers, and the address itself."""
+    """Return status, headers, cookies and body, without the address and the parts that differ in any two answers."""
     body = re.sub(rb'(csrfmiddlewaretoken" value=")\w+', rb"\1", answer.content).replace(email.encode(), b"")
     headers = {name: value for name, value in answer.items() if name != "X-Request-ID"}
     cookies = {
@@ -140,28 +140,28 @@ PAIRS = 100
 EVEN = 0.5
 TRIES = 3  # other programs may blur one of them
 TOLERATED = 0.15
-"""Three standard deviations of the share, for 100 pairs of requests that take equally long."""
+"""Three standard deviations of the share, for 100 pairs of equally long requests."""
 
 
 def share_slower(step: Callable[[Client, str], Any]) -> float:
-    """Of how many pairs of requests, one after the other, that for a known address takes longer than that for an
-    unknown one: one half if time tells nothing.
+    """Return the share of pairs in which a known address takes longer than an unknown one: 0.5 if time reveals nothing.
 
-    Processor time of this thread is compared, which other programs on the machine hardly lengthen, and the order in a
-    pair is random, so that whatever slows down over time slows down both.
+    It compares processor time of this thread, which other programs on the machine hardly affect. The order in a pair is
+    random, so that a gradual slowdown affects both.
     """
     slower = 0.0
     client = Client()
     gc.disable()
     try:
         for _ in range(PAIRS):
-            taken = {}
+            durations = {}
             for email in random.sample([KNOWN, UNKNOWN], 2):
                 OneTimeCode.objects.all().delete()  # each request finds the same table
                 start = time.thread_time_ns()
                 step(client, email)
-                taken[email] = time.thread_time_ns() - start
-            slower += (taken[KNOWN] > taken[UNKNOWN]) + (taken[KNOWN] == taken[UNKNOWN]) / 2
+                durations[email] = time.thread_time_ns() - start
+            known, unknown = durations[KNOWN], durations[UNKNOWN]
+            slower += (known > unknown) + (known == unknown) / 2
     finally:
         gc.enable()
     return slower / PAIRS

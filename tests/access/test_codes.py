@@ -1,4 +1,4 @@
-"""A code: six digits, ten minutes, five tries, one use, and a newer one voids it, all in the browser that asked for it.
+"""A code has six digits, ten minutes, five tries and one use, in the browser that requested it. A newer one voids it.
 Only a keyed digest is stored."""
 
 import re
@@ -34,19 +34,19 @@ OWNER = "owner@bank.example"
 
 @pytest.fixture
 def here() -> Browser:
-    """The browser that asks for codes."""
+    """The browser that requests codes."""
     return Browser()
 
 
 @pytest.fixture
 def code(organization, here) -> str:
-    """The code that the owner was mailed."""
+    """A code mailed to the owner."""
     return ask_for_code(here, OWNER)
 
 
 @pytest.fixture
 def verify(here) -> Verify:
-    """Sends a code from the browser that asked for it, by the API."""
+    """Return a function that sends a code by the API, from the browser that requested it."""
 
     def send(code: str, email: str = OWNER) -> int:
         return here.call("POST", "/v1/auth/otp/verify", {"email": email, "code": code}).status_code
@@ -89,7 +89,7 @@ def test_a_code_outlives_a_new_pepper_while_the_earlier_one_is_there(code, verif
     assert verify(code) == 200
 
 
-def test_a_code_is_good_for_ten_minutes_and_not_longer(code, verify):
+def test_a_code_expires_after_ten_minutes(code, verify):
     asked = OneTimeCode.objects.get().created_at
     with time_machine.travel(asked + timedelta(minutes=10, seconds=1), tick=False):
         assert verify(code) == 401
@@ -125,12 +125,12 @@ def test_a_new_code_voids_the_one_before(code, verify, here):
     assert verify(newer) == 200
 
 
-def test_a_code_that_is_asked_for_but_not_mailed_yet_voids_the_one_before_too(code, verify, here):
+def test_a_request_voids_the_earlier_code_before_its_mail_goes_out(code, verify, here):
     here.submit("/sign-in/", email=OWNER)
     assert verify(code) == 401
 
 
-def test_a_code_is_good_for_its_own_address_alone(organization, code, verify, here):
+def test_a_code_works_only_for_its_address(organization, code, verify, here):
     other = add_person(organization, Role.EDITOR).user.email
     ask_for_code(here, other)
     assert verify(code, email=other) == 401 or code == mailed_code(other)
@@ -138,20 +138,20 @@ def test_a_code_is_good_for_its_own_address_alone(organization, code, verify, he
 
 
 @pytest.mark.parametrize("wrong", ["", " ", "0", "0" * 7, "0" * 5000, "\uff11" * 6, "\ufb00", "-1", "drs", "%s"])
-def test_anything_else_than_the_code_is_refused_and_counted(code, wrong, verify):
+def test_any_other_text_is_refused_and_counted(code, wrong, verify):
     assert verify(wrong) == 401
     assert OneTimeCode.objects.get().tries == 1
 
 
 @pytest.mark.parametrize("pasted", ["{0} {1}", " {0}{1}\n", "{0}-{1}", "{0}\u00a0{1}", "{0}{1}"])
-def test_a_code_may_be_pasted_as_people_paste_it(organization, pasted):
+def test_a_pasted_code_may_have_spaces_and_dashes(organization, pasted):
     browser = Browser()
     code = ask_for_code(browser, OWNER)
     assert browser.submit("/sign-in/code/", code=pasted.format(code[:3], code[3:])).status_code == 302
     assert browser.is_signed_in
 
 
-def test_what_is_not_six_digits_is_no_try(organization):
+def test_a_text_without_six_digits_does_not_count_as_a_try(organization):
     browser = Browser()
     ask_for_code(browser, OWNER)
     for code in ("", "12345", "1234567", "abc"):
@@ -189,9 +189,9 @@ def test_refused_tries_reach_the_audit_trail_once_and_say_how_many(code, verify)
     assert [event.detail["tries"] for event in events("sign_in.refused")] == [3, 1]
 
 
-def test_the_audit_trail_is_told_of_no_address_that_nobody_has(organization, verify, here):
-    here.submit("/sign-in/", email="nobody@bank.example")
-    verify("000000", email="nobody@bank.example")
+def test_an_address_without_an_account_is_not_in_the_audit_trail(organization, verify, here):
+    here.submit("/sign-in/", email="unknown@bank.example")
+    verify("000000", email="unknown@bank.example")
     tasks.deliver_mail()
     assert events("sign_in.code_sent") == events("sign_in.refused") == []
 
@@ -202,12 +202,12 @@ def test_requests_are_forgotten_after_a_day(organization, code):
     assert not OneTimeCode.objects.exists()
 
 
-def test_those_that_signed_somebody_in_are_forgotten_after_ninety_days(code, verify):
+def test_used_codes_are_forgotten_after_ninety_days(code, verify):
     assert verify(code) == 200
-    for days, kept in ((89, True), (91, False)):
+    for days, exists in ((89, True), (91, False)):
         with time_machine.travel(timezone.now() + timedelta(days=days)):
             tasks.deliver_mail()
-        assert OneTimeCode.objects.exists() == kept
+        assert OneTimeCode.objects.exists() == exists
 
 
 # ── the browser ──
@@ -221,25 +221,25 @@ def from_elsewhere(code: str, cookie: str = "") -> int:
 
 
 @pytest.mark.parametrize("cookie", ["", "0" * 64, "f" * 64, "x", "%00", "0" * 5000])
-def test_a_code_works_in_the_browser_that_asked_and_in_no_other(code, verify, cookie):
+def test_a_code_works_only_in_the_browser_that_requested_it(code, verify, cookie):
     assert from_elsewhere(code, cookie) == 401
-    assert OneTimeCode.objects.get().tries == 0, "nobody else uses up its tries"
+    assert OneTimeCode.objects.get().tries == 0, "other browsers do not use up its tries"
     assert verify(code) == 200
 
 
-def test_what_another_browser_asks_for_leaves_this_ones_code_good(code, verify):
+def test_another_browsers_request_does_not_void_a_code(code, verify):
     ask_for_code(Browser(), OWNER)
     assert verify(code) == 200
 
 
-def test_a_code_mailed_for_another_browser_is_no_code_here(code, verify):
+def test_a_code_of_another_browser_is_refused(code, verify):
     theirs = ask_for_code(Browser(), OWNER)
     assert verify(theirs) == 401 or theirs == code
 
 
 def test_the_cookie_is_random_and_only_a_keyed_digest_of_it_is_stored(organization):
     values = []
-    for email in (OWNER, "nobody@bank.example", OWNER):
+    for email in (OWNER, "unknown@bank.example", OWNER):
         browser = Browser()
         browser.call("POST", "/v1/auth/otp/request", {"email": email})
         values.append(browser.cookies[browsers.COOKIE].value)
@@ -251,7 +251,7 @@ def test_the_cookie_is_random_and_only_a_keyed_digest_of_it_is_stored(organizati
 
 def test_a_browser_keeps_its_cookie_from_one_request_to_the_next(organization, here):
     values = set()
-    for email in (OWNER, "nobody@bank.example"):
+    for email in (OWNER, "unknown@bank.example"):
         here.submit("/sign-in/", email=email)
         values.add(here.cookies[browsers.COOKIE].value)
     assert len(values) == 1

@@ -1,4 +1,4 @@
-"""What is counted stays counted while others are counted too, and takes bounded space."""
+"""Counters survive floods of other addresses, and take bounded space."""
 
 import tracemalloc
 from collections.abc import Iterator
@@ -27,19 +27,19 @@ def _standing_clock() -> Iterator[None]:
 
 
 def flood(networks: range) -> None:
-    """A request of each of these other networks."""
+    """Make a request from each of these other networks."""
     for number in networks:
         throttling.admit(f"network:2001:db8:{number // 65536:x}:{number % 65536:x}::/64", 120)
 
 
-def test_an_address_that_had_its_requests_is_not_forgotten_for_ten_thousand_others():
+def test_ten_thousand_other_addresses_do_not_reset_a_counter():
     assert [throttling.admit("network:192.0.2.1", 3) for _ in range(4)] == [True] * 3 + [False]
     flood(range(10_000))
     assert not throttling.admit("network:192.0.2.1", 3)
 
 
 @pytest.mark.once
-def test_no_flood_makes_counters_of_codes_forget_or_the_memory_grow():
+def test_a_flood_neither_resets_counters_of_codes_nor_grows_memory():
     assert [counters.take("letter", 10, HOUR) for _ in range(11)] == [True] * 10 + [False]
     tracemalloc.start()
     try:
@@ -53,7 +53,7 @@ def test_no_flood_makes_counters_of_codes_forget_or_the_memory_grow():
     assert not counters.take("letter", 10, HOUR)
 
 
-def test_a_restart_does_not_make_counters_of_codes_forget():
+def test_a_restart_does_not_reset_counters_of_codes():
     assert counters.take("letter", 1, HOUR)
     cache.clear()
     assert not counters.take("letter", 1, HOUR)
@@ -68,12 +68,12 @@ def test_a_window_ends_on_the_clock_and_its_counters_are_deleted():
     assert RateCounter.objects.count() == 1
 
 
-def test_a_try_that_is_given_back_or_refused_counts_for_nothing():
+def test_a_refused_or_returned_try_does_not_count():
     assert counters.take("letter", 1, HOUR)
     assert not counters.take("letter", 1, HOUR)
     counters.give_back("letter", HOUR)
     assert counters.take("letter", 1, HOUR)
-    counters.give_back("nobody", HOUR)
+    counters.give_back("another letter", HOUR)
 
 
 def test_the_database_does_not_say_who_was_counted():

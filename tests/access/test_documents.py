@@ -1,4 +1,4 @@
-"""What docs/roles.md, docs/access.md and its pictures say is what the code does."""
+"""Roles, limits and verbs in docs/roles.md and docs/access.md match the code."""
 
 import re
 
@@ -15,20 +15,20 @@ def rows(heading: str) -> list[list[str]]:
     return [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines]
 
 
-def test_the_tables_of_roles_are_those_of_the_code():
+def test_the_documented_roles_match_the_code():
     assert roles_page.with_tables(text("docs/roles.md")) == text("docs/roles.md"), "run `make docs`"
 
 
-def test_the_matrix_is_that_of_the_code():
+def test_the_documented_matrix_matches_the_code():
     head, _, *shown = rows("What a role may do")
     assert head == ["may", *Role, "second factor"]
     assert {row[0]: row[1:-1] for row in shown} == {
-        each.value: ["yes" if allows(role, each) else "no" for role in Role] for each in Permission
+        permission.value: ["yes" if allows(role, permission) else "no" for role in Role] for permission in Permission
     }
 
 
-def test_the_roles_asked_for_a_second_factor_are_those_of_the_matrix():
-    """The rule is written out here, by the permissions' names; the pages name the roles that follow from it."""
+def test_the_documented_roles_with_a_second_factor_match_the_matrix():
+    """The test states the rule by the permissions' names; the pages name the roles that follow from it."""
     _, _, *shown = rows("What a role may do")
     asking = {row[0] for row in shown if row[-1] == "yes"}
     names = ("APPROVE", "GRANT", "MANAGE", "ROTATE", "DISPOSE", "TEST_CUSTODY")
@@ -39,25 +39,25 @@ def test_the_roles_asked_for_a_second_factor_are_those_of_the_matrix():
         assert "owners, admins and approvers" in " ".join(text(page).split()), page
 
 
-def test_what_each_call_needs_is_what_the_roles_tests_prove():
-    """Compared with the list of endpoints that is written by hand, and walked by the tests with every role."""
+def test_the_documented_permission_of_each_call_matches_the_endpoints():
+    """The list of endpoints is written by hand, and the tests call them with every role."""
     _, _, *shown = rows("What a call needs")
     needed = {re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", row[0].replace("/v1/", "")): row[1] for row in shown}
     for name, endpoint in ENDPOINTS.items():
-        told = needed[re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", name)]
+        permission = needed[re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", name)]
         if endpoint.callers == "anybody":
-            assert told == "anybody", name
-        elif told == "every role but `sender":
+            assert permission == "anybody", name
+        elif permission == "every role but `sender":
             assert endpoint.roles == EVERY_MEMBER, name
         else:
-            assert {role.value for role in Role if allows(role, Permission(told))} == endpoint.roles, name
+            assert {role.value for role in Role if allows(role, Permission(permission))} == endpoint.roles, name
 
 
-def test_the_roles_that_are_explained_are_all_of_them():
+def test_every_role_is_explained():
     assert first_column(text("docs/roles.md").partition("## What a role may do")[0]) == list(Role)
 
 
-def test_the_numbers_of_a_code_and_an_invitation_are_those_of_the_code(settings):
+def test_the_documented_limits_match_the_code(settings):
     page = text("docs/access.md")
     assert f"| lives | {codes.LIFETIME.seconds // 60} minutes |" in page
     assert f"| allows | {codes.TRIES} tries, then a new one is needed |" in page

@@ -1,5 +1,5 @@
-"""An invitation is accepted by its link and a code, in the browser that asked for the code; a new person's session then
-reaches this one organization."""
+"""Accepting an invitation takes its link and a code, in the browser that requested the code. A new person's session
+then reaches only this organization."""
 
 from datetime import timedelta
 
@@ -42,7 +42,7 @@ def token(organization) -> str:
 
 
 def asked(token: str, browser: Browser | None = None) -> tuple[Browser, str]:
-    """A browser in which the code of an invitation was asked for, and the code."""
+    """Request the code of an invitation. Return the browser and the code."""
     browser = browser or Browser()
     assert browser.submit(f"/invites/{token}/")["Location"] == "/sign-in/code/"
     return browser, mailed_code(GUEST)
@@ -59,7 +59,7 @@ def slug(browser: Browser) -> str:
 # ── the link alone is worth nothing ──
 
 
-def test_a_stolen_link_signs_nobody_in(token):
+def test_a_stolen_link_does_not_sign_in(token):
     thief, code = asked(token)
     assert not thief.is_signed_in
     assert [enter(thief, another(code)).status_code for _ in range(5)] == [422] * 5
@@ -68,7 +68,7 @@ def test_a_stolen_link_signs_nobody_in(token):
     assert not SignedInSession.objects.exists()
 
 
-def test_the_code_works_in_the_browser_that_asked_for_it_and_nowhere_else(token):
+def test_an_invitations_code_works_only_in_the_browser_that_requested_it(token):
     thief, code = asked(token)
     guest = Browser()
     assert guest.call("POST", "/v1/auth/otp/verify", {"email": GUEST, "code": code}).status_code == 401
@@ -78,7 +78,7 @@ def test_the_code_works_in_the_browser_that_asked_for_it_and_nowhere_else(token)
     assert not Member.objects.filter(user__email=GUEST).exists()
 
 
-def test_looking_at_the_link_mails_no_code(token):
+def test_opening_the_link_mails_no_code(token):
     before = len(mail.outbox)
     assert [Browser().generic(method, f"/invites/{token}/").status_code for method in ("GET", "HEAD")] == [200, 405]
     mailed_token(GUEST)
@@ -106,7 +106,7 @@ def test_the_mail_says_what_the_code_is_for(organization, token):
     assert mail.outbox[-1].subject == f"Your code to join {organization.name}"
 
 
-def test_too_many_codes_are_refused_in_words(token, settings):
+def test_too_many_codes_of_an_invitation_are_refused(token, settings):
     settings.CODES_PER_HOUR = 1
     asked(token)
     refused = Browser().submit(f"/invites/{token}/")
@@ -150,7 +150,7 @@ def test_a_closed_account_does_not_come_back_by_an_invitation(organization, toke
 
 @pytest.fixture
 def app(other_api) -> pyotp.TOTP:
-    """The app of a guest who has an account elsewhere."""
+    """Enrol the app of a guest who has an account elsewhere."""
     user = add_person(other_api.organization, Role.EDITOR, GUEST).user
     app = pyotp.TOTP(pyotp.random_base32())
     with time_machine.travel(timezone.now() - timedelta(minutes=1)):
@@ -159,7 +159,7 @@ def app(other_api) -> pyotp.TOTP:
 
 
 @BOTH_WAYS
-def test_who_has_an_account_joins_only_with_their_second_factor(organization, other_api, token, app, way):
+def test_a_person_with_an_account_joins_only_with_their_second_factor(organization, other_api, token, app, way):
     browser = Browser()
     way(browser, token, GUEST)
     assert not browser.is_signed_in
@@ -181,7 +181,7 @@ def test_an_invitation_that_ended_before_the_second_factor_is_not_accepted(organ
     assert not Member.objects.for_organization(organization).filter(user__email=GUEST).exists()
 
 
-def test_who_is_signed_in_gives_a_code_all_the_same(organization, other_api, token):
+def test_a_signed_in_person_needs_a_code_too(organization, other_api, token):
     add_person(other_api.organization, Role.EDITOR, GUEST)
     browser = sign_in(GUEST)
     _, code = asked(token, browser)
@@ -231,7 +231,7 @@ def test_a_new_session_does_not_run_the_platform(organization, other_api, token)
     assert browser.get("/admin/accounts/auditevent/").status_code == 403, "as an editor"
 
 
-def test_a_new_person_of_whom_a_second_factor_is_asked_enrols_and_is_bound_too(organization, other_api):
+def test_a_new_person_who_must_enrol_is_bound_to_the_organization_too(organization, other_api):
     services.require_second_factor(caller=callers.system(organization.pk), required=True)
     invites.invite(caller=caller(organization), email=GUEST, role=Role.APPROVER)
     browser = Browser()

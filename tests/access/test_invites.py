@@ -1,4 +1,4 @@
-"""Invitations: who may invite whom, what the link is worth and for how long, and what is told to whom."""
+"""Invitations: permissions to invite, use and expiry of the link, and the answers."""
 
 from datetime import timedelta
 
@@ -86,7 +86,7 @@ def test_a_role_that_people_cannot_have_is_refused_with_the_allowed_ones(api, ro
 @pytest.mark.parametrize(
     "email", ["", "guest", "guest@", "@b.example", "a b@c.example", "a@b@c.example", "a@b\n.example"]
 )
-def test_what_is_no_mail_address_is_refused_and_not_repeated(api, email):
+def test_an_invalid_address_is_refused_and_not_repeated(api, email):
     answer = invite(api, email=email)
     (problem,) = answer.json()["detail"]
     assert (answer.status_code, problem["type"], problem["loc"]) == (422, "value_error", ["body", "email"])
@@ -96,7 +96,7 @@ def test_what_is_no_mail_address_is_refused_and_not_repeated(api, email):
 
 @pytest.mark.parametrize("length", [255, 300, 400])
 def test_an_address_longer_than_any_is_refused(api, length):
-    """RFC 5321 ends them at 254 characters."""
+    """RFC 5321 limits an address to 254 characters."""
     email = ("x" * 60 + "@" + ("y" * 60 + ".") * 6)[: length - 8].rstrip(".") + ".example"
     assert invite(api, email=email).status_code == 422
     assert not Invite.objects.exists()
@@ -108,13 +108,13 @@ def test_both_fields_are_required(api, body):
 
 
 @pytest.mark.parametrize("email", ["owner@bank.example", "OWNER@bank.example"])
-def test_who_is_a_member_already_is_not_invited(api, email):
+def test_a_member_is_not_invited_again(api, email):
     answer = invite(api, email=email)
     assert answer.status_code == 409
     assert answer.json() == {"detail": "This address belongs to a member of your organization already."}
 
 
-def test_a_second_invitation_replaces_the_first_whose_link_is_worth_nothing_then(api):
+def test_a_second_invitation_voids_the_first_link(api):
     first = invite(api).json()
     old = mailed_token(GUEST)
     second = invite(api, email=GUEST.upper(), role="auditor").json()
@@ -167,7 +167,7 @@ def test_a_link_works_once(api, accept, accepted, gone):
 
 
 @BOTH_WAYS
-def test_a_link_is_good_for_seven_days_and_not_longer(api, accept, accepted, gone):
+def test_a_link_expires_after_seven_days(api, accept, accepted, gone):
     expires = timezone.now() + timedelta(days=7)
     invite(api)
     token = mailed_token(GUEST)
@@ -178,7 +178,7 @@ def test_a_link_is_good_for_seven_days_and_not_longer(api, accept, accepted, gon
 
 
 @BOTH_WAYS
-def test_a_revoked_link_is_worth_nothing(api, accept, accepted, gone):
+def test_a_revoked_link_is_void(api, accept, accepted, gone):
     made = invite(api).json()
     token = mailed_token(GUEST)
     answer = api.client.delete(f"/v1/auth/invites/{made['invite_id']}")
@@ -227,7 +227,7 @@ def test_accepting_without_a_token_is_refused_and_nothing_is_repeated(organizati
     assert "input" not in answer.json()["detail"][0]
 
 
-def test_who_became_a_member_meanwhile_keeps_their_role(organization, api):
+def test_a_person_who_became_a_member_meanwhile_keeps_their_role(organization, api):
     invite(api, role="auditor")
     token = mailed_token(GUEST)
     add_person(organization, Role.EDITOR, GUEST)
@@ -235,7 +235,7 @@ def test_who_became_a_member_meanwhile_keeps_their_role(organization, api):
     assert Member.objects.get(user__email=GUEST).role == "editor"
 
 
-def test_accepting_in_a_browser_where_somebody_is_signed_in_signs_them_out_first(organization, api):
+def test_accepting_signs_another_person_in_the_browser_out_first(organization, api):
     browser = sign_in("owner@bank.example")
     invite(api, role="auditor")
     token = mailed_token(GUEST)
@@ -263,8 +263,8 @@ def test_a_code_alone_is_not_enough_where_a_second_factor_is_asked(organization,
 
 def test_a_person_invited_to_two_organizations_becomes_a_member_of_both(organization, api, other_api):
     tokens = []
-    for each, role in ((api, "editor"), (other_api, "auditor")):
-        invite(each, role=role)
+    for host, role in ((api, "editor"), (other_api, "auditor")):
+        invite(host, role=role)
         tokens.append(mailed_token(GUEST))
     assert [accept_by_api(token) for token in tokens] == [200, 200]
     members = Member.objects.filter(user__email=GUEST)
@@ -276,7 +276,7 @@ def test_a_person_invited_to_two_organizations_becomes_a_member_of_both(organiza
 
 
 @pytest.mark.parametrize("way", ["page", "api"])
-def test_who_accepts_a_second_organizations_invitation_is_in_that_organization_then(organization, other_api, way):
+def test_accepting_a_second_invitation_switches_to_that_organization(organization, other_api, way):
     add_person(organization, Role.EDITOR, GUEST)
     invite(other_api, role="auditor")
     token, browser = mailed_token(GUEST), Browser()
@@ -297,7 +297,7 @@ def test_replacing_an_invitation_leaves_those_of_other_organizations(api, other_
 # ── the list ──
 
 
-def test_the_list_has_pages_newest_first_and_says_what_became_of_each(api):
+def test_the_list_of_invitations_has_pages_and_states(api):
     statuses = {"accepted": "a", "revoked": "b", "expired": "c", "open": "d"}
     made = {status: invite(api, f"{name}@else.example").json()["invite_id"] for status, name in statuses.items()}
     accept_by_api(mailed_token("a@else.example"), "a@else.example")

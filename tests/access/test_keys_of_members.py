@@ -1,4 +1,4 @@
-"""Who leaves, or may do less, leaves no working keys behind unless somebody says so."""
+"""A member who leaves or loses permissions leaves no working keys, unless an admin keeps them."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def admin(organization) -> Member:
 
 @pytest.fixture
 def made(admin) -> list[str]:
-    """Ids of two keys: one that the admin made, and one that this key made."""
+    """Make two keys, the first by the admin, the second by the first. Return their ids."""
     browser = sign_in(admin.user.email)
     first = browser.call("POST", "/v1/auth/api-keys", {"name": "nightly import"}).json()
     headers = {"Authorization": f"Bearer {first['api_key']}"}
@@ -73,7 +73,7 @@ def test_a_revoked_key_of_theirs_opens_nothing(api, admin, act):
 
 
 @BOTH
-def test_they_go_on_if_somebody_says_so_and_the_audit_trail_names_them(api, admin, made, act):
+def test_kept_keys_go_on_and_the_audit_trail_names_them(api, admin, made, act):
     answer = act(api, admin, True)
     assert [key["revoked_at"] for key in answer.json()["keys"]] == [None, None]
     assert working() == set(made)
@@ -102,7 +102,7 @@ def test_keys_that_do_not_work_any_more_are_not_listed(api, admin, made, act):
 
 
 @BOTH
-def test_what_is_refused_revokes_nothing(organization, api, act):
+def test_a_refused_request_revokes_nothing(organization, api, act):
     owner = organization.members.get()
     key, _ = services.create_api_key(
         caller=Caller(organization.pk, Role.OWNER, selectors.caller(owner).actor), name="x", role=Role.OWNER
@@ -112,19 +112,19 @@ def test_what_is_refused_revokes_nothing(organization, api, act):
 
 
 @pytest.mark.parametrize("before", MEMBER_ROLES)
-def test_a_role_that_may_all_that_the_one_before_may_revokes_nothing(organization, api, before):
+def test_a_role_with_the_same_permissions_or_more_revokes_nothing(organization, api, before):
     for role in MEMBER_ROLES:
         member = add_person(organization, Role.OWNER, f"{role}@bank.example")
         key, _ = services.create_api_key(caller=selectors.caller(member), name="x", role=before)
         Member.objects.filter(pk=member.pk).update(role=before)
         answer = demote(api, member, role=role)
         loses = bool(permissions(before) - permissions(role))
-        assert [each["key_id"] for each in answer.json()["keys"]] == ([key.key_id] if loses else []), role
+        assert [item["key_id"] for item in answer.json()["keys"]] == ([key.key_id] if loses else []), role
         assert (key.key_id in working()) != loses, role
 
 
 @pytest.mark.parametrize("keep", ["yes please", "", "2"])
-def test_whether_to_keep_them_is_true_or_false(api, admin, keep):
+def test_keep_keys_is_true_or_false(api, admin, keep):
     assert api.client.delete(f"/v1/auth/members/{admin.pk}?keep_keys={keep}").status_code == 422
     assert demote(api, admin, keep).status_code == 422
     admin.refresh_from_db()
@@ -140,7 +140,7 @@ def test_a_key_that_removes_its_maker_is_revoked_with_the_others(api, admin):
     assert api.client.get("/v1/auth/me", headers=headers).status_code == 401
 
 
-def test_who_is_no_member_any_more_or_may_less_makes_no_key(organization, admin):
+def test_a_removed_or_demoted_member_makes_no_key(organization, admin):
     actor = selectors.caller(admin).actor
     Member.objects.update(role=Role.EDITOR)
     for attempt in range(2):

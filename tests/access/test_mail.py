@@ -1,4 +1,4 @@
-"""Mail goes out off the request, as text and HTML without anything remote; what is not taken waits, and waits alone."""
+"""A worker sends mail as text and HTML without remote content. A refused mail waits and holds up no other."""
 
 import re
 from datetime import timedelta
@@ -51,8 +51,8 @@ def test_a_mail_is_sent_once(organization, mailoutbox):
     assert len(mailoutbox) == 1
 
 
-def test_an_address_that_nobody_has_gets_no_mail(organization, mailoutbox):
-    ask("nobody@bank.example")
+def test_an_address_without_an_account_gets_no_mail(organization, mailoutbox):
+    ask("unknown@bank.example")
     tasks.deliver_mail()
     assert mailoutbox == []
     assert OneTimeCode.objects.get().handled_at
@@ -66,7 +66,7 @@ def test_a_request_that_waited_too_long_gets_no_mail(organization, mailoutbox):
 
 
 class Remote(HTMLParser):
-    """Collects what a mail program would fetch, and what it would run, when it shows a mail."""
+    """Parser of a mail that collects content a mail program would fetch or run."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -120,7 +120,7 @@ def test_the_invitation_has_text_and_html_with_the_same_link_and_nothing_remote(
 # ── failures ──
 
 
-def test_a_recipient_whom_the_mail_server_refuses_holds_up_nobody(people, smtp):
+def test_a_refused_recipient_holds_up_no_other_mail(people, smtp):
     smtp.refused = {people[1]}
     ask(*people)
     tasks.deliver_mail()
@@ -128,7 +128,7 @@ def test_a_recipient_whom_the_mail_server_refuses_holds_up_nobody(people, smtp):
     assert OneTimeCode.objects.get(handled_at=None).email == people[1]
 
 
-def test_what_was_refused_is_tried_again_after_a_minute_with_a_new_code(people, smtp):
+def test_a_refused_mail_is_retried_after_a_minute_with_a_new_code(people, smtp):
     smtp.refused = {people[0]}
     ask(people[0])
     tasks.deliver_mail()
@@ -142,7 +142,7 @@ def test_what_was_refused_is_tried_again_after_a_minute_with_a_new_code(people, 
     assert len(events("sign_in.code_sent")) == 1
 
 
-def test_a_server_that_hangs_up_in_the_middle_is_tried_again(people, smtp):
+def test_a_mail_is_retried_after_a_broken_connection(people, smtp):
     smtp.breaking = {people[0]}
     ask(*people)
     tasks.deliver_mail()
@@ -153,7 +153,7 @@ def test_a_server_that_hangs_up_in_the_middle_is_tried_again(people, smtp):
     assert smtp.recipients() == [*people[1:], people[0]]
 
 
-def test_while_the_mail_server_is_down_everything_waits(people, smtp, settings):
+def test_mails_wait_while_the_mail_server_is_down(people, smtp, settings):
     up, settings.EMAIL_PORT = smtp.port, free_port()
     ask(*people)
     tasks.deliver_mail()
@@ -164,7 +164,7 @@ def test_while_the_mail_server_is_down_everything_waits(people, smtp, settings):
     assert smtp.recipients() == people
 
 
-def test_of_mails_that_together_take_longer_than_a_minute_a_second_worker_sends_none_again(people, smtp, monkeypatch):
+def test_a_second_worker_sends_no_mail_of_a_slow_batch_again(people, smtp, monkeypatch):
     ask(*people)
     send = mail.send
     with time_machine.travel(timezone.now(), tick=False) as clock:
@@ -181,8 +181,8 @@ def test_of_mails_that_together_take_longer_than_a_minute_a_second_worker_sends_
     assert sorted(smtp.recipients()) == people
 
 
-def test_an_address_that_no_mail_can_be_written_to_holds_up_nobody(organization, smtp):
-    """Each part of this one is short enough for a mail address, but not once it is spelled in ASCII."""
+def test_an_unwritable_address_holds_up_no_other_mail(organization, smtp):
+    """Each part of this address is short enough, but not in its ASCII spelling."""
     unwritable = f"new@{'ä' * 63}.example"
     api = Browser()
     for email in (unwritable, "new@bank.example"):
@@ -195,7 +195,7 @@ def test_an_address_that_no_mail_can_be_written_to_holds_up_nobody(organization,
 
 
 def test_a_line_break_in_the_name_of_an_organization_holds_up_no_invitation(organization, smtp):
-    organization.name = "Bank\nBcc: somebody@else.example"
+    organization.name = "Bank\nBcc: person@else.example"
     organization.save()
     for email in ("new@bank.example", "newer@bank.example"):
         invites.invite(caller=caller(organization), email=email, role=Role.EDITOR)
@@ -203,7 +203,7 @@ def test_a_line_break_in_the_name_of_an_organization_holds_up_no_invitation(orga
     assert sorted(smtp.recipients()) == ["new@bank.example", "newer@bank.example"]
 
 
-def test_a_backlog_larger_than_one_batch_is_sent_by_and_by(organization, smtp, monkeypatch):
+def test_a_backlog_larger_than_one_batch_is_sent_in_several_batches(organization, smtp, monkeypatch):
     monkeypatch.setattr(mail, "_BATCH", 5)
     emails = [add_person(organization, Role.EDITOR, f"{number}@bank.example").user.email for number in range(6)]
     ask(*emails)

@@ -1,4 +1,4 @@
-"""Members: who may change or remove whom, what becomes of their sessions, and the owner an organization keeps."""
+"""Members: permissions to change or remove them, the end of their sessions, and the last owner."""
 
 import pytest
 
@@ -76,7 +76,7 @@ def test_removing_a_member_ends_their_sessions_at_once(organization, api):
     assert [event.detail for event in events("member.removed")] == [{"before": "editor"}]
 
 
-def test_who_was_removed_gets_in_no_more_and_may_be_invited_again(organization, api):
+def test_a_removed_member_gets_no_access_and_may_be_invited_again(organization, api):
     member = add_person(organization, Role.EDITOR)
     remove(api, member)
     browser = sign_in(member.user.email)
@@ -86,7 +86,7 @@ def test_who_was_removed_gets_in_no_more_and_may_be_invited_again(organization, 
     assert api.client.post("/v1/auth/invites", body, content_type="application/json").status_code == 201
 
 
-def test_who_was_removed_stays_a_member_elsewhere(organization, api, other_api):
+def test_a_removed_member_stays_a_member_elsewhere(organization, api, other_api):
     member = add_person(organization, Role.EDITOR)
     add_person(other_api.organization, Role.AUDITOR, member.user.email)
     remove(api, member)
@@ -106,13 +106,13 @@ def test_the_last_owner_stays(organization, api, act):
 
 
 @pytest.mark.parametrize("act", [lambda api, m: change(api, m, "editor"), remove], ids=["role", "removal"])
-def test_an_owner_who_is_not_the_last_may_go(organization, api, act):
+def test_an_owner_may_be_removed_if_another_stays(organization, api, act):
     second = add_person(organization, Role.OWNER)
     assert act(api, second).status_code == 200
     assert organization.members.filter(role="owner").count() == 1
 
 
-def test_the_owner_of_another_organization_is_no_other_owner(organization, api, other_api):
+def test_another_organizations_owner_does_not_count_as_an_owner(organization, api, other_api):
     assert remove(api, organization.members.get()).status_code == 409
 
 
@@ -162,7 +162,7 @@ def test_the_setting_is_true_or_false(api, body):
     assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["body", "second_factor_required"])
 
 
-def test_setting_what_is_set_writes_no_event(api):
+def test_setting_the_present_value_writes_no_event(api):
     body = b'{"second_factor_required": false}'
     assert api.client.patch("/v1/auth/organization", body, content_type="application/json").status_code == 200
     assert events("organization.second_factor") == []

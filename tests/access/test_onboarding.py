@@ -1,5 +1,5 @@
-"""First steps: three flags of each member, set one by one or together, that drive the panel in the back office. A key
-has those of the member behind it."""
+"""First steps: three flags of each member, set one by one or together, for the panel in the back office. A key has the
+flags of the member behind it."""
 
 from itertools import combinations
 from typing import Any
@@ -51,7 +51,7 @@ def test_a_flag_is_true_or_false_and_nothing_else(browser, subtests):
                 assert browser.get(PATH).json() == dict.fromkeys(FLAGS, False)
 
 
-def test_unknown_properties_are_passed_over(browser):
+def test_unknown_properties_are_ignored(browser):
     assert browser.call("PATCH", PATH, {"finished": True, "opened": True}).json()["opened"] is True
 
 
@@ -63,7 +63,7 @@ def keyed(token: str) -> Browser:
 
 
 def key_of(browser: Browser) -> Browser:
-    """A machine with a key that the signed-in person made."""
+    """Return a client with a key that the signed-in person made."""
     return keyed(browser.call("POST", "/v1/auth/api-keys", {"name": "theirs"}).json()["api_key"])
 
 
@@ -89,8 +89,8 @@ def test_a_key_that_a_key_made_sets_the_flags_of_the_member_behind_both(signed_i
 
 
 @pytest.mark.parametrize("role", MEMBER_ROLES)
-def test_a_key_with_nobody_behind_it_has_the_organizations_flags_whatever_its_role(organization, api_for, role):
-    one, other = (keyed(api_for(organization, each).token) for each in (role, Role.OWNER))
+def test_a_key_without_a_member_has_the_organizations_flags(organization, api_for, role):
+    one, other = (keyed(api_for(organization, key_role).token) for key_role in (role, Role.OWNER))
     assert set_by(one, {"opened": True}).json() == {"dismissed": False, "opened": True, "verified": False}
     assert other.get(PATH).json()["opened"] is True
     assert not Member.objects.filter(onboarding_opened=True).exists()
@@ -138,7 +138,7 @@ def test_each_member_has_their_own_flags(organization, browser):
     assert other.get(PATH).json()["opened"] is False
 
 
-def test_a_change_is_in_the_audit_trail_and_what_changes_nothing_is_not(browser):
+def test_only_a_change_of_flags_is_in_the_audit_trail(browser):
     browser.call("PATCH", PATH, {"opened": True, "verified": False})
     assert [event.detail for event in events("member.onboarding")] == [{"opened": True, "verified": False}]
     browser.call("PATCH", PATH, {})
@@ -149,12 +149,12 @@ def test_a_change_is_in_the_audit_trail_and_what_changes_nothing_is_not(browser)
 
 
 def panel(browser: Browser) -> str:
-    """The first steps on the front page of the back office, or nothing."""
+    """Return the first steps on the front page of the back office, or nothing."""
     page = browser.get("/admin/").content.decode()
     return page.partition('<section class="first-steps"')[2].partition("</section>")[0]
 
 
-def test_the_panel_shows_both_steps_and_can_be_put_away(browser):
+def test_the_panel_shows_both_steps_and_can_be_dismissed(browser):
     shown = panel(browser)
     assert ("Open a decision" in shown, "Check a receipt" in shown, "Dismiss" in shown) == (True, True, True)
     assert 'class="done"' not in shown
@@ -169,14 +169,14 @@ def test_a_step_is_done_with_its_button(browser, flag):
     assert f'action="/account/first-steps/{flag}/"' not in panel(browser)
 
 
-def test_the_panel_is_gone_once_it_was_put_away_and_back_when_the_api_says_so(browser):
+def test_a_dismissed_panel_comes_back_through_the_api(browser):
     browser.submit("/admin/", "/account/first-steps/dismissed/")
     assert panel(browser) == ""
     browser.call("PATCH", PATH, {"dismissed": False})
     assert panel(browser) != ""
 
 
-def test_an_unknown_step_does_not_exist_and_a_link_does_none(browser):
+def test_an_unknown_step_does_not_exist_and_a_get_changes_nothing(browser):
     assert browser.submit("/admin/", "/account/first-steps/role/").status_code == 404
     assert browser.get("/account/first-steps/opened/").status_code == 405
     assert browser.get(PATH).json() == dict.fromkeys(FLAGS, False)

@@ -1,4 +1,4 @@
-"""What must hold when many send at once: codes, invitations, second factors and the last owner."""
+"""Simultaneous requests for codes, invitations, second factors and the last owner."""
 
 import re
 from contextlib import suppress
@@ -33,19 +33,19 @@ def with_cookies_of(browser: Browser) -> Browser:
 
 
 def verify(browser: Browser, code: str) -> int:
-    """From another tab of a browser."""
+    """Send a code from another tab of a browser."""
     tab = with_cookies_of(browser)
     return tab.call("POST", "/v1/auth/otp/verify", {"email": OWNER, "code": code}).status_code
 
 
-def test_of_equal_right_codes_one_signs_in(bank):
+def test_one_of_simultaneous_right_codes_signs_in(bank):
     browser = Browser()
     code = ask_for_code(browser, OWNER)
     assert sorted(at_once(SENDERS, lambda _: verify(browser, code))) == [200] + [401] * (SENDERS - 1)
     assert SignedInSession.objects.count() == 1
 
 
-def test_of_wrong_codes_five_are_compared(bank):
+def test_five_of_simultaneous_wrong_codes_are_compared(bank):
     browser = Browser()
     code = ask_for_code(browser, OWNER)
     assert at_once(SENDERS, lambda _: verify(browser, another(code))) == [401] * SENDERS
@@ -53,7 +53,7 @@ def test_of_wrong_codes_five_are_compared(bank):
     assert verify(browser, code) == 401
 
 
-def test_of_wrong_codes_at_several_requests_a_day_allows_no_more(bank):
+def test_simultaneous_wrong_codes_do_not_pass_the_daily_limit(bank):
     browsers = [Browser() for _ in range(SENDERS)]
     mailed = [ask_for_code(browser, OWNER) for browser in browsers]
     for _ in range(codes.TRIES):
@@ -62,7 +62,7 @@ def test_of_wrong_codes_at_several_requests_a_day_allows_no_more(bank):
 
 
 @pytest.mark.parametrize("whose", ["mail", "client"])
-def test_no_more_codes_are_given_than_an_hour_allows(bank, settings, whose):
+def test_simultaneous_requests_do_not_pass_the_hourly_limit(bank, settings, whose):
     settings.CODES_PER_HOUR, settings.CODES_PER_HOUR_AND_CLIENT = (5, 30) if whose == "mail" else (30, 5)
 
     def ask(number: int) -> int:
@@ -72,7 +72,7 @@ def test_no_more_codes_are_given_than_an_hour_allows(bank, settings, whose):
     assert sorted(at_once(SENDERS, ask)) == [200] * 5 + [429] * (SENDERS - 5)
 
 
-def test_of_equal_invitations_one_stays_open(bank):
+def test_one_of_simultaneous_equal_invitations_stays_open(bank):
     def invite(_: int) -> Invite:
         return invites.invite(caller=caller(bank), email="new@bank.example", role=Role.EDITOR)
 
@@ -82,7 +82,7 @@ def test_of_equal_invitations_one_stays_open(bank):
 
 
 def invited(bank) -> tuple[Invite, list[tuple[Browser, str]]]:
-    """An invitation, and browsers that were each mailed a code for it."""
+    """Make an invitation, and browsers with a mailed code for it each."""
     made = invites.invite(caller=caller(bank), email="new@bank.example", role=Role.EDITOR)
     token, waiting = mailed_token("new@bank.example"), []
     for number in range(4):
@@ -98,7 +98,7 @@ def give(browser: Browser, code: str) -> int:
 
 
 def test_an_invitation_is_accepted_once(bank):
-    """By four browsers, and twice by each."""
+    """Four browsers try twice each."""
     _, waiting = invited(bank)
     answers = at_once(SENDERS, lambda number: give(*waiting[number % 4]))
     assert sorted(answers) == [200] + [401] * 4 + [404] * 3
@@ -123,7 +123,7 @@ def test_an_invitation_is_either_accepted_or_revoked(bank):
 
 
 def enrolled(bank) -> pyotp.TOTP:
-    """The owner's app; the code of the present step is still to be used."""
+    """Enrol the owner's app. The code of the present step is unused."""
     secret = pyotp.random_base32()
     app = pyotp.TOTP(secret)
     person = User.objects.get(email=OWNER)
@@ -135,7 +135,7 @@ def enrolled(bank) -> pyotp.TOTP:
 
 
 def waiting_browser() -> Browser:
-    """A browser whose person has given a mailed code and owes the app's."""
+    """Return a browser whose person has given a mailed code and owes the app's."""
     browser = Browser()
     assert browser.submit("/sign-in/code/", code=ask_for_code(browser, OWNER))["Location"] == "/sign-in/app/"
     return browser
@@ -145,7 +145,7 @@ def confirm(browser: Browser, code: str) -> int:
     return with_cookies_of(browser).call("POST", "/v1/auth/second-factor", {"code": code}).status_code
 
 
-def test_of_wrong_codes_of_an_app_five_are_compared(bank):
+def test_five_of_simultaneous_wrong_app_codes_are_compared(bank):
     app, browser = enrolled(bank), waiting_browser()
     assert at_once(SENDERS, lambda _: confirm(browser, "no")) == [401] * SENDERS
     assert OneTimeCode.objects.get().app_tries == codes.TRIES
@@ -153,13 +153,13 @@ def test_of_wrong_codes_of_an_app_five_are_compared(bank):
     assert not SignedInSession.objects.exists()
 
 
-def test_a_code_of_an_app_signs_in_once_though_two_people_have_read_the_mail(bank):
+def test_an_app_code_signs_in_once_for_two_readers_of_the_mail(bank):
     app, browsers = enrolled(bank), [waiting_browser() for _ in range(4)]
     code = app.now()
     assert sorted(at_once(4, lambda number: confirm(browsers[number], code))) == [200, 401, 401, 401]
 
 
-def test_of_two_apps_that_are_enrolled_at_once_one_is(bank):
+def test_one_of_two_simultaneous_apps_is_enrolled(bank):
     services.require_second_factor(caller=callers.system(bank.pk), required=True)
     browsers = [waiting_browser() for _ in range(4)]
     apps = [
@@ -220,7 +220,7 @@ def test_a_key_that_makes_others_while_it_is_revoked_leaves_none(bank, api):
 
 
 def test_an_invitation_is_replaced_while_it_is_accepted(bank):
-    """Each waits for the other's row only after its own locks allow the other to go on."""
+    """Each request waits for the other's row only once its locks let the other go on."""
     made = invites.invite(caller=caller(bank), email="new@bank.example", role=Role.EDITOR)
 
     def either(number: int) -> None:
@@ -234,7 +234,7 @@ def test_an_invitation_is_replaced_while_it_is_accepted(bank):
     assert Invite.objects.for_organization(bank).filter(accepted_at=None, revoked_at=None).count() <= 1
 
 
-def test_two_owners_who_leave_at_once_leave_one(bank):
+def test_one_of_two_owners_who_leave_at_once_stays(bank):
     add_person(bank, Role.OWNER)
     both = list(Member.objects.order_by("pk"))
 
@@ -249,7 +249,7 @@ def test_two_owners_who_leave_at_once_leave_one(bank):
     assert Member.objects.filter(role=Role.OWNER).count() == 1
 
 
-def test_a_member_is_removed_once_and_does_not_exist_for_who_comes_second(bank, api):
+def test_a_member_is_removed_once_and_the_second_request_finds_none(bank, api):
     member = add_person(bank, Role.EDITOR)
 
     def remove(_: int) -> int:

@@ -1,4 +1,4 @@
-"""Requests a minute: for each key or person, and for each address that shows no valid credentials."""
+"""Requests per minute, for each key or person, and for each address without valid credentials."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -19,7 +19,7 @@ WRONG_KEY = f"Bearer drs_{'0' * 16}_{'x' * 43}"
 
 @pytest.fixture(autouse=True)
 def _one_minute():
-    """The clock stands at 20 seconds past a minute, and nothing was counted yet."""
+    """Freeze the clock at 20 seconds past a minute, with empty counters."""
     cache.clear()
     with time_machine.travel(START, tick=False):
         yield
@@ -31,7 +31,7 @@ def requests(count: int, get) -> list[int]:
 
 
 def stranger(address: str = "192.0.2.1", **headers: str):
-    """Makes a request of somebody who guesses a key."""
+    """Return a function that makes a request with a guessed key."""
     sent = {"Authorization": WRONG_KEY, **headers}
     return lambda: Browser(REMOTE_ADDR=address, headers=sent).get("/v1/decisions")
 
@@ -39,7 +39,7 @@ def stranger(address: str = "192.0.2.1", **headers: str):
 # ── keys and people ──
 
 
-def test_a_key_has_so_many_requests_a_minute(api, settings):
+def test_a_keys_requests_per_minute_are_limited(api, settings):
     settings.REQUESTS_PER_MINUTE = 3
     assert requests(5, lambda: api.get("/v1/decisions")) == [200] * 3 + [429] * 2
 
@@ -55,12 +55,12 @@ def test_the_answer_says_when_to_come_back_and_then_it_works(api, settings):
         assert api.get("/v1/decisions").status_code == 200
 
 
-def test_every_key_and_every_person_is_counted_for_themselves(organization, api, api_for, signed_in, settings):
+def test_every_key_and_every_person_is_counted_separately(organization, api, api_for, signed_in, settings):
     browser = signed_in(Role.EDITOR)
     settings.REQUESTS_PER_MINUTE = 2
     other = api_for(organization, Role.OWNER)
-    for each in (api.client, other.client, browser):
-        assert requests(3, lambda each=each: each.get("/v1/decisions")) == [200, 200, 429]
+    for client in (api.client, other.client, browser):
+        assert requests(3, lambda client=client: client.get("/v1/decisions")) == [200, 200, 429]
 
 
 def test_a_refused_request_changes_nothing(api, settings):
@@ -120,7 +120,7 @@ def test_a_valid_key_is_not_counted_as_a_stranger(api, settings):
         ("/v1/auth/invites/accept", {"token": "1-x"}),
     ],
 )
-def test_calls_for_nobody_yet_are_counted(organization, settings, path, body):
+def test_calls_without_credentials_are_counted(organization, settings, path, body):
     settings.ANONYMOUS_REQUESTS_PER_MINUTE = 2
     answers = [
         Browser().post(path, body, content_type="application/json", REMOTE_ADDR="192.0.2.1").status_code
@@ -147,7 +147,7 @@ FORWARDED = "203.0.113.66, 203.0.113.1, 203.0.113.2"
         (1, "spoofed, , 203.0.113.2,", "203.0.113.2"),
     ],
 )
-def test_a_forwarded_address_is_believed_as_far_as_there_are_trusted_proxies(
+def test_forwarded_addresses_are_trusted_up_to_the_number_of_proxies(
     organization, settings, proxies, forwarded, counted
 ):
     settings.TRUSTED_PROXIES, settings.ANONYMOUS_REQUESTS_PER_MINUTE = proxies, 1

@@ -1,4 +1,4 @@
-"""The second factor: asked of roles that approve or manage, each code once, secrets sealed."""
+"""The second factor: required for roles that approve or manage. Each code works once, and secrets are sealed."""
 
 import html
 import re
@@ -32,7 +32,7 @@ def strict(organization):
 
 
 def give_mailed_code(email: str = OWNER, browser: Browser | None = None) -> Browser:
-    """The browser of a person who has given the mailed code, and is asked for the app's."""
+    """Return the browser of a person who has given the mailed code and owes the app's."""
     browser = browser or Browser()
     answer = browser.submit("/sign-in/code/", code=ask_for_code(browser, email))
     assert (answer.status_code, answer["Location"]) == (302, "/sign-in/app/")
@@ -62,7 +62,7 @@ def everything_stored() -> str:
 
 
 @pytest.mark.parametrize("role", MEMBER_ROLES)
-def test_owners_admins_and_approvers_are_asked_where_the_organization_says_so(organization, role):
+def test_owners_admins_and_approvers_are_asked_if_the_organization_asks(organization, role):
     email = add_person(organization, role).user.email
     assert sign_in(email).is_signed_in
     services.require_second_factor(caller=callers.system(organization.pk), required=True)
@@ -80,7 +80,7 @@ def test_one_organization_that_asks_is_enough(organization, other_api):
     give_mailed_code(email)
 
 
-def test_who_has_enrolled_is_asked_also_when_the_organization_stops_asking(app, strict):
+def test_an_enrolled_person_is_asked_even_if_the_organization_stops_asking(app, strict):
     Organization.objects.filter(pk=strict.pk).update(second_factor_required=False)
     give_mailed_code()
 
@@ -113,19 +113,19 @@ def test_at_the_first_sign_in_a_person_enrols_with_a_picture_or_the_secret(stric
     assert len(events("second_factor.enrolled")) == 1
 
 
-def test_a_wrong_code_enrols_nobody(strict):
+def test_a_wrong_code_does_not_enrol(strict):
     browser = give_mailed_code()
     assert browser.submit("/sign-in/app/", code="000000").status_code == 422
     assert not browser.is_signed_in
     assert User.objects.get(email=OWNER).totp_secret == ""
 
 
-def test_each_sign_in_that_enrols_shows_a_secret_of_its_own(strict):
+def test_each_enrolment_shows_a_new_secret(strict):
     assert shown_secret(give_mailed_code()) != shown_secret(give_mailed_code())
 
 
 def test_a_secret_belongs_to_one_sign_in_also_in_one_browser(strict):
-    """Or somebody reads it, leaves, and the next person at the machine enrols it as theirs."""
+    """Otherwise one person reads it and leaves, and the next person at the machine enrols it as theirs."""
     browser = give_mailed_code(add_person(strict, Role.APPROVER).user.email)
     theirs = shown_secret(browser)
     give_mailed_code(browser=browser)
@@ -134,14 +134,14 @@ def test_a_secret_belongs_to_one_sign_in_also_in_one_browser(strict):
     assert User.objects.get(email=OWNER).totp_secret == ""
 
 
-def test_who_begins_again_gets_another_secret(strict):
+def test_a_new_sign_in_gets_another_secret(strict):
     browser = give_mailed_code()
     before = shown_secret(browser)
     assert shown_secret(give_mailed_code(browser=browser)) != before
 
 
 @pytest.mark.parametrize("how", ["another sign-in", "the end of its time"])
-def test_a_secret_is_worth_nothing_after(strict, how):
+def test_a_secret_ends_with_its_sign_in(strict, how):
     browser = give_mailed_code()
     app = pyotp.TOTP(shown_secret(browser))
     later = timezone.now() + timedelta(minutes=11 if how == "the end of its time" else 0)
@@ -157,7 +157,7 @@ def test_a_secret_is_worth_nothing_after(strict, how):
     assert not stored or second_factor.unseal(stored) != app.secret
 
 
-def test_nothing_of_a_secret_stays_with_the_sign_in_that_enrolled_it(strict):
+def test_the_secret_is_removed_from_a_completed_sign_in(strict):
     browser = give_mailed_code()
     assert browser.submit("/sign-in/app/", code=pyotp.TOTP(shown_secret(browser)).now()).status_code == 302
     assert OneTimeCode.objects.get().new_secret == ""
@@ -172,13 +172,13 @@ def test_a_sign_in_is_completed_once(app):
     assert not before.is_signed_in
 
 
-def test_who_is_enrolled_is_shown_no_secret(app):
+def test_an_enrolled_person_is_shown_no_secret(app):
     page = give_mailed_code().get("/sign-in/app/").content.decode()
     assert app.secret not in page
     assert "data:image" not in page
 
 
-def test_the_app_page_is_for_those_who_gave_the_mailed_code(strict):
+def test_the_app_page_needs_the_mailed_code_first(strict):
     assert Browser().get("/sign-in/app/")["Location"] == "/sign-in/"
     assert sign_in(add_person(strict, Role.EDITOR).user.email).get("/sign-in/app/")["Location"] == "/sign-in/"
 
@@ -227,7 +227,7 @@ def test_four_wrong_codes_leave_the_fifth_try(app):
     assert browser.submit("/sign-in/app/", code=app.now())["Location"] == "/admin/"
 
 
-def test_after_five_wrong_codes_one_begins_again(app):
+def test_after_five_wrong_codes_the_sign_in_starts_over(app):
     browser = give_mailed_code()
     for _ in range(5):
         browser.submit("/sign-in/app/", code="000000")
@@ -239,7 +239,7 @@ def test_after_five_wrong_codes_one_begins_again(app):
     assert again.submit("/sign-in/app/", code=app.now())["Location"] == "/admin/"
 
 
-def test_who_reads_the_mail_may_miss_so_many_codes_of_the_app_a_day(app, monkeypatch):
+def test_wrong_app_codes_per_day_are_limited(app, monkeypatch):
     monkeypatch.setattr(codes, "APP_TRIES_PER_DAY", 15)
     for _ in range(codes.APP_TRIES_PER_DAY // codes.TRIES):
         browser = give_mailed_code()
@@ -252,7 +252,7 @@ def test_who_reads_the_mail_may_miss_so_many_codes_of_the_app_a_day(app, monkeyp
         assert give_mailed_code().submit("/sign-in/app/", code=app.now())["Location"] == "/admin/"
 
 
-def test_ten_minutes_after_the_mailed_code_was_asked_for_one_begins_again(app):
+def test_ten_minutes_after_the_request_the_sign_in_starts_over(app):
     browser = give_mailed_code()
     with time_machine.travel(timezone.now() + timedelta(minutes=11)):
         assert browser.get("/sign-in/app/")["Location"] == "/sign-in/"
@@ -287,10 +287,10 @@ def test_the_api_asks_for_the_second_factor_in_a_second_call(app):
     assert call(browser, "000000").status_code == 401
     assert call(browser, app.now()).json() == {"status": "signed_in"}
     assert browser.is_signed_in
-    assert call(browser, app.now()).status_code == 401, "nobody is waiting any more"
+    assert call(browser, app.now()).status_code == 401, "no sign-in is pending any more"
 
 
-def test_the_api_says_where_to_enrol_and_tells_no_secret(strict):
+def test_the_api_says_where_to_enrol_and_shows_no_secret(strict):
     answer = call(give_mailed_code(), "000000")
     assert answer.status_code == 409
     assert "/sign-in/" in answer.json()["detail"]
@@ -302,7 +302,7 @@ def test_any_text_is_a_wrong_code(app, code):
     assert call(give_mailed_code(), code).status_code == 401
 
 
-def test_a_code_that_is_no_text_is_refused_and_not_repeated(app, subtests):
+def test_a_code_that_is_not_a_text_is_refused_and_not_repeated(app, subtests):
     browser = give_mailed_code()
     for body in ({}, {"code": 123456}, {"code": None}):
         with subtests.test(body=body):
@@ -323,7 +323,7 @@ def test_the_secret_is_in_no_table_in_clear(app):
     assert User.objects.get(email=OWNER).totp_secret
 
 
-def test_the_secret_is_in_no_table_in_clear_while_somebody_enrols_either(strict):
+def test_the_secret_is_in_no_table_in_clear_during_enrolment(strict):
     secret = shown_secret(give_mailed_code())
     assert secret not in everything_stored()
 
@@ -349,7 +349,7 @@ def test_after_one_sign_in_under_the_new_pepper_the_earlier_one_is_not_needed_an
         assert give_mailed_code().submit("/sign-in/app/", code=app.now()).status_code == 302
 
 
-def test_under_an_unknown_pepper_nobody_gets_in(app):
+def test_under_an_unknown_pepper_sign_in_is_refused(app):
     new_pepper()
     forget_earlier_peppers()
     assert give_mailed_code().submit("/sign-in/app/", code=app.now()).status_code == 422

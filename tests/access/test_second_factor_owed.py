@@ -1,5 +1,4 @@
-"""Who is asked for a second factor while they are signed in proves it before their next act, and goes on where they
-were."""
+"""A signed-in person who owes a second factor proves it before their next act, and then goes on in the same session."""
 
 import pyotp
 import pytest
@@ -51,7 +50,7 @@ def promoted(organization) -> Browser:
 
 
 def joined(organization) -> Browser:
-    """Signed in to one organization, when they accept an invitation to another that demands it."""
+    """Sign a person in to one organization, and let them accept an invitation to another that demands it."""
     demand(organization)
     services.create_organization(name="Other Bank", owner_email="both@bank.example", actor=SYSTEM)
     browser = sign_in("both@bank.example")
@@ -89,7 +88,7 @@ def test_the_next_act_needs_the_second_factor_and_then_goes_through(organization
     refused = invite(browser, "newer@bank.example")
     assert refused.status_code == 403
     assert refused.json()["detail"].startswith(OWED)
-    assert "/sign-in/" in refused.json()["detail"], "it says how to mend it"
+    assert "/sign-in/" in refused.json()["detail"], "the answer says what to do"
     confirm(browser, email)
     assert invite(browser, "newer@bank.example").status_code == 201
 
@@ -106,7 +105,7 @@ def test_roles_that_are_not_asked_go_on(organization, role):
         assert (answer.status_code, answer.json()["detail"].startswith(refusal)) == (403, True)
 
 
-def test_who_confirmed_their_sign_in_is_not_asked_again(organization):
+def test_a_confirmed_session_is_not_asked_again(organization):
     demand(organization)
     browser = Browser()
     confirm(browser, "owner@bank.example")
@@ -119,7 +118,7 @@ def test_when_the_organization_stops_asking_sessions_act_again(organization):
     assert invite(browser).status_code == 201
 
 
-def test_an_organization_that_does_not_ask_is_not_in_the_way_of_one_that_does(organization, other_api):
+def test_each_organization_asks_for_its_acts_only(organization, other_api):
     email = add_person(organization, Role.OWNER, "both@bank.example").user.email
     add_person(other_api.organization, Role.OWNER, email)
     browser = sign_in(email)
@@ -151,7 +150,7 @@ def test_another_session_of_the_person_is_not_confirmed_with_this_one(organizati
     assert [invite(first).status_code, invite(second).status_code] == [201, 403]
 
 
-def test_who_is_not_asked_may_confirm_all_the_same(organization):
+def test_a_person_who_is_not_asked_may_confirm(organization):
     email = "owner@bank.example"
     plain, browser = sign_in(email), Browser()
     browser.submit("/sign-in/?confirm", email=email)
@@ -163,7 +162,7 @@ def test_who_is_not_asked_may_confirm_all_the_same(organization):
 
 
 def caller_in(browser: Browser) -> Caller:
-    """The caller that the services see in this browser."""
+    """Return the caller that services see in this browser."""
     request = RequestFactory().get("/")
     request.session, request.user = browser.session, User.objects.get(pk=browser.session[SESSION_KEY])
     return selectors.signed_in_caller(request)
@@ -172,7 +171,7 @@ def caller_in(browser: Browser) -> Caller:
 # ── what ──
 
 
-def test_every_act_of_the_api_waits_and_nothing_else_does(organization, api, subtests):
+def test_only_changes_through_the_api_wait_for_the_second_factor(organization, api, subtests):
     browser, belongings = begun_to_demand(organization), Belongings(api)
     browser.defaults["HTTP_X_CSRFTOKEN"] = browser.get("/v1/auth/me").json()["csrf_token"]
     for name in ACTS:
@@ -188,7 +187,7 @@ def test_every_act_of_the_api_waits_and_nothing_else_does(organization, api, sub
     assert browser.call("DELETE", f"/v1/auth/sessions/{SignedInSession.objects.get().pk}").status_code == 200
 
 
-def test_keys_act_without(organization, api):
+def test_keys_need_no_second_factor(organization, api):
     demand(organization)
     assert api.post("/v1/auth/invites", b'{"email": "new@bank.example", "role": "editor"}').status_code == 201
 
@@ -210,12 +209,12 @@ def test_the_session_goes_on_under_a_new_id(organization):
     assert events("session.ended") == []
 
 
-def test_pages_say_it_and_lead_there_and_back_again(organization):
+def test_pages_link_to_the_confirmation_and_back(organization):
     browser = begun_to_demand(organization)
     page = browser.get("/admin/accounts/invite/invite/").content.decode()
     link = "/sign-in/?next=/admin/accounts/invite/invite/"
     assert f'href="{link}"' in page
-    assert "disabled" in page, "nobody fills in a form in vain"
+    assert "disabled" in page, "no one fills in a form in vain"
     assert 'value="owner@bank.example"' in browser.get(link).content.decode()
     browser.submit(link, email="owner@bank.example")
     code = mailed_code("owner@bank.example")
@@ -226,8 +225,8 @@ def test_pages_say_it_and_lead_there_and_back_again(organization):
     assert "second factor" not in browser.get(answer["Location"]).content.decode()
 
 
-def test_a_form_that_was_open_already_is_not_lost(organization):
-    """The page that refuses it is reloaded after the confirmation in another tab, and the browser sends it again."""
+def test_an_open_form_is_not_lost(organization):
+    """The person confirms in another tab and reloads the refusal, so the browser sends the form again."""
     browser = sign_in("owner@bank.example")
     address = "/admin/accounts/invite/invite/"
     form = {**BODY, "csrfmiddlewaretoken": browser.csrf_token(address)}
@@ -269,7 +268,7 @@ def test_a_mailed_code_alone_confirms_nothing(organization):
     assert invite(browser).status_code == 403
 
 
-def test_signing_in_again_without_the_app_takes_no_confirmation_along(organization):
+def test_a_new_sign_in_without_the_app_is_not_confirmed(organization):
     demand(organization)
     browser = Browser()
     confirm(browser, "owner@bank.example")
@@ -280,7 +279,7 @@ def test_signing_in_again_without_the_app_takes_no_confirmation_along(organizati
     assert invite(browser).status_code == 403
 
 
-def test_whoever_confirms_in_the_session_of_another_gets_a_session_of_their_own(organization):
+def test_confirming_in_another_persons_session_begins_a_new_session(organization):
     other = add_person(organization, Role.EDITOR).user.email
     browser = sign_in(other)
     demand(organization)

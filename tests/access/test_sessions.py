@@ -1,4 +1,5 @@
-"""Sessions: new at every sign-in, limited in time, visible to their person and ended by them; no other site may act."""
+"""Sessions are new at every sign-in, limited in time, and visible to their person, who can end them. No other site may
+act in them."""
 
 import re
 from datetime import timedelta
@@ -55,7 +56,7 @@ def test_a_session_fixed_beforehand_is_worth_nothing_after_sign_in(organization,
     assert not Session.objects.filter(pk=fixed).exists()
 
 
-def test_a_session_that_somebody_made_up_is_not_taken_over(organization):
+def test_a_made_up_session_id_is_not_accepted(organization):
     browser = browser_with_session("x" * 32)
     browser.submit("/sign-in/code/", code=ask_for_code(browser, OWNER))
     assert browser.is_signed_in
@@ -70,7 +71,7 @@ def test_signing_in_again_in_a_browser_ends_its_session_before(organization):
     assert [item["current"] for item in api_items(browser)] == [True]
 
 
-def test_another_person_who_signs_in_in_a_browser_gets_nothing_of_the_one_before(organization):
+def test_the_next_person_in_a_browser_gets_a_clean_session(organization):
     browser, other = sign_in(OWNER), add_person(organization, Role.AUDITOR).user.email
     browser.submit("/sign-in/code/", code=ask_for_code(browser, other))
     assert browser.get("/v1/auth/me").json()["label"] == other
@@ -108,7 +109,7 @@ def test_a_session_ends_after_twelve_hours_however_busy(organization):
         assert not browser.is_signed_in
 
 
-def test_a_session_that_ran_out_is_not_listed_among_those_that_hold(organization):
+def test_an_expired_session_is_not_listed(organization):
     sign_in(OWNER)
     with time_machine.travel(timezone.now() + timedelta(minutes=61)):
         browser = sign_in(OWNER)
@@ -149,18 +150,18 @@ def test_cookies_are_secure_where_the_address_is():
 # ── list and end ──
 
 
-def test_the_page_and_the_api_list_the_same_sessions_and_nobody_elses(organization):
-    sign_in(add_person(organization, Role.EDITOR).user.email, HTTP_USER_AGENT="Somebody else's")
+def test_the_page_and_the_api_list_only_the_persons_sessions(organization):
+    sign_in(add_person(organization, Role.EDITOR).user.email, HTTP_USER_AGENT="Colleague")
     sign_in(OWNER, HTTP_USER_AGENT="Phone")
     browser = sign_in(OWNER, HTTP_USER_AGENT="Desk")
     assert [item["agent"] for item in api_items(browser)] == ["Desk", "Phone"]
     page = browser.get("/account/sessions/").content.decode()
-    assert ("Desk" in page, "Phone" in page, "Somebody" in page) == (True, True, False)
+    assert ("Desk" in page, "Phone" in page, "Colleague" in page) == (True, True, False)
     assert page.count("this one") == 1
 
 
 @pytest.mark.parametrize("way", ["page", "api"])
-def test_a_person_ends_a_session_of_another_browser_of_theirs(organization, way):
+def test_a_person_ends_a_session_in_another_browser(organization, way):
     lost, browser = sign_in(OWNER), sign_in(OWNER)
     pk = SignedInSession.objects.get(session_key=session_id(lost)).pk
     if way == "page":
@@ -174,12 +175,12 @@ def test_a_person_ends_a_session_of_another_browser_of_theirs(organization, way)
 
 
 @pytest.mark.parametrize("way", ["page", "api"])
-@pytest.mark.parametrize("whose", ["theirs", "nobody's", "too large a number"])
+@pytest.mark.parametrize("whose", ["theirs", "unused", "too large a number"])
 def test_another_persons_session_does_not_exist(organization, way, whose):
     other = sign_in(add_person(organization, Role.EDITOR).user.email)
     theirs = SignedInSession.objects.get().pk
     browser = sign_in(OWNER)
-    pk = {"theirs": theirs, "nobody's": theirs + 1000, "too large a number": 10**30}[whose]
+    pk = {"theirs": theirs, "unused": theirs + 1000, "too large a number": 10**30}[whose]
     if way == "page":
         answer = browser.submit("/account/sessions/", f"/account/sessions/{pk}/end/")
     else:
@@ -206,7 +207,7 @@ def test_signing_out_ends_the_session_itself(organization, way):
 
 
 @pytest.mark.parametrize("path", ["/sign-out/", "/admin/logout/"])
-def test_a_mere_link_signs_nobody_out(organization, path):
+def test_a_link_does_not_sign_out(organization, path):
     browser = sign_in(OWNER)
     assert browser.get(path).status_code == 405
     assert browser.is_signed_in
@@ -218,7 +219,7 @@ def test_pages_of_a_person_lead_strangers_to_the_sign_in(organization):
         assert [unquote(url) for url, _ in answer.redirect_chain][-1] == f"/sign-in/?next={path}"
 
 
-def test_pages_of_sign_in_are_kept_by_no_cache(organization, subtests):
+def test_sign_in_pages_are_not_cached(organization, subtests):
     browser = sign_in(OWNER)
     for path in ("/sign-in/", "/sign-in/code/", "/account/sessions/"):
         with subtests.test(path=path):
@@ -263,7 +264,7 @@ def test_the_api_takes_a_session_with_the_token_of_me_and_not_without(organizati
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
-def test_a_form_of_another_site_signs_nobody_in_through_the_api(organization, kind):
+def test_another_sites_form_does_not_sign_in_through_the_api(organization, kind):
     code = ask_for_code(Browser(), OWNER)
     body = f'{{"email": "{OWNER}", "code": "{code}"}}'
     assert Browser().generic("POST", "/v1/auth/otp/verify", body, content_type=kind).status_code == 415
@@ -280,7 +281,7 @@ def arrives_at(wanted: str) -> str:
 
 
 @pytest.mark.parametrize("wanted", ["/account/sessions/", "/admin/decisions/decision/?q=x", "http://testserver/docs/"])
-def test_after_signing_in_a_person_is_where_they_wanted_to_be(organization, wanted):
+def test_sign_in_leads_to_the_wanted_page(organization, wanted):
     assert arrives_at(wanted) == wanted
 
 
@@ -291,26 +292,26 @@ ELSEWHERE = [
 ]  # fmt: skip
 
 
-def test_after_signing_in_nobody_is_sent_to_another_site(organization, subtests):
+def test_sign_in_never_leads_to_another_site(organization, subtests):
     for wanted in ELSEWHERE:
         with subtests.test(wanted=wanted):
             assert arrives_at(wanted) == "/admin/"
 
 
-def test_the_back_offices_own_sign_in_has_no_password_and_leads_to_ours(organization):
+def test_the_admins_sign_in_leads_to_ours(organization):
     answer = Browser().get("/admin/login/?next=/admin/accounts/member/")
     assert (answer.status_code, answer["Location"]) == (302, "/sign-in/?next=/admin/accounts/member/")
     assert Browser().post("/admin/login/", {"username": OWNER, "password": "x"}).status_code == 403
 
 
-def test_who_only_looks_at_the_sign_in_page_leaves_no_session_behind(db):
+def test_a_visit_of_the_sign_in_page_stores_no_session(db):
     assert Browser().get("/sign-in/", {"next": "/admin/"}).status_code == 200
     assert not Session.objects.exists()
 
 
 @pytest.mark.parametrize("value", ['"\\000"', '"' + "a" * 31 + '\\000"', "x" * 4000, "\xff" * 32, "A" * 32])
 @pytest.mark.parametrize("path", ["/sign-in/", "/admin/", "/v1/auth/me", "/n/aaaaaaaaaaaa"])
-def test_a_session_cookie_that_cannot_be_one_signs_nobody_in(path, value):
+def test_an_invalid_session_cookie_does_not_sign_in(path, value):
     answer = Client(headers={"Cookie": f"sessionid={value}"}, raise_request_exception=False).get(path)
     assert answer.status_code in (200, 302, 401, 404)
     environ = {"HTTP_COOKIE": f"sessionid={value}"}

@@ -1,4 +1,4 @@
-"""A real server and a real Celery worker: the queue wakes the worker, and secrets are in the mail and nowhere else."""
+"""A real server and a real Celery worker: the queue wakes the worker, and secrets are only in the mail."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ GUEST = "guest@live.example"
 
 @pytest.fixture(params=["filesystem", "redis"])
 def live(request: pytest.FixtureRequest) -> Iterator[Server]:
-    """A talkative service without a worker, once for each kind of queue."""
+    """Start a service with a verbose log and without a worker, for each kind of queue."""
     with (
         redis() if request.param == "redis" else nullcontext("") as url,
         server(REDIS_URL=url, LOG_LEVEL="DEBUG") as running,
@@ -29,7 +29,7 @@ def live(request: pytest.FixtureRequest) -> Iterator[Server]:
 
 
 def queued(live: Server) -> str:
-    """Everything that lies in the queue."""
+    """Return all messages in the queue."""
     url = live.environment["REDIS_URL"]
     if not url:
         return "\n".join(path.read_text() for path in (live.data_dir / "broker").rglob("*") if path.is_file())
@@ -39,7 +39,7 @@ def queued(live: Server) -> str:
 
 
 def stored(live: Server) -> str:
-    """Every value of every table, without fractions of seconds."""
+    """Return every value of every table, without fractions of seconds."""
     tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
     if live.environment["DATABASE_URL"].startswith("sqlite"):
         tables = "SELECT name FROM sqlite_master WHERE type = 'table'"
@@ -56,11 +56,11 @@ def logged(live: Server) -> str:
 
 
 def mail_to(live: Server, address: str) -> str:
-    found = [text for text in (path.read_text() for path in mails(live)) if f"To: {address}" in text]
-    return found[-1] if found else ""
+    texts = [text for text in (path.read_text() for path in mails(live)) if f"To: {address}" in text]
+    return texts[-1] if texts else ""
 
 
-def test_a_wake_up_through_the_queue_makes_the_worker_send_and_the_secrets_are_in_the_mails_alone(live):
+def test_the_queue_wakes_the_worker_and_secrets_are_only_in_the_mails(live):
     with live.client() as client:
         asked = client.request("POST", "/v1/auth/otp/request", b'{"email": "%s"}' % OWNER.encode())
         invited = client.request("POST", "/v1/auth/invites", b'{"email": "%s", "role": "editor"}' % GUEST.encode())
@@ -83,7 +83,7 @@ def test_a_wake_up_through_the_queue_makes_the_worker_send_and_the_secrets_are_i
         assert verified.json() == {"status": "signed_in"}
 
 
-def test_a_mail_that_is_refused_is_logged_without_its_address_and_the_worker_goes_on():
+def test_a_refused_mail_is_logged_without_its_address_and_the_worker_goes_on():
     with mail_server() as smtp, server(EMAIL_URL=f"smtp://127.0.0.1:{smtp.port}", LOG_LEVEL="DEBUG") as live:
         smtp.refused = {GUEST}
         with live.client() as client, worker(live, live.log):
