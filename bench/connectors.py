@@ -106,7 +106,7 @@ def _poll(organization: Organization, directory: Path, number: int) -> float:
         schedule_seconds=86_400,
     )
     (connector,) = claims.claim()
-    rate = _rate(lambda: polling.poll(connector, polling.MOST_SECONDS))
+    rate = _rate(lambda: polling.poll(connector, polling.MAX_POLL_SECONDS))
     run = PollRun.objects.for_organization(organization).get(connector=connector)
     if (run.outcome, run.new) != ("finished", RECORDS):
         raise SystemExit(f"{run.new} records were polled, and the poll ended as {run.outcome}: {run.detail}")

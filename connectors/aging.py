@@ -39,7 +39,7 @@ def digest_names(organization_id: uuid.UUID, before: datetime) -> int:
     while page := list(rows[:_BATCH]):
         legible = [row.pk for row in page]
         for row in page:
-            row.pk, row.name = None, ledger_names.kept(organization_id, row.name)
+            row.pk, row.name = None, ledger_names.name_digest(organization_id, row.name)
         with transaction.atomic():
             LedgerRow.objects.bulk_create(page, ignore_conflicts=True)  # a later poll may have written it so
             rows.filter(pk__in=legible).delete()

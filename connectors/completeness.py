@@ -15,7 +15,7 @@ from decisions.models import Decision
 from decisions.records import KIND
 
 _PAGE = 500
-MOST_LISTED = 1000
+MAX_LISTED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +76,10 @@ def compare(
         here = {decision_id for decision_id, record_id in rows.items() if record_id not in unreadable}
         here |= set(selectors.disposals(organization_id, page - here))
         present += len(here)
-        missing += sorted(page - here)[: MOST_LISTED - len(missing)]
+        missing += sorted(page - here)[: MAX_LISTED - len(missing)]
         known += of_period.filter(decision_id__in=page).count()
     unknown_count = of_period.count() - known
-    unknown = list(islice(_unknown(of_period, named), MOST_LISTED)) if unknown_count else []
+    unknown = list(islice(_unknown(of_period, named), MAX_LISTED)) if unknown_count else []
     return Completeness(len(named), present, missing, unknown, max(unknown_count, len(unknown)))
 
 

@@ -7,9 +7,9 @@ from datetime import timedelta
 from config import leases
 from connectors.kinds.base import SourceFault
 
-LONGEST_PAUSE = timedelta(days=1)
+MAX_SOURCE_PAUSE = timedelta(days=1)
 """As a source may ask for."""
-_MOST_CONFIG = 3
+_MAX_CONFIG_FAILURES = 3
 """Failures in a row for which somebody has to change something, after which nobody tries again."""
 
 
@@ -61,9 +61,9 @@ def stopping(detail: str, fix: str) -> Failure:
 
 
 def stops(failure: Failure, failed: int) -> bool:
-    return failure.stops or (failure.cause == "config" and failed >= _MOST_CONFIG)
+    return failure.stops or (failure.cause == "config" and failed >= _MAX_CONFIG_FAILURES)
 
 
 def pause(failure: Failure, failed: int) -> timedelta:
     """How long to wait: longer after each failure, and never less than the source asks for."""
-    return max(leases.pause(failed), min(timedelta(seconds=failure.retry_after or 0), LONGEST_PAUSE))
+    return max(leases.pause(failed), min(timedelta(seconds=failure.retry_after or 0), MAX_SOURCE_PAUSE))

@@ -5,7 +5,7 @@ A name may be a person's, such as that of a file with one application.
 
 import uuid
 
-from connectors.models import LONGEST_NAME
+from connectors.models import MAX_LEDGER_NAME
 from connectors.texts import identifying
 from custody.keys.keyrings import keyring
 from custody.sealing import sealer
@@ -14,7 +14,7 @@ _CONTENT = "\0connector content:"
 PREFIX = "hmac-sha256:"
 
 
-def kept(organization_id: uuid.UUID, name: str) -> str:
+def name_digest(organization_id: uuid.UUID, name: str) -> str:
     """What stands for a name: a digest under the organization's index key, by which no guess can be confirmed without
     that key."""
     identity = f"\0connector object:{identifying(name, LONGEST_NAME)}"

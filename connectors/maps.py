@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from config.errors import DomainError
 from config.http import strict_json
 from config.http.strict_json import MAX_BYTES, InvalidJSON, spelling
-from connectors.formats.pointers import LONGEST, POINTER, values_at
+from connectors.formats.pointers import MAX_STEPS, POINTER, values_at
 
-_MOST_FIELDS = 64
+_MAX_FIELDS = 64
 
 Target = Annotated[str, Field(min_length=1, max_length=256, pattern=r"^[^.\x00]+(\.[^.\x00]+){0,7}$")]
 """A field of the record: `decision_id`, `outcome.action`."""
@@ -29,9 +29,9 @@ class FieldMap(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    fields: Annotated[dict[Target, Pointer], Field(max_length=_MOST_FIELDS)] = {}
+    fields: Annotated[dict[Target, Pointer], Field(max_length=_MAX_FIELDS)] = {}
     """JSON pointers into the item, by the field of the record that gets the value there."""
-    constants: Annotated[dict[Target, JsonValue], Field(max_length=_MOST_FIELDS)] = {}
+    constants: Annotated[dict[Target, JsonValue], Field(max_length=_MAX_FIELDS)] = {}
     """Values that are the same for every record, by their fields."""
     original: Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[^.\x00]+$")] = "original"
     """The field that holds the item as it stands."""
@@ -41,8 +41,8 @@ class FieldMap(BaseModel):
         targets = [*self.fields, *self.constants, self.original]
         if "decision_id" not in self.fields:
             raise ValueError("fields must say where the decision_id is, such as /id")
-        if any(pointer.count("/") > LONGEST for pointer in self.fields.values()):
-            raise ValueError(f"a pointer has at most {LONGEST} steps")
+        if any(pointer.count("/") > MAX_STEPS for pointer in self.fields.values()):
+            raise ValueError(f"a pointer has at most {MAX_STEPS} steps")
         within = any(other.startswith(f"{one}.") for one in targets for other in targets)
         if within or len(set(targets)) < len(targets):
             raise ValueError("a field is named twice, or lies within another")

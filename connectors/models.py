@@ -10,9 +10,9 @@ from config.leases import Leased
 from config.tenancy import TenantQuerySet
 
 MAX_NAME = 128
-SHORTEST_SCHEDULE, LONGEST_SCHEDULE = 30, 86_400
-LONGEST_POSITION = 512
-LONGEST_NAME = 1024
+MIN_SCHEDULE, MAX_SCHEDULE = 30, 86_400
+MAX_POSITION = 512
+MAX_LEDGER_NAME = 1024
 """Of an object or a file."""
 
 
@@ -80,7 +80,7 @@ class Connector(Leased):
             models.CheckConstraint(condition=Q(kind__in=Kind.values), name="connectors_of_known_kinds"),
             models.CheckConstraint(condition=~Q(name=""), name="connectors_have_names"),
             models.CheckConstraint(
-                condition=Q(schedule_seconds__gte=SHORTEST_SCHEDULE, schedule_seconds__lte=LONGEST_SCHEDULE),
+                condition=Q(schedule_seconds__gte=MIN_SCHEDULE, schedule_seconds__lte=MAX_SCHEDULE),
                 name="connector_schedules_are_bounded",
             ),
             models.CheckConstraint(
@@ -203,8 +203,8 @@ class Quarantined(models.Model):
 
     connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="quarantine", db_index=False)
     cause = models.CharField(max_length=16, choices=Cause.choices)
-    position = models.CharField(max_length=LONGEST_POSITION)
-    origin = models.CharField(max_length=LONGEST_NAME, blank=True)
+    position = models.CharField(max_length=MAX_POSITION)
+    origin = models.CharField(max_length=MAX_LEDGER_NAME, blank=True)
     reason = models.CharField(max_length=1000)
     digest = models.CharField(max_length=64, help_text="SHA-256 of the item's bytes.")
     cursor = models.JSONField(default=dict, help_text="From which the item is read again.")
@@ -245,7 +245,7 @@ class LedgerRow(models.Model):
     `ledger_names` has it."""
 
     connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="ledger", db_index=False)
-    name = models.CharField(max_length=LONGEST_NAME)
+    name = models.CharField(max_length=MAX_LEDGER_NAME)
     version = models.CharField(max_length=256)
     note = models.CharField(max_length=2048, default="", blank=True, help_text="How to ask for a page again.")
     read_at = models.DateTimeField()

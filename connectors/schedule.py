@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from connectors.models import Connector
 
-_SHORTEST_SILENCE, LONGEST_SILENCE = timedelta(days=1), timedelta(days=14)
+_MIN_SILENCE, MAX_SILENCE = timedelta(days=1), timedelta(days=14)
 
 
 def next_slot(connector: Connector) -> datetime:
@@ -34,5 +34,5 @@ def heard(connector: Connector, now: datetime) -> dict[str, Any]:
     return {
         "last_new_at": now,
         "longest_gap_seconds": connector.longest_gap_seconds,
-        "silent_at": now + min(max(silence, _SHORTEST_SILENCE), LONGEST_SILENCE),
+        "silent_at": now + min(max(silence, _MIN_SILENCE), MAX_SILENCE),
     }

@@ -11,7 +11,7 @@ from config.http.numbers import WHOLE
 from config.http.schemas import Answer, QueryString, RequestBody, Text
 from config.http.timestamps import Moment
 from connectors.maps import FieldMap
-from connectors.models import LONGEST_SCHEDULE, MAX_NAME, SHORTEST_SCHEDULE, Kind
+from connectors.models import MAX_NAME, MAX_SCHEDULE, MIN_SCHEDULE, Kind
 
 KINDS = tuple(Kind.values)
 
@@ -26,7 +26,7 @@ def _allowed_reference(value: str) -> str:
 
 
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
-Schedule = Annotated[int, Field(ge=SHORTEST_SCHEDULE, le=LONGEST_SCHEDULE), WHOLE]
+Schedule = Annotated[int, Field(ge=MIN_SCHEDULE, le=MAX_SCHEDULE), WHOLE]
 SecretRef = Annotated[
     str, AfterValidator(_allowed_reference), Field(json_schema_extra={"pattern": secret_references.PATTERN})
 ]

@@ -20,10 +20,10 @@ from connectors.secret_names import without_secrets
 from custody.sealing.field_paths import PathsTooLong
 from decisions import records
 
-_LARGEST_CONFIG = 64 * 2**10
+_MAX_CONFIG_BYTES = 64 * 2**10
 """Bytes. Lists of connectors show the settings of each."""
-_MOST_PROBLEMS = 20
-_LONGEST_PROBLEM = 500
+_MAX_PROBLEMS = 20
+_MAX_PROBLEM = 500
 _MESSAGES = {"extra_forbidden": "There is no such setting.", "missing": "This setting is required."}
 
 
@@ -41,17 +41,17 @@ def check(kind_name: str, config: dict[str, Any], secret_ref: str) -> Checked:
     if kind_name not in kinds.names():
         return Checked({}, ["Connectors of this kind are not part of this installation."], None)
     kind = kinds.kind(kind_name)
-    if len(json.dumps(config)) > _LARGEST_CONFIG:
+    if len(json.dumps(config)) > _MAX_CONFIG_BYTES:
         return Checked({}, ["config: It is larger than 64 KiB, so it was not stored. Send a smaller one."], None)
     kept, dropped = without_secrets(config, kind.Config)
-    problems = [_dropped(path, kind) for path in islice(dropped, _MOST_PROBLEMS)]
+    problems = [_dropped(path, kind) for path in islice(dropped, _MAX_PROBLEMS)]
     if secret_ref and not kind.secret:
         problems.append("This kind of connector takes no secret_ref. Clear it.")
     try:
         settings = kind.Config.model_validate(kept)
     except ValidationError as error:
         return Checked(kept, [*problems, *_sentences(error, dropped)], None)
-    problems += [problem[:_LONGEST_PROBLEM] for problem in kind.check(settings)]
+    problems += [problem[:_MAX_PROBLEM] for problem in kind.check(settings)]
     return Checked(kept, problems, None if problems else settings)
 
 
@@ -66,12 +66,12 @@ def _dropped(path: tuple[str, ...], kind: Kind) -> str:
 
 def _sentences(error: ValidationError, dropped: Collection[tuple[str, ...]]) -> Iterator[str]:
     """What pydantic found wrong, without the values; not that a setting is missing which was dropped."""
-    for found in islice(error.errors(include_url=False, include_input=False), _MOST_PROBLEMS):
+    for found in islice(error.errors(include_url=False, include_input=False), _MAX_PROBLEMS):
         if found["type"] == "missing" and tuple(map(str, found["loc"])) in dropped:
             continue
         where = ".".join(["config", *(str(step)[:64] for step in found["loc"])])
         message = _MESSAGES.get(found["type"]) or f"{found['msg'].removeprefix('Value error, ')}."
-        yield f"{where}: {message}"[:_LONGEST_PROBLEM]
+        yield f"{where}: {message}"[:_MAX_PROBLEM]
 
 
 def open_source(

@@ -4,13 +4,13 @@ from config.celery import wake
 from config.periodic import periodic
 from connectors import services
 
-_MOST_WAKE_UPS = 16  # at once; a worker that wakes goes on until nothing is due
+_MAX_WAKE_UPS = 16  # at once; a worker that wakes goes on until nothing is due
 
 
 @periodic(5, queue="dispatch")
 def dispatch() -> None:
     """Wake workers for the connectors that are due. A wake-up claims nothing, so losing or doubling one is harmless."""
-    for _ in range(services.due_count(_MOST_WAKE_UPS)):
+    for _ in range(services.due_count(_MAX_WAKE_UPS)):
         wake("connectors.tasks.poll")
 
 

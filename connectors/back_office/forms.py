@@ -13,7 +13,7 @@ from config.errors import DomainError
 from config.http import strict_json
 from config.http.strict_json import InvalidJSON
 from connectors.kinds.base import Kind, KindConfig
-from connectors.models import LONGEST_SCHEDULE, MAX_NAME, SHORTEST_SCHEDULE, Connector
+from connectors.models import MAX_NAME, MAX_SCHEDULE, MIN_SCHEDULE, Connector
 from connectors.secret_names import without_secrets
 from connectors.services import Changes
 
@@ -58,8 +58,8 @@ class ConnectorForm(forms.Form):
     schedule_seconds = forms.IntegerField(
         label="Seconds between polls",
         initial=300,
-        min_value=SHORTEST_SCHEDULE,
-        max_value=LONGEST_SCHEDULE,
+        min_value=MIN_SCHEDULE,
+        max_value=MAX_SCHEDULE,
         help_text="From 30 to 86400 (one day).",
     )
     secret_ref = forms.CharField(label="Secret reference", required=False)

@@ -11,8 +11,8 @@ from accounts.models import Organization
 from accounts.roles import Permission
 from connectors import selectors
 
-_MOST_NAMED = 5
-_LONGEST_NAME = 60
+_MAX_NAMES = 5
+_MAX_NAME_CHARACTERS = 60
 
 
 def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
@@ -40,6 +40,6 @@ def _need(one: str, many: str, what: str, names: Sequence[str], url: str, *, urg
 
 def _listed(names: Sequence[str]) -> str:
     """The first names, each isolated, for one that runs from right to left must not turn the others around."""
-    shown = [f"\u2068{name[:_LONGEST_NAME]}\u2069" for name in names[:_MOST_NAMED]]
+    shown = [f"\u2068{name[:_MAX_NAME_CHARACTERS]}\u2069" for name in names[:_MAX_NAMES]]
     rest = len(names) - len(shown)
     return ", ".join(shown) + (f" and {rest} more" if rest else "")

@@ -21,7 +21,7 @@ Format = Literal["auto", "json", "ndjson", "array", "opa"]
 _LOOKED_AT = 64 * 2**10
 _ROOM = MAX_BYTES + len(BOM) + 1
 """Bytes of a line or a document that are kept: whatever reaches it is too long."""
-MOST_BARREN = 64 * 2**20
+MAX_BARREN_BYTES = 64 * 2**20
 """Bytes in which no item ends, beyond which nothing more is read: an item is at most 1 MiB."""
 
 
@@ -29,7 +29,7 @@ class Barren(DomainError):
     """There are no items in what is read, and it does not end."""
 
     code, status = "barren", 422
-    sentence = f"No item ends within {MOST_BARREN // 2**20} MiB, so it was read no further."
+    sentence = f"No item ends within {MAX_BARREN_BYTES // 2**20} MiB, so it was read no further."
 
 
 class Item(NamedTuple):
@@ -76,7 +76,7 @@ class _Fertile:
         return self
 
     def __next__(self) -> bytes:
-        if self.barren > MOST_BARREN:
+        if self.barren > MAX_BARREN_BYTES:
             raise Barren
         chunk = next(self._chunks)
         self.barren += len(chunk)

@@ -9,16 +9,16 @@ from config.errors import DomainError
 _MAGIC = b"\x1f\x8b"
 _PADDING = re.compile(rb"\0*+")
 _CHUNK = 256 * 2**10
-_LEAST_AT_ONCE, _MOST_AT_ONCE = 512, 64 * 2**10
+_MIN_AT_ONCE, _MAX_AT_ONCE = 512, 64 * 2**10
 """Compressed bytes: zlib copies those that it was given and did not use."""
 _FREE = 16 * 2**20
 """Bytes that are expanded whatever the ratio."""
-MOST_EXPANDED = 4 * 2**30
-HIGHEST_RATIO = 200
+MAX_EXPANDED_BYTES = 4 * 2**30
+MAX_RATIO = 200
 """JSON of many like records shrinks to a fiftieth; what expands beyond this was made to."""
 
 
-MOST_IDLE = 64 * 2**20
+MAX_IDLE_BYTES = 64 * 2**20
 """Compressed bytes that expand to nothing: empty members, or padding."""
 
 
@@ -53,12 +53,12 @@ def _chain(start: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
 
 def _decompressed(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Members that follow each other are one text (RFC 1952, 2.2); zeros behind the last one are padding."""
-    member, at_once = zlib.decompressobj(wbits=31), _LEAST_AT_ONCE
+    member, at_once = zlib.decompressobj(wbits=31), _MIN_AT_ONCE
     read = made = idle = 0
     for chunk in chunks:
         read += len(chunk)
         idle += len(chunk)
-        if idle > MOST_IDLE:
+        if idle > MAX_IDLE_BYTES:
             raise BadGzip("It goes on and on, and expands to nothing.")
         pending, position = memoryview(chunk), 0
         while position < len(chunk):
@@ -66,16 +66,16 @@ def _decompressed(chunks: Iterable[bytes]) -> Iterator[bytes]:
                 position = _PADDING.match(chunk, position).end()  # type: ignore[union-attr]
                 if position == len(chunk):
                     break
-                member, at_once = zlib.decompressobj(wbits=31), _LEAST_AT_ONCE
+                member, at_once = zlib.decompressobj(wbits=31), _MIN_AT_ONCE
             given = pending[position : position + at_once]
             try:
                 found = member.decompress(given, _CHUNK)
             except zlib.error:
                 raise BadGzip("The compressed bytes are damaged.") from None
             position += len(given) - len(member.unused_data if member.eof else member.unconsumed_tail)
-            at_once = min(2 * at_once, _MOST_AT_ONCE)
+            at_once = min(2 * at_once, _MAX_AT_ONCE)
             made += len(found)
-            if made > MOST_EXPANDED or made > _FREE + HIGHEST_RATIO * read:
+            if made > MAX_EXPANDED_BYTES or made > _FREE + MAX_RATIO * read:
                 raise BadGzip("It expands to more than 200 times its size, or to more than 4 GiB.")
             if found:
                 idle = 0

@@ -8,7 +8,7 @@ from typing import Any
 from connectors.formats.scanner import WHITE_SPACE, Scanner
 
 POINTER = r"^(/([^~/]|~[01])*)*$"
-LONGEST = 16
+MAX_STEPS = 16
 """Steps of a pointer: each level of a document is looked at once for each."""
 _KEY = re.compile(rb'[ \t\r\n]*("(?:[^"\\]++|\\.)*+")[ \t\r\n]*:', re.DOTALL)
 _COMMA = ord(",")

@@ -19,7 +19,7 @@ _QUOTE, _COMMA = ord('"'), ord(",")
 _OPENING, _CLOSING = b"[{", b"]}"
 WHITE_SPACE = b" \t\r\n"
 BOM = b"\xef\xbb\xbf"
-_MOST_WHITE_SPACE = 64 * 2**10  # around an item, beyond which it passes for too long
+_MAX_WHITE_SPACE = 64 * 2**10  # around an item, beyond which it passes for too long
 
 
 class Scanner:
@@ -145,7 +145,7 @@ class _ArrayCutter:
         return Cut(raw) if len(raw) <= self._longest else Cut(raw[: self._longest], TOO_LONG)
 
     def _forget_what_is_done(self) -> None:
-        if self._head is None and self._position - self._begin > self._longest + _MOST_WHITE_SPACE:
+        if self._head is None and self._position - self._begin > self._longest + _MAX_WHITE_SPACE:
             self._head = bytes(self._buffer[self._begin :].lstrip(WHITE_SPACE)[: self._longest])
         if self._head is not None:
             self._begin = self._position

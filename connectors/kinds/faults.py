@@ -15,35 +15,33 @@ from django.utils import timezone
 from config import addresses, vetted_http
 from config.errors import DomainError
 from connectors.kinds.base import MachineFault, Source, SourceFault
-from connectors.kinds.limits import LONGEST_RETRY_AFTER
+from connectors.kinds.limits import MAX_RETRY_AFTER
 
 Cause = Literal["config", "transient", "system"]
 
 
-class _Mend(NamedTuple):
+class _Fix(NamedTuple):
     fix: str
     cause: Cause
 
 
 _LATER = "No action needed; it will be retried. If it persists, contact the source's operator."
-_MENDS: dict[type[DomainError], _Mend] = {
-    addresses.HostNotFound: _Mend("Check the spelling of the host.", "config"),
-    addresses.AddressRefused: _Mend(
+_FIXES: dict[type[DomainError], _Fix] = {
+    addresses.HostNotFound: _Fix("Check the spelling of the host.", "config"),
+    addresses.AddressRefused: _Fix(
         "Use a public address, or ask the operator of this service to add the host to ALLOWED_PRIVATE_HOSTS.", "config"
     ),
-    addresses.PlaintextRefused: _Mend(
+    addresses.PlaintextRefused: _Fix(
         "Use TLS, or ask the operator of this service to add the host to ALLOWED_PRIVATE_HOSTS.", "config"
     ),
-    vetted_http.CertificateRefused: _Mend(
+    vetted_http.CertificateRefused: _Fix(
         "Check that the host is spelled as in its certificate, and that the certificate is valid today. If your own "
         "authority issued it, ask the operator of this service to add that to TRUSTED_CA_FILE.",
         "config",
     ),
-    vetted_http.ConnectionFailed: _Mend(
-        "Check host and port, and that no firewall blocks them. " + _LATER, "transient"
-    ),
-    vetted_http.TooSlow: _Mend(_LATER, "transient"),
-    vetted_http.AnswerTooLarge: _Mend("Ask the source for less at a time: smaller pages or objects.", "config"),
+    vetted_http.ConnectionFailed: _Fix("Check host and port, and that no firewall blocks them. " + _LATER, "transient"),
+    vetted_http.TooSlow: _Fix(_LATER, "transient"),
+    vetted_http.AnswerTooLarge: _Fix("Ask the source for less at a time: smaller pages or objects.", "config"),
 }
 _NOT_TLS = {
     "BAD_RECORD_TYPE", "HTTP_REQUEST", "HTTPS_PROXY_REQUEST", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE",
@@ -70,14 +68,14 @@ def mapped() -> Iterator[None]:
         yield
     except SourceFault:
         raise
-    except tuple(_MENDS) as error:
+    except tuple(_FIXES) as error:
         if _is_offline(error.__context__):
             raise MachineFault(
                 "No name could be looked up, or no network leads to the host.",
                 fix="Ask the operator of this service to check the network of the machine that polls.",
                 because=str(error),
             ) from None
-        mend = _MENDS[type(error)]
+        mend = _FIXES[type(error)]
         raise SourceFault(error.sentence, fix=mend.fix, cause=mend.cause, because=str(error)) from None
     except _BROKEN as error:
         raise SourceFault(
@@ -154,9 +152,9 @@ def busy(sentence: str, retry_after: str | None = None) -> SourceFault:
 def _seconds(retry_after: str | None) -> int | None:
     text = (retry_after or "").strip()
     if text.isascii() and text.isdigit():
-        return min(int(text[:9]), LONGEST_RETRY_AFTER)
+        return min(int(text[:9]), MAX_RETRY_AFTER)
     try:
         seconds = (parsedate_to_datetime(text) - timezone.now()).total_seconds()
     except (ValueError, TypeError):  # TypeError: a date without its zone
         return None
-    return min(max(int(seconds), 0), LONGEST_RETRY_AFTER)
+    return min(max(int(seconds), 0), MAX_RETRY_AFTER)

@@ -6,6 +6,6 @@ BATCH_SECONDS = 20.0
 BATCH_LEDGER = 500
 MAX_NOTE = 2048
 """Characters that a kind can note beside a ledger entry."""
-LONGEST_RETRY_AFTER = 24 * 3600
+MAX_RETRY_AFTER = 24 * 3600
 PAGE_BYTES = 32 * 2**20
 """A page of an API, decompressed."""

@@ -188,9 +188,9 @@ class _Pending:
         self.bytes += len(item.raw)
         self.newest = max(self.newest or thing.modified, thing.modified)
 
-    def is_full(self, most_items: int) -> bool:
+    def is_full(self, max_items: int) -> bool:
         return (
-            len(self.items) >= most_items
+            len(self.items) >= max_items
             or len(self.finished) >= BATCH_LEDGER
             or self.bytes >= BATCH_BYTES
             or time.monotonic() - self.began >= BATCH_SECONDS

@@ -25,14 +25,14 @@ def repair_times() -> int:
     # Types are spelled out for SQLite, which has no intervals of its own.
     seconds = Cast("schedule_seconds", IntegerField()) * Value(timedelta(seconds=1))
     on_schedule = Q(failures=0, next_poll_at__gt=Value(latest) + ExpressionWrapper(seconds, DurationField()))
-    after_failures = Q(next_poll_at__gt=latest + failures.LONGEST_PAUSE)
+    after_failures = Q(next_poll_at__gt=latest + failures.MAX_SOURCE_PAUSE)
     return sum(
         (
             _connectors().filter(lease_until__gt=latest + LEASE).update(**leases.RELEASED),
             _connectors().filter(on_schedule | after_failures).update(next_poll_at=now),
             _connectors()
-            .filter(silent_at__gt=latest + schedule.LONGEST_SILENCE)
-            .update(silent_at=now + schedule.LONGEST_SILENCE),
+            .filter(silent_at__gt=latest + schedule.MAX_SILENCE)
+            .update(silent_at=now + schedule.MAX_SILENCE),
         )
     )
 

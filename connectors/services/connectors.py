@@ -14,7 +14,7 @@ from config import secret_references
 from config.celery import wake
 from connectors import sources
 from connectors.errors import BadName, BadSchedule
-from connectors.models import LONGEST_SCHEDULE, MAX_NAME, SHORTEST_SCHEDULE, Connector
+from connectors.models import MAX_NAME, MAX_SCHEDULE, MIN_SCHEDULE, Connector
 from connectors.services import rows
 
 POLL_TASK = "connectors.tasks.poll"
@@ -124,7 +124,7 @@ _CHANGED_BY_SERVICES = (
 def _check(changes: Changes) -> None:
     if changes.name is not None and not 1 <= len(changes.name) <= MAX_NAME:
         raise BadName
-    if changes.schedule_seconds is not None and not SHORTEST_SCHEDULE <= changes.schedule_seconds <= LONGEST_SCHEDULE:
+    if changes.schedule_seconds is not None and not MIN_SCHEDULE <= changes.schedule_seconds <= MAX_SCHEDULE:
         raise BadSchedule
     if changes.secret_ref:
         secret_references.require_allowed(changes.secret_ref)

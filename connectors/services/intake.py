@@ -13,7 +13,7 @@ from connectors.models import Connector, Quarantined
 from custody.services import TAKEN, Status
 from decisions import services as decisions
 
-_LONGEST_REASON = 1000
+_MAX_REASON = 1000
 _KEY_TWICE = "a key appears twice in one object"
 
 
@@ -100,7 +100,7 @@ def _ingest(organization_id: uuid.UUID, lines: Sequence[bytes], source: str) -> 
 
 
 def _invalid(item: Item, reason: str) -> Bad:
-    return Bad(item, Quarantined.Cause.INVALID, reason[:_LONGEST_REASON])
+    return Bad(item, Quarantined.Cause.INVALID, reason[:_MAX_REASON])
 
 
 def _reason(line: decisions.Line) -> str:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from config import db
 from connectors import ledger_names
 from connectors.kinds.base import LedgerEntry
-from connectors.models import LONGEST_NAME, Connector, Kind, LedgerRow
+from connectors.models import MAX_LEDGER_NAME, Connector, Kind, LedgerRow
 from connectors.texts import identifying
 
 _PAGE = 1000
@@ -43,7 +43,7 @@ def finder(connector: Connector) -> Callable[[str], LedgerEntry | None]:
     """Return a function that finds the entry of a name."""
 
     def known(name: str) -> LedgerEntry | None:
-        row = db.only(_rows(connector).filter(name=ledger_names.kept(connector.organization_id, name)))
+        row = db.only(_rows(connector).filter(name=ledger_names.name_digest(connector.organization_id, name)))
         return LedgerEntry(name, row.version, row.note) if row else None
 
     return known
@@ -52,7 +52,7 @@ def finder(connector: Connector) -> Callable[[str], LedgerEntry | None]:
 def write(connector: Connector, entries: Iterable[LedgerEntry]) -> None:
     """Note objects that were read to their ends. Call it in the transaction that stores the cursor."""
     now = timezone.now()
-    newest = {ledger_names.kept(connector.organization_id, entry.name): entry for entry in entries}
+    newest = {ledger_names.name_digest(connector.organization_id, entry.name): entry for entry in entries}
     LedgerRow.objects.bulk_create(
         [
             LedgerRow(connector=connector, name=name, version=entry.version, note=entry.note, read_at=now)
@@ -74,7 +74,7 @@ def forget(connector: Connector, names: Iterable[str]) -> None:
 
 def names_of(connector: Connector, name: str) -> tuple[str, str]:
     """Under what an object may stand in the ledger: as it is kept, and as earlier versions kept it."""
-    return ledger_names.kept(connector.organization_id, name), identifying(name, LONGEST_NAME)
+    return ledger_names.name_digest(connector.organization_id, name), identifying(name, MAX_LEDGER_NAME)
 
 
 def forget_gone(connector: Connector) -> None:

@@ -31,10 +31,10 @@ from custody.selectors import queue_is_full
 
 log = structlog.get_logger("connectors")
 
-MOST_SECONDS = 200
-MOST_QUARANTINED = 1000
-_LONGEST_CURSOR = 8192  # characters; each item in quarantine keeps the one from which it is read again
-_LEAST_SECONDS = 30
+MAX_POLL_SECONDS = 200
+MAX_QUARANTINED = 1000
+_MAX_CURSOR = 8192  # characters; each item in quarantine keeps the one from which it is read again
+_MIN_POLL_SECONDS = 30
 """A worker that has less left begins no poll: what it would cut short would look like a fault of the source."""
 _PAGE_SECONDS = 10
 """A worker releases the connectors of its page that it has not begun to poll by then."""
@@ -43,13 +43,13 @@ SLICE_SECONDS = 30
 _LOOK_SECONDS = 5
 """Between two looks for a connector that waits."""
 _BACKLOG_PAUSE = timedelta(seconds=30)
-_ENOUGH_BAD = "1,000 items wait in quarantine, which is as many as are kept."
+_QUARANTINE_FULL = "1,000 items wait in quarantine, which is as many as are kept."
 _MAX_IDLE_POLLS = 10
 """In a row, without an end of the source and without anything new; after them polls follow the schedule again."""
-_MOST_RUNS = 100
+_MAX_RUNS = 100
 """Of a connector; older ones are forgotten."""
 _RUN_FIELDS = ("finished_at", "outcome", "seen", "new", "repeated", "quarantined", "cause", "detail", "fix")
-_MEND_BAD = "Mend the source or the field map and retry the items, or dismiss them. Then poll again."
+_EMPTY_QUARANTINE = "Mend the source or the field map and retry the items, or dismiss them. Then poll again."
 
 
 class Overtaken(DomainError):
@@ -59,11 +59,11 @@ class Overtaken(DomainError):
     sentence = "The connector was changed while it was polled."
 
 
-def poll_due(seconds: float = MOST_SECONDS) -> int:
+def poll_due(seconds: float = MAX_POLL_SECONDS) -> int:
     """Poll connectors that are due until none is, or the time is over. Returns how many were polled."""
     ends, polled = time.monotonic() + seconds, 0
-    while time.monotonic() < ends - _LEAST_SECONDS and (page := claims.claim()):
-        page_ends = min(time.monotonic() + _PAGE_SECONDS, ends - _LEAST_SECONDS)
+    while time.monotonic() < ends - _MIN_POLL_SECONDS and (page := claims.claim()):
+        page_ends = min(time.monotonic() + _PAGE_SECONDS, ends - _MIN_POLL_SECONDS)
         for number, connector in enumerate(page):
             if number and time.monotonic() >= page_ends:
                 claims.release(connector)
@@ -144,7 +144,7 @@ class _Polling:
                 raise
             is_full = False
         if is_full:
-            self.fail(failures.stopping(_ENOUGH_BAD, _MEND_BAD))
+            self.fail(failures.stopping(_QUARANTINE_FULL, _EMPTY_QUARANTINE))
         elif time.monotonic() >= self.ends:  # a kind ends by itself, too, when its time is over
             self._finish(PollRun.Outcome.MORE, next_poll_at=self._continues_at())
         else:
@@ -259,7 +259,7 @@ class _Polling:
         runs = self._runs()
         runs.filter(pk=run.pk).update(**{name: getattr(run, name) for name in _RUN_FIELDS})
         if run.pk % 20 == 0:  # now and then is enough
-            kept = list(runs.order_by("-pk").values_list("pk", flat=True)[:_MOST_RUNS])
+            kept = list(runs.order_by("-pk").values_list("pk", flat=True)[:_MAX_RUNS])
             runs.filter(pk__lt=kept[-1] if kept else 0).delete()
             if outcome == PollRun.Outcome.FINISHED:
                 ledger.forget_gone(self.connector)
@@ -306,7 +306,7 @@ class _Polling:
         return Case(When(next_poll_at=self.connector.next_poll_at, then=Value(later)), default=F("next_poll_at"))
 
     def _quarantine_is_full(self) -> bool:
-        return self.connector.quarantine.values("pk")[:MOST_QUARANTINED].count() >= MOST_QUARANTINED
+        return self.connector.quarantine.values("pk")[:MAX_QUARANTINED].count() >= MAX_QUARANTINED
 
 
 def _can_store() -> bool:
@@ -328,7 +328,7 @@ def _newest(now: datetime, behind_seconds: float | None) -> dict[str, datetime]:
 def _kept(cursor: Cursor) -> dict[str, Any]:
     """A cursor as it is stored. Raises SourceFault for one that no database can keep, or that is endless."""
     text = json.dumps(cursor, ensure_ascii=False)
-    if len(text) <= _LONGEST_CURSOR and storable(text) == text and "\\u0000" not in text:
+    if len(text) <= _MAX_CURSOR and storable(text) == text and "\\u0000" not in text:
         return dict(cursor)
     raise SourceFault(
         "The page token or link to go on with cannot be kept: it is longer than 8 kB, or holds half a character.",

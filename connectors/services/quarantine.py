@@ -13,13 +13,13 @@ from accounts.roles import Permission
 from config.celery import wake
 from connectors.formats import Item
 from connectors.kinds.base import Batch
-from connectors.models import LONGEST_NAME, LONGEST_POSITION, Connector, Dismissed, Quarantined
+from connectors.models import MAX_LEDGER_NAME, MAX_POSITION, Connector, Dismissed, Quarantined
 from connectors.services import ledger, rows
 from connectors.services.connectors import POLL_TASK
 from connectors.services.intake import Intake
 from connectors.texts import identifying, storable
 
-_LARGEST_ID = BigIntegerField.MAX_BIGINT
+_MAX_ID = BigIntegerField.MAX_BIGINT
 
 
 @requires(Permission.MANAGE_CONNECTORS)
@@ -73,7 +73,7 @@ def dismiss_quarantined(*, caller: Caller, connector: Connector, items: Collecti
 def _chosen(row: Connector, items: Collection[int] | None) -> QuerySet[Quarantined]:
     if items is None:
         return row.quarantine.all()
-    return row.quarantine.filter(pk__in=[each for each in items if 0 < each <= _LARGEST_ID])
+    return row.quarantine.filter(pk__in=[each for each in items if 0 < each <= _MAX_ID])
 
 
 def _remove(row: Connector, chosen: list[Quarantined]) -> None:
@@ -127,4 +127,4 @@ def _close_fixed(connector: Connector, batch: Batch, intake: Intake, bad: Collec
 
 def _place(item: Item) -> tuple[str, str]:
     """Return the position and the origin of an item as the database keeps them."""
-    return storable(item.position)[:LONGEST_POSITION], identifying(item.origin, LONGEST_NAME)
+    return storable(item.position)[:MAX_POSITION], identifying(item.origin, MAX_LEDGER_NAME)

@@ -115,7 +115,7 @@ def test_a_name_that_stands_there_both_ways_becomes_one(organization, made):
     ledger.write(connector, [LedgerEntry(f"{MARK}.json", "2")])
     swept(organization)
     row = LedgerRow.objects.get()
-    assert (row.name, row.version) == (ledger_names.kept(organization.pk, f"{MARK}.json"), "2")
+    assert (row.name, row.version) == (ledger_names.name_digest(organization.pk, f"{MARK}.json"), "2")
 
 
 def test_a_quarantined_item_is_read_again_though_its_files_name_is_a_digest(organization, made):

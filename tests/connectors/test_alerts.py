@@ -26,7 +26,7 @@ def people(organization, other_api):
 @pytest.fixture
 def stopped(organization, connector_of, feed, monkeypatch):
     """A connector that has stopped, because too many of its items are bad."""
-    monkeypatch.setattr(polling, "MOST_QUARANTINED", 1)
+    monkeypatch.setattr(polling, "MAX_QUARANTINED", 1)
     feed.add(b'{"id": "Jane Roe"}')
     connector_of(organization, name="Loans\r\nBcc: thief@example.org", config={"feed": "main"}, secret_ref="file:feed")
     services.poll_due()

@@ -79,7 +79,7 @@ def test_an_id_may_be_as_long_as_any_is(api):
 
 @pytest.mark.usefixtures("_records")
 def test_however_much_is_unknown_no_more_is_read_than_is_listed(api, monkeypatch, django_assert_max_num_queries):
-    monkeypatch.setattr(completeness, "MOST_LISTED", 2)
+    monkeypatch.setattr(completeness, "MAX_LISTED", 2)
     with django_assert_max_num_queries(9):
         found = ask(api, ["loan-1", *(f"lost-{n}" for n in range(5))]).json()
     assert (found["unknown"], found["unknown_count"]) == (["loan-0", "loan-2"], 4)

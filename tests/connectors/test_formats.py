@@ -194,7 +194,7 @@ def endless(unit, most, start=b""):
     ],
 )
 def test_what_never_ends_is_one_bad_item_and_is_read_no_further(monkeypatch, unit, format, start, good):
-    monkeypatch.setattr(formats, "MOST_BARREN", 2 * MIB)
+    monkeypatch.setattr(formats, "MAX_BARREN_BYTES", 2 * MIB)
     found = list(items(endless(unit, 4 * MIB, start), format, "x"))
     assert [bool(item.problem) for item in found] == [False] * good + [True]
     again = items(endless(unit, 4 * MIB, start), format, "x", first=len(found) + 1)
@@ -227,7 +227,7 @@ def test_what_hides_behind_a_mebibyte_of_blanks_is_not_passed_over_in_silence(fo
 
 @pytest.mark.parametrize("unit", [b"\0", gzip.compress(b"", mtime=0)])
 def test_what_expands_to_nothing_is_read_no_further(monkeypatch, unit):
-    monkeypatch.setattr("connectors.formats.compression.MOST_IDLE", 4 * MIB)
+    monkeypatch.setattr("connectors.formats.compression.MAX_IDLE_BYTES", 4 * MIB)
     *good, bad = items(endless(unit, 8 * MIB, gzip.compress(b'{"a":1}\n')), "ndjson", "x")
     assert raw(good) == [b'{"a":1}']
     assert bad.problem

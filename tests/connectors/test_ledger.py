@@ -67,4 +67,4 @@ def test_what_no_listing_shows_for_long_is_forgotten_and_the_rest_is_not(connect
         with time_machine.travel(timezone.now() + timedelta(days=days), tick=False):
             assert ledger.reader(connector)(entries(1)) == set()
             ledger.forget_gone(connector)
-    assert names() == [ledger_names.kept(connector.organization_id, entries(1)[0].name)]
+    assert names() == [ledger_names.name_digest(connector.organization_id, entries(1)[0].name)]

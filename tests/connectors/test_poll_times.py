@@ -62,7 +62,7 @@ def test_a_source_that_gives_nothing_in_all_of_the_time_has_failed(connector, fe
 
 def test_a_worker_whose_time_is_nearly_over_begins_no_poll(connector, feed):
     feed.add(*loans(2))
-    assert services.poll_due(polling._LEAST_SECONDS) == 0
+    assert services.poll_due(polling._MIN_POLL_SECONDS) == 0
     assert services.due_count(10) == 1
 
 

@@ -357,7 +357,7 @@ def test_a_source_that_knows_no_time_of_its_newest_item_is_read_all_the_same(con
 
 
 def test_old_runs_are_forgotten(connector, monkeypatch):
-    monkeypatch.setattr(polling, "_MOST_RUNS", 3)
+    monkeypatch.setattr(polling, "_MAX_RUNS", 3)
     for _ in range(45):
         poll_now(connector)
     assert PollRun.objects.count() <= 3 + 19

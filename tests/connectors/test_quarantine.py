@@ -38,7 +38,7 @@ def test_a_conflict_is_quarantined_once_however_often_it_comes(connector, feed):
 
 
 def test_too_many_bad_items_stop_it(connector, feed, monkeypatch):
-    monkeypatch.setattr(polling, "MOST_QUARANTINED", 5)
+    monkeypatch.setattr(polling, "MAX_QUARANTINED", 5)
     feed.add(*(b'{"n": %d}' % n for n in range(20)), *loans(1))
     services.poll_due()
     row = stored(connector)
@@ -48,7 +48,7 @@ def test_too_many_bad_items_stop_it(connector, feed, monkeypatch):
 
 
 def test_a_full_quarantine_takes_nothing_more_until_somebody_empties_it(connector, feed, monkeypatch):
-    monkeypatch.setattr(polling, "MOST_QUARANTINED", 2)
+    monkeypatch.setattr(polling, "MAX_QUARANTINED", 2)
     feed.add(b"bad", b"worse")
     services.poll_due()
     feed.add(b"worst")

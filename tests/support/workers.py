@@ -135,5 +135,5 @@ def _poll_with(seconds: float = 200, ahead: float = 0, stop_at: int = 0) -> None
 
     timezone.now = lambda: now() + timedelta(seconds=ahead)
     polling.take = take_and_stop
-    polling._LEAST_SECONDS = 0
+    polling._MIN_POLL_SECONDS = 0
     services.poll_due(seconds)

@@ -30,8 +30,8 @@ _Value = datetime | int
 _EVERYTHING_SECONDS = 24 * 3600
 """What one wrong value made `since` leave out is read after this time."""
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-_MOST_DIGITS = 30
-_MOST_EMPTY = 20
+_MAX_DIGITS = 30
+_MAX_EMPTY_PAGES = 20
 """Empty pages in a row, after which the next poll goes on: a filter may leave some empty, and a feed has no end."""
 
 
@@ -57,7 +57,7 @@ class Pass:
         client = Client(self._source)
         read = empty = 0
         before: str | None = None
-        while empty < _MOST_EMPTY and not (read and self._is_over()):
+        while empty < _MAX_EMPTY_PAGES and not (read and self._is_over()):
             response = self._response(client, is_first=not read)
             place = self._place
             known = self._memory.known(response.url)
@@ -232,7 +232,7 @@ def _value(found: Any) -> _Value | None:
     if isinstance(found, bool):
         return None
     if isinstance(found, int):
-        return found if abs(found) < 10**_MOST_DIGITS else None
+        return found if abs(found) < 10**_MAX_DIGITS else None
     try:
         read = datetime.fromisoformat(found)
         value = (read if read.tzinfo else read.replace(tzinfo=UTC)).astimezone(UTC)

@@ -16,7 +16,7 @@ from connectors.kinds.faults import required_secret, step
 from connectors.kinds.postgres.refusals import refusal
 
 STATEMENT_SECONDS = 60
-_MOST_ADDRESSES = 4
+_MAX_ADDRESSES = 4
 _OPTIONS = " ".join(
     f"-c {setting}"
     for setting in (
@@ -36,7 +36,7 @@ def connected(source: Source[Any]) -> Iterator[psycopg.Connection[Any]]:
     config = source.config
     password = required_secret(source)
     with step(source, "address", "The host's address is allowed."):
-        addresses = resolve(config.host, config.port, encrypted=config.tls == "verify")[:_MOST_ADDRESSES]
+        addresses = resolve(config.host, config.port, encrypted=config.tls == "verify")[:_MAX_ADDRESSES]
     connection = _connection(source, addresses, password)
     with source.step("connection", "The host takes the connection."):
         pass

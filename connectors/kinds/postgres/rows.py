@@ -28,7 +28,7 @@ _FETCHED = 50
 """Rows at a time: each may be as large as a record may."""
 _ROWS = "drs_rows"
 """What the query is called in ours: as no column of it is called, or that would be taken for its rows."""
-_LONGEST_PLACE = 1000
+_MAX_PLACE = 1000
 """Characters of a cursor's column and id, which are kept."""
 _LAG_SECONDS, _LAG_NUMBERS = 300, 1000
 _TIMES = ("timestamp with time zone", "timestamp without time zone", "date")
@@ -96,16 +96,16 @@ class _Query:
             WHERE {later if self.place else "{column} IS NOT NULL"}
             ORDER BY {{column}}, {{id}}
         """  # noqa: S608 - the query is somebody's own, for a database of theirs
-        bounds = {"longest": MAX_BYTES, "cut": _LONGEST_PLACE + 1}
+        bounds = {"longest": MAX_BYTES, "cut": _MAX_PLACE + 1}
         self._rows.execute(self._sql(text), {**self.place, **bounds, "settled": self._settled})
         return self.next_rows()
 
     def require_short(self, setting: str, text: str | None) -> None:
         """Raises SourceFault for what is too long to be a place in the order."""
-        if len(text or "") > _LONGEST_PLACE:
+        if len(text or "") > _MAX_PLACE:
             name = getattr(self._config.cursor, setting)
             raise SourceFault(
-                f"cursor.{setting} is {name}, which has values of more than {_LONGEST_PLACE} characters.",
+                f"cursor.{setting} is {name}, which has values of more than {_MAX_PLACE} characters.",
                 fix="Name a column of short values.",
             )
 
@@ -141,7 +141,7 @@ class _Query:
     def _settled_number(self, cursor: Cursor) -> str | None:
         """The highest number less the lag; and if it has not grown for long, the highest number itself."""
         lag = self._config.cursor.lag
-        values = {"lag": _LAG_NUMBERS if lag is None else lag, "cut": _LONGEST_PLACE + 1}
+        values = {"lag": _LAG_NUMBERS if lag is None else lag, "cut": _MAX_PLACE + 1}
         highest, settled = self._value(
             "SELECT left(max({column})::text, %(cut)s), left((max({column})::numeric - %(lag)s)::text, %(cut)s) "
             "FROM (\n{query}\n) {rows}",

@@ -15,7 +15,7 @@ from config.progress import progress
 from connectors import completeness
 
 _MOMENT: TypeAdapter[datetime] = TypeAdapter(Moment)
-_MOST_SHOWN = 50
+_MAX_SHOWN = 50
 
 
 class Command(BaseCommand):
@@ -61,10 +61,10 @@ class Command(BaseCommand):
             ("unknown to the source", found.unknown, found.unknown_count),
         ):
             write(f"{count} {title}")
-            for decision_id in ids[:_MOST_SHOWN]:
+            for decision_id in ids[:_MAX_SHOWN]:
                 write(f"  {decision_id}")
-            if count > _MOST_SHOWN:
-                write(f"  and {count - _MOST_SHOWN} more")
+            if count > _MAX_SHOWN:
+                write(f"  and {count - _MAX_SHOWN} more")
         if found.missing_count:
             raise CommandError("Some decisions are missing.")
 

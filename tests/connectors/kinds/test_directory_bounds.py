@@ -44,7 +44,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_a_file_without_an_end_is_one_bad_item_and_the_others_are_read(
     folder: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch, counted: list[int], age: float
 ) -> None:
-    monkeypatch.setattr(formats, "MOST_BARREN", 4 * 2**20)
+    monkeypatch.setattr(formats, "MAX_BARREN_BYTES", 4 * 2**20)
     sparse(folder / "a.ndjson", 2**42, lines(1), age)
     put(folder / "b.ndjson", lines(2))
     first, bad, last = reader.items()
