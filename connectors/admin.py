@@ -166,8 +166,8 @@ class ConnectorAdmin(EditingPages):
 
     def test(self, request: HttpRequest, pk: int) -> HttpResponse:
         row = self.get_row(request, pk)
-        found = self.tested(request, row.kind, row.config, row.secret_ref)
-        return self.page(request, "connectors/tested.html", f"Test of {row}", row=row, **found)
+        context = self.tested(request, row.kind, row.config, row.secret_ref)
+        return self.page(request, "connectors/tested.html", f"Test of {row}", row=row, **context)
 
     def act(self, request: HttpRequest, pk: int, action: str, item: int | None = None) -> HttpResponse:
         row, who = self.get_row(request, pk), caller(request, self.needed)

@@ -1,4 +1,4 @@
-"""What connectors keep about sources, and with it perhaps about persons: names of files, positions, reasons."""
+"""Retention sweeps over what connectors keep of a source and may name a person: file names, positions, reasons."""
 
 import uuid
 from datetime import datetime
@@ -15,25 +15,27 @@ _LONG_AGO = "It was stopped long ago, and why is not kept for so long. Poll it n
 
 
 def forget_quarantined(organization_id: uuid.UUID, before: datetime) -> int:
-    """Whose bytes they are cannot be told, so these go by their age whatever became of the record they contradict."""
+    """Delete old quarantined items by their age alone: whose data they hold is unknown."""
     return _delete(Quarantined.objects.for_organization(organization_id).filter(created_at__lt=before))
 
 
 def forget_dismissed(organization_id: uuid.UUID, before: datetime) -> int:
-    """An item that the source still has comes to quarantine again, once the source is read from its beginning."""
+    """Delete old dismissals. An item that the source still has is quarantined again when the source is reread."""
     return _delete(Dismissed.objects.for_organization(organization_id).filter(dismissed_at__lt=before))
 
 
 def forget_runs(organization_id: uuid.UUID, before: datetime) -> int:
-    """Also why connectors were stopped, which repeats what their runs said."""
+    """Delete old runs, and the reasons that stopped connectors repeat from their runs."""
     stopped = Connector.objects.for_organization(organization_id).filter(stopped_at__lt=before)
     stopped.exclude(stopped_because=_LONG_AGO).update(stopped_because=_LONG_AGO)
     return _delete(PollRun.objects.for_organization(organization_id).filter(started_at__lt=before))
 
 
 def digest_names(organization_id: uuid.UUID, before: datetime) -> int:
-    """Names that earlier versions wrote into the ledger become what later ones write. How old they are is no matter,
-    for a file that is listed still counts as read."""
+    """Replace the legible names that earlier versions wrote into the ledger, whatever their age.
+
+    A listed file must still count as read, so its row stays.
+    """
     rows = LedgerRow.objects.for_organization(organization_id).exclude(name__startswith=ledger_names.PREFIX)
     count = 0
     while page := list(rows[:_BATCH]):
@@ -41,15 +43,17 @@ def digest_names(organization_id: uuid.UUID, before: datetime) -> int:
         for row in page:
             row.pk, row.name = None, ledger_names.name_digest(organization_id, row.name)
         with transaction.atomic():
-            LedgerRow.objects.bulk_create(page, ignore_conflicts=True)  # a later poll may have written it so
+            LedgerRow.objects.bulk_create(page, ignore_conflicts=True)  # a later poll may have written it
             rows.filter(pk__in=legible).delete()
         count += len(page)
     return count
 
 
 def forget_places(organization_id: uuid.UUID, before: datetime) -> int:
-    """A connector that is not polled any more begins anew, should it be polled again: its cursor names where it was,
-    such as a file. What was read already is found in custody."""
+    """Empty the cursors of connectors that are no longer polled: a cursor may name a file.
+
+    Should such a connector be polled again, it reads from the beginning, and custody recognizes its records.
+    """
     recent = PollRun.objects.for_organization(organization_id).filter(connector=OuterRef("pk"), started_at__gte=before)
     idle = Connector.objects.for_organization(organization_id).filter(~Exists(recent), next_poll_at=None)
     return idle.filter(created_at__lt=before).exclude(cursor={}).update(cursor={}, version=F("version") + 1)

@@ -1,4 +1,4 @@
-"""Whether all that a source holds for a period is here."""
+"""Comparison of the decision ids that a source holds for a period with those in custody."""
 
 import uuid
 from collections.abc import Iterable, Iterator, Set
@@ -20,7 +20,7 @@ MAX_LISTED = 1000
 
 @dataclass(frozen=True, slots=True)
 class Completeness:
-    """How a source's decisions and ours agree; the lists end after 1,000 ids."""
+    """Agreement between the decisions of a source and ours. Each list has at most 1,000 ids."""
 
     expected: int
     present: int
@@ -34,7 +34,7 @@ class Completeness:
 
     @property
     def share(self) -> float:
-        """Of the source's decisions, those that are here; 1 only if all are."""
+        """Return the share of the source's decisions that are in custody; 1 only if all are."""
         return 1.0 if self.present == self.expected else min(round(self.present / self.expected, 6), 0.999999)
 
 
@@ -46,12 +46,11 @@ def compare(
     Args:
         system: the `system.name` of the records.
         begin, end: of the period, by the decision's own time, else by its receipt; `end` is outside.
-        ids: the source's decision ids of that period; one that comes twice counts once.
+        ids: the source's decision ids of that period. Duplicates count once.
 
     Returns:
-        `missing` are the ids that are not here, under any system and time, nor were disposed of, and those whose record
-        is known to be damaged; `unknown` are ours of
-        this system and period that the source did not name.
+        `missing` has the ids that were not disposed of and have no intact record, under any system and time.
+        `unknown` has our ids of this system and period that the source did not name.
 
     Raises:
         Invalid: the period ends before it begins.
@@ -84,6 +83,6 @@ def compare(
 
 
 def _unknown(of_period: QuerySet[Decision], named: Set[str]) -> Iterator[str]:
-    """Ours that were not named, in the order in which they came. Reads no further than it is asked to."""
+    """Yield our ids that the source did not name, in the order of receipt."""
     rows = of_period.order_by("received_at", "pk").values_list("decision_id", flat=True)
     return (decision_id for decision_id in rows.iterator(chunk_size=_PAGE) if decision_id not in named)

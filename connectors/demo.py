@@ -1,4 +1,4 @@
-"""What connectors add to the demo: a folder with an export of real decisions, and a connector that polls it."""
+"""Demo data: a folder with an export of real decisions, and a connector that polls it."""
 
 import os
 import time
@@ -17,7 +17,7 @@ FILE = "mortgage_decisions.ndjson"
 
 
 def poll_export(organization: Organization) -> None:
-    """A connector for the folder in which the samples lie that no other step takes; it is polled for the first time."""
+    """Create a connector for a folder with the samples that no other demo step uses, and poll it."""
     folder = settings.IMPORTS_DIR
     if str(folder) not in settings.CONNECTOR_DIRECTORIES:
         return
@@ -25,7 +25,7 @@ def poll_export(organization: Organization) -> None:
         return
     folder.mkdir(mode=0o700, exist_ok=True)
     secret_files.replace(folder / FILE, b"\n".join(list(samples.mortgage_records())[-samples.EXPORTED :]) + b"\n")
-    os.utime(folder / FILE, (time.time() - 60,) * 2)  # what was written just now may not be finished
+    os.utime(folder / FILE, (time.time() - 60,) * 2)  # a connector skips files that may still be written to
     shell = callers.command_line(organization.pk)
     config = {"path": str(folder), "pattern": "*.ndjson"}
     services.create_connector(caller=shell, kind=Kind.DIRECTORY, name=NAME, config=config)

@@ -1,4 +1,4 @@
-"""What a failed poll means: who mends it, and when it makes sense to try again."""
+"""Failed polls: their cause, their fix, and when to retry."""
 
 import errno
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from config import leases
 from connectors.kinds.base import SourceFault
 
 MAX_SOURCE_PAUSE = timedelta(days=1)
-"""As a source may ask for."""
+"""The longest wait that a source may ask for."""
 _MAX_CONFIG_FAILURES = 3
-"""Failures in a row for which somebody has to change something, after which nobody tries again."""
+"""A connector stops after so many consecutive failures that only a change of settings can fix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ OF_OURS = Failure("system", "The service failed while it read this source.", "Se
 
 
 def of_storage(sentence: str) -> Failure:
-    """Return a failure of storage or of the organization's keys, as custody says it."""
+    """Return a failure of storage or of the organization's keys, with the sentence of custody."""
     detail = f"The service could not store records. {sentence}".strip()
     return Failure("system", detail, "No action needed; it will be retried. If it lasts, look at custody.")
 
@@ -65,5 +65,5 @@ def stops(failure: Failure, failed: int) -> bool:
 
 
 def pause(failure: Failure, failed: int) -> timedelta:
-    """How long to wait: longer after each failure, and never less than the source asks for."""
+    """Return how long to wait: longer after each failure, and at least as long as the source asks for."""
     return max(leases.pause(failed), min(timedelta(seconds=failure.retry_after or 0), MAX_SOURCE_PAUSE))

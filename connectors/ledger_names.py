@@ -1,6 +1,6 @@
-"""Names of objects and files as the ledger keeps them: recognised when they are listed again, and legible to nobody.
+"""Digests of the names of objects and files. The ledger recognizes names by them and does not store the names.
 
-A name may be a person's, such as that of a file with one application.
+A name may identify a person, for example the file of one application.
 """
 
 import uuid

@@ -1,4 +1,4 @@
-"""Field maps: a record made from an item of another shape, with the item itself in it, byte for byte."""
+"""Field maps, which make a record from an item of another shape and include the exact item."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,16 +25,16 @@ class Unmapped(DomainError):
 
 
 class FieldMap(BaseModel):
-    """How a record is made of an item of another shape."""
+    """Rules for making a record from an item of another shape."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     fields: Annotated[dict[Target, Pointer], Field(max_length=_MAX_FIELDS)] = {}
-    """JSON pointers into the item, by the field of the record that gets the value there."""
+    """JSON pointers into the item, by the record field that gets the value."""
     constants: Annotated[dict[Target, JsonValue], Field(max_length=_MAX_FIELDS)] = {}
-    """Values that are the same for every record, by their fields."""
+    """Values that are the same for every record, by record field."""
     original: Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[^.\x00]+$")] = "original"
-    """The field that holds the item as it stands."""
+    """The field that holds the exact item."""
 
     @model_validator(mode="after")
     def _fields_do_not_overlap(self) -> "FieldMap":
@@ -45,27 +45,26 @@ class FieldMap(BaseModel):
             raise ValueError(f"a pointer has at most {MAX_STEPS} steps")
         within = any(other.startswith(f"{one}.") for one in targets for other in targets)
         if within or len(set(targets)) < len(targets):
-            raise ValueError("a field is named twice, or lies within another")
+            raise ValueError("a field is named twice, or is within another")
         return self
 
 
 OPA = FieldMap(fields={"decision_id": "/decision_id", "decided_at": "/timestamp", "system.name": "/path"})
-"""What a decision log of Open Policy Agent says of each decision."""
+"""The map for decision logs of Open Policy Agent."""
 
 
 def record_of(item: bytes, field_map: FieldMap) -> bytes:
-    """The record: the mapped values and then the item, all as they are spelled there.
+    """Return the record: the mapped values and then the item, all with their exact bytes.
 
     A number as `decision_id` becomes a text of the same digits.
 
     Raises:
-        Unmapped: the item is no acceptable JSON object, or has nothing where its decision_id should be; or the record
-            would be larger than any may be.
+        Unmapped: the item is not an acceptable JSON object, lacks the decision_id, or makes too large a record.
     """
     _require_object(item)
-    found = values_at(item, field_map.fields.values())
+    mapped = values_at(item, field_map.fields.values())
     values: dict[str, bytes] = {
-        target: found[pointer] for target, pointer in field_map.fields.items() if pointer in found
+        target: mapped[pointer] for target, pointer in field_map.fields.items() if pointer in mapped
     }
     values["decision_id"] = _identity(values.get("decision_id"), field_map.fields["decision_id"])
     for target, constant in field_map.constants.items():
@@ -82,14 +81,14 @@ def _require_object(item: bytes) -> None:
         raise Unmapped("Not a JSON object.")
 
 
-def _identity(found: bytes | None, pointer: str) -> bytes:
-    if found is None or found in (b"null", b'""'):
+def _identity(value: bytes | None, pointer: str) -> bytes:
+    if value is None or value in (b"null", b'""'):
         raise Unmapped(f"There is nothing at {pointer}, where its decision_id should be.")
-    if found[:1] == b'"':
-        return found
-    if found[:1] in b"{[tf":
+    if value[:1] == b'"':
+        return value
+    if value[:1] in b"{[tf":
         raise Unmapped(f"What is at {pointer} is neither a text nor a number, so it cannot be the decision_id.")
-    return b'"' + found + b'"'
+    return b'"' + value + b'"'
 
 
 def _tree(values: Mapping[str, bytes]) -> dict[str, Any]:
@@ -104,7 +103,7 @@ def _tree(values: Mapping[str, bytes]) -> dict[str, Any]:
 
 
 def _spelled(tree: Mapping[str, Any]) -> Iterator[bytes]:
-    """The parts of an object's text, none of them copied."""
+    """Yield the parts of an object's text, without copying values."""
     before = b"{"
     for name, value in tree.items():
         yield before + json.dumps(name, ensure_ascii=False).encode() + b":"
@@ -114,8 +113,8 @@ def _spelled(tree: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 def _joined(parts: Iterable[bytes]) -> bytes:
-    """A value may be mapped to many fields, so the size is looked at before they are put together."""
-    kept = list(parts)
-    if sum(map(len, kept)) > MAX_BYTES:
+    """Join the parts, after a check of their total size, because one value may be mapped to many fields."""
+    pieces = list(parts)
+    if sum(map(len, pieces)) > MAX_BYTES:
         raise Unmapped(f"Its record would be larger than {MAX_BYTES // 2**20} MiB.")
-    return b"".join(kept)
+    return b"".join(pieces)

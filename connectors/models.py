@@ -13,7 +13,7 @@ MAX_NAME = 128
 MIN_SCHEDULE, MAX_SCHEDULE = 30, 86_400
 MAX_POSITION = 512
 MAX_LEDGER_NAME = 1024
-"""Of an object or a file."""
+"""Characters of the name of an object or file."""
 
 
 class Kind(models.TextChoices):
@@ -27,19 +27,19 @@ class Kind(models.TextChoices):
 
 class ConnectorQuerySet(TenantQuerySet["Connector"]):
     def due(self) -> "ConnectorQuerySet":
-        """Those whose next poll has come, whether or not somebody works on them."""
+        """Return the connectors whose next poll is due, even if a worker already polls them."""
         return self.filter(next_poll_at__lte=timezone.now())
 
     def silent(self) -> "ConnectorQuerySet":
-        """Those that are polled and used to bring records, and stopped."""
+        """Return the connectors that are polled but have stopped bringing records."""
         return self.filter(silent_at__lte=timezone.now()).exclude(next_poll_at=None)
 
 
 class Connector(Leased):
     """A source of decision records, polled on its own schedule.
 
-    Whoever polls it holds its lease. The cursor is written under the lease's token and for the `version` of the
-    configuration that was read with, so that a poll which was overtaken cannot write an old cursor over a reset.
+    A poll holds the connector's lease. It writes the cursor only if the lease's token and the `version` of its settings
+    are unchanged, so an overtaken poll cannot overwrite a reset with an old cursor.
     """
 
     source_id = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
@@ -111,25 +111,25 @@ class Connector(Leased):
 
     @property
     def is_silent(self) -> bool:
-        """As `silent()` means it."""
+        """Whether the connector is polled but has stopped bringing records, as in `silent()`."""
         return self.next_poll_at is not None and self.silent_at is not None and self.silent_at <= timezone.now()
 
     @property
     def lag_seconds(self) -> int | None:
-        """How long ago the source was last read to its end; or, before that, how old its newest item read is."""
+        """Return the seconds since the source was last read to its end; before that, the age of its newest item."""
         since = self.caught_up_at or self.newest_item_at
         return max(0, round((timezone.now() - since).total_seconds())) if since else None
 
     @property
     def why_not_polled(self) -> str:
-        """What somebody has to do before it can be polled; "" for nothing."""
+        """Return what to do before the connector can be polled; "" for nothing."""
         if not self.enabled:
             return "This connector is disabled. Enable it first."
         return "This connector's settings have problems. Fix them first." if self.problems else ""
 
     @property
     def state(self) -> str:
-        """In one word, for lists."""
+        """Return the state in a word or two, for lists."""
         if not self.enabled:
             return "disabled"
         if self.problems:
@@ -142,7 +142,7 @@ class OfConnectorQuerySet(TenantQuerySet[Any]):
 
 
 class PollTurn(models.Model):
-    """When a worker last began to poll for an organization: those that waited longest go first."""
+    """The time when a worker last began to poll for an organization. The longest wait goes first."""
 
     organization = models.OneToOneField(Organization, on_delete=models.CASCADE, related_name="+", primary_key=True)
     polled_at = models.DateTimeField()
@@ -154,7 +154,7 @@ class PollTurn(models.Model):
 
 
 class PollRun(models.Model):
-    """One poll, from claim to end; one that was killed has no end. The newest of each connector are kept."""
+    """One poll, from claim to end. A killed poll has no end. Only the newest polls of a connector are kept."""
 
     class Outcome(models.TextChoices):
         RUNNING = "running", "under way, or ended by a crash"
@@ -195,7 +195,7 @@ class PollRun(models.Model):
 
 
 class Quarantined(models.Model):
-    """An item that could not become a record: where it stands and why, and nothing of what it says."""
+    """An item that could not become a record: its position and the reason, without its content."""
 
     class Cause(models.TextChoices):
         INVALID = "invalid", "no acceptable record"
@@ -225,7 +225,7 @@ class Quarantined(models.Model):
 
 
 class Dismissed(models.Model):
-    """An item that somebody took out of quarantine: it does not come back when the source is read again."""
+    """An item that a member dismissed from quarantine. It does not return when the source is read again."""
 
     connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="dismissed", db_index=False)
     digest = models.CharField(max_length=64, help_text="SHA-256 of the item's bytes.")
@@ -241,8 +241,7 @@ class Dismissed(models.Model):
 
 
 class LedgerRow(models.Model):
-    """An object or file that was read to its end, in the version that it had then. Its name stands here as
-    `ledger_names` has it."""
+    """The version in which an object or file was read to its end. The name is a digest, see `ledger_names`."""
 
     connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="ledger", db_index=False)
     name = models.CharField(max_length=MAX_LEDGER_NAME)
@@ -260,7 +259,7 @@ class LedgerRow(models.Model):
 
 
 class Alert(Leased):
-    """A mail to a member about a connector that needs somebody; at most one a day of each kind."""
+    """A mail to a member about a connector that needs attention, at most one a day for each event."""
 
     class Event(models.TextChoices):
         STOPPED = "stopped", "stopped"

@@ -1,4 +1,4 @@
-"""What connectors keep about persons: nothing of what an item says, but names and places."""
+"""Personal data in connectors: names and places, and no content of items."""
 
 from config.personal_data import ages, declare, kept
 from connectors.models import Alert, Connector, Dismissed, LedgerRow, PollRun, Quarantined
@@ -16,10 +16,10 @@ def declare_all() -> None:
         config=kept("where the source is", _SETTING),
         secret_ref=kept("the name of a secret", _SETTING),
         problems=kept("what is wrong with the settings", "It is made from the settings alone."),
-        created_by=kept("the member or key that made it", "It names nobody about whom a record is."),
+        created_by=kept("the member or key that made it", "It is not a person that a record is about."),
         cursor=ages(
-            "where reading goes on, such as the name of a file",
-            "Each poll replaces it. It is emptied where nothing was polled for the days of the retention policy.",
+            "where reading continues, such as the name of a file",
+            "Each poll replaces it. It is emptied if nothing was polled for the days of the retention policy.",
         ),
         stopped_because=ages(
             "why it stopped, with the name of a file perhaps",
@@ -29,20 +29,20 @@ def declare_all() -> None:
     declare(
         PollRun,
         outcome=ages("how a poll ended", _AGED),
-        cause=ages("who has to mend it", _AGED),
+        cause=ages("who has to fix it", _AGED),
         detail=ages("what went wrong, with the name of a file perhaps", _AGED),
-        fix=ages("how to mend it", _AGED),
+        fix=ages("how to fix it", _AGED),
     )
     declare(
         Quarantined,
         cause=ages("why it is no record", _AGED),
-        position=ages("where it stands, with the name of a file perhaps", _AGED),
+        position=ages("its position, perhaps with the name of a file", _AGED),
         origin=ages("the name of the file", _AGED),
         reason=ages("what is wrong with it, without its values", _AGED),
-        digest=ages("SHA-256 of the item, by which a guess could be confirmed", _AGED),
-        cursor=ages("from where it is read again", _AGED),
+        digest=ages("SHA-256 of the item, which can confirm a guess", _AGED),
+        cursor=ages("the place from which it is read again", _AGED),
     )
-    declare(Dismissed, digest=ages("SHA-256 of the item, by which a guess could be confirmed", _AGED))
+    declare(Dismissed, digest=ages("SHA-256 of the item, which can confirm a guess", _AGED))
     declare(
         LedgerRow,
         name=kept(
@@ -56,8 +56,8 @@ def declare_all() -> None:
         ),
         note=kept(
             "of a page, its ETag, its date and the place of the next page",
-            "The source chooses them to be repeated to it. At most 10,000 pages are kept, and none longer than 90 days "
+            "The source chose them to be sent back to it. At most 10,000 pages are kept, and none longer than 90 days "
             "after it was last read.",
         ),
     )
-    declare(Alert, event=kept("what a member was told of", _OURS))
+    declare(Alert, event=kept("the event that a member was notified of", _OURS))

@@ -1,4 +1,4 @@
-"""Connectors as the API shows them."""
+"""Connectors, runs and quarantined items in the shape of the API."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""When a connector is polled next, and when it counts as silent."""
+"""Times of the next poll of a connector, and of its silence."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,9 +11,9 @@ _MIN_SILENCE, MAX_SILENCE = timedelta(days=1), timedelta(days=14)
 
 
 def next_slot(connector: Connector) -> datetime:
-    """The next of a connector's own moments: every `schedule_seconds`, at an offset that its id gives.
+    """Return the connector's next slot: every `schedule_seconds`, at an offset derived from its id.
 
-    So the moments of many connectors lie apart, however they were made, and a poll that was late makes none later.
+    The slots of many connectors are spread out, and a late poll does not delay later ones.
     """
     every = connector.schedule_seconds
     offset = connector.source_id.int % every
@@ -23,9 +23,9 @@ def next_slot(connector: Connector) -> datetime:
 
 
 def heard(connector: Connector, now: datetime) -> dict[str, Any]:
-    """The columns to change when a new record came.
+    """Return the columns to change after a new record.
 
-    It counts as silent after twice its longest gap, a day at least and two weeks at most.
+    The connector counts as silent after twice its longest gap, but at least one day and at most two weeks.
     """
     gap = now - connector.last_new_at if connector.last_new_at else timedelta()
     connector.longest_gap_seconds = max(connector.longest_gap_seconds, int(gap.total_seconds()))

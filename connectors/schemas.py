@@ -1,4 +1,4 @@
-"""Bodies and answers of the API for connectors."""
+"""Request and response bodies of the API for connectors."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -33,7 +33,7 @@ SecretRef = Annotated[
 
 
 class ConnectorIn(RequestBody):
-    """`config` is free-form: what is wrong with it are `problems` in the answer."""
+    """`config` is free-form: errors in it become `problems` in the response."""
 
     private: ClassVar = frozenset({"config", "secret_ref"})
 
@@ -46,7 +46,7 @@ class ConnectorIn(RequestBody):
 
 
 class ConnectorPatch(RequestBody):
-    """Null is as if left out. `config` replaces the whole; a `secret_ref` of "" clears it."""
+    """Null means unchanged. `config` replaces all settings; a `secret_ref` of "" clears it."""
 
     private: ClassVar = frozenset({"config", "secret_ref"})
 
@@ -59,7 +59,7 @@ class ConnectorPatch(RequestBody):
 
 
 class QuarantineIn(RequestBody):
-    """The items that are meant; all of them if they are left out."""
+    """The ids of the items. Default: all items."""
 
     items: Annotated[list[int], Field(max_length=1000)] | None = None
 
@@ -174,7 +174,7 @@ class MapPreviewOut(Answer):
 
 
 class CompletenessQuery(QueryString):
-    """What the source was asked: the decisions of a system from one moment to before another."""
+    """The period and system that the ids belong to. `to` is outside the period."""
 
     system: Annotated[Text, Field(min_length=1)]
     begin: Annotated[Moment, Field(alias="from")]
@@ -182,7 +182,7 @@ class CompletenessQuery(QueryString):
 
 
 class CompletenessOut(Answer):
-    """`completeness` is the share of the source's decisions that are here: 1 is all of them."""
+    """`completeness` is the share of the source's decisions that are in custody; 1 means all."""
 
     completeness: float
     expected: int

@@ -1,4 +1,4 @@
-"""Settings that mean a secret by their names: they are dropped, for secrets live behind `secret_ref` alone."""
+"""Settings whose names suggest a secret. They are dropped, because secrets belong behind `secret_ref`."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -18,10 +18,10 @@ Path = tuple[str, ...]
 
 
 def without_secrets(settings: Any, model: type[BaseModel] | None) -> tuple[Any, list[Path]]:
-    """Settings without the entries that look like secrets, and the paths of those.
+    """Return settings without the entries that look like secrets, and the paths of the dropped entries.
 
     Args:
-        model: what declares the settings. A name that it declares is none of a secret, whatever it says.
+        model: the declaration of the settings. A name that it declares never counts as a secret.
     """
     dropped: list[Path] = []
     return _clean(settings, [model] if model else [], (), dropped), dropped
@@ -35,16 +35,16 @@ def means_secret(name: str) -> bool:
 
 def _clean(value: Any, models: list[type[BaseModel]], path: Path, dropped: list[Path]) -> Any:
     if isinstance(value, dict):
-        return dict(_kept(value.items(), models, path, dropped))
+        return dict(_storable(value.items(), models, path, dropped))
     if isinstance(value, list):
-        return [entry for _, entry in _kept(enumerate(value), models, path, dropped)]
+        return [entry for _, entry in _storable(enumerate(value), models, path, dropped)]
     return value
 
 
-def _kept(
+def _storable(
     entries: Iterable[tuple[Any, Any]], models: list[type[BaseModel]], path: Path, dropped: list[Path]
 ) -> Iterator[tuple[Any, Any]]:
-    """The entries of an object, by their names, or of a list, by their numbers: those that may be stored."""
+    """Yield the entries that may be stored, of an object by name or of a list by number."""
     for name, entry in entries:
         inner = (*path, str(name))
         declared = [model.model_fields[name].annotation for model in models if name in model.model_fields]
@@ -57,7 +57,7 @@ def _kept(
 
 
 def _is_harmless(entry: Any, path: Path) -> bool:
-    """A header says where the secret goes; in a field map a name is that of a record's field, with its place."""
+    """Whether the entry is a header with a placeholder for the secret, or a pointer in a field map."""
     if not isinstance(entry, str):
         return False
     return "{secret}" in entry or (path[-2:] == ("map", "fields") and entry.startswith("/"))

@@ -12,7 +12,7 @@ from connectors.models import Connector, Quarantined
 from decisions.models import Decision
 
 _SILENT_AFTER, _FORGOTTEN_AFTER = timedelta(days=7), timedelta(days=90)
-# From one name of the index to the next, for there are few systems and very many decisions.
+# Jumps from one name of the index to the next, because there are few systems and very many decisions.
 _NEWEST_BY_SYSTEM = """
 WITH RECURSIVE systems(name) AS (
     SELECT min(system_name) FROM decisions_decision WHERE organization_id = %(organization)s AND system_name > ''
@@ -29,7 +29,7 @@ FROM systems WHERE name IS NOT NULL LIMIT 1000
 
 
 def connector(organization_id: uuid.UUID, source_id: str) -> Connector:
-    """A connector of an organization. Raises NoConnector."""
+    """Return a connector of an organization. Raises NoConnector."""
     try:
         wanted = uuid.UUID(source_id)
     except ValueError:
@@ -41,7 +41,7 @@ def connector(organization_id: uuid.UUID, source_id: str) -> Connector:
 
 
 def in_need(organization_id: uuid.UUID) -> QuerySet[Any]:
-    """The connectors that stopped, fell silent or have items in quarantine (`has_quarantined`), by their names."""
+    """Return connectors that stopped, fell silent or have quarantined items (`has_quarantined`), by name."""
     rows = Connector.objects.for_organization(organization_id)
     marked = rows.annotate(
         has_quarantined=Exists(Quarantined.objects.for_organization(organization_id).filter(connector=OuterRef("pk")))
@@ -51,19 +51,19 @@ def in_need(organization_id: uuid.UUID) -> QuerySet[Any]:
 
 
 def stopped_systems(organization_id: uuid.UUID) -> dict[str, datetime]:
-    """The systems of which nothing has come for a week, though it did within three months: when the last record came.
+    """Return the systems that sent nothing for a week but did within 90 days, with the time of their last record.
 
-    One query, which takes two steps in an index for each system.
+    This is one query, with two index look-ups for each system.
     """
     organization = UUIDField().get_db_prep_value(organization_id, connection)
     received_at = Decision._meta.get_field("received_at")
     with connection.cursor() as cursor:
         cursor.execute(_NEWEST_BY_SYSTEM, {"organization": organization})
-        found = cursor.fetchall()
+        rows = cursor.fetchall()
     converters = connection.ops.get_db_converters(received_at.get_col("decisions_decision"))
     now = timezone.now()
     newest = {}
-    for name, at in found:
+    for name, at in rows:
         for convert in converters:
             at = convert(at, received_at, connection)
         if _SILENT_AFTER < now - at < _FORGOTTEN_AFTER:

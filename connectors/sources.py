@@ -1,4 +1,4 @@
-"""A connector's settings, checked, and its source, ready to read: what a poll and a test have in common."""
+"""Checked settings and opened sources of connectors, for polls and tests."""
 
 import json
 import time
@@ -21,7 +21,7 @@ from custody.sealing.field_paths import PathsTooLong
 from decisions import records
 
 _MAX_CONFIG_BYTES = 64 * 2**10
-"""Bytes. Lists of connectors show the settings of each."""
+"""Limited because lists of connectors show the settings of each connector."""
 _MAX_PROBLEMS = 20
 _MAX_PROBLEM = 500
 _MESSAGES = {"extra_forbidden": "There is no such setting.", "missing": "This setting is required."}
@@ -29,7 +29,7 @@ _MESSAGES = {"extra_forbidden": "There is no such setting.", "missing": "This se
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Settings as they may be stored, and what is wrong with them, in sentences; `settings` is None if anything is."""
+    """The storable settings, and their problems in sentences. `settings` is None if there are problems."""
 
     config: dict[str, Any]
     problems: list[str]
@@ -43,16 +43,16 @@ def check(kind_name: str, config: dict[str, Any], secret_ref: str) -> Checked:
     kind = kinds.kind(kind_name)
     if len(json.dumps(config)) > _MAX_CONFIG_BYTES:
         return Checked({}, ["config: It is larger than 64 KiB, so it was not stored. Send a smaller one."], None)
-    kept, dropped = without_secrets(config, kind.Config)
+    stored, dropped = without_secrets(config, kind.Config)
     problems = [_dropped(path, kind) for path in islice(dropped, _MAX_PROBLEMS)]
     if secret_ref and not kind.secret:
         problems.append("This kind of connector takes no secret_ref. Clear it.")
     try:
-        settings = kind.Config.model_validate(kept)
+        settings = kind.Config.model_validate(stored)
     except ValidationError as error:
-        return Checked(kept, [*problems, *_sentences(error, dropped)], None)
+        return Checked(stored, [*problems, *_sentences(error, dropped)], None)
     problems += [problem[:_MAX_PROBLEM] for problem in kind.check(settings)]
-    return Checked(kept, problems, None if problems else settings)
+    return Checked(stored, problems, None if problems else settings)
 
 
 def _dropped(path: tuple[str, ...], kind: Kind) -> str:
@@ -65,12 +65,12 @@ def _dropped(path: tuple[str, ...], kind: Kind) -> str:
 
 
 def _sentences(error: ValidationError, dropped: Collection[tuple[str, ...]]) -> Iterator[str]:
-    """What pydantic found wrong, without the values; not that a setting is missing which was dropped."""
-    for found in islice(error.errors(include_url=False, include_input=False), _MAX_PROBLEMS):
-        if found["type"] == "missing" and tuple(map(str, found["loc"])) in dropped:
+    """Yield the errors of pydantic without values, except that a dropped setting is missing."""
+    for problem in islice(error.errors(include_url=False, include_input=False), _MAX_PROBLEMS):
+        if problem["type"] == "missing" and tuple(map(str, problem["loc"])) in dropped:
             continue
-        where = ".".join(["config", *(str(step)[:64] for step in found["loc"])])
-        message = _MESSAGES.get(found["type"]) or f"{found['msg'].removeprefix('Value error, ')}."
+        where = ".".join(["config", *(str(step)[:64] for step in problem["loc"])])
+        message = _MESSAGES.get(problem["type"]) or f"{problem['msg'].removeprefix('Value error, ')}."
         yield f"{where}: {message}"[:_MAX_PROBLEM]
 
 
@@ -115,7 +115,7 @@ def _secret(source: Source[Any], reference: str) -> str:
 
 
 def shape(config: dict[str, Any]) -> KindConfig | None:
-    """Of settings that may be unfinished, those that say how an item becomes a record; None if these are wrong."""
+    """Return the settings that say how items become records, or None if they are invalid. Others may be missing."""
     try:
         return KindConfig.model_validate({name: config[name] for name in KindConfig.model_fields if name in config})
     except ValidationError:
@@ -123,21 +123,21 @@ def shape(config: dict[str, Any]) -> KindConfig | None:
 
 
 def field_map(settings: KindConfig) -> FieldMap | None:
-    """How items of this source become records, where they are none already."""
+    """Return the map that makes records of items, or None if items are already records."""
     return settings.map or (maps.OPA if settings.format == "opa" else None)
 
 
 class Preview(NamedTuple):
-    """How an item comes out."""
+    """The record that an item becomes."""
 
     decision_id: str | None
     record: str | None
-    """The text of the record, byte for byte; None if none can be made."""
+    """The exact text of the record, or None if none can be made."""
     problems: list[str]
 
 
 def preview(item: bytes, field_map: FieldMap | None) -> Preview:
-    """The record that would be made of an item, and what keeps it from being taken. Neither is kept."""
+    """Return the record that an item would become, and its problems. Nothing is stored."""
     problem, identity = judge(item, field_map)
     try:
         record = record_of(item, field_map) if field_map else item
@@ -148,7 +148,7 @@ def preview(item: bytes, field_map: FieldMap | None) -> Preview:
 
 
 def judge(raw: bytes, field_map: FieldMap | None) -> tuple[str, str]:
-    """What keeps an item from becoming a record, or the decision_id that it gets."""
+    """Return the problem that keeps an item from becoming a record, and the decision_id. One of them is empty."""
     try:
         content = records.parse(record_of(raw, field_map) if field_map else raw)
     except (Unmapped, PathsTooLong) as error:

@@ -1,17 +1,17 @@
-"""Texts that come from a source, as a database can keep them."""
+"""Conversion of texts from a source for storage in the database."""
 
 import hashlib
 
 
 def storable(text: str) -> str:
-    """Without what PostgreSQL has no room for: NUL, and half a surrogate pair."""
+    """Remove NUL and replace lone surrogates, which PostgreSQL does not store."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def identifying(text: str, longest: int) -> str:
-    """A text that no other one becomes: what cannot be kept as it is ends in its digest."""
-    kept = storable(text)
-    if kept == text and len(text) <= longest:
+    """Return a storable text that no other text becomes: a changed or cut text ends in its digest."""
+    clean = storable(text)
+    if clean == text and len(text) <= longest:
         return text
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{kept[: longest - len(digest) - 1]} {digest}"
+    return f"{clean[: longest - len(digest) - 1]} {digest}"

@@ -25,23 +25,23 @@ class CompletenessChecks(Resource):
         answers={200: CompletenessOut},
     )
     def check(self, request: Request) -> HttpResponse:
-        asked = self.query(CompletenessQuery)
-        found = completeness.compare(
+        query = self.query(CompletenessQuery)
+        report = completeness.compare(
             organization_id=caller_of(request).organization_id,
-            system=asked.system,
-            begin=asked.begin,
-            end=asked.end,
+            system=query.system,
+            begin=query.begin,
+            end=query.end,
             ids=_ids(body.lines(request)),
         )
         return answer(
             {
-                "completeness": found.share,
-                "expected": found.expected,
-                "present": found.present,
-                "missing": found.missing,
-                "missing_count": found.missing_count,
-                "unknown": found.unknown,
-                "unknown_count": found.unknown_count,
+                "completeness": report.share,
+                "expected": report.expected,
+                "present": report.present,
+                "missing": report.missing,
+                "missing_count": report.missing_count,
+                "unknown": report.unknown,
+                "unknown_count": report.unknown_count,
             }
         )
 
@@ -51,14 +51,14 @@ def _ids(lines: Iterator[bytes]) -> Iterator[str]:
         if not line.strip():
             continue
         try:
-            found = strict_json.read(line, nul=False)
+            decision_id = strict_json.read(line, nul=False)
         except InvalidJSON:
-            found = None
-        if not isinstance(found, str):
+            decision_id = None
+        if not isinstance(decision_id, str):
             raise _wrong(number, "each line is a decision_id as a JSON text")
-        if len(found) > MAX_DECISION_ID:
+        if len(decision_id) > MAX_DECISION_ID:
             raise _wrong(number, f"a decision_id has at most {MAX_DECISION_ID} characters")
-        yield found
+        yield decision_id
 
 
 def _wrong(line: int, message: str) -> Invalid:

@@ -36,7 +36,7 @@ def _not_deleted(organization_id: uuid.UUID, made: Mapping[str, Any]) -> QuerySe
 class Connectors(Resource):
     @operation(
         "create_connector",
-        "Create a connector; it is polled at once, unless it is disabled or has problems.",
+        "Create a connector and poll it at once, unless it is disabled or has problems.",
         tag="connectors",
         permission=Permission.MANAGE_CONNECTORS,
         body=ConnectorIn,
@@ -80,7 +80,7 @@ class Connectors(Resource):
 
     @operation(
         "update_connector",
-        "Partially update a connector; null is as if left out.",
+        "Partially update a connector; null means unchanged.",
         tag="connectors",
         permission=Permission.MANAGE_CONNECTORS,
         body=ConnectorPatch,
@@ -95,7 +95,7 @@ class Connectors(Resource):
 
     @operation(
         "delete_connector",
-        "Delete a connector. The records that it brought stay in custody.",
+        "Delete a connector. Its records stay in custody.",
         permission=Permission.MANAGE_CONNECTORS,
         answers={200: ConnectorDeleted},
         errors=[404],
@@ -106,7 +106,7 @@ class Connectors(Resource):
 
     @operation(
         "poll_connector",
-        "Poll a connector now; one that stopped runs again.",
+        "Poll a connector now, and restart it if it has stopped.",
         permission=Permission.MANAGE_CONNECTORS,
         answers={200: ConnectorDetail},
         errors=[404, 409],

@@ -13,7 +13,7 @@ from connectors.schemas import ListPage, QuarantineDone, QuarantineIn, Quarantin
 class Quarantine(Resource):
     @operation(
         "list_quarantined_items",
-        "List what a connector read that could not become records, newest first: where it stands and why.",
+        "List the items that could not become records, newest first, with position and reason.",
         permission=Permission.MANAGE_CONNECTORS,
         query=ListPage,
         answers={200: QuarantineList},
@@ -25,7 +25,7 @@ class Quarantine(Resource):
 
     @operation(
         "retry_quarantined_items",
-        "Have the source read again from where the first of these items stands.",
+        "Read the source again from the first of these items.",
         permission=Permission.MANAGE_CONNECTORS,
         body=QuarantineIn,
         answers={200: QuarantineDone},
@@ -39,7 +39,7 @@ class Quarantine(Resource):
 
     @operation(
         "dismiss_quarantined_items",
-        "Take items out of quarantine that shall not become records.",
+        "Dismiss quarantined items that should not become records.",
         permission=Permission.MANAGE_CONNECTORS,
         body=QuarantineIn,
         answers={200: QuarantineDone},

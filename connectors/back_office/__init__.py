@@ -1,1 +1,1 @@
-"""What people see and enter of connectors: forms, and what is placed on the start page."""
+"""Pages, forms and start-page entries for connectors."""

@@ -1,4 +1,4 @@
-"""How the list of connectors is narrowed down."""
+"""Filters of the connector list."""
 
 from collections.abc import Callable
 from typing import Any

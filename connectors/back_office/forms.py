@@ -1,4 +1,4 @@
-"""What operators enter about a connector: a field for each setting of its kind."""
+"""The form of a connector, with a field for each setting of its kind."""
 
 import json
 from inspect import get_annotations
@@ -18,12 +18,12 @@ from connectors.secret_names import without_secrets
 from connectors.services import Changes
 
 _PREFIX = "setting_"
-_LONG_TEXT = 4096  # characters, from which on a text has several lines
+_LONG_TEXT = 4096  # characters; a longer setting gets a field of several lines
 _LABELS = {"url": "URL", "role_arn": "Role ARN", "tls": "TLS", "map": "Field map"}
 
 
 class LinesField(forms.CharField):
-    """A text of several lines, with line ends as a file has them; browsers send others."""
+    """A text of several lines, with LF line ends instead of the CRLF that browsers send."""
 
     widget = forms.Textarea(attrs={"rows": 4, "spellcheck": "false"})
 
@@ -51,7 +51,7 @@ class JsonField(LinesField):
 
 
 class ConnectorForm(forms.Form):
-    """A connector of one kind. What is wrong with its settings are problems of the connector, not of the form."""
+    """A connector of one kind. Invalid settings become problems of the connector, not errors of the form."""
 
     form_token = forms.CharField(required=False, widget=forms.HiddenInput)
     name = forms.CharField(max_length=MAX_NAME)
@@ -96,18 +96,18 @@ class ConnectorForm(forms.Form):
 
     @property
     def config(self) -> dict[str, Any]:
-        """The settings that were entered, without what is empty or as it is where nothing is said."""
+        """Return the entered settings, without empty values and defaults."""
         entered = {name: self.cleaned_data.get(_PREFIX + name) for name in self.settings.model_fields}
         fields = self.settings.model_fields
         return {name: value for name, value in entered.items() if value not in (None, "", fields[name].default)}
 
     @property
     def entered(self) -> dict[str, Any]:
-        """What a connector is made or tried with. Only for a valid form."""
+        """Return the arguments for creating or testing a connector. The form must be valid."""
         return {"config": self.config, "secret_ref": self.cleaned_data.get("secret_ref", "")}
 
     def changes(self, connector: Connector) -> Changes:
-        """What is other than it was; settings with problems are checked again. Only for a valid form."""
+        """Return the changed fields; settings with problems are checked again. The form must be valid."""
         is_new = connector.problems or any(name.startswith(_PREFIX) for name in self.changed_data)
         return Changes(
             name=self.cleaned_data["name"],
@@ -117,25 +117,25 @@ class ConnectorForm(forms.Form):
         )
 
     def forget_secrets(self) -> None:
-        """Show nothing again that looks like a secret."""
-        kept, dropped = without_secrets(self.config, self.settings)
+        """Remove everything that looks like a secret from the redisplayed form."""
+        settings, dropped = without_secrets(self.config, self.settings)
         shown = dict(self.data.items())
         for path in dropped:
-            shown[_PREFIX + path[0]] = setting_text(kept.get(path[0], ""))
+            shown[_PREFIX + path[0]] = setting_text(settings.get(path[0], ""))
         if "secret_ref" in self.errors:
             shown["secret_ref"] = ""
         self.data = shown
 
 
 def _own_first(settings: type[KindConfig]) -> list[str]:
-    """Its settings, those that it declares itself before those that it shares with other kinds."""
+    """Return the names of a kind's settings: its specific ones before those that all kinds share."""
     models = [model for model in settings.__mro__ if issubclass(model, KindConfig)]
     names = [name for model in models for name in get_annotations(model) if name in settings.model_fields]
     return list(dict.fromkeys(names))
 
 
 def _field(name: str, described: FieldInfo) -> forms.Field:
-    """A field that may be left empty, marked as required where an empty one is a problem of the connector."""
+    """Return a field that may be empty, marked as required where an empty value is a problem of the connector."""
     field = _plain_field(name, described)
     if described.is_required():
         field.label = f"{field.label} *"
@@ -148,8 +148,8 @@ def _plain_field(name: str, described: FieldInfo) -> forms.Field:
     default = None if described.is_required() else described.get_default()
     options: dict[str, Any] = {"label": label, "required": False, "help_text": described.description or ""}
     if described.annotation is str:
-        longest = max((each.max_length for each in described.metadata if hasattr(each, "max_length")), default=0)
-        return (LinesField if longest > _LONG_TEXT else forms.CharField)(**options, initial=default)
+        max_length = max((bound.max_length for bound in described.metadata if hasattr(bound, "max_length")), default=0)
+        return (LinesField if max_length > _LONG_TEXT else forms.CharField)(**options, initial=default)
     if described.annotation is int:
         return forms.IntegerField(**options, initial=default)
     if get_origin(described.annotation) is Literal:
@@ -159,7 +159,7 @@ def _plain_field(name: str, described: FieldInfo) -> forms.Field:
 
 
 def _shown(connector: Connector) -> dict[str, Any]:
-    """A connector as the form's initial values."""
+    """Return a connector as the form's initial values."""
     return {
         "name": connector.name,
         "schedule_seconds": connector.schedule_seconds,
@@ -169,5 +169,5 @@ def _shown(connector: Connector) -> dict[str, Any]:
 
 
 def setting_text(value: Any) -> str:
-    """A setting, which may be of a wrong type, as it is entered."""
+    """Return a setting as form text, even if its type is wrong."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)

@@ -1,4 +1,4 @@
-"""The pages on which connectors are created, edited and tried out before anything is saved."""
+"""Pages on which connectors are created, edited, and tested before anything is saved."""
 
 from typing import Any
 
@@ -20,8 +20,7 @@ _SENT_BEFORE = "No connector was created: this form was sent already, or is too 
 
 
 class EditingPages(ReadOnlyAdmin):
-    """One form for each kind. Its buttons save what was entered, test it, or preview a record; only the first one
-    changes anything."""
+    """One form for each kind, with buttons that save the entered settings, test them, or preview a record."""
 
     needed = Permission.MANAGE_CONNECTORS
 
@@ -79,7 +78,7 @@ class EditingPages(ReadOnlyAdmin):
     def _shown(
         self, request: HttpRequest, kind: str, form: ConnectorForm, row: Connector | None = None
     ) -> HttpResponse:
-        found = self._tried(request, kind, form) if form.is_bound and form.is_valid() else {}
+        result = self._tried(request, kind, form) if form.is_bound and form.is_valid() else {}
         if form.is_bound:
             form.forget_secrets()
         return self.page(
@@ -91,11 +90,11 @@ class EditingPages(ReadOnlyAdmin):
             kind=Kind(kind).label,
             row=row,
             reason=refusal(request, self.needed),
-            **found,
+            **result,
         )
 
     def _tried(self, request: HttpRequest, kind: str, form: ConnectorForm) -> dict[str, Any]:
-        """What the test or the preview of what was entered shows."""
+        """Return the result of the requested test or preview of the entered settings."""
         if "test" in request.POST:
             return self.tested(request, kind, **form.entered)
         checked, item = sources.check(kind, **form.entered), form.cleaned_data["item"]
@@ -104,11 +103,11 @@ class EditingPages(ReadOnlyAdmin):
             return {"problems": ["Enter an item to preview.", *checked.problems]}
         if shape is None:
             return {"problems": checked.problems}
-        found = sources.preview(item.encode(), sources.field_map(shape))
-        return {"preview": found, "problems": checked.problems}
+        record = sources.preview(item.encode(), sources.field_map(shape))
+        return {"preview": record, "problems": checked.problems}
 
     def tested(self, request: HttpRequest, kind: str, config: dict[str, Any], secret_ref: str) -> dict[str, Any]:
-        """The steps of a test, or why there is none now."""
+        """Return the steps of a test, or the reason why none can run now."""
         who = caller(request, self.needed)
         try:
             return {"tested": services.try_source(caller=who, kind=kind, config=config, secret_ref=secret_ref)}

@@ -1,4 +1,4 @@
-"""What connectors place on the start page: what used to send and stopped, by name."""
+"""Start-page entries of connectors: systems and connectors that stopped sending, by name."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +16,7 @@ _MAX_NAME_CHARACTERS = 60
 
 
 def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
-    """Systems of which nothing comes any more, and connectors that need somebody. One query each."""
+    """Yield systems that stopped sending decisions, and connectors that need attention, with one query each."""
     if may_look(request, Permission.READ_DECISIONS):
         systems = list(selectors.stopped_systems(organization.pk))
         page = reverse("admin:decisions_decision_changelist")
@@ -24,12 +24,12 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
     if may_look(request, Permission.MANAGE_CONNECTORS):
         rows = list(selectors.in_need(organization.pk)[: MAX_ROWS + 1])
         page = reverse("admin:connectors_connector_changelist")
-        for what, state, found in (
+        for what, state, chosen in (
             ("that stopped", "stopped", [row for row in rows if row.stopped_at]),
             ("that fell silent", "silent", [row for row in rows if row.is_silent]),
             ("with items in quarantine", "quarantine", [row for row in rows if row.has_quarantined]),
         ):
-            names = [row.name for row in found]
+            names = [row.name for row in chosen]
             yield _need("connector", "connectors", what, names, f"{page}?state={state}", urgent=state == "stopped")
 
 
@@ -39,7 +39,7 @@ def _need(one: str, many: str, what: str, names: Sequence[str], url: str, *, urg
 
 
 def _listed(names: Sequence[str]) -> str:
-    """The first names, each isolated, for one that runs from right to left must not turn the others around."""
+    """Return the first names, each isolated, so that a right-to-left name does not reorder the others."""
     shown = [f"\u2068{name[:_MAX_NAME_CHARACTERS]}\u2069" for name in names[:_MAX_NAMES]]
-    rest = len(names) - len(shown)
-    return ", ".join(shown) + (f" and {rest} more" if rest else "")
+    hidden = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {hidden} more" if hidden else "")

@@ -1,6 +1,6 @@
-"""What the things that sources hold are made of: one JSON object, one a line, or an array of them; each also as gzip.
+"""Formats of source data: one JSON object, one object per line, or an array of objects, each optionally gzipped.
 
-Items come byte for byte as they stand. What is wrong with one is said of that one; the others come all the same.
+Items keep their exact bytes. A bad item carries its problem and does not stop the others.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,41 +16,41 @@ from connectors.formats.scanner import BOM, TOO_LONG, WHITE_SPACE, Cut, array_it
 __all__ = ["Format", "Item", "items", "items_at", "values_at"]
 
 Format = Literal["auto", "json", "ndjson", "array", "opa"]
-"""`json` is one object; `opa` is a decision log of Open Policy Agent, an array or one a line; `auto` looks."""
+"""`json` is one object; `opa` is an Open Policy Agent decision log, as an array or lines; `auto` detects the format."""
 
 _LOOKED_AT = 64 * 2**10
 _ROOM = MAX_BYTES + len(BOM) + 1
-"""Bytes of a line or a document that are kept: whatever reaches it is too long."""
+"""Bytes kept of a line or a document. With so many bytes it is too long."""
 MAX_BARREN_BYTES = 64 * 2**20
-"""Bytes in which no item ends, beyond which nothing more is read: an item is at most 1 MiB."""
+"""Reading stops after so many bytes without the end of an item. An item has at most 1 MiB."""
 
 
 class Barren(DomainError):
-    """There are no items in what is read, and it does not end."""
+    """The data goes on without any items."""
 
     code, status = "barren", 422
     sentence = f"No item ends within {MAX_BARREN_BYTES // 2**20} MiB, so it was read no further."
 
 
 class Item(NamedTuple):
-    """One thing a source holds, byte for byte as it stands there: one JSON object, whether or not it is a record."""
+    """The exact bytes of one JSON object in a source, whether or not it is a valid record."""
 
     raw: bytes
     position: str
-    """Where it stands in the source, for people: `2026/decisions.ndjson.gz, item 17`."""
+    """The position in the source, for people: `2026/decisions.ndjson.gz, item 17`."""
     problem: str = ""
-    """Why it can be no record, where the reader knows that already: then it goes to quarantine as it is."""
+    """Why the item cannot be a record, if the reader already knows. Such an item goes to quarantine."""
     origin: str = ""
-    """The object or file that it stands in, as the ledger names it."""
+    """The object or file that holds the item, as the ledger names it."""
 
 
 def items(chunks: Iterable[bytes], format: Format, name: str, *, first: int = 1) -> Iterator[Item]:
-    """What a file, an object or an answer holds.
+    """Yield the items of a file, an object or a response.
 
     Args:
-        chunks: its bytes, cut anywhere, perhaps as gzip.
-        name: of the file or object, as the ledger has it and people know it.
-        first: the number of the first item to give; those before it are passed over, which were read before.
+        chunks: the bytes, cut anywhere, possibly gzipped.
+        name: the file or object, as the ledger and people name it.
+        first: the number of the first item to yield. Earlier items are skipped.
     """
     number = 0
     fertile = _Fertile(expanded(chunks))
@@ -60,17 +60,17 @@ def items(chunks: Iterable[bytes], format: Format, name: str, *, first: int = 1)
             if number >= first:
                 yield _item(cut, name, number)
     except (BadGzip, Barren) as fault:
-        if number + 1 >= first:  # it is the last item
+        if number + 1 >= first:  # the fault is reported as the last item
             yield Item(b"", name, problem=fault.sentence, origin=name)
 
 
 class _Fertile:
-    """Chunks, as long as items are found in them. Raises Barren."""
+    """Chunks of data, until Barren is raised because they contain no items."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
         self.barren = 0
-        """Bytes since the last item."""
+        """Bytes since the end of the last item."""
 
     def __iter__(self) -> Iterator[bytes]:
         return self
@@ -84,11 +84,11 @@ class _Fertile:
 
 
 def items_at(document: bytes, pointer: str, name: str) -> Iterator[Item] | None:
-    """The items of the array at a JSON pointer of a document; None if there is no array."""
-    found = values_at(document, [pointer]).get(pointer)
-    if found is None or not found.startswith(b"["):
+    """Return the items of the array at a JSON pointer, or None if there is no array."""
+    array = values_at(document, [pointer]).get(pointer)
+    if array is None or not array.startswith(b"["):
         return None
-    return (_item(cut, name, number) for number, cut in enumerate(array_items([found], longest=MAX_BYTES), start=1))
+    return (_item(cut, name, number) for number, cut in enumerate(array_items([array], longest=MAX_BYTES), start=1))
 
 
 def _item(cut: Cut, name: str, number: int) -> Item:
@@ -106,7 +106,7 @@ def _cuts(chunks: Iterator[bytes], format: Format, name: str) -> Iterator[Cut]:
 
 
 def _start(chunks: Iterator[bytes]) -> bytes:
-    """As much as tells the format."""
+    """Read enough of the data to detect its format."""
     start = bytearray()
     for chunk in chunks:
         start += chunk
@@ -116,34 +116,34 @@ def _start(chunks: Iterator[bytes]) -> bytes:
 
 
 def _recognised(start: bytes, name: str) -> Format:
-    """An object may be spread over lines, and then its first line is no object; a name may say it, too."""
+    """Detect the format. An object may span lines, so a first line without a closing brace means `json`."""
     text = start.removeprefix(BOM).lstrip(WHITE_SPACE)
     if text.startswith(b"["):
         return "array"
     line, end_of_line, _ = text.partition(b"\n")
-    spread = end_of_line and not line.rstrip(WHITE_SPACE).endswith(b"}")
-    named = name.lower().removesuffix(".gz").endswith((".ndjson", ".jsonl"))
-    return "json" if spread and not named else "ndjson"
+    is_spread = end_of_line and not line.rstrip(WHITE_SPACE).endswith(b"}")
+    has_line_suffix = name.lower().removesuffix(".gz").endswith((".ndjson", ".jsonl"))
+    return "json" if is_spread and not has_line_suffix else "ndjson"
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[Cut]:
-    """The lines that are not blank, each at most 1 MiB of it."""
+    """Yield the lines that are not blank, each cut to 1 MiB."""
     line, is_first = bytearray(), True
     for chunk in chunks:
-        *ends, rest = chunk.split(b"\n")
+        *ends, tail = chunk.split(b"\n")
         for end in ends:
             if line or len(end) > MAX_BYTES or end.strip(WHITE_SPACE):
                 line += end[: _ROOM - len(line)]
                 yield from _line(line, is_first)
                 line = bytearray()
             is_first = False
-        line += rest[: _ROOM - len(line)]
+        line += tail[: _ROOM - len(line)]
     yield from _line(line, is_first)
 
 
 def _line(line: bytearray, is_first: bool) -> Iterator[Cut]:
     raw = bytes(line.removeprefix(BOM) if is_first else line).strip(WHITE_SPACE)
-    if len(line) == _ROOM or len(raw) > MAX_BYTES:  # of what did not fit, blanks may hide what comes after
+    if len(line) == _ROOM or len(raw) > MAX_BYTES:  # trailing blanks may have pushed more data out of the room
         yield Cut(raw[:MAX_BYTES], TOO_LONG)
     elif raw:
         yield Cut(raw)

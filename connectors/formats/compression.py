@@ -1,4 +1,4 @@
-"""Decompressing what a source sends, within bounds: a small file can hold a thousand times its size."""
+"""Bounded decompression: a small file can expand to a thousand times its size."""
 
 import re
 import zlib
@@ -10,26 +10,26 @@ _MAGIC = b"\x1f\x8b"
 _PADDING = re.compile(rb"\0*+")
 _CHUNK = 256 * 2**10
 _MIN_AT_ONCE, _MAX_AT_ONCE = 512, 64 * 2**10
-"""Compressed bytes: zlib copies those that it was given and did not use."""
+"""Compressed bytes per call, because zlib copies the bytes that it did not use."""
 _FREE = 16 * 2**20
-"""Bytes that are expanded whatever the ratio."""
+"""Expanded bytes that are allowed at any ratio."""
 MAX_EXPANDED_BYTES = 4 * 2**30
 MAX_RATIO = 200
-"""JSON of many like records shrinks to a fiftieth; what expands beyond this was made to."""
+"""JSON of many similar records expands about 50 times. Only a crafted file expands more than this."""
 
 
 MAX_IDLE_BYTES = 64 * 2**20
-"""Compressed bytes that expand to nothing: empty members, or padding."""
+"""Compressed bytes that expand to nothing, as empty members or padding do."""
 
 
 class BadGzip(DomainError):
-    """The compressed bytes are damaged, cut off, or expand beyond all bounds."""
+    """The compressed bytes are damaged, cut off, or expand too far."""
 
     code, status = "bad_gzip", 422
 
 
 def expanded(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The bytes as they are, or decompressed if they are gzip, a chunk at a time.
+    """Yield the bytes chunk by chunk, decompressed if they are gzip.
 
     Raises:
         BadGzip: after the chunks that came before the fault.
@@ -45,14 +45,14 @@ def expanded(chunks: Iterable[bytes]) -> Iterator[bytes]:
     return _decompressed(everything) if start.startswith(_MAGIC) else everything
 
 
-def _chain(start: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+def _chain(start: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
     if start:
         yield start
-    yield from rest
+    yield from chunks
 
 
 def _decompressed(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Members that follow each other are one text (RFC 1952, 2.2); zeros behind the last one are padding."""
+    """Decompress consecutive members as one text (RFC 1952, 2.2). Zeros after the last member are padding."""
     member, at_once = zlib.decompressobj(wbits=31), _MIN_AT_ONCE
     read = made = idle = 0
     for chunk in chunks:
@@ -69,19 +69,19 @@ def _decompressed(chunks: Iterable[bytes]) -> Iterator[bytes]:
                 member, at_once = zlib.decompressobj(wbits=31), _MIN_AT_ONCE
             given = pending[position : position + at_once]
             try:
-                found = member.decompress(given, _CHUNK)
+                piece = member.decompress(given, _CHUNK)
             except zlib.error:
                 raise BadGzip("The compressed bytes are damaged.") from None
             position += len(given) - len(member.unused_data if member.eof else member.unconsumed_tail)
             at_once = min(2 * at_once, _MAX_AT_ONCE)
-            made += len(found)
+            made += len(piece)
             if made > MAX_EXPANDED_BYTES or made > _FREE + MAX_RATIO * read:
                 raise BadGzip("It expands to more than 200 times its size, or to more than 4 GiB.")
-            if found:
+            if piece:
                 idle = 0
-                yield found
-    while not member.eof:  # what is left within, where the last piece was as long as a chunk
-        found = member.decompress(b"", _CHUNK)
-        if not found:
+                yield piece
+    while not member.eof:  # zlib may hold output back when the last piece filled a chunk
+        piece = member.decompress(b"", _CHUNK)
+        if not piece:
             raise BadGzip("The compressed bytes end too early.")
-        yield found
+        yield piece

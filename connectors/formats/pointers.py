@@ -1,4 +1,4 @@
-"""JSON pointers (RFC 6901) into a document, to the bytes of the values as they stand in it."""
+"""JSON pointers (RFC 6901) that lead to the exact bytes of values in a document."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from connectors.formats.scanner import WHITE_SPACE, Scanner
 
 POINTER = r"^(/([^~/]|~[01])*)*$"
 MAX_STEPS = 16
-"""Steps of a pointer: each level of a document is looked at once for each."""
+"""Steps of a pointer. Each step scans one level of the document."""
 _KEY = re.compile(rb'[ \t\r\n]*("(?:[^"\\]++|\\.)*+")[ \t\r\n]*:', re.DOTALL)
 _COMMA = ord(",")
 
@@ -17,10 +17,10 @@ _Tree = dict[str, Any]
 
 
 def values_at(document: bytes, pointers: Iterable[str]) -> dict[str, bytes]:
-    """The bytes of the value at each pointer that leads to one.
+    """Return the bytes of the value at each pointer that leads to one.
 
     Args:
-        document: JSON. If it is not, what is found is not either, and may be anything.
+        document: JSON. In an invalid document the returned bytes are arbitrary.
         pointers: `""` is the whole document.
     """
     tree: _Tree = {}
@@ -28,7 +28,7 @@ def values_at(document: bytes, pointers: Iterable[str]) -> dict[str, bytes]:
         branch = tree
         for step in _steps(pointer):
             branch = branch.setdefault(step, {})
-        branch[""] = [*branch.get("", []), pointer]  # no step is empty here: each begins with a slash
+        branch[""] = [*branch.get("", []), pointer]  # "" cannot be a step, because steps begin with a slash
     return dict(_found(document.strip(WHITE_SPACE), tree))
 
 
@@ -46,7 +46,7 @@ def _found(value: bytes, tree: _Tree) -> Iterator[tuple[str, bytes]]:
 
 
 def _children(value: bytes) -> Iterator[tuple[str, bytes]]:
-    """The members of an object by their keys, or the items of an array by their numbers."""
+    """Yield the members of an object by key, or the items of an array by number."""
     if not value.startswith((b"{", b"[")):
         return
     is_object = value.startswith(b"{")
@@ -60,14 +60,14 @@ def _children(value: bytes) -> Iterator[tuple[str, bytes]]:
 def _members(value: bytes) -> Iterator[bytes]:
     scanner, begin, position = Scanner(), 1, 1
     while True:
-        position, found = scanner.next(value, position)
-        if found is None:
+        position, byte = scanner.next(value, position)
+        if byte is None:
             return
-        if found in b"[{":
+        if byte in b"[{":
             scanner.depth += 1
-        elif found in b"]}":
+        elif byte in b"]}":
             scanner.depth -= 1
-        if found == _COMMA or scanner.depth < 0:
+        if byte == _COMMA or scanner.depth < 0:
             yield value[begin:position]
             begin = position + 1
         if scanner.depth < 0:

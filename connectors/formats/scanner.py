@@ -1,6 +1,6 @@
-"""Where JSON values begin and end, by byte offsets: what is found is cut out as it stands, and nothing is spelled anew.
+"""A scanner that cuts JSON values out of a text by byte offsets, so that values keep their exact bytes.
 
-Only brackets and strings are looked at. Whether a value is good JSON is for its reader to say, once it is cut out.
+It looks at brackets and strings only. The reader of a value checks whether it is valid JSON.
 """
 
 import re
@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 _STRING = rb'"(?:[^"\\]++|\\.)*+"'
-# `(?!)` matches nowhere: without it, Python before 3.11.5 does not step back from a turn of a possessive repetition
-# that fails in its middle (github.com/python/cpython/issues/106052).
-# linear: `match` begins at one place, and these give nothing back
+# `(?!)` matches nowhere. Without it, Python before 3.11.5 does not undo a partly matched repetition of a possessive
+# group (github.com/python/cpython/issues/106052).
+# linear: `match` starts at one position, and possessive groups do not backtrack
 _WITHIN = re.compile(rb'(?:[^"\[\]{}]++|%s|(?!))*+' % _STRING, re.DOTALL)
 # linear: the same
 _BETWEEN = re.compile(rb'(?:[^"\[\]{},]++|%s|(?!))*+' % _STRING, re.DOTALL)
@@ -19,14 +19,13 @@ _QUOTE, _COMMA = ord('"'), ord(",")
 _OPENING, _CLOSING = b"[{", b"]}"
 WHITE_SPACE = b" \t\r\n"
 BOM = b"\xef\xbb\xbf"
-_MAX_WHITE_SPACE = 64 * 2**10  # around an item, beyond which it passes for too long
+_MAX_WHITE_SPACE = 64 * 2**10  # bytes around an item; with more, the item counts as too long
 
 
 class Scanner:
-    """Finds the commas and brackets of one level, however the bytes arrive.
+    """A search for the commas and brackets of one level, in chunks cut anywhere.
 
-    Bytes are looked at once, or twice within a string that ends in a later chunk, so that the time taken grows with
-    their number alone.
+    It reads each byte once, or twice within a string that ends in a later chunk, so the time is linear.
     """
 
     def __init__(self) -> None:
@@ -34,16 +33,16 @@ class Scanner:
         self._in_string = False
 
     def next(self, buffer: bytes | bytearray, position: int) -> tuple[int, int | None]:
-        """The next comma of the level or bracket that ends it or opens or closes what is within.
+        """Find the next comma of the level, or the next bracket.
 
         Returns:
-            Its position and the byte; or, if the buffer ends before, where to go on and None.
+            The position and the byte. If the buffer ends first, the position to continue at and None.
         """
         while True:
             if self._in_string:
                 position = _REST_OF_STRING.match(buffer, position).end()  # type: ignore[union-attr]
                 if position == len(buffer) or buffer[position] != _QUOTE:
-                    return position, None  # at the end, or before a backslash whose character is yet to come
+                    return position, None  # at the end, or before a backslash whose character is in the next chunk
                 position, self._in_string = position + 1, False
             pattern = _WITHIN if self.depth else _BETWEEN
             position = pattern.match(buffer, position).end()  # type: ignore[union-attr]
@@ -59,7 +58,7 @@ class Cut(NamedTuple):
 
     raw: bytes
     problem: str = ""
-    """Why it cannot be a record, where that shows already; then `raw` may be a part of it."""
+    """Why the value cannot be a record, if that shows already. Then `raw` may be only a part of the value."""
 
 
 TOO_LONG = "It is larger than 1 MiB."
@@ -69,19 +68,19 @@ MORE = "Something follows the closing bracket of the array."
 
 
 def array_items(chunks: Iterable[bytes], *, longest: int) -> Iterator[Cut]:
-    """The items of a JSON array, each exactly as it stands between the commas, without the white space around it.
+    """Yield the items of a JSON array with their exact bytes, without the white space around them.
 
-    What cannot be an item comes with its problem, so that nothing is passed over in silence.
+    An invalid item comes with its problem, so that no item is dropped silently.
 
     Args:
         chunks: the text, cut anywhere.
-        longest: bytes of an item that are kept; the rest of a longer one is skipped.
+        longest: bytes kept of an item; the remainder of a longer item is skipped.
     """
     return _ArrayCutter(longest).items(chunks)
 
 
 class _ArrayCutter:
-    """Holds the item that is not finished yet, in a buffer that is looked at once."""
+    """A cutter that buffers the unfinished item and scans each byte once."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
@@ -122,17 +121,17 @@ class _ArrayCutter:
 
     def _finished_items(self) -> Iterator[Cut]:
         while True:
-            self._position, found = self._scanner.next(self._buffer, self._position)
-            if found is None:
+            self._position, byte = self._scanner.next(self._buffer, self._position)
+            if byte is None:
                 return
             end, self._position = self._position, self._position + 1
-            if found in _OPENING:
+            if byte in _OPENING:
                 self._scanner.depth += 1
-            elif found in _CLOSING:
+            elif byte in _CLOSING:
                 self._scanner.depth -= 1
-            if found == _COMMA or self._scanner.depth < 0:
+            if byte == _COMMA or self._scanner.depth < 0:
                 item = self._cut(end)
-                if item.raw or found == _COMMA or not self._is_first:
+                if item.raw or byte == _COMMA or not self._is_first:
                     yield item
                 self._is_first, self._begin, self._head = False, self._position, None
             if self._scanner.depth < 0:
@@ -155,8 +154,8 @@ class _ArrayCutter:
             self._begin = 0
 
     def _after_the_end(self, arriving: Iterator[bytes]) -> Iterator[Cut]:
-        rest = self._buffer[self._position :].lstrip(WHITE_SPACE)
+        tail = self._buffer[self._position :].lstrip(WHITE_SPACE)
         for chunk in arriving:
-            rest = (rest + chunk[: self._longest - len(rest)]).lstrip(WHITE_SPACE)
-        if rest:
-            yield Cut(bytes(rest[: self._longest].rstrip(WHITE_SPACE)), MORE)
+            tail = (tail + chunk[: self._longest - len(tail)]).lstrip(WHITE_SPACE)
+        if tail:
+            yield Cut(bytes(tail[: self._longest].rstrip(WHITE_SPACE)), MORE)

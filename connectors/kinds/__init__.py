@@ -1,4 +1,4 @@
-"""The kinds of source that connectors read. Each is a package here, and is found by its name."""
+"""Kinds of source that connectors read. Each kind is a package, found by its name."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -13,16 +13,16 @@ __all__ = ["Batch", "Item", "Kind", "Source", "SourceFault", "Step", "kind", "ki
 
 @cache
 def names() -> list[str]:
-    """The kinds there are: each name is that of its package."""
+    """Return the names of all kinds, which are those of their packages."""
     return sorted(path.parent.name for path in Path(__file__).parent.glob("*/__init__.py"))
 
 
 def kind(name: str) -> Kind:
-    """One kind. It is imported when it is first asked for, and the library of its cloud with it."""
-    found: Kind = import_module(f"{__name__}.{name}").KIND
-    return found
+    """Return a kind. The first call imports the package and the library of its cloud."""
+    package_kind: Kind = import_module(f"{__name__}.{name}").KIND
+    return package_kind
 
 
 def kinds() -> Mapping[str, Kind]:
-    """Every kind by its name."""
+    """Return every kind by name."""
     return {name: kind(name) for name in names()}

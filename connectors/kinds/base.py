@@ -1,4 +1,4 @@
-"""What a kind of source is, and what it is given to read one."""
+"""The interface of a kind of source, and the source that it reads."""
 
 import time
 import uuid
@@ -14,18 +14,18 @@ from connectors.formats import Format, Item
 from connectors.maps import FieldMap
 
 Cursor = Mapping[str, Any]
-"""Where a source was read up to, as JSON; {} at its beginning. Only the kind that wrote it understands it."""
+"""The place that reading has reached, as JSON; {} is the beginning. Only the kind that wrote it understands it."""
 
 
 class SourceFault(DomainError):
     """The source cannot be read.
 
     Args:
-        sentence: what is wrong, without anything of the secret or of a record.
-        fix: what to do about it, and who.
-        cause: `config` needs somebody to change something, and stops the connector soon; `transient` goes away by
-            itself; `system` is ours.
-        retry_after: seconds, where the source asked for them.
+        sentence: what is wrong, without any part of a secret or a record.
+        fix: what to do, and who does it.
+        cause: `config` needs a change of settings and soon stops the connector; `transient` passes without action;
+            `system` is a fault of this service.
+        retry_after: seconds to wait, if the source named them.
     """
 
     code: ClassVar = "source_fault"
@@ -45,9 +45,9 @@ class SourceFault(DomainError):
 
 
 class MachineFault(SourceFault):
-    """This machine lacks what reading the source takes, such as a secret or a folder. Another machine may have it.
+    """This machine lacks something that the source needs, such as a secret or a folder. Another machine may have it.
 
-    A poll that ends so counts no failure of the connector.
+    A poll that ends with this fault does not count as a failure of the connector.
     """
 
     def __init__(self, sentence: str, *, fix: str, because: str = "") -> None:
@@ -55,25 +55,25 @@ class MachineFault(SourceFault):
 
 
 class Batch(NamedTuple):
-    """What was read up to a place from which reading can go on."""
+    """Items read up to a place at which reading can continue."""
 
     items: list[Item]
     cursor: Cursor
-    """Where to go on once the items are in custody."""
+    """Where to continue once the items are in custody."""
     behind_seconds: float | None = None
-    """How old the newest item is, where the source tells; None if it does not."""
+    """The age of the newest item, or None if the source does not give it."""
     ledger: tuple["LedgerEntry", ...] = ()
-    """Objects or files that are finished with this batch."""
+    """Objects or files that this batch finishes."""
 
 
 class LedgerEntry(NamedTuple):
-    """An object or a file as it was read. Neither its time nor its name says whether it came after others."""
+    """The version in which an object or file was read. Neither times nor names show the order of arrival."""
 
     name: str
     version: str
-    """An object's version or ETag; of a file its size and time; of a page a keyed digest of its list."""
+    """An object's version or ETag, a file's size and time, or a keyed digest of a page's list."""
     note: str = ""
-    """State that the kind reads at the next poll of this name, such as the ETag of a page."""
+    """State for the next poll of this name, such as the ETag of a page."""
 
 
 class Step(NamedTuple):
@@ -84,17 +84,17 @@ class Step(NamedTuple):
     detail: str
     fix: str = ""
     warns: bool = False
-    """Whether it went well and may not be what was meant."""
+    """Whether the step succeeded with a result that may be unintended."""
 
 
 Settings = TypeVar("Settings", bound="KindConfig")
 
 
 class KindConfig(BaseModel):
-    """The settings of a kind. What is wrong with them are the connector's `problems`, and never a 422.
+    """The settings of a kind. Errors in them become the connector's `problems`, never a 422.
 
-    A setting's docstring stands beside its field in the back office: each kind asks pydantic for it, which takes a
-    while, and is loaded when it is needed.
+    The back office shows a setting's docstring beside its field. Each kind asks pydantic for docstrings, which is slow,
+    so kinds are loaded when they are needed.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -109,27 +109,27 @@ class KindConfig(BaseModel):
 
 @dataclass
 class Source(Generic[Settings]):
-    """A source to read: its settings, and what surrounds reading it."""
+    """A source to read: its settings, and access to the service around it."""
 
     config: Settings
     secret: Callable[[], str]
-    """Resolves the secret reference; "" where the connector has none. Raises SourceFault.
+    """Resolve the secret reference; "" if the connector has none. Raises SourceFault.
 
-    Call it when it is needed, and keep its result no longer.
+    Call it where the secret is needed, and do not store the result.
     """
     organization_id: uuid.UUID
     deadline: float
-    """By `time.monotonic()`: reading ends at a batch's boundary before it, and no single call may last longer."""
+    """By `time.monotonic()`: reading ends at a batch boundary before it, and no single call may last longer."""
     unread: Callable[[Sequence[LedgerEntry]], Collection[LedgerEntry]] = set
-    """Those objects or files of some that the ledger does not have in this version. Ask for a page at a time."""
+    """Return the entries that the ledger does not have in this version. Ask for a page at a time."""
     known: Callable[[str], LedgerEntry | None] = lambda name: None
-    """The ledger's entry of a name."""
+    """Return the ledger's entry of a name."""
     digest: Callable[[bytes], str] = bytes.hex
-    """A digest under a key of the organization; a test, which keeps nothing, needs no key."""
+    """Return a digest under a key of the organization. A test stores nothing and needs no key."""
     batch_items: int = 500
-    """Items of a batch at most; a test asks for one."""
+    """The most items of a batch. A test asks for one."""
     was_read: bool = False
-    """Whether the source was read to its end before, so that its settings are right."""
+    """Whether the source has been read to its end before, which proves its settings."""
     steps: list[Step] = field(default_factory=list)
 
     @property
@@ -138,14 +138,14 @@ class Source(Generic[Settings]):
 
     @contextmanager
     def step(self, name: str, detail: str) -> Iterator[None]:
-        """A part of reading that a test shows by name, such as `signed in` or `listed`: done, or failed with its mend.
+        """Report a part of reading, such as `signed in` or `listed`, in a test: as done, or as failed with its fix.
 
-        One of each name is shown: the first that went well, unless a later one failed.
+        A test shows one step of each name: the first that succeeded, unless a later one failed.
         """
         try:
             yield
         except SourceFault as fault:
-            if all(step.ok for step in self.steps):  # else a part of this step has failed, and says more
+            if all(step.ok for step in self.steps):  # otherwise an inner step has failed, and says more
                 self.steps[:] = [step for step in self.steps if step.name != name]  # it went well before
                 self.steps.append(Step(name, False, fault.sentence, fault.fix))
             raise
@@ -154,19 +154,19 @@ class Source(Generic[Settings]):
 
 
 class Kind(Protocol):
-    """One kind of source."""
+    """The interface of a kind of source."""
 
     name: ClassVar[str]
     Config: ClassVar[type[KindConfig]]
     secret: ClassVar[str]
-    """What `secret_ref` holds for this kind, as the documentation says it; "" if it takes none."""
+    """A description of the secret for the documentation; "" if the kind takes none."""
 
     def check(self, config: KindConfig) -> list[str]:
-        """What is wrong with settings of the right types, in sentences."""
+        """Return what is wrong with settings of the right types, in sentences."""
         ...
 
     def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
-        """What is new since `cursor`, in batches; ends when there is nothing more.
+        """Yield what is new since `cursor`, in batches, until there is nothing more.
 
         A batch has at most `source.batch_items` items and 4 MiB.
 

@@ -1,4 +1,4 @@
-"""What went wrong below a kind, as a fault of its source: in a sentence, with its mend and its cause."""
+"""Faults of a source for errors of connections and HTTP, each with a sentence, a fix and a cause."""
 
 import errno
 import socket
@@ -47,7 +47,7 @@ _NOT_TLS = {
     "BAD_RECORD_TYPE", "HTTP_REQUEST", "HTTPS_PROXY_REQUEST", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE",
     "UNKNOWN_PROTOCOL", "WRONG_VERSION_NUMBER",
 }  # fmt: skip
-"""What OpenSSL, by its version, says of an answer that is not TLS."""
+"""Reasons that versions of OpenSSL give for an answer that is not TLS."""
 _BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError)
 
 
@@ -63,7 +63,7 @@ def _is_offline(error: BaseException | None) -> bool:
 
 @contextmanager
 def mapped() -> Iterator[None]:
-    """Raises SourceFault for what connecting and HTTP raise."""
+    """Raise SourceFault for errors of connections and HTTP."""
     try:
         yield
     except SourceFault:
@@ -75,8 +75,8 @@ def mapped() -> Iterator[None]:
                 fix="Ask the operator of this service to check the network of the machine that polls.",
                 because=str(error),
             ) from None
-        mend = _FIXES[type(error)]
-        raise SourceFault(error.sentence, fix=mend.fix, cause=mend.cause, because=str(error)) from None
+        remedy = _FIXES[type(error)]
+        raise SourceFault(error.sentence, fix=remedy.fix, cause=remedy.cause, because=str(error)) from None
     except _BROKEN as error:
         raise SourceFault(
             "The host closed the connection, or does not speak HTTP.",
@@ -88,13 +88,13 @@ def mapped() -> Iterator[None]:
 
 @contextmanager
 def step(source: Source[Any], name: str, detail: str) -> Iterator[None]:
-    """A part of reading that a test shows by name, with faults below it mapped."""
+    """Report a part of reading as a step, and map the errors within to faults."""
     with source.step(name, detail), mapped():
         yield
 
 
 def required_secret(source: Source[Any]) -> str:
-    """Raises SourceFault where the connector has none."""
+    """Return the secret. Raises SourceFault: the connector has none."""
     secret = source.secret()
     if not secret:
         with source.step("secret", ""):
@@ -103,9 +103,9 @@ def required_secret(source: Source[Any]) -> str:
 
 
 def connections(source: Source[Any]) -> vetted_http.Connections:
-    """Connections for reading this source; how far they come is shown as the steps `address` and `connection`.
+    """Return connections for reading this source, which report the steps `address` and `connection`.
 
-    A port that takes the connection and does not speak TLS fails a step `TLS`.
+    A port that accepts the connection but does not speak TLS fails a step `TLS`.
     """
 
     def stage(name: str) -> AbstractContextManager[None]:
@@ -141,7 +141,7 @@ def _without_tls(error: ssl.SSLError) -> SourceFault:
 
 
 def busy(sentence: str, retry_after: str | None = None) -> SourceFault:
-    """The source wants to be left alone for a while.
+    """Return the fault of a source that asks for fewer requests.
 
     Args:
         retry_after: the header of that name, in seconds or as a date.
@@ -155,6 +155,6 @@ def _seconds(retry_after: str | None) -> int | None:
         return min(int(text[:9]), MAX_RETRY_AFTER)
     try:
         seconds = (parsedate_to_datetime(text) - timezone.now()).total_seconds()
-    except (ValueError, TypeError):  # TypeError: a date without its zone
+    except (ValueError, TypeError):  # TypeError: a date without a zone
         return None
     return min(max(int(seconds), 0), MAX_RETRY_AFTER)

@@ -1,4 +1,4 @@
-"""What the kinds of object storage have in common: settings, a listing in the order of names, and reading in parts."""
+"""Common parts of the object storage kinds: settings, a listing by name, and reading in parts."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
@@ -29,22 +29,22 @@ class Objects(ABC):
 
     can_start_after_a_name = True
     errors: ClassVar[tuple[type[Exception], ...]]
-    """What the cloud's library raises."""
+    """The exceptions of the cloud's library."""
 
     def __init__(self, source: Source[Any]) -> None:
         self.source = source
 
     @abstractmethod
     def listing(self, start: str) -> Iterator[Page]:
-        """The listing, as its pages arrive; what is no object may be among it."""
+        """Yield the pages of the listing as they arrive. They may include things that are not objects."""
 
     @abstractmethod
     def part(self, thing: Stored, begin: int, end: int) -> bytes | None:
-        """The bytes of this version from `begin` up to `end`; None if it is there no more."""
+        """Return the bytes of this version from `begin` up to `end`, or None if the version is gone."""
 
     @abstractmethod
     def refusal(self, error: Exception) -> tuple[str, SourceFault]:
-        """The step that failed with an error of the library, and its fault."""
+        """Return the step that failed with an error of the library, and its fault."""
 
     def pages(self, start: str) -> Iterator[Page]:
         listing = self.listing(start)
@@ -59,7 +59,7 @@ class Objects(ABC):
             yield page._replace(things=[thing for thing in page.things if not thing.name.endswith("/")])
 
     def chunks(self, thing: Stored) -> Iterable[bytes] | None:
-        """In parts, so that one that is lost costs little. The first is asked for now, as the object may be gone."""
+        """Return the parts of an object, the first requested now, or None if the object is gone."""
         if not thing.size:
             return ()
         first = self._asked_part(thing, 0)
@@ -88,7 +88,7 @@ class Objects(ABC):
 
     @contextmanager
     def asked(self, name: str = "listed") -> Iterator[None]:
-        """A request: what goes wrong with it becomes a failed step."""
+        """Turn errors of a request into a failed step."""
         try:
             with mapped():
                 yield

@@ -1,14 +1,14 @@
-"""Reading sources that hold things by name: objects of a bucket, files of a folder.
+"""Passes over sources that hold things by name: objects of a bucket, files of a folder.
 
-Such a source does not say what is new. Neither a modification time nor a name's place in the order is the order of
-arrival: `mv` keeps the time, and an upload in parts carries the time at which it began. So a pass goes over all names
-and reads what the ledger does not have in this version. Reading one twice does no harm; in doubt it is read again.
+Such a source does not say what is new. Neither modification times nor names show the order of arrival: `mv` keeps the
+time, and a multipart upload has the time at which it started. So a pass lists all names and reads the versions that the
+ledger does not have. In doubt it reads an object again, which does no harm.
 
 The cursor is a place within a pass:
 
-    page       where in the listing to go on
+    page       where to continue in the listing
     object     name, version and number of items of an object that was read in part
-    tail       between full listings of a large source: the last name, and when all of them were last listed
+    tail       between full listings of a large source: the last name, and the time of the last full listing
 """
 
 import time
@@ -23,7 +23,7 @@ from connectors.kinds.limits import BATCH_BYTES, BATCH_LEDGER, BATCH_SECONDS
 
 FULL_LISTING_SECONDS = 3600
 SMALL = 5000
-"""Names up to which every pass lists all of them."""
+"""A source of at most so many names is listed in full by every pass."""
 
 
 class Stored(NamedTuple):
@@ -32,7 +32,7 @@ class Stored(NamedTuple):
     name: str
     version: str
     modified: float
-    """Seconds since 1970; shown, and never relied on."""
+    """Seconds since 1970, for display only."""
     size: int = 0
 
 
@@ -40,31 +40,31 @@ class Page(NamedTuple):
     """A part of the listing, in the order of names."""
 
     start: str
-    """Where it begins; "" is the beginning."""
+    """The name or marker before the page; "" is the beginning."""
     things: list[Stored]
 
 
 class Store(Protocol):
-    """What holds things by name."""
+    """A source that holds things by name."""
 
     can_start_after_a_name: bool
-    """Whether a page may begin after any name; if not, only where one ended."""
+    """Whether a page may begin after any name, or only where another page ended."""
 
     def pages(self, start: str) -> Iterator[Page]:
-        """The listing from `start` on. Raises SourceFault."""
+        """Yield the pages of the listing from `start` on. Raises SourceFault."""
         ...
 
     def chunks(self, thing: Stored) -> Iterable[bytes] | None:
-        """The bytes of this version; None if it is there no more. Raises SourceFault."""
+        """Return the bytes of this version, or None if the version is gone. Raises SourceFault."""
         ...
 
     def is_finished(self, thing: Stored) -> bool:
-        """Once its bytes were read: whether these were all of this version, and it goes into the ledger."""
+        """Whether the bytes just read were the whole version, so that it goes into the ledger."""
         ...
 
 
 def read(source: Source[Any], cursor: Cursor, store: Store) -> Iterator[Batch]:
-    """One pass, or its rest."""
+    """Read one pass, or the remainder of one."""
     return _Pass(source, cursor, store).batches()
 
 
@@ -75,7 +75,7 @@ class _Pass:
         self._partly: dict[str, Any] = cursor.get("object") or {}
         self._start = cursor.get("page") or self._start_of_pass()
         self._place: dict[str, Any] = {}
-        """The cursor that goes with what is pending."""
+        """The cursor for the pending batch."""
         self._pending = _Pending()
 
     def batches(self) -> Iterator[Batch]:
@@ -87,7 +87,7 @@ class _Pass:
             raise
 
     def _pages(self) -> Iterator[Batch]:
-        """However little time there is, each poll gets on: by a thing that was not read yet, or by a page."""
+        """Yield batches. Even without time left, each poll reads one new object or one page."""
         count, last = 0, self._tail.get("after", "") if self._start else ""
         for page in self._store.pages(self._start):
             self._place = {"page": page.start, "tail": self._tail}
@@ -107,12 +107,12 @@ class _Pass:
         yield self._batch()
 
     def _start_of_pass(self) -> str:
-        """A small source is listed anew each time; a large one, for a while, only from its last name on."""
+        """Return where to start listing: a small source in full, a large one for a while from its last name on."""
         age = time.time() - self._tail.get("listed", 0)
         return self._tail["after"] if 0 <= age < FULL_LISTING_SECONDS else ""
 
     def _end(self, count: int, last: str) -> dict[str, Any]:
-        """The cursor after the pass."""
+        """Return the cursor after the pass."""
         if self._start:
             return {"tail": {**self._tail, "after": last}} if self._tail else {}
         is_large = count > SMALL and self._store.can_start_after_a_name
@@ -140,12 +140,12 @@ class _Pass:
             yield self._batch()
 
     def _in_time(self, thing: Stored, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """However little time there is, the first is read. Raises SourceFault."""
+        """Yield chunks until the deadline, and at least one. Raises SourceFault: the deadline passed."""
         for number, chunk in enumerate(chunks):
             if number and self._is_over():
                 raise SourceFault(
                     f"{thing.name} took too long to read.",
-                    fix="Nothing: it is tried again. If it stays so, split it, or have the storage made faster.",
+                    fix="No action needed; it will be retried. If it persists, split the file or use faster storage.",
                     cause="transient",
                 )
             yield chunk
@@ -172,7 +172,7 @@ def _entry(thing: Stored) -> LedgerEntry:
 
 @dataclass
 class _Pending:
-    """A batch that fills."""
+    """A batch under construction."""
 
     items: list[Item] = field(default_factory=list)
     finished: list[LedgerEntry] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Mail to owners and admins about a connector that needs somebody."""
+"""Mail to members about connectors that need attention."""
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
@@ -12,7 +12,7 @@ from connectors.models import Alert, Connector
 
 
 def alert(connector: Connector, event: Alert.Event) -> None:
-    """Have whoever manages connectors told by mail: of each event once a day. Call it inside a transaction."""
+    """Queue a mail to the members who manage connectors, once a day for each event. Call it inside a transaction."""
     members = selectors.members_who_may(connector.organization_id, Permission.MANAGE_CONNECTORS)
     day = timezone.now().date()
     Alert.objects.bulk_create(
@@ -22,13 +22,13 @@ def alert(connector: Connector, event: Alert.Event) -> None:
 
 
 def note_silence() -> int:
-    """Tell of the connectors that used to bring records and stopped, once for each silence. Returns how many."""
+    """Alert members to connectors that have stopped bringing records, once for each silence. Return how many."""
     silent = Connector.objects.unscoped("the clock's sweep serves every organization").silent()
-    told = Alert.objects.unscoped("of these connectors").filter(
+    alerts = Alert.objects.unscoped("of these connectors").filter(
         connector=OuterRef("pk"), event=Alert.Event.SILENT, day__gte=OuterRef("silent_at__date")
     )
     count = 0
-    for connector in silent.exclude(Exists(told)).iterator():
+    for connector in silent.exclude(Exists(alerts)).iterator():
         with transaction.atomic():
             alert(connector, Alert.Event.SILENT)
         count += 1
@@ -36,7 +36,7 @@ def note_silence() -> int:
 
 
 def send_alerts() -> int:
-    """Mail the alerts that wait. Returns how many went out."""
+    """Mail the waiting alerts. Return how many were sent."""
     waiting = Alert.objects.unscoped("the clock's sweep serves every organization")
     return mail.deliver(waiting, _send)
 
@@ -44,12 +44,12 @@ def send_alerts() -> int:
 def _send(row: Alert) -> mail.Outcome:
     connector = Connector.objects.unscoped("the alert's own").select_related("organization").get(pk=row.connector_id)
     waiting = connector.quarantine.count()
-    is_so = {
+    still_applies = {
         Alert.Event.STOPPED: connector.stopped_at is not None,
         Alert.Event.SILENT: connector.is_silent,
         Alert.Event.QUARANTINE: waiting > 0,
     }
-    if not (is_so[Alert.Event(row.event)] and selectors.may(row.member, Permission.MANAGE_CONNECTORS)):
+    if not (still_applies[Alert.Event(row.event)] and selectors.may(row.member, Permission.MANAGE_CONNECTORS)):
         return mail.NOT_SENT
     leases.renew(row, lasts=mail.LEASE)
     mail.send(

@@ -15,11 +15,11 @@ from connectors.models import Connector, PollTurn
 from connectors.services import unserved
 
 LEASE = timedelta(minutes=4)
-"""Longer than anything between two renewals: a batch is read, taken and noted in it."""
+"""Longer than the work between two renewals, in which a batch is read, taken into custody and noted."""
 MAX_PAGE = 50
 _FRESH_SECONDS = 2.0
 SHARE = 8
-"""A worker claims one of so many connectors that are due, so that others are left for other workers."""
+"""A worker claims one in so many due connectors, and leaves the others to other workers."""
 
 
 def due_count(limit: int) -> int:
@@ -33,7 +33,7 @@ def others_wait(connector: Connector) -> bool:
 
 
 class _Place(NamedTuple):
-    """An organization in the order of a look: its connectors that waited, and the workers that polled for it."""
+    """An organization in the order of claims: its waiting connectors, and the workers that poll for it."""
 
     organization_id: uuid.UUID
     waiting: int
@@ -42,7 +42,7 @@ class _Place(NamedTuple):
 
 @dataclass
 class _Order:
-    """The organizations that are next, as a look found them. With many of them, a look costs more than a claim."""
+    """The next organizations, cached because with many organizations a query for them costs more than a claim."""
 
     places: deque[_Place] = field(default_factory=deque)
     fresh_until: float = 0.0  # time.monotonic()
@@ -65,12 +65,12 @@ def claim() -> list[Connector]:
 
 
 def forget_order() -> None:
-    """Have the next claim look again."""
+    """Have the next claim query the order again."""
     _order.fresh_until = 0.0
 
 
 def _claim_next() -> list[Connector]:
-    """Claim for the next organization; one another worker has joined meanwhile comes last."""
+    """Claim for the next organization. An organization that another worker has just joined comes last."""
     overtaken = []
     while _order.places:
         place = _order.places.popleft()
@@ -82,7 +82,7 @@ def _claim_next() -> list[Connector]:
 
 
 def _claim_of(place: _Place) -> list[Connector]:
-    # Several workers look at the same rows, and each takes those that no other worker is just taking.
+    # Several workers query the same rows, and each claims rows that no other worker is claiming.
     page = max(1, min(place.waiting // SHARE, MAX_PAGE))
     mine = _free().filter(organization_id=place.organization_id)
     return leases.claim(mine, lasts=LEASE, limit=page, order=("next_poll_at", "pk"))
@@ -95,13 +95,13 @@ def _workers(organization_id: uuid.UUID) -> int:
 
 
 def release(connector: Connector) -> None:
-    """Let go of a connector whose lease is still ours, and change nothing else."""
+    """Release the lease of a connector if it is still ours, and change nothing else."""
     rows = Connector.objects.for_organization(connector.organization_id)
     rows.filter(pk=connector.pk, lease_token=connector.lease_token).update(**leases.RELEASED)
 
 
 def take_turn(connector: Connector) -> None:
-    """Note that a poll of this organization begins now."""
+    """Record that a poll for this organization begins now."""
     turn = PollTurn(organization_id=connector.organization_id, polled_at=timezone.now())
     PollTurn.objects.bulk_create(
         [turn], update_conflicts=True, unique_fields=["organization"], update_fields=["polled_at"]

@@ -1,4 +1,4 @@
-"""What a clock that was ahead has put into the future, brought back."""
+"""Repair of times that a fast clock set too far in the future."""
 
 from datetime import timedelta
 
@@ -12,17 +12,17 @@ from connectors.models import Connector
 from connectors.services.claims import LEASE
 
 _TOLERANCE = timedelta(minutes=5)
-"""By how much the clocks of several machines may differ."""
+"""The accepted difference between the clocks of machines."""
 
 
 def repair_times() -> int:
-    """Bring back leases, polls and silences that no right clock would have set so late. Returns how many there were.
+    """Reset leases, polls and silences that no correct clock would have set so late. Return how many.
 
-    Otherwise a clock that was a year ahead for a minute would stop connectors for a year.
+    Otherwise a clock that is a year ahead for a minute would stop connectors for a year.
     """
     now = timezone.now()
     latest = now + _TOLERANCE
-    # Types are spelled out for SQLite, which has no intervals of its own.
+    # SQLite has no interval type, so types are explicit.
     seconds = Cast("schedule_seconds", IntegerField()) * Value(timedelta(seconds=1))
     on_schedule = Q(failures=0, next_poll_at__gt=Value(latest) + ExpressionWrapper(seconds, DurationField()))
     after_failures = Q(next_poll_at__gt=latest + failures.MAX_SOURCE_PAUSE)

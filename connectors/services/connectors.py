@@ -1,4 +1,4 @@
-"""Creating, changing and deleting connectors. What a running poll reads with is counted by `version`."""
+"""Services that create, change and delete connectors. `version` counts the changes that affect a running poll."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -22,7 +22,7 @@ POLL_TASK = "connectors.tasks.poll"
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What to change of a connector; None leaves it as it is. `config` replaces the whole, `secret_ref` "" clears."""
+    """Changes of a connector; None means unchanged. `config` replaces all settings, `secret_ref` "" clears it."""
 
     name: str | None = None
     config: dict[str, Any] | None = None
@@ -43,11 +43,11 @@ def create_connector(
     schedule_seconds: int = 300,
     enabled: bool = True,
 ) -> Connector:
-    """A new connector, polled at once unless it is disabled or its settings have problems.
+    """Create a connector, which is polled at once unless it is disabled or its settings have problems.
 
     Raises:
         BadName, BadSchedule
-        ReferenceRefused: secret_ref points outside what references may read.
+        ReferenceRefused: secret_ref may not read what it points to.
     """
     _check(Changes(name=name, secret_ref=secret_ref, schedule_seconds=schedule_seconds))
     checked = sources.check(kind, config, secret_ref)
@@ -71,8 +71,8 @@ def create_connector(
 
 @requires(Permission.MANAGE_CONNECTORS)
 def change_connector(*, caller: Caller, connector: Connector, changes: Changes) -> Connector:
-    """Change a connector. A poll under way that read with other settings, or for a connector that is now disabled or
-    reset, writes no cursor any more.
+    """Change a connector. A running poll with other settings, or of a connector that is now disabled or reset, can no
+    longer write its cursor.
 
     Raises:
         BadName, BadSchedule, ReferenceRefused, NoConnector
@@ -90,7 +90,7 @@ def change_connector(*, caller: Caller, connector: Connector, changes: Changes) 
 
 @requires(Permission.MANAGE_CONNECTORS)
 def delete_connector(*, caller: Caller, connector: Connector) -> None:
-    """Delete a connector with its runs, ledger and quarantine. What it brought stays in custody. Raises NoConnector."""
+    """Delete a connector with its runs, ledger and quarantine. Its records stay in custody. Raises NoConnector."""
     with transaction.atomic():
         row = rows.locked(caller, connector)
         rows.record("deleted", caller, row, kind=row.kind)
@@ -99,7 +99,7 @@ def delete_connector(*, caller: Caller, connector: Connector) -> None:
 
 @requires(Permission.MANAGE_CONNECTORS)
 def request_poll(*, caller: Caller, connector: Connector) -> Connector:
-    """Poll a connector now; one that was stopped runs again.
+    """Poll a connector now, and restart it if it was stopped.
 
     Raises:
         NotPolled: it is disabled, or its settings have problems.
@@ -131,7 +131,7 @@ def _check(changes: Changes) -> None:
 
 
 def _apply(row: Connector, changes: Changes) -> list[str]:
-    """Change the row. Returns the names of what is other than before."""
+    """Change the row. Return the names of the changed fields."""
     wanted = {
         name: value
         for name in ("name", "schedule_seconds", "enabled", "secret_ref")
@@ -155,7 +155,7 @@ def _apply(row: Connector, changes: Changes) -> list[str]:
 
 
 def _reset(row: Connector) -> None:
-    """Have a connector read from its beginning."""
+    """Reset a connector, so that it reads its source from the beginning."""
     row.cursor, row.caught_up_at = {}, None
     row.ledger.all().delete()
     row.dismissed.all().delete()

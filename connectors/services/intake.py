@@ -1,4 +1,4 @@
-"""Taking a batch of items into custody, and saying of each what became of it."""
+"""Intake of a batch of items into custody, with the result of each item."""
 
 import hashlib
 import uuid
@@ -18,14 +18,14 @@ _KEY_TWICE = "a key appears twice in one object"
 
 
 class CustodyWaits(Fault):
-    """Some records are not known to be in custody: the batch has to come again."""
+    """Some records may not be in custody, so the batch must be read again."""
 
     code, status = "custody_waits", 503
     sentence = "Custody does not take records right now."
 
 
 class CustodyFull(Fault):
-    """A queue of the organization's records that polls may not lengthen."""
+    """The organization's queue of records is too long for further polls."""
 
     code, status = "custody_full", 503
     sentence = "Too many records of this organization wait for their signature or storage."
@@ -41,13 +41,13 @@ class Bad:
 
     @property
     def digest(self) -> str:
-        """The same position with the same bytes counts once; of nothing, the place is what counts."""
+        """Return a digest of the bytes or, without bytes, of the position. Items of one digest count once."""
         return hashlib.sha256(self.item.raw or self.item.position.encode()).hexdigest()
 
 
 @dataclass(slots=True)
 class Intake:
-    """What became of a batch."""
+    """The result of a batch."""
 
     seen: int = 0
     new: int = 0
@@ -60,39 +60,39 @@ def take(connector: Connector, items: Sequence[Item], field_map: FieldMap | None
     """Take the items of a batch into custody.
 
     Raises:
-        CustodyWaits: not all of them are known to be in custody.
+        CustodyWaits: some records may not be in custody.
     """
-    taken = Intake(seen=len(items))
+    intake = Intake(seen=len(items))
     good: list[tuple[Item, bytes]] = []
     for item in items:
         if item.problem:
-            taken.bad.append(_invalid(item, item.problem))
+            intake.bad.append(_invalid(item, item.problem))
             continue
         try:
             raw = record_of(item.raw, field_map) if field_map else item.raw
         except Unmapped as error:
-            taken.bad.append(_invalid(item, error.sentence))
+            intake.bad.append(_invalid(item, error.sentence))
             continue
         if raw.strip():
             good.append((item, raw))
         else:
-            taken.bad.append(_invalid(item, "It is empty."))
+            intake.bad.append(_invalid(item, "It is empty."))
     waits = ""
     for line in _ingest(connector.organization_id, [raw for _, raw in good], f"connector:{connector.source_id}"):
         item = good[line.number - 1][0]
-        if line.status in TAKEN or line.status == Status.DISPOSED:  # it was here, and shall not come back
-            taken.good.append(item)
-            taken.new += line.is_new
-            taken.repeated += not line.is_new
+        if line.status in TAKEN or line.status == Status.DISPOSED:  # it was in custody, and must not return
+            intake.good.append(item)
+            intake.new += line.is_new
+            intake.repeated += not line.is_new
         elif line.status == Status.CONFLICT:
-            taken.bad.append(Bad(item, Quarantined.Cause.CONFLICT, str(line.detail)))
+            intake.bad.append(Bad(item, Quarantined.Cause.CONFLICT, str(line.detail)))
         elif line.status == decisions.INVALID:
-            taken.bad.append(_invalid(item, _reason(line)))
+            intake.bad.append(_invalid(item, _reason(line)))
         else:
             waits = waits or str(line.detail or CustodyWaits.sentence)
     if waits:
         raise CustodyWaits(waits)
-    return taken
+    return intake
 
 
 def _ingest(organization_id: uuid.UUID, lines: Sequence[bytes], source: str) -> Iterator[decisions.Line]:
@@ -104,10 +104,10 @@ def _invalid(item: Item, reason: str) -> Bad:
 
 
 def _reason(line: decisions.Line) -> str:
-    """Why a line is no record, without its values and keys: what is kept here says nothing of anybody."""
+    """Return why a line is not a record, without values and keys, which may be personal data."""
     if not isinstance(line.detail, list):
         return "Not a valid record."
-    return "; ".join(_problem(str(each["type"]), str(each["msg"]), each["loc"]) for each in line.detail)
+    return "; ".join(_problem(str(error["type"]), str(error["msg"]), error["loc"]) for error in line.detail)
 
 
 def _problem(kind: str, message: str, where: Sequence[str | int]) -> str:

@@ -1,4 +1,4 @@
-"""The ledger of objects and files that were read: neither their times nor their names say which came later."""
+"""Ledger of the objects and files that were read, because neither times nor names show which came later."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
@@ -18,23 +18,23 @@ _NOTED_AGAIN_AFTER = timedelta(days=30)
 MAX_PAGES = 10_000
 """Pages of an API that a connector remembers."""
 _FORGOTTEN_AFTER = timedelta(days=90)
-"""What no listing has shown for so long is gone from the source. Should it come back, it is read again."""
+"""An object that no listing has shown for so long is gone. Should it return, it is read again."""
 
 
 def reader(connector: Connector) -> Callable[[Sequence[LedgerEntry]], set[LedgerEntry]]:
-    """A function that says which objects of a listing were not read in this version: one query for each page."""
+    """Return a function that finds the unread versions in a listing, with one query for each page."""
 
     def unread(entries: Sequence[LedgerEntry]) -> set[LedgerEntry]:
-        found: set[LedgerEntry] = set()
+        missing: set[LedgerEntry] = set()
         for begin in range(0, len(entries), _PAGE):
             page = entries[begin : begin + _PAGE]
             names = [names_of(connector, entry.name) for entry in page]
             rows = _rows(connector).filter(name__in=chain.from_iterable(names))
             known = dict(rows.values_list("name", "version"))
             read = [{known.get(name) for name in both} for both in names]
-            found |= {entry for entry, versions in zip(page, read, strict=True) if entry.version not in versions}
+            missing |= {entry for entry, versions in zip(page, read, strict=True) if entry.version not in versions}
             _note_again(connector, known)
-        return found
+        return missing
 
     return unread
 
@@ -50,7 +50,7 @@ def finder(connector: Connector) -> Callable[[str], LedgerEntry | None]:
 
 
 def write(connector: Connector, entries: Iterable[LedgerEntry]) -> None:
-    """Note objects that were read to their ends. Call it in the transaction that stores the cursor."""
+    """Record objects that were read to their ends. Call it in the transaction that stores the cursor."""
     now = timezone.now()
     newest = {ledger_names.name_digest(connector.organization_id, entry.name): entry for entry in entries}
     LedgerRow.objects.bulk_create(
@@ -65,7 +65,7 @@ def write(connector: Connector, entries: Iterable[LedgerEntry]) -> None:
 
 
 def forget(connector: Connector, names: Iterable[str]) -> None:
-    """Have objects read again, or all pages of an API: which page an item is on, its position does not tell."""
+    """Forget objects, so that they are read again; of an API all pages, because a position does not name its page."""
     rows = _rows(connector)
     if connector.kind != Kind.HTTP_JSON:
         rows = rows.filter(name__in=[known for name in names for known in names_of(connector, name)])
@@ -73,15 +73,15 @@ def forget(connector: Connector, names: Iterable[str]) -> None:
 
 
 def names_of(connector: Connector, name: str) -> tuple[str, str]:
-    """Under what an object may stand in the ledger: as it is kept, and as earlier versions kept it."""
+    """Return the names that an object may have in the ledger: the digest, and the name of earlier versions."""
     return ledger_names.name_digest(connector.organization_id, name), identifying(name, MAX_LEDGER_NAME)
 
 
 def forget_gone(connector: Connector) -> None:
-    """Drop what the source has not shown for long. Call it after a source was read to its end."""
+    """Delete entries that the source has not shown for long. Call it after a source was read to its end."""
     rows = _rows(connector)
     rows.filter(read_at__lt=timezone.now() - _FORGOTTEN_AFTER).delete()
-    if connector.kind == Kind.HTTP_JSON:  # the addresses of an endless feed never come again
+    if connector.kind == Kind.HTTP_JSON:  # an endless feed never repeats an address
         for read_at in rows.order_by("-read_at").values_list("read_at", flat=True)[MAX_PAGES : MAX_PAGES + 1]:
             rows.filter(read_at__lte=read_at).delete()
 
@@ -91,6 +91,6 @@ def _rows(connector: Connector) -> QuerySet[LedgerRow]:
 
 
 def _note_again(connector: Connector, names: Iterable[str]) -> None:
-    """`read_at` is when an object was read, or a month later or more, when a listing still had it."""
+    """Set `read_at` to now for listed objects, if it is more than a month old."""
     old = timezone.now() - _NOTED_AGAIN_AFTER
     _rows(connector).filter(name__in=names, read_at__lt=old).update(read_at=timezone.now())

@@ -1,7 +1,7 @@
-"""Polling: a worker claims a connector that is due, reads its source for a while, and lets go.
+"""Polls: a worker claims a due connector, reads its source for a while, and releases it.
 
-Each batch is in custody before the cursor moves past it, and the cursor moves in one conditional UPDATE that names the
-lease's token and the configuration's version. So a crash costs a lease and never a record, and whoever was overtaken
+Each batch is in custody before the cursor moves past it. The cursor moves in one UPDATE with the conditions that the
+lease's token and the settings' version are unchanged. So a crash costs a lease but no record, and an overtaken worker
 changes nothing.
 """
 
@@ -33,34 +33,34 @@ log = structlog.get_logger("connectors")
 
 MAX_POLL_SECONDS = 200
 MAX_QUARANTINED = 1000
-_MAX_CURSOR = 8192  # characters; each item in quarantine keeps the one from which it is read again
+_MAX_CURSOR = 8192  # characters; each quarantined item stores the cursor before it
 _MIN_POLL_SECONDS = 30
-"""A worker that has less left begins no poll: what it would cut short would look like a fault of the source."""
+"""A worker with less time left begins no poll, because a poll cut short looks like a fault of the source."""
 _PAGE_SECONDS = 10
 """A worker releases the connectors of its page that it has not begun to poll by then."""
 SLICE_SECONDS = 30
 """A poll ends after this time while another connector waits for a worker."""
 _LOOK_SECONDS = 5
-"""Between two looks for a connector that waits."""
+"""Time between two checks for a waiting connector."""
 _BACKLOG_PAUSE = timedelta(seconds=30)
-_QUARANTINE_FULL = "1,000 items wait in quarantine, which is as many as are kept."
+_QUARANTINE_FULL = "1,000 items wait in quarantine, which is the limit."
 _MAX_IDLE_POLLS = 10
 """In a row, without an end of the source and without anything new; after them polls follow the schedule again."""
 _MAX_RUNS = 100
-"""Of a connector; older ones are forgotten."""
+"""Runs kept of a connector."""
 _RUN_FIELDS = ("finished_at", "outcome", "seen", "new", "repeated", "quarantined", "cause", "detail", "fix")
-_EMPTY_QUARANTINE = "Mend the source or the field map and retry the items, or dismiss them. Then poll again."
+_EMPTY_QUARANTINE = "Fix the source or the field map and retry the items, or dismiss them. Then poll again."
 
 
 class Overtaken(DomainError):
-    """The connector was changed or deleted, or its lease ran out: what this poll reads counts no more."""
+    """The connector was changed or deleted, or its lease ran out, so this poll may write nothing more."""
 
     code = "overtaken"
     sentence = "The connector was changed while it was polled."
 
 
 def poll_due(seconds: float = MAX_POLL_SECONDS) -> int:
-    """Poll connectors that are due until none is, or the time is over. Returns how many were polled."""
+    """Poll due connectors until none is left or the time is over. Return how many were polled."""
     ends, polled = time.monotonic() + seconds, 0
     while time.monotonic() < ends - _MIN_POLL_SECONDS and (page := claims.claim()):
         page_ends = min(time.monotonic() + _PAGE_SECONDS, ends - _MIN_POLL_SECONDS)
@@ -74,10 +74,10 @@ def poll_due(seconds: float = MAX_POLL_SECONDS) -> int:
 
 
 def poll(connector: Connector, seconds: float) -> PollRun | None:
-    """Poll a connector whose lease the caller holds, for so many seconds; then let go of it.
+    """Poll a connector whose lease the caller holds, for so many seconds, and release it.
 
     Returns:
-        What came of it; None if the connector was changed or deleted before it began.
+        The run, or None if the connector was changed or deleted before the poll began.
     """
     polling = _Polling(connector)
     try:
@@ -117,11 +117,11 @@ class _Polling:
         self.connector = connector
         self.run = PollRun(connector=connector, started_at=timezone.now())
         self.has_moved = False
-        """Whether anything of the source is behind the cursor that was not there before."""
+        """Whether the cursor moved or items were read."""
         self.ends = self.next_look = 0.0
 
     def begin(self) -> PollRun:
-        """Raises Overtaken."""
+        """Record the start of the run. Raises Overtaken."""
         claims.take_turn(self.connector)
         with transaction.atomic():
             self._change(lease_until=self.run.started_at + claims.LEASE)
@@ -129,7 +129,7 @@ class _Polling:
         return self.run
 
     def read(self, seconds: float) -> None:
-        """Read the source to its end, or until the time is over. Raises SourceFault, CustodyWaits, Overtaken."""
+        """Read the source to its end or until the time is over. Raises SourceFault, CustodyWaits, Overtaken."""
         began = time.monotonic()
         self.ends, self.next_look = began + seconds, began + SLICE_SECONDS
         try:
@@ -139,22 +139,22 @@ class _Polling:
             self._finish(PollRun.Outcome.WAITING, next_poll_at=timezone.now() + _BACKLOG_PAUSE)
             return
         except SourceFault:
-            # A request that is cut off because the time is over says nothing of the source, if others went well.
+            # A request cut off by the deadline is no fault of the source if other requests succeeded.
             if time.monotonic() < self.ends or not self.has_moved:
                 raise
             is_full = False
         if is_full:
             self.fail(failures.stopping(_QUARANTINE_FULL, _EMPTY_QUARANTINE))
-        elif time.monotonic() >= self.ends:  # a kind ends by itself, too, when its time is over
+        elif time.monotonic() >= self.ends:  # a kind may also end by itself at the deadline
             self._finish(PollRun.Outcome.MORE, next_poll_at=self._continues_at())
         else:
             later = schedule.next_slot(self.connector)
             self._finish(PollRun.Outcome.FINISHED, next_poll_at=later, caught_up_at=self.run.started_at)
 
     def _continues_at(self) -> datetime:
-        """Return when to go on with an unfinished pass: at once, or at the next slot if nothing new comes any more.
+        """Return when to continue an unfinished pass: at once, or at the next slot if polls find nothing new.
 
-        A source whose pages have no end, each with another address, would be asked without a pause for ever.
+        Otherwise a source with endless pages would be polled forever without a pause.
         """
         earlier = self._runs().exclude(pk=self.run.pk).order_by("-pk")[:_MAX_IDLE_POLLS]
         is_idle = [run.outcome == PollRun.Outcome.MORE and not (run.new or run.quarantined) for run in earlier]
@@ -162,13 +162,15 @@ class _Polling:
         return timezone.now() if has_news else schedule.next_slot(self.connector)
 
     def _read(self, seconds: float) -> bool:
-        """Returns whether the quarantine is full."""
+        """Read batches into custody. Return whether the quarantine is full."""
         connector = self.connector
         self._require_room()
-        if self._quarantine_is_full():  # as when it was polled again before anybody emptied it
+        if self._quarantine_is_full():  # for example if it was polled again before the quarantine was emptied
             return True
         checked = sources.check(connector.kind, connector.config, connector.secret_ref)
-        if checked.settings is None:  # a connector with problems is not due: they are those of this machine's settings
+        if (
+            checked.settings is None
+        ):  # a connector with problems is not due, so the cause is the settings of this machine
             raise MachineFault(" ".join(checked.problems), fix="Give this machine the settings that the others have.")
         source = sources.open_source(
             checked.settings,
@@ -192,7 +194,7 @@ class _Polling:
         return False
 
     def _require_room(self) -> None:
-        """Raises CustodyFull."""
+        """Raise CustodyFull if too many records of the organization wait for custody."""
         if queue_is_full(self.connector.organization_id):
             raise CustodyFull
 
@@ -205,13 +207,13 @@ class _Polling:
                 self.ends = now
 
     def give_up(self) -> None:
-        """Let go of a connector that somebody changed or that another worker took over."""
+        """Release a connector that was changed or that another worker took over."""
         with transaction.atomic():
             claims.release(self.connector)
             self._end(PollRun.Outcome.OVERTAKEN)
 
     def leave(self, failure: failures.Failure) -> None:
-        """Let go of a connector that another machine may be able to read. It stays due, and no failure is counted."""
+        """Release a connector that another machine may be able to read. It stays due, and no failure is counted."""
         unserved.leave(self.connector)
         self._describe(failure)
         try:
@@ -222,7 +224,7 @@ class _Polling:
             log.warning("a poll could not be ended; its lease runs out", exc_info=error)
 
     def fail(self, failure: failures.Failure) -> None:
-        """Let go of the connector: until later, or until somebody mends what made it fail too often."""
+        """Release the connector until later, or stop it after too many failures."""
         failed = self.connector.failures + 1
         self._describe(failure)
         try:
@@ -253,56 +255,56 @@ class _Polling:
             self._end(outcome)
 
     def _end(self, outcome: PollRun.Outcome) -> None:
-        """Note how the run ended, in the transaction that lets go of the connector; it may be deleted with that."""
+        """Record how the run ended, in the transaction that releases the connector. The run may be deleted by then."""
         run = self.run
         run.outcome, run.finished_at = outcome, timezone.now()
         runs = self._runs()
         runs.filter(pk=run.pk).update(**{name: getattr(run, name) for name in _RUN_FIELDS})
-        if run.pk % 20 == 0:  # now and then is enough
-            kept = list(runs.order_by("-pk").values_list("pk", flat=True)[:_MAX_RUNS])
-            runs.filter(pk__lt=kept[-1] if kept else 0).delete()
+        if run.pk % 20 == 0:  # clean up only now and then
+            newest = list(runs.order_by("-pk").values_list("pk", flat=True)[:_MAX_RUNS])
+            runs.filter(pk__lt=newest[-1] if newest else 0).delete()
             if outcome == PollRun.Outcome.FINISHED:
                 ledger.forget_gone(self.connector)
 
     def _runs(self) -> QuerySet[PollRun]:
         return PollRun.objects.for_organization(self.connector.organization_id).filter(connector=self.connector)
 
-    def _keep(self, batch: Batch, taken: Intake) -> None:
-        """Note that a batch is in custody: the cursor, what was read, what is in quarantine and the counts."""
+    def _keep(self, batch: Batch, intake: Intake) -> None:
+        """Record a batch that is in custody: cursor, ledger, quarantine and counts."""
         now = timezone.now()
         with transaction.atomic():
-            cursor, before = _kept(batch.cursor), self.connector.cursor
-            fresh = quarantine.note(self.connector, batch, taken, before)
+            cursor, before = _storable(batch.cursor), self.connector.cursor
+            fresh = quarantine.note(self.connector, batch, intake, before)
             newest = _newest(now, batch.behind_seconds)
             self._change(
                 cursor=cursor,
                 lease_until=now + claims.LEASE,
-                seen=F("seen") + taken.seen,
-                new=F("new") + taken.new,
-                repeated=F("repeated") + taken.repeated,
+                seen=F("seen") + intake.seen,
+                new=F("new") + intake.new,
+                repeated=F("repeated") + intake.repeated,
                 quarantined=F("quarantined") + fresh,
                 **newest,
-                **(schedule.heard(self.connector, now) if taken.new else {}),
+                **(schedule.heard(self.connector, now) if intake.new else {}),
             )
             ledger.write(self.connector, batch.ledger)
             if fresh:
                 alert(self.connector, Alert.Event.QUARANTINE)
         self.has_moved |= bool(batch.items or cursor != before)
         self.connector.cursor = cursor
-        self.run.seen += taken.seen
-        self.run.new += taken.new
-        self.run.repeated += taken.repeated
+        self.run.seen += intake.seen
+        self.run.new += intake.new
+        self.run.repeated += intake.repeated
         self.run.quarantined += fresh
 
     def _change(self, **columns: Any) -> None:
-        """Change the connector if it is still ours to change. Raises Overtaken."""
+        """Change the connector if its lease and version are unchanged. Raises Overtaken."""
         rows = Connector.objects.for_organization(self.connector.organization_id)
         ours = rows.filter(pk=self.connector.pk, lease_token=self.connector.lease_token, version=self.connector.version)
         if not ours.update(**columns):
             raise Overtaken
 
     def _unless_asked(self, later: Any) -> Any:
-        """When the next poll is; a poll that somebody asked for meanwhile stays due."""
+        """Return the time of the next poll. A poll requested in the meantime stays due."""
         return Case(When(next_poll_at=self.connector.next_poll_at, then=Value(later)), default=F("next_poll_at"))
 
     def _quarantine_is_full(self) -> bool:
@@ -310,7 +312,7 @@ class _Polling:
 
 
 def _can_store() -> bool:
-    """Whether this machine reaches the database and the deployment's vault. Its mount may be missing here alone."""
+    """Whether this machine reaches the database and the deployment's vault, whose mount it may lack."""
     try:
         vaults.probe()
     except (Fault, DatabaseError):
@@ -319,18 +321,18 @@ def _can_store() -> bool:
 
 
 def _newest(now: datetime, behind_seconds: float | None) -> dict[str, datetime]:
-    """The column that says how new the newest item is. Some sources say 0001-01-01 where they know no time."""
+    """Return the column for the age of the newest item. Some sources say 0001-01-01 for an unknown time."""
     if behind_seconds is None or behind_seconds > now.timestamp():
         return {}
     return {"newest_item_at": now - timedelta(seconds=behind_seconds)}
 
 
-def _kept(cursor: Cursor) -> dict[str, Any]:
-    """A cursor as it is stored. Raises SourceFault for one that no database can keep, or that is endless."""
+def _storable(cursor: Cursor) -> dict[str, Any]:
+    """Return the cursor for storage. Raises SourceFault: it is too long, or not storable."""
     text = json.dumps(cursor, ensure_ascii=False)
     if len(text) <= _MAX_CURSOR and storable(text) == text and "\\u0000" not in text:
         return dict(cursor)
     raise SourceFault(
-        "The page token or link to go on with cannot be kept: it is longer than 8 kB, or holds half a character.",
-        fix="Have the source give shorter page tokens or links, in plain text.",
+        "The page token or link to continue with cannot be stored: it is longer than 8 kB, or holds half a character.",
+        fix="Ask the source's operator for shorter page tokens or links, in plain text.",
     )

@@ -1,4 +1,4 @@
-"""The quarantine: items come in and go out with what a poll reads, are read again, or are dismissed."""
+"""Quarantine: polls add and remove items, and members retry or dismiss them."""
 
 from collections.abc import Collection
 from typing import Any
@@ -24,15 +24,15 @@ _MAX_ID = BigIntegerField.MAX_BIGINT
 
 @requires(Permission.MANAGE_CONNECTORS)
 def retry_quarantined(*, caller: Caller, connector: Connector, items: Collection[int] | None = None) -> int:
-    """Have quarantined items read again: the connector goes back to where the first of them stands.
+    """Read quarantined items again: the connector goes back to the position of the first item.
 
-    Their bytes are kept nowhere, so the source is asked for them. Reading the rest again makes no second record.
+    The service does not store the bytes of items, so it reads the source again. That creates no duplicate records.
 
     Args:
-        items: their ids; None for all.
+        items: the ids; None for all.
 
     Returns:
-        How many there were. What is still no record comes back to quarantine.
+        The number of items. An item that still cannot be a record returns to quarantine.
 
     Raises:
         NotPolled: it is disabled, or its settings have problems.
@@ -44,7 +44,7 @@ def retry_quarantined(*, caller: Caller, connector: Connector, items: Collection
         chosen = list(_chosen(row, items).order_by("pk"))
         if chosen:
             row.cursor = chosen[0].cursor
-            ledger.forget(row, {each.origin for each in chosen})
+            ledger.forget(row, {item.origin for item in chosen})
             row.version += 1
             rows.start(row)
             row.save(update_fields=["cursor", "version", *rows.STARTED])
@@ -56,14 +56,13 @@ def retry_quarantined(*, caller: Caller, connector: Connector, items: Collection
 
 @requires(Permission.MANAGE_CONNECTORS)
 def dismiss_quarantined(*, caller: Caller, connector: Connector, items: Collection[int] | None = None) -> int:
-    """Take items out of quarantine that shall not become records, and keep them out. Returns how many there were.
-    Raises NoConnector."""
+    """Dismiss quarantined items for good. Return how many. Raises NoConnector."""
     with transaction.atomic():
         row = rows.locked(caller, connector)
         chosen = list(_chosen(row, items))
         if chosen:
             Dismissed.objects.bulk_create(
-                [Dismissed(connector=row, digest=each.digest) for each in chosen], ignore_conflicts=True
+                [Dismissed(connector=row, digest=item.digest) for item in chosen], ignore_conflicts=True
             )
             _remove(row, chosen)
             rows.record("quarantine_dismissed", caller, row, count=len(chosen))
@@ -73,21 +72,21 @@ def dismiss_quarantined(*, caller: Caller, connector: Connector, items: Collecti
 def _chosen(row: Connector, items: Collection[int] | None) -> QuerySet[Quarantined]:
     if items is None:
         return row.quarantine.all()
-    return row.quarantine.filter(pk__in=[each for each in items if 0 < each <= _MAX_ID])
+    return row.quarantine.filter(pk__in=[item for item in items if 0 < item <= _MAX_ID])
 
 
 def _remove(row: Connector, chosen: list[Quarantined]) -> None:
-    row.quarantine.filter(pk__in=[each.pk for each in chosen]).delete()
+    row.quarantine.filter(pk__in=[item.pk for item in chosen]).delete()
 
 
 def note(connector: Connector, batch: Batch, intake: Intake, cursor: dict[str, Any]) -> int:
-    """Bring the quarantine in line with a batch: new bad items come in, items whose place holds a record now go out.
+    """Update the quarantine after a batch: add new bad items, and remove items whose place now holds a record.
 
     Args:
-        cursor: from which the batch is read again.
+        cursor: where to read the batch again.
 
     Returns:
-        How many items came in.
+        The number of new items.
     """
     bad = {item.digest: item for item in intake.bad}
     _close_fixed(connector, batch, intake, bad)
@@ -116,7 +115,7 @@ def note(connector: Connector, batch: Batch, intake: Intake, cursor: dict[str, A
 
 
 def _close_fixed(connector: Connector, batch: Batch, intake: Intake, bad: Collection[str]) -> None:
-    """Remove items whose place holds a record now. An object that could not be read is its own place."""
+    """Remove items whose place now holds a record. The place of an unreadable object is the object itself."""
     good = {_place(item) for item in intake.good}
     good |= {_place(Item(b"", entry.name, origin=entry.name)) for entry in batch.ledger}
     if good and connector.quarantine.exists():

@@ -1,4 +1,4 @@
-"""What every change of a connector does: take its row, and leave a trace."""
+"""Common steps of changes to a connector: lock its row, restart it, and write the audit trail."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from connectors.models import Connector
 
 
 def locked(caller: Caller, connector: Connector) -> Connector:
-    """The row as it is now, locked until the transaction ends. Raises NoConnector."""
+    """Lock the current row until the transaction ends, and return it. Raises NoConnector."""
     rows = Connector.objects.for_organization(caller.organization_id).select_for_update()
     row = db.only(rows.filter(pk=connector.pk))
     if row is None:
@@ -21,13 +21,13 @@ def locked(caller: Caller, connector: Connector) -> Connector:
 
 
 def require_polled(row: Connector) -> None:
-    """Raises NotPolled for a connector that is disabled or has problems."""
+    """Raise NotPolled for a connector that is disabled or has problems."""
     if row.why_not_polled:
         raise NotPolled(row.why_not_polled)
 
 
 def start(row: Connector) -> None:
-    """Make a connector due, and forget what stopped it; unless it may not be polled. The caller saves it."""
+    """Clear the failures of a connector, and make it due if it may be polled. The caller saves it."""
     row.next_poll_at = timezone.now() if row.enabled and not row.problems else None
     row.failures, row.stopped_at, row.stopped_because = 0, None, ""
     if not row.enabled:
@@ -39,7 +39,7 @@ STARTED = ("next_poll_at", "failures", "stopped_at", "stopped_because", "silent_
 
 
 def record(verb: str, caller: Caller, connector: Connector, **detail: Any) -> None:
-    """Write into the audit trail what was done, without settings."""
+    """Record a change in the audit trail, without settings."""
     audit.record(
         f"connector.{verb}",
         actor=caller.actor,

@@ -1,4 +1,4 @@
-"""Trying a source out: what a poll does, on one item, in ten seconds, and nothing of it is kept."""
+"""Tests of a source: a poll of one item within ten seconds, of which nothing is stored."""
 
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _trials = Trials("connector-test")
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """What a test found: every step in words, and whether records would come."""
+    """The steps of a test in words, and whether a poll would bring records."""
 
     steps: list[Step]
 
@@ -34,11 +34,11 @@ class Tested:
 
 @requires(Permission.MANAGE_CONNECTORS)
 def try_source(*, caller: Caller, kind: str, config: dict[str, Any], secret_ref: str = "") -> Tested:
-    """Try a source: check its settings, and read one item as a poll would.
+    """Test a source: check its settings, and read one item as a poll would.
 
     Raises:
         ReferenceRefused
-        TestsBusy: two tests run in this process, or one of this organization.
+        TestsBusy: two tests are running in this process, or one for this organization.
     """
     if secret_ref:
         secret_references.require_allowed(secret_ref)
@@ -50,7 +50,7 @@ def try_source(*, caller: Caller, kind: str, config: dict[str, Any], secret_ref:
         checked.settings,
         secret_ref=secret_ref,
         organization_id=caller.organization_id,
-        seconds=0.9 * SECONDS,  # so that the step that takes too long is the one that says so
+        seconds=0.9 * SECONDS,  # less, so that a slow step reports its own time-out
         batch_items=1,
     )
     done = Step("configuration", True, "The settings are complete.")
@@ -58,7 +58,7 @@ def try_source(*, caller: Caller, kind: str, config: dict[str, Any], secret_ref:
 
 
 def _in_time(source: Source[Any], kind: str, settings: KindConfig) -> list[Step]:
-    """The steps of reading."""
+    """Read one item, and return the steps."""
     try:
         last = _trials.run(source.organization_id, lambda: _sample(source, kind, settings), seconds=SECONDS)
     except TooLate:
@@ -68,7 +68,7 @@ def _in_time(source: Source[Any], kind: str, settings: KindConfig) -> list[Step]
 
 
 def _sample(source: Source[Any], kind: str, settings: KindConfig) -> Step:
-    """Read one item and say what it is. Runs in a thread of its own, without the database."""
+    """Read one item and judge it. Runs in a separate thread, without the database."""
     try:
         for batch in kinds.kind(kind).read(source, {}):
             for item in batch.items:

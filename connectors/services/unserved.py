@@ -19,7 +19,7 @@ log = structlog.get_logger("connectors")
 
 MAX_PAUSE = timedelta(minutes=5)
 _STALE_SECONDS = 900
-"""A file that no process has touched for so long says nothing any more."""
+"""A file that no process has touched for so long is out of date."""
 _FOLDER = "connectors_unserved"
 
 

@@ -32,7 +32,7 @@ class Feed:
         self.token = ""
 
     def add(self, *records: Any) -> None:
-        self.items += [each if isinstance(each, bytes) else json.dumps(each).encode() for each in records]
+        self.items += [record if isinstance(record, bytes) else json.dumps(record).encode() for record in records]
 
     def check(self, config: FeedConfig) -> list[str]:
         return [] if config.feed == "main" else ["config.feed: there is no such feed."]
@@ -45,15 +45,15 @@ class Feed:
             position = cursor.get("position", 0)
         while position < len(self.items):
             self.before(position // self.batch)
-            found = self.items[position : position + self.batch]
+            raw_items = self.items[position : position + self.batch]
             items = [
-                Item(raw, f"feed, item {position + n}", origin=f"file {position}") for n, raw in enumerate(found, 1)
+                Item(raw, f"feed, item {position + n}", origin=f"file {position}") for n, raw in enumerate(raw_items, 1)
             ]
             ledger = (LedgerEntry(f"file {position}", "1"),)
             if not self.by_ledger or source.unread(ledger):
-                place = {"position": position + len(found)} | ({"token": self.token} if self.token else {})
+                place = {"position": position + len(raw_items)} | ({"token": self.token} if self.token else {})
                 yield Batch(items, place, self.behind, ledger if self.by_ledger else ())
-            position += len(found)
+            position += len(raw_items)
 
 
 def install(monkeypatch: Any, feed: Feed) -> None:

@@ -16,7 +16,7 @@ from connectors.kinds.store import Page, Stored
 
 
 class Container(Objects):
-    can_start_after_a_name = False  # the listing goes on where Azure's own marker says
+    can_start_after_a_name = False  # only Azure's markers continue a listing
     errors = (AzureError, ValueError)
 
     @cached_property
@@ -31,14 +31,14 @@ class Container(Objects):
         )
 
     def listing(self, start: str) -> Iterator[Page]:
-        found = self._client.list_blobs(name_starts_with=self.source.config.prefix or None)
-        pages: Any = found.by_page(start or None)
+        blobs = self._client.list_blobs(name_starts_with=self.source.config.prefix or None)
+        pages: Any = blobs.by_page(start or None)
         try:
             first = next(pages, ())
         except HttpResponseError as error:
             if error.status_code != 400 or not start:
                 raise
-            start, pages = "", found.by_page()  # the marker of an earlier poll is good no more
+            start, pages = "", blobs.by_page()  # the marker of an earlier poll has expired
             first = next(pages, ())
         yield Page(start, [_stored(blob) for blob in first])
         start = pages.continuation_token or ""

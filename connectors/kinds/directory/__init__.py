@@ -23,15 +23,17 @@ class Directory:
     secret: ClassVar = ""
 
     def check(self, config: Any) -> list[str]:
-        found = []
+        problems = []
         if allowed_folder(config.path) is None:
-            found.append(
+            problems.append(
                 "path: Connectors may not read there. "
                 "Name a folder below one of CONNECTOR_DIRECTORIES, which the operator of this service sets."
             )
         if any(part in ("", ".", "..", "**") for part in config.pattern.split("/")):
-            found.append("pattern: Write names with * and ?, and one slash for each folder below, such as */*.ndjson.")
-        return found
+            problems.append(
+                "pattern: Write names with * and ?, and one slash for each folder below, such as */*.ndjson."
+            )
+        return problems
 
     def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
         yield from store.read(source, cursor, Files(source))

@@ -1,4 +1,4 @@
-"""The files of a folder, opened step by step from a folder that is allowed, so that no link leads out of it."""
+"""Files of a folder, opened name by name from an allowed folder, so that no link leads out of it."""
 
 import fnmatch
 import os
@@ -19,7 +19,7 @@ from connectors.kinds.faults import step
 from connectors.kinds.store import Page, Stored
 
 SETTLED_SECONDS = 5.0
-"""A file that was written to within this time may be in the middle of being written."""
+"""A file modified more recently than this may still be written to."""
 _CHUNK = 256 * 2**10
 _GZIP = b"\x1f\x8b"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -27,14 +27,14 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # opening a 
 
 
 class Folder(NamedTuple):
-    """A folder that connectors may read, as the operator has named it, and the way down from it."""
+    """A folder that connectors may read: a folder that the operator allows, and the names that lead down from it."""
 
     allowed: str
     below: tuple[str, ...]
 
 
 def allowed_folder(path: str) -> Folder | None:
-    """Where a path lies; None if it is not below a folder of CONNECTOR_DIRECTORIES. Looks at nothing but its text."""
+    """Return the folder of a path, by its text alone; None if it is not below a folder of CONNECTOR_DIRECTORIES."""
     wanted = PurePosixPath(path)
     if not wanted.is_absolute() or ".." in wanted.parts or "\0" in path:
         return None
@@ -55,8 +55,8 @@ class Files:
 
     def pages(self, start: str) -> Iterator[Page]:
         with step(self._source, "listed", "The folder was listed."), _readable(self._source), self._folder() as folder:
-            found = _matches(folder, self._pattern, "")
-            things = sorted(thing for thing in found if thing.name > start and self._is_open_to_us(thing.name))
+            matches = _matches(folder, self._pattern, "")
+            things = sorted(thing for thing in matches if thing.name > start and self._is_open_to_us(thing.name))
         last = start
         for begin in range(0, len(things), 1000):
             page = things[begin : begin + 1000]
@@ -64,7 +64,7 @@ class Files:
             last = page[-1].name
 
     def chunks(self, thing: Stored) -> Iterable[bytes] | None:
-        """All of a file, or of one that is being written its finished lines."""
+        """Return the bytes of a file, or only the finished lines of a file that is still written to."""
         with step(self._source, "read", "A file was opened."):
             descriptor = self._open(thing.name)
         if descriptor is None:
@@ -81,7 +81,7 @@ class Files:
         return now is not None and now.version == thing.version and not _is_young(thing)
 
     def _has_lines(self, thing: Stored, descriptor: int) -> bool:
-        """Whether parts of the file are whole before all of it is."""
+        """Whether the file has lines that can be read while the file still grows."""
         if os.pread(descriptor, len(_GZIP), 0) == _GZIP:
             return False
         named = thing.name.lower().endswith((".ndjson", ".jsonl"))
@@ -97,7 +97,7 @@ class Files:
             os.close(descriptor)
 
     def _open(self, name: str) -> int | None:
-        """A descriptor of a regular file; None if there is none of this name."""
+        """Return the descriptor of a regular file, or None if there is no such file."""
         *folders, last = name.split("/")
         try:
             with self._folder() as folder, _opened(folder, folders) as parent:
@@ -108,7 +108,7 @@ class Files:
             raise SourceFault(
                 f"The service may not read {name}.", fix="Let the user that the service runs as read it."
             ) from None
-        except OSError:  # it was moved away, or became a link, since it was listed
+        except OSError:  # since the listing, the file was moved or became a link
             return None
         if stat.S_ISREG(os.fstat(descriptor).st_mode):
             return descriptor
@@ -116,15 +116,16 @@ class Files:
         return None
 
     def _is_open_to_us(self, name: str) -> bool:
-        """A folder that has an organization's id for its name, at the top of an allowed one, is that organization's.
+        """Whether this organization may read a file.
 
-        An allowed folder may lie in another one, or be a link into it: each has its own top.
+        A folder that is named with an organization's id and directly below an allowed folder belongs to that
+        organization. Allowed folders may be nested or linked, so the path from each of them is checked.
         """
         if self._real_folder is None:
             return False
         file = self._real_folder / name
-        ways = (file.relative_to(allowed).parts for allowed in self._allowed if file.is_relative_to(allowed))
-        return not any(len(way) > 1 and self._is_of_others(way[0]) for way in ways)
+        paths = (file.relative_to(allowed).parts for allowed in self._allowed if file.is_relative_to(allowed))
+        return not any(len(path) > 1 and self._is_of_others(path[0]) for path in paths)
 
     def _is_of_others(self, folder: str) -> bool:
         try:
@@ -138,28 +139,28 @@ class Files:
 
     @cached_property
     def _real_folder(self) -> PurePosixPath | None:
-        """Below an allowed folder no link is followed, so its own are all that there can be."""
-        found = allowed_folder(self._source.config.path)
-        return found and PurePosixPath(os.path.realpath(found.allowed), *found.below)
+        """Return the real path of the folder. Only the allowed folder itself may contain links."""
+        folder = allowed_folder(self._source.config.path)
+        return folder and PurePosixPath(os.path.realpath(folder.allowed), *folder.below)
 
     @contextmanager
     def _folder(self) -> Iterator[int]:
-        found = allowed_folder(self._source.config.path)
-        if found is None or not self._is_open_to_us("any"):
+        target = allowed_folder(self._source.config.path)
+        if target is None or not self._is_open_to_us("any"):
             raise SourceFault(
                 "Connectors may not read this folder.",
                 fix="Name a folder below one of CONNECTOR_DIRECTORIES, or have it added there.",
             )
-        root = _opened_root(found.allowed)
+        root = _opened_root(target.allowed)
         try:
-            with _opened(root, found.below) as folder:
+            with _opened(root, target.below) as folder:
                 yield folder
         finally:
             os.close(root)
 
 
 def _opened_root(allowed: str) -> int:
-    """Open an allowed folder. The operator has named it, so a machine where that fails lacks a mount or a right."""
+    """Open an allowed folder. The operator named it, so a machine where that fails lacks a mount or a permission."""
     try:
         return os.open(allowed, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
@@ -172,7 +173,7 @@ def _opened_root(allowed: str) -> int:
 
 @contextmanager
 def _opened(folder: int, names: Iterable[str]) -> Iterator[int]:
-    """The folder that a way of names leads to, none of them a link."""
+    """Open the folder that the names lead to, without following links."""
     current = os.dup(folder)
     try:
         for name in names:
@@ -203,17 +204,17 @@ def _readable(source: Source[Any]) -> Iterator[None]:
 
 
 def _matches(folder: int, pattern: list[str], way: str) -> Iterator[Stored]:
-    """The regular files below a folder that match."""
-    first, *rest = pattern
+    """Yield the regular files below a folder that match the pattern."""
+    first, *below_pattern = pattern
     with os.scandir(folder) as entries:
         for entry in entries:
             if not fnmatch.fnmatchcase(entry.name, first) or not _is_utf8(entry.name):
                 continue
-            if not rest and entry.is_file(follow_symlinks=False):
+            if not below_pattern and entry.is_file(follow_symlinks=False):
                 yield _stored(way + entry.name, entry.stat(follow_symlinks=False))
-            elif rest and entry.is_dir(follow_symlinks=False):
+            elif below_pattern and entry.is_dir(follow_symlinks=False):
                 with _opened(folder, [entry.name]) as below:
-                    yield from _matches(below, rest, f"{way}{entry.name}/")
+                    yield from _matches(below, below_pattern, f"{way}{entry.name}/")
 
 
 def _stored(name: str, status: os.stat_result) -> Stored:
@@ -221,7 +222,7 @@ def _stored(name: str, status: os.stat_result) -> Stored:
 
 
 def _is_utf8(name: str) -> bool:
-    """A name of other bytes has no place in a database."""
+    """Whether a name is UTF-8, which the database requires."""
     return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
@@ -236,14 +237,14 @@ def _chunks(descriptor: int) -> Iterator[bytes]:
 
 
 def _whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """All but a last line without its end, which may be half written; one that is too long already is passed on."""
-    rest = bytearray()
+    """Yield all lines but an unfinished last line, unless that is already too long."""
+    line = bytearray()
     for chunk in chunks:
         end = chunk.rfind(b"\n") + 1
         if end:
-            yield bytes(rest) + chunk[:end]
-            rest.clear()
-        rest += chunk[end:]
-        if len(rest) > MAX_BYTES:
-            yield bytes(rest)
-            rest.clear()
+            yield bytes(line) + chunk[:end]
+            line.clear()
+        line += chunk[end:]
+        if len(line) > MAX_BYTES:
+            yield bytes(line)
+            line.clear()

@@ -47,7 +47,7 @@ class Bucket(Objects):
         return bucket
 
     def listing(self, start: str) -> Iterator[Page]:
-        found = self._bucket.client.list_blobs(
+        blobs = self._bucket.client.list_blobs(
             self._bucket,
             prefix=self.source.config.prefix,
             start_offset=start or None,
@@ -55,7 +55,7 @@ class Bucket(Objects):
             retry=None,
             timeout=_SECONDS,
         )
-        for page in found.pages:
+        for page in blobs.pages:
             things = [_stored(blob) for blob in page if blob.name > start]
             yield Page(start, things)
             start = things[-1].name if things else start
@@ -63,7 +63,7 @@ class Bucket(Objects):
     def part(self, thing: Stored, begin: int, end: int) -> bytes | None:
         blob = self._bucket.blob(thing.name, generation=int(thing.version))
         try:
-            # As it is stored: what is compressed there is not expanded on the way, where nothing bounds it.
+            # Raw, because the library would expand compressed data without a bound.
             part: bytes = blob.download_as_bytes(
                 start=begin, end=end - 1, raw_download=True, checksum=None, retry=None, timeout=_SECONDS
             )

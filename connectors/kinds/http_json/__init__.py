@@ -1,4 +1,4 @@
-"""A list behind an HTTP API that answers with JSON, page by page."""
+"""Lists of JSON items behind an HTTP API, page by page."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""One answer of an HTTP API: asked for, read within bounds, and judged."""
+"""A client of an HTTP API, and its bounded responses."""
 
 import json
 import re
@@ -25,18 +25,18 @@ _STRING = rb'"(?:[^"\\]++|\\.)*+"'
 # `(?!)` as in connectors/formats/scanner.py.
 _FLAT = rb'(?:[^"\[\]{}]++|%s|(?!))*+' % _STRING
 _WITHIN = re.compile(rb'(?:[^"\[\]{}]++|%b|\[%b\]|\{%b\}|(?!))*+' % (_STRING, _FLAT, _FLAT), re.DOTALL)
-"""Up to a bracket that holds more than one level, or ends one."""
+"""The text up to a bracket that opens more than one level, or closes one."""
 
 
 class Gone(SourceFault):
-    """There is no such page, or its token is no longer good."""
+    """The page does not exist, or its token has expired."""
 
 
 class Response:
-    """A page. Of its list, only the item that is asked for is in memory as a value of its own.
+    """A page, whose items are cut out of the body one at a time.
 
     Args:
-        deadline: by `time.monotonic()`, for looking through it.
+        deadline: by `time.monotonic()`, for scanning the body.
         is_unchanged: whether the source answered 304: there are headers and no body.
     """
 
@@ -47,25 +47,28 @@ class Response:
         self.is_unchanged = is_unchanged
 
     def value(self, pointer: str) -> Any:
-        """The text, number or literal at a JSON pointer; None if there is none.
+        """Return the text, number or literal at a JSON pointer, or None if the pointer leads nowhere.
 
         Raises:
-            ValueError: it is something else.
+            ValueError: the value is an object or array.
         """
-        found = formats.values_at(self.body, [pointer]).get(pointer)
-        return None if found is None else _scalar(found)
+        raw = formats.values_at(self.body, [pointer]).get(pointer)
+        return None if raw is None else _scalar(raw)
 
     def listed(self, config: Any) -> bytes:
-        """Return the bytes of the list, or of the whole answer where it is the list or has none."""
+        """Return the bytes of the list, or the whole body if it is the list or has none."""
         if not config.items or config.format == "ndjson":
             return self.body
         return formats.values_at(self.body, [config.items]).get(config.items, self.body)
 
     def items(self, config: Any, name: str) -> Iterator[Item]:
-        """What it lists, cut out one by one. Raises SourceFault, before the first.
+        """Return the items, cut out one by one.
 
         Args:
-            name: of this page, for the items' positions.
+            name: the page, for the positions of its items.
+
+        Raises:
+            SourceFault: before the first item.
         """
         if not self.body.strip():
             return iter(())
@@ -75,13 +78,13 @@ class Response:
         self._require_json()
         if config.format == "json" and not config.items:
             return formats.items(self._chunks(), "json", name)
-        found = formats.items_at(self.body, config.items, name)
-        if found is None:
+        listed = formats.items_at(self.body, config.items, name)
+        if listed is None:
             where = f"at {config.items}" if config.items else "at the top"
             raise SourceFault(
                 f"The answer has no list {where}.", fix="Set items to the JSON pointer of the list, such as /data."
             )
-        return found
+        return listed
 
     def _chunks(self) -> Iterator[bytes]:
         return (self.body[start : start + _CHUNK] for start in range(0, len(self.body), _CHUNK))
@@ -93,7 +96,7 @@ class Response:
             )
 
     def _require_whole_lines(self) -> None:
-        """An answer that ends within a line was cut off. A last line may lack its end all the same."""
+        """Raise SourceFault if the answer was cut off within a line. A complete last line may lack its line end."""
         last = self.body[self.body.rfind(b"\n") + 1 :]
         if last.strip() and not _is_whole(last, self._deadline):
             raise SourceFault(
@@ -104,7 +107,7 @@ class Response:
 
 
 class Client:
-    """Asks for pages, with the connector's credentials."""
+    """A client that requests pages with the connector's credentials."""
 
     def __init__(self, source: Source[Any]) -> None:
         self._source = source
@@ -124,7 +127,7 @@ class Client:
         """
         with step(self._source, "answered", "The source answers."), self._asked(url, validators) as response:
             status, headers = response.status_code, response.headers
-            body = _body(response) if _is_success(status) else b""  # nobody reads what comes with a refusal
+            body = _body(response) if _is_success(status) else b""  # the body of a refusal is not used
         is_unchanged = status == 304 and bool(validators)
         if not is_unchanged:
             self._require_success(status, headers)
@@ -134,7 +137,7 @@ class Client:
         return Response(url, headers, body, self._source.deadline, is_unchanged=is_unchanged)
 
     def _require_success(self, status: int, headers: Mapping[str, str]) -> None:
-        """Only a list that was read makes the step `listed` done, and that is not for here to say."""
+        """Raise SourceFault for a refusal. The caller reports success of the step `listed`, once it has read a list."""
         fault = _refused_credentials(status, were_sent=self._has_secret)
         name = "signed in" if fault else "listed"
         fault = fault or _refusal(status, headers)
@@ -150,7 +153,7 @@ class Client:
 
 
 def _with_secret(source: Source[Any], secret: str) -> dict[str, str]:
-    """The headers of the settings, with the secret in its place."""
+    """Return the headers of the settings, with the secret filled in."""
     headers: dict[str, str] = dict(source.config.headers)
     has_place = any("{secret}" in value for value in headers.values())
     if not (secret.isascii() and (secret.isprintable() or not secret)):
@@ -217,17 +220,17 @@ def _refusal(status: int, headers: Mapping[str, str]) -> SourceFault | None:
     if status == 429:
         return busy("The source asks for fewer requests.", headers.get("Retry-After"))
     if status >= 500 or status == 408:
-        return busy(f"The source has a fault of its own (HTTP {status}).", headers.get("Retry-After"))
+        return busy(f"The source has an internal error (HTTP {status}).", headers.get("Retry-After"))
     if status in (400, 404, 410, 416, 422):
         return Gone(f"The source does not know this address or its parameters (HTTP {status}).", fix="Check the url.")
     return SourceFault(f"The source refuses the request (HTTP {status}).", fix="Check the url and headers.")
 
 
 def _is_whole(document: bytes, deadline: float) -> bool:
-    """Whether all brackets and strings of a document close, and nothing follows. Its values are for others to judge.
+    """Whether all brackets and strings of a document close, and nothing follows. Values are not checked.
 
     Raises:
-        SourceFault: the time is over.
+        SourceFault: the deadline passed.
     """
     document = document.strip(WHITE_SPACE)
     if not document.startswith((b"[", b"{")):
@@ -235,11 +238,11 @@ def _is_whole(document: bytes, deadline: float) -> bool:
     closing, position = bytearray(), 0
     while time.monotonic() < deadline:
         position = _WITHIN.match(document, position).end() if closing else 0  # type: ignore[union-attr]
-        found = document[position : position + 1]
+        byte = document[position : position + 1]
         position += 1
-        if found in (b"[", b"{"):
-            closing += b"]" if found == b"[" else b"}"
-        elif not found or found[0] != closing.pop():
+        if byte in (b"[", b"{"):
+            closing += b"]" if byte == b"[" else b"}"
+        elif not byte or byte[0] != closing.pop():
             return False
         if not closing or len(closing) > _DEEPEST:
             return not closing and position == len(document)
@@ -259,7 +262,7 @@ def _is_scalar(document: bytes) -> bool:
 
 
 def _scalar(document: bytes) -> Any:
-    """A text, a number or a literal. Numbers that Python would rather not hold stay text. Raises ValueError."""
+    """Return a text, number or literal. Fractions and long numbers stay text. Raises ValueError."""
     if document.startswith((b"[", b"{")) or len(document) > _CHUNK:
         raise ValueError
     return json.loads(document.decode(), parse_int=_integer, parse_float=str, parse_constant=str)

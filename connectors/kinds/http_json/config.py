@@ -1,4 +1,4 @@
-"""The settings of an HTTP API."""
+"""Settings of an HTTP API."""
 
 from typing import Annotated, Literal
 
@@ -15,14 +15,14 @@ class _Part(BaseModel):
 
 
 class Link(_Part):
-    """The answer says where the next page is: in its `Link` header (RFC 8288), or at a JSON pointer."""
+    """Pages that name the next page, in the `Link` header (RFC 8288) or at a JSON pointer."""
 
     kind: Literal["link"]
     next: Pointer | None = None
 
 
 class Token(_Part):
-    """The answer has a token at a JSON pointer, which the next request repeats."""
+    """Pages that have a token for the next request at a JSON pointer."""
 
     kind: Literal["token"]
     next: Pointer
@@ -30,7 +30,7 @@ class Token(_Part):
 
 
 class Numbered(_Part):
-    """Pages are numbered."""
+    """Numbered pages."""
 
     kind: Literal["page"]
     parameter: Parameter = "page"
@@ -38,7 +38,7 @@ class Numbered(_Part):
 
 
 class Offset(_Part):
-    """A request says how many items to pass over."""
+    """Requests that say how many items to skip."""
 
     kind: Literal["offset"]
     parameter: Parameter = "offset"
@@ -48,11 +48,11 @@ Pagination = Annotated[Link | Token | Numbered | Offset, Field(discriminator="ki
 
 
 class Since(_Part):
-    """A parameter by which the source leaves out what is old."""
+    """A parameter that makes the source leave out old items."""
 
     parameter: Parameter
     field: Pointer
-    """Where an item has the value that the parameter compares: a time (RFC 3339), or a number."""
+    """The JSON pointer in an item to the value that the parameter compares: a time (RFC 3339), or a number."""
     lag: Annotated[int, Field(ge=0, le=30 * 86400)] = 300
     """How far before the highest value seen to ask again: seconds for a time, or the same difference for numeric
     values."""
@@ -68,4 +68,4 @@ class Config(KindConfig, use_attribute_docstrings=True):
     since: Since | None = None
     """How to ask only for new items, such as {"parameter": "after", "field": "/updated_at"}."""
     headers: Annotated[dict[str, str], Field(max_length=32)] = {}
-    """Sent with each request, such as {"X-Api-Key": "{secret}"}, where {secret} stands for the secret."""
+    """Sent with each request, such as {"X-Api-Key": "{secret}"}, where {secret} is replaced by the secret."""

@@ -1,7 +1,7 @@
-"""Pages that were read before: by address, with a keyed digest of their list and what asks for changes alone.
+"""Memory of the pages that were read: a keyed digest of the list and the validators, by address.
 
-The ledger keeps them, like the objects of other kinds. A change of settings makes every page a new one, for the same
-items may become other records.
+The ledger stores it, like the objects of other kinds. A change of settings makes every page new, because the same items
+may become other records.
 """
 
 import json
@@ -19,24 +19,24 @@ from connectors.kinds.http_json.pagination import Place
 from connectors.kinds.limits import MAX_NOTE
 
 TRUSTED_SECONDS = 24 * 3600
-"""After this time a page is asked for without conditions, in case the source says 304 wrongly."""
+"""After this time a page is requested without conditions, in case the source answers 304 wrongly."""
 _MAX_VALIDATOR = 256  # characters of an ETag or a date that are sent back
 _MIN_AGE = timedelta(minutes=1)
 """A list that changed more recently may change again within the same second, and keep its `Last-Modified`."""
 
 
 class Known(NamedTuple):
-    """A page as it was read to its end."""
+    """A page that was read to its end."""
 
     digest: str
     validators: dict[str, str]
-    """Headers that ask for the page only if it has changed; empty where it is to be asked for in any case."""
+    """Headers that request the page only if it has changed; empty if the page is due to be read again."""
     named: Place
     items: int
 
 
 class Memory:
-    """The pages that a source has read."""
+    """The remembered pages of a source."""
 
     def __init__(self, source: Source[Any]) -> None:
         self._source = source
@@ -60,7 +60,7 @@ class Memory:
         return self._source.digest(sha256(self._settings + response.listed(self._source.config)).digest())
 
     def entry(self, response: Response, digest: str, named: Place, items: int) -> LedgerEntry:
-        """Return what the ledger keeps of a page that was read to its end."""
+        """Return the ledger entry of a page that was read to its end."""
         validators = dict(_validators(response.headers))
         note = json.dumps({"at": int(time.time()), "validators": validators, "named": named, "items": items})
         return LedgerEntry(self.name(response.url), digest, note if len(note) <= MAX_NOTE else "")

@@ -1,4 +1,4 @@
-"""From one page of an API to the next, each way that its settings know.
+"""Ways from one page of an API to the next.
 
 A place is part of the cursor: None is the first page.
 """
@@ -18,31 +18,31 @@ from connectors.kinds.http_json.config import Link, Numbered, Offset, Pagination
 Place = str | int | None
 _PORTS = {"https": 443, "http": 80}
 _DOUBTFUL = re.compile(r"[\s\\\x00-\x1f\x7f-\x9f]")
-"""What parsers of addresses pass over, mend or take for a slash, each in its own way."""
+"""Characters that address parsers skip, replace or read as a slash, each parser differently."""
 
 
 class Pages(ABC):
-    """How a source is gone through."""
+    """A way through the pages of a source."""
 
     ends_with_not_found: ClassVar = False
-    """Whether some sources answer 404 to what comes after the last page."""
+    """Whether some sources answer 404 after the last page."""
     places: ClassVar[tuple[type, ...]] = ()
-    """What a place can be. A cursor may be older than the settings."""
+    """The types of a place. A cursor may be older than the settings."""
 
     @abstractmethod
     def url(self, url: str, place: Place) -> str:
-        """The address of a page, of which `url` is the first."""
+        """Return the address of a page. `url` is the address of the first page."""
 
     def name(self, place: Place, number: int) -> str:
-        """The page in the words of people who look for it; `number` counts the pages of this poll from 1."""
+        """Return the page's name for people. `number` counts the pages of this poll from 1."""
         return f"page {number}"
 
     def named(self, response: Response) -> Place:
-        """The next place, where the answer itself names it. Raises SourceFault."""
+        """Return the next place that the answer names, if any. Raises SourceFault: it is malformed."""
         return None
 
     def next(self, place: Place, named: Place, count: int) -> Place:
-        """The place after a page of so many items, whose answer named this one; None if that was the last one."""
+        """Return the place after a page with `count` items that named the place `named`; None after the last page."""
         return named
 
     def is_last(self, place: Place, named: Place, count: int) -> bool:
@@ -88,7 +88,7 @@ class _Linked(Pages):
         self._pointer = pagination.next
 
     def url(self, url: str, place: Place) -> str:
-        """A link to another host, kept from other settings, gets no credentials of these."""
+        """Return the link, or the first page if a cursor of older settings links to another host."""
         return str(place) if place is not None and _have_one_origin(str(place), url) else url
 
     def named(self, response: Response) -> Place:
@@ -96,18 +96,18 @@ class _Linked(Pages):
         if target in (None, "", False):
             return None
         try:
-            found = _joined(response.url, target)
+            address = _joined(response.url, target)
         except ValueError:
             raise SourceFault(
                 "The link to the next page is malformed.",
                 fix="Check pagination.next, and ask the source's operator for links as RFC 3986 has them.",
             ) from None
-        if not _have_one_origin(found, response.url):
+        if not _have_one_origin(address, response.url):
             raise SourceFault(
                 "The next page is at another host, which gets no credentials of this one.",
                 fix="Ask the source's operator for links to its own host.",
             )
-        return found
+        return address
 
     def _target(self, response: Response) -> Any:
         if self._pointer is not None:
@@ -141,7 +141,7 @@ class _Numbered(Pages):
         return with_parameter(url, self._pagination.parameter, self._number(place))
 
     def name(self, place: Place, number: int) -> str:
-        """The source's own number, by which it can be asked for."""
+        """Return the page with the number that the source gives it."""
         return f"page {self._number(place)}"
 
     def next(self, place: Place, named: Place, count: int) -> Place:
@@ -178,12 +178,12 @@ def _named_at(pointer: str, response: Response) -> Any:
 
 
 def _joined(url: str, target: Any) -> str:
-    """Raises ValueError."""
+    """Return the absolute address of a link. Raises ValueError: the link is malformed or ambiguous."""
     if not isinstance(target, str) or _DOUBTFUL.search(target):
         raise ValueError
-    found = urljoin(url, target)
-    parse_url(found)
-    return found
+    address = urljoin(url, target)
+    parse_url(address)
+    return address
 
 
 def _have_one_origin(url: str, other: str) -> bool:
@@ -192,9 +192,9 @@ def _have_one_origin(url: str, other: str) -> bool:
 
 
 def _origin(url: str) -> tuple[Any, ...] | None:
-    """The scheme, host and port that a request goes to; None if that is not beyond doubt.
+    """Return the scheme, host and port that a request goes to, or None if they are ambiguous.
 
-    The library that sends requests reads addresses in another way than Python does: both have to agree.
+    The HTTP library parses addresses differently from Python, so both parsers must agree.
     """
     try:
         ours, theirs = urlsplit(url), parse_url(url)

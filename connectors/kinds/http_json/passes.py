@@ -1,13 +1,13 @@
-"""A pass over all pages of an API, and where the next pass begins.
+"""Passes over all pages of an API.
 
 The cursor:
 
-    place      the page to go on with, while a pass is not finished
-    page       number and digest of the items of that page that are in custody already
-    since      what the source was told to leave out, in this pass
-    highest    the highest value seen of what `since` compares
-    all        when everything was last read, without `since`
-    trail      a page of this pass, to notice that the pages lead in a circle
+    place      the page to continue with, during a pass
+    page       number and digest of the items of that page that are already in custody
+    since      the value of the `since` parameter in this pass
+    highest    the highest value seen of the field that `since` compares
+    all        the time of the last full read, without `since`
+    trail      a page of this pass, for detecting that the pages lead in a circle
 """
 
 import json
@@ -28,11 +28,11 @@ from connectors.kinds.limits import BATCH_BYTES
 
 _Value = datetime | int
 _EVERYTHING_SECONDS = 24 * 3600
-"""What one wrong value made `since` leave out is read after this time."""
+"""Time between full reads, which find the items that `since` left out because of one wrong value."""
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 _MAX_DIGITS = 30
 _MAX_EMPTY_PAGES = 20
-"""Empty pages in a row, after which the next poll goes on: a filter may leave some empty, and a feed has no end."""
+"""Empty pages in a row, after which the poll ends: a filter may leave pages empty, and a feed has no end."""
 
 
 class Pass:
@@ -65,7 +65,7 @@ class Pass:
                 count, digest = (yield from self._unchanged_page(response, known)), known.digest
             else:
                 digest = self._memory.digest(response)
-                repeats = digest == before  # then the source ignores the parameter
+                repeats = digest == before  # the source ignores the parameter
                 items = iter(()) if repeats else self._items(response, read + 1)
                 count = yield from self._page(response, items, digest)
             before = digest
@@ -123,7 +123,7 @@ class Pass:
         return (item._replace(origin=origin) for item in items)
 
     def _unchanged_page(self, response: Response, known: Known) -> Generator[Batch, None, int]:
-        """Pass over a page that answered 304. Return the number of its items.
+        """Skip a page that answered 304. Return the number of its items.
 
         Its own headers lead on; where they name no next page, the page leads to where it led before.
         """
@@ -136,7 +136,7 @@ class Pass:
         return known.items
 
     def _page(self, response: Response, items: Iterator[Item], digest: str) -> Generator[Batch, None, int]:
-        """Read the page in batches. Returns the number of its items. Only the last batch leads to the next page."""
+        """Yield the page in batches. Return the number of its items. Only the last batch leads to the next page."""
         named, fault = self._named(response)
         known = self._memory.known(response.url)
         is_known = known is not None and known.digest == digest
@@ -178,7 +178,7 @@ class Pass:
         return None
 
     def _named(self, response: Response) -> tuple[Place, SourceFault | None]:
-        """The next place that the answer names. A fault is shown at once, and raised after the items."""
+        """Return the next place that the answer names, and a fault to raise after the items."""
         try:
             return self._pages.named(response), None
         except SourceFault as fault:
@@ -191,7 +191,7 @@ class Pass:
         return fault
 
     def _end(self) -> None:
-        """The next poll begins a new pass."""
+        """End the pass, so that the next poll begins a new one."""
         self._trail = Trail()
         if self._since is None:
             self._all = int(time.time())
@@ -227,14 +227,14 @@ def _text(raw: bytes) -> Any:
         return None
 
 
-def _value(found: Any) -> _Value | None:
-    """A time or a whole number; None of anything else, and of what is no usable position, such as the year 1."""
-    if isinstance(found, bool):
+def _value(raw: Any) -> _Value | None:
+    """Return a time or whole number, or None for any other value and unusable positions such as the year 1."""
+    if isinstance(raw, bool):
         return None
-    if isinstance(found, int):
-        return found if abs(found) < 10**_MAX_DIGITS else None
+    if isinstance(raw, int):
+        return raw if abs(raw) < 10**_MAX_DIGITS else None
     try:
-        read = datetime.fromisoformat(found)
+        read = datetime.fromisoformat(raw)
         value = (read if read.tzinfo else read.replace(tzinfo=UTC)).astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
         return None
@@ -242,14 +242,14 @@ def _value(found: Any) -> _Value | None:
 
 
 def _higher(known: _Value | None, value: _Value) -> _Value:
-    """Times and numbers do not compare: the settings have changed, and the new value counts."""
+    """Return the higher value. A time and a number do not compare: the settings changed, and the new value counts."""
     if isinstance(known, datetime) and isinstance(value, datetime):
         return max(known, value)
     return max(known, value) if isinstance(known, int) and isinstance(value, int) else value
 
 
 def _behind(highest: _Value, lag: int) -> _Value:
-    """A time that is yet to come moves nothing: else what comes before it would be left out."""
+    """Return the value less the lag. A future time counts as now, so that it hides no later item."""
     if isinstance(highest, datetime):
         return min(highest, datetime.now(UTC)) - timedelta(seconds=lag)
     return highest - lag

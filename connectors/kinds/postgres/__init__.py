@@ -1,4 +1,4 @@
-"""Rows that a query gives, from a PostgreSQL database."""
+"""Rows that a query selects from a PostgreSQL database."""
 
 import re
 from collections.abc import Iterator
@@ -16,14 +16,14 @@ Text = Annotated[str, Field(min_length=1, max_length=63, pattern=r"^[^\x00]+$")]
 
 
 class Position(BaseModel):
-    """How rows are told apart and put into an order: by two columns of the query."""
+    """Two columns of the query that order and identify its rows."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     column: Text
     """A time or a whole number that grows: when the row was written, or last changed."""
     id: Text
-    """What is different in each row."""
+    """A column whose value is unique to each row."""
     lag: Annotated[int | None, Field(ge=0, le=30 * 86400)] = None
     """How far before the newest row to read again, because rows may become visible out of order: seconds for a time
     (300 by default), or the same difference for numeric values (1000 by default)."""
@@ -48,14 +48,14 @@ class Postgres:
     secret: ClassVar = "the password of `user`"  # noqa: S105
 
     def check(self, config: Any) -> list[str]:
-        found = []
+        problems = []
         if not _HOST.fullmatch(config.host):
-            found.append("host: Write one name or address, without port and path.")
+            problems.append("host: Write one name or address, without port and path.")
         if not _SELECT.match(config.query):
-            found.append("query: Write one SELECT, which may begin with WITH.")
+            problems.append("query: Write one SELECT, which may begin with WITH.")
         if config.query.rstrip().endswith(";"):
-            found.append("query: Leave out the semicolon at the end.")
-        return found
+            problems.append("query: Leave out the semicolon at the end.")
+        return problems
 
     def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
         yield from read(source, cursor)

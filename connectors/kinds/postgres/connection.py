@@ -1,4 +1,4 @@
-"""A connection to somebody's PostgreSQL, without this process's own password file, certificates and tickets."""
+"""Connections to a customer's PostgreSQL, without the password file, certificates and tickets of this process."""
 
 import os
 import socket
@@ -32,7 +32,7 @@ _OPTIONS = " ".join(
 
 @contextmanager
 def connected(source: Source[Any]) -> Iterator[psycopg.Connection[Any]]:
-    """A connection that can only read, and is gone at the source's deadline."""
+    """Open a read-only connection that is closed at the source's deadline."""
     config = source.config
     password = required_secret(source)
     with step(source, "address", "The host's address is allowed."):
@@ -60,7 +60,7 @@ def _connection(source: Source[Any], addresses: list[Address], password: str) ->
             connect_timeout=max(2, int(min(10, source.seconds_left))),
             options=f"{_OPTIONS} -c statement_timeout={int(seconds * 1000)}",
             application_name="decision-record-service",
-            **_only_what_is_said(config.tls),
+            **_security_options(config.tls),
         )
     except psycopg.Error as error:
         name, fault = refusal(error)
@@ -68,8 +68,8 @@ def _connection(source: Source[Any], addresses: list[Address], password: str) ->
             raise fault from None
 
 
-def _only_what_is_said(tls: str) -> dict[str, Any]:
-    """libpq would else look for files and tickets of the user that the service runs as, and into its environment."""
+def _security_options(tls: str) -> dict[str, Any]:
+    """Return options that keep libpq from using files, tickets and environment of the service's user."""
     encrypted = {"sslmode": "verify-full", "sslrootcert": trusted_ca_file()}
     return {
         **(encrypted if tls == "verify" else {"sslmode": "disable"}),
@@ -84,7 +84,7 @@ def _only_what_is_said(tls: str) -> dict[str, Any]:
 
 @contextmanager
 def _ended_at_deadline(connection: psycopg.Connection[Any], source: Source[Any]) -> Iterator[None]:
-    """A server that says nothing more keeps within every timeout that is the server's to keep."""
+    """Close the connection at the deadline. The timeouts of a server do not help if it stops answering."""
     with socket.socket(fileno=os.dup(connection.fileno())) as raw:
 
         def end() -> None:

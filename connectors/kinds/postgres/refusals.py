@@ -1,4 +1,4 @@
-"""What a database or the way to it refuses, in words of ours: its own may repeat values of rows."""
+"""Faults for errors of a database, in our words: its messages may repeat values of rows."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,17 +11,17 @@ from connectors.kinds.base import SourceFault
 _LATER = "No action needed; it will be retried. If it persists, contact the database's operator."
 _CREDENTIALS = "Check user, and the password that secret_ref names."
 
-# While connecting there is no code, only a text: of libpq in English, of a server perhaps in another language.
+# While connecting, errors have no code but only a text, in English from libpq and in any language from a server.
 _CERTIFICATE = ("certificate", "host name", "ssl error")
 _BROKEN_OFF = ("refused", "timeout", "timed out", "closed the connection", "reset by peer", "unreachable", "no route")
 _BUSY = ("starting up", "shutting down", "too many", "remaining connection slots", "recovery")
 _BUSY_CLASSES = ("08", "40", "53", "57", "58")
-"""Of SQLSTATE: a connection that breaks, a transaction rolled back, too few resources, an operator, the system."""
+"""SQLSTATE classes: broken connection, rolled-back transaction, few resources, operator intervention, system."""
 
 
 @contextmanager
 def mapped() -> Iterator[None]:
-    """Raises SourceFault for what the database says to a query."""
+    """Raise SourceFault for errors of a query."""
     try:
         yield
     except psycopg.Error as error:
@@ -29,7 +29,7 @@ def mapped() -> Iterator[None]:
 
 
 def refusal(error: psycopg.Error) -> tuple[str, SourceFault]:
-    """The step of connecting that failed, and its fault."""
+    """Return the step of connecting that failed, and its fault."""
     text = str(error).lower()
     if "does not support ssl" in text:
         return "connection", _fault("The database does not speak TLS.", "Switch TLS on there (ssl = on).")

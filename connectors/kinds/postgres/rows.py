@@ -1,12 +1,12 @@
-"""Rows after a place in the order of two columns, as the JSON that the server itself makes of them.
+"""Rows after a place in the order of two columns, as JSON made by the server.
 
-The order in which rows become visible is not that of their times or numbers: a transaction takes those first and
-commits later. So the cursor stays behind the newest rows by a lag, and what is between is read again.
+Rows do not become visible in the order of their times or numbers: a transaction takes those first and commits later. So
+the cursor stays behind the newest rows by a lag, and the rows within the lag are read again.
 
 The cursor:
 
-    column, id    of the last row behind which no other can appear any more
-    highest       of a numbered column, its highest number, and when it was first seen
+    column, id    the values of the last row before which no other row can appear
+    highest       the highest number of a numbered column, and when it was first seen
 """
 
 import time
@@ -25,16 +25,16 @@ from connectors.kinds.postgres.connection import connected
 from connectors.kinds.postgres.refusals import mapped
 
 _FETCHED = 50
-"""Rows at a time: each may be as large as a record may."""
+"""Rows at a time. Each may be as large as a record."""
 _ROWS = "drs_rows"
-"""What the query is called in ours: as no column of it is called, or that would be taken for its rows."""
+"""The alias of the query within ours. A column of this name would hide it."""
 _MAX_PLACE = 1000
-"""Characters of a cursor's column and id, which are kept."""
+"""Characters of the column and id in a cursor."""
 _LAG_SECONDS, _LAG_NUMBERS = 300, 1000
 _TIMES = ("timestamp with time zone", "timestamp without time zone", "date")
 _NUMBERS = ("smallint", "integer", "bigint", "numeric")
 
-# A time without its zone is taken for UTC. A day is over once the next one has begun.
+# A time without a zone counts as UTC. A day has ended once the next day has begun.
 _SETTLED_TIME = {
     "timestamp with time zone": "now() - make_interval(secs => %(lag)s)",
     "timestamp without time zone": "(now() AT TIME ZONE 'UTC') - make_interval(secs => %(lag)s)",
@@ -50,15 +50,18 @@ class _Types(NamedTuple):
 def read(source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
     with connected(source) as connection:
         connection.read_only, connection.isolation_level = True, IsolationLevel.REPEATABLE_READ
-        found = connection.cursor(name="records")
+        server_cursor = connection.cursor(name="records")
         try:
             with source.step("listed", "The query gives rows in the order of the cursor."), mapped():
-                query = _Query(source, connection, found, cursor)
+                query = _Query(source, connection, server_cursor, cursor)
                 rows = query.first_rows()
             yield from _batches(source, query, rows)
         finally:
-            for end in (found.close, connection.rollback):  # commit nothing: some functions write in spite of all
-                with suppress(psycopg.Error):  # what broke off is over
+            for end in (
+                server_cursor.close,
+                connection.rollback,
+            ):  # commit nothing: some functions write even in a read-only transaction
+                with suppress(psycopg.Error):  # a broken connection is already closed
                     end()
 
 
@@ -84,7 +87,7 @@ class _Query:
         self._settled = self._settled_time() if self._types.column in _TIMES else self._settled_number(cursor)
 
     def first_rows(self) -> list[Any]:
-        """Rows: their text, column, id, whether no other row can appear before them any more, and seconds since."""
+        """Return rows of text, column, id, whether earlier rows can no longer appear, and age in seconds."""
         is_time = self._types.column in _TIMES
         age = "extract(epoch FROM now() - {column})::float8" if is_time else "NULL::float8"
         later = "({column}, {id}) > (%(column)s::{column_type}, %(id)s::{id_type})"
@@ -95,13 +98,13 @@ class _Query:
             FROM (\n{{query}}\n) {{rows}} CROSS JOIN LATERAL (SELECT row_to_json({{rows}})::text OFFSET 0) json (text)
             WHERE {later if self.place else "{column} IS NOT NULL"}
             ORDER BY {{column}}, {{id}}
-        """  # noqa: S608 - the query is somebody's own, for a database of theirs
+        """  # noqa: S608 - a customer's query for the customer's own database
         bounds = {"longest": MAX_BYTES, "cut": _MAX_PLACE + 1}
         self._rows.execute(self._sql(text), {**self.place, **bounds, "settled": self._settled})
         return self.next_rows()
 
     def require_short(self, setting: str, text: str | None) -> None:
-        """Raises SourceFault for what is too long to be a place in the order."""
+        """Raise SourceFault for a value that is too long for a cursor."""
         if len(text or "") > _MAX_PLACE:
             name = getattr(self._config.cursor, setting)
             raise SourceFault(
@@ -139,7 +142,7 @@ class _Query:
         return self._value(f"SELECT ({_SETTLED_TIME[self._types.column]})::text", values)[0] or ""
 
     def _settled_number(self, cursor: Cursor) -> str | None:
-        """The highest number less the lag; and if it has not grown for long, the highest number itself."""
+        """Return the highest number less the lag, or the highest number itself if it has not grown for long."""
         lag = self._config.cursor.lag
         values = {"lag": _LAG_NUMBERS if lag is None else lag, "cut": _MAX_PLACE + 1}
         highest, settled = self._value(
@@ -171,7 +174,7 @@ class _Query:
 
 
 def _verbatim(text: str) -> str:
-    """psycopg's own placeholders begin with a percent sign."""
+    """Escape percent signs, which begin the placeholders of psycopg."""
     return text.replace("%", "%%")
 
 

@@ -1,4 +1,4 @@
-"""Objects in a bucket of Amazon S3, or of what speaks like it."""
+"""Objects in a bucket of Amazon S3 or a compatible service."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar
@@ -27,17 +27,17 @@ class S3:
     secret: ClassVar = "`ACCESS_KEY_ID:SECRET_ACCESS_KEY`, or nothing if the service itself is to assume `role_arn`"  # noqa: S105
 
     def check(self, config: Any) -> list[str]:
-        found = [
+        problems = [
             *name_problems("bucket", config.bucket, names.AWS_BUCKET),
             *endpoint_problems(config.endpoint),
         ]
         if config.region or not config.endpoint:
-            found += name_problems("region", config.region, names.AWS_REGION)
+            problems += name_problems("region", config.region, names.AWS_REGION)
         if config.role_arn:
-            found += name_problems("role_arn", config.role_arn, names.AWS_ROLE)
+            problems += name_problems("role_arn", config.role_arn, names.AWS_ROLE)
         if config.role_arn and config.endpoint:
-            found.append("role_arn: Roles are Amazon's. Leave out the endpoint.")
-        return found
+            problems.append("role_arn: Roles are Amazon's. Leave out the endpoint.")
+        return problems
 
     def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
         yield from store.read(source, cursor, Bucket(source))

@@ -57,10 +57,10 @@ class Bucket(Objects):
         return aws.s3(net, credentials, region=region, endpoint=config.endpoint)
 
     def listing(self, start: str) -> Iterator[Page]:
-        """By names and not by the service's own token, which is good for a while only."""
+        """Yield pages, continued by name because the tokens of the service expire."""
         while True:
             answer = self._client.list_objects_v2(Bucket=self._bucket, Prefix=self._prefix, StartAfter=start)
-            things = [_stored(found) for found in answer.get("Contents", ())]
+            things = [_stored(entry) for entry in answer.get("Contents", ())]
             yield Page(start, things)
             if not answer.get("IsTruncated") or not things:
                 return
@@ -83,12 +83,12 @@ class Bucket(Objects):
             return "signed in", _role_fault(self.source, error.sentence)
         if isinstance(error, NoCredentialsError):
             return "signed in", SourceFault(
-                "This service has no identity of its own at Amazon that could assume the role.",
+                "This service has no identity at Amazon that could assume the role.",
                 fix="Set secret_ref, or ask the operator of this service to give it one.",
             )
         if not isinstance(error, ClientError):
             return "listed", SourceFault(
-                "The storage gives no sensible answer.", fix="Check endpoint and region.", because=type(error).__name__
+                "The storage gives no valid answer.", fix="Check endpoint and region.", because=type(error).__name__
             )
         code, status = str(error.response["Error"].get("Code", "")), _status(error)
         if code in _NOT_SIGNED_IN:
@@ -134,7 +134,7 @@ def _status(error: ClientError) -> int:
 
 
 def _credentials(source: Source[Any]) -> aws.Credentials | None:
-    """Raises SourceFault: the secret is of another shape."""
+    """Return the credentials, or None without a secret. Raises SourceFault: the secret is malformed."""
     secret = source.secret()
     if not secret:
         return None
@@ -145,5 +145,5 @@ def _credentials(source: Source[Any]) -> aws.Credentials | None:
     return aws.Credentials(name, key)
 
 
-def _stored(found: dict[str, Any]) -> Stored:
-    return Stored(found["Key"], found["ETag"], found["LastModified"].timestamp(), found["Size"])
+def _stored(entry: dict[str, Any]) -> Stored:
+    return Stored(entry["Key"], entry["ETag"], entry["LastModified"].timestamp(), entry["Size"])

@@ -40,7 +40,7 @@ class Command(BaseCommand):
                 nullcontext(sys.stdin) if path == "-" else open(path, encoding="utf-8") as lines,
                 progress("Comparing ids", None) as advance,
             ):
-                found = completeness.compare(
+                report = completeness.compare(
                     organization_id=organization.pk,
                     system=options["system"],
                     begin=begin,
@@ -51,21 +51,21 @@ class Command(BaseCommand):
             raise CommandError(f"{path} is not UTF-8.") from None
         except OSError as error:
             raise CommandError(f"Cannot read {path}: {error.strerror}.") from None
-        self._show(found)
+        self._show(report)
 
-    def _show(self, found: completeness.Completeness) -> None:
+    def _show(self, report: completeness.Completeness) -> None:
         write = self.stdout.write
-        write(f"{100 * found.share:.4f} % complete: {found.present} of {found.expected} are here")
+        write(f"{100 * report.share:.4f} % complete: {report.present} of {report.expected} are here")
         for title, ids, count in (
-            ("missing here", found.missing, found.missing_count),
-            ("unknown to the source", found.unknown, found.unknown_count),
+            ("missing here", report.missing, report.missing_count),
+            ("unknown to the source", report.unknown, report.unknown_count),
         ):
             write(f"{count} {title}")
             for decision_id in ids[:_MAX_SHOWN]:
                 write(f"  {decision_id}")
             if count > _MAX_SHOWN:
                 write(f"  and {count - _MAX_SHOWN} more")
-        if found.missing_count:
+        if report.missing_count:
             raise CommandError("Some decisions are missing.")
 
 
@@ -79,7 +79,7 @@ def _ids(lines: Iterable[str], advance: Any) -> Iterator[str]:
 
 
 def _id(line: str, number: int) -> str:
-    """The decision_id of a line: as it stands, or as a JSON text."""
+    """Return the decision_id of a line, which may be plain or a JSON text."""
     text = line.strip()
     if len(text) < 2 or not (text[0] == text[-1] == '"'):
         return line

@@ -46,8 +46,8 @@ def resolver(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[list[str]]]:
     def getaddrinfo(host: Any, port: Any, *args: Any, **kwargs: Any) -> list[Any]:
         if host not in known:
             return real(host, port, *args, **kwargs)
-        found = known[host].pop(0) if len(known[host]) > 1 else known[host][0]
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, port)) for ip in found]
+        answer = known[host].pop(0) if len(known[host]) > 1 else known[host][0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, port)) for ip in answer]
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     return known

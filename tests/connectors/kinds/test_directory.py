@@ -54,9 +54,9 @@ def test_each_format_is_read_and_nothing_is_read_twice(folder: Path, reader: Rea
     put(folder / "b.json", b'{\n "decision_id": "d-3" }')
     put(folder / "c.json", b'[{"decision_id":"d-4"} , {"decision_id":"d-5"}]')
     put(folder / "d.json.gz", gzip.compress(b'[{"decision_id":"d-6"}]'))
-    found = reader.poll()
-    assert found[:3] == [*items(1, 2), b'{\n "decision_id": "d-3" }']
-    assert [json.loads(raw)["decision_id"] for raw in found[3:]] == ["d-4", "d-5", "d-6"]
+    raw_items = reader.poll()
+    assert raw_items[:3] == [*items(1, 2), b'{\n "decision_id": "d-3" }']
+    assert [json.loads(raw)["decision_id"] for raw in raw_items[3:]] == ["d-4", "d-5", "d-6"]
     assert reader.poll() == []
 
 
@@ -131,12 +131,12 @@ def test_a_directory_that_is_written_while_it_is_read_gives_every_record_and_no_
 
     writer = threading.Thread(target=write)
     writer.start()
-    found: list[bytes] = []
+    raw_items: list[bytes] = []
     while writer.is_alive():
-        found += reader.poll()
+        raw_items += reader.poll()
     monkeypatch.setattr("connectors.kinds.directory.files.SETTLED_SECONDS", 0)
-    found += reader.poll()
-    assert set(found) == set(items(*range(1000)))
+    raw_items += reader.poll()
+    assert set(raw_items) == set(items(*range(1000)))
     assert reader.poll() == []
 
 
@@ -252,13 +252,13 @@ def test_many_small_files_are_read_across_polls(folder: Path, reader: Reader) ->
 
 def test_reading_ends_at_the_deadline_with_what_it_has(folder: Path, reader: Reader) -> None:
     put(folder / "a.ndjson", lines(*range(200)))
-    found: list[bytes] = []
+    raw_items: list[bytes] = []
     polls = 0
-    while len(found) < 200:
-        found += reader.poll(seconds=0)
+    while len(raw_items) < 200:
+        raw_items += reader.poll(seconds=0)
         polls += 1
         assert polls <= 201
-    assert found == items(*range(200))
+    assert raw_items == items(*range(200))
 
 
 def test_each_poll_gets_on_however_little_time_it_has(folder: Path, reader: Reader) -> None:
@@ -267,10 +267,10 @@ def test_each_poll_gets_on_however_little_time_it_has(folder: Path, reader: Read
     reader.poll()
     for number in range(100, 110):
         put(folder / f"{number:04}.json", items(number)[0])
-    found: list[bytes] = []
+    raw_items: list[bytes] = []
     for _ in range(25):  # one to read a file, one to be done with it
-        found += reader.poll(seconds=0)
-    assert found == items(*range(100, 110))
+        raw_items += reader.poll(seconds=0)
+    assert raw_items == items(*range(100, 110))
 
 
 def test_of_a_large_folder_the_end_is_looked_at_between_full_listings(

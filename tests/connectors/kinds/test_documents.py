@@ -88,10 +88,10 @@ def test_the_kind_that_shows_how_to_add_one_reads(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_page_names_every_setting(kind: str) -> None:
-    told = first_column(page(kind).read_text())
+    documented = first_column(page(kind).read_text())
     settings = set(kinds.kind(kind).Config.model_fields)
-    assert settings - {"format"} <= set(told)
-    assert "format" in told or kind == "postgres"  # rows have none
+    assert settings - {"format"} <= set(documented)
+    assert "format" in documented or kind == "postgres"  # rows have none
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -53,7 +53,7 @@ def test_the_secret_is_a_bearer_token_or_stands_where_a_header_says(serve: Serve
 )
 def test_settings_that_cannot_work_are_problems(config: dict[str, Any], problem: str) -> None:
     settings = KIND.Config.model_validate({"url": "https://host/", **config})
-    assert [found[: len(problem)] for found in KIND.check(settings)] == [problem]
+    assert [sentence[: len(problem)] for sentence in KIND.check(settings)] == [problem]
     assert KIND.check(KIND.Config.model_validate({"url": "https://host/a?b=c"})) == []
 
 
@@ -76,11 +76,11 @@ def test_settings_that_cannot_work_are_problems(config: dict[str, Any], problem:
         (Reply(gzip.compress(b'{"data": []}')[:-9]), "answered", "config", "operator"),
     ],
 )
-def test_each_fault_names_its_step_and_its_mend(serve: Serve, reply: Reply, step: str, cause: str, mend: str) -> None:
+def test_each_fault_names_its_step_and_its_mend(serve: Serve, reply: Reply, step: str, cause: str, fix: str) -> None:
     reader = reader_of(serve(lambda _: reply), secret="s3cret")
     fault = reader.fault()
     assert (reader.failed.name, fault.cause) == (step, cause)
-    assert mend in reader.failed.fix
+    assert fix in reader.failed.fix
     assert reader.cursor == {}
 
 
@@ -337,10 +337,10 @@ def test_a_link_that_can_be_read_in_two_ways_is_not_followed(serve: Serve, link:
 
     def answer(_: Request) -> Reply:
         hosts = {"other_host": f"localhost:{other.port}", "own_host": f"localhost:{server.port}"}
-        found = link.format(other=other.url, own=server.url, **hosts)
+        address = link.format(other=other.url, own=server.url, **hosts)
         if in_header:
-            return json_reply({"data": RECORDS}, Link=f'<{found}>; rel="next"')
-        return json_reply({"data": RECORDS, "next": found})
+            return json_reply({"data": RECORDS}, Link=f'<{address}>; rel="next"')
+        return json_reply({"data": RECORDS, "next": address})
 
     server = serve(answer, encrypted=False)
     pagination = {"kind": "link"} if in_header else {"kind": "link", "next": "/next"}

@@ -61,8 +61,8 @@ def azure() -> Iterator[Azurite]:
 
 
 def s3_cloud(server: S3Server) -> Cloud:
-    for found in server.client.list_objects_v2(Bucket="decisions").get("Contents", ()):
-        server.client.delete_object(Bucket="decisions", Key=found["Key"])
+    for entry in server.client.list_objects_v2(Bucket="decisions").get("Contents", ()):
+        server.client.delete_object(Bucket="decisions", Key=entry["Key"])
     return Cloud(
         "s3",
         {"bucket": "decisions", "endpoint": f"http://localhost:{server.port}"},
@@ -253,8 +253,8 @@ def test_the_name_of_an_endpoint_is_looked_up_once(cloud: Cloud, resolver: dict[
 def test_settings_that_cannot_work_are_problems(cloud: Cloud, config: dict[str, str], problem: str) -> None:
     kind = kinds.kind(cloud.kind)
     known = {name: value for name, value in config.items() if name in kind.Config.model_fields}
-    (found,) = kind.check(kind.Config.model_validate({**cloud.config, **known}))
-    assert found.startswith(problem)
+    (sentence,) = kind.check(kind.Config.model_validate({**cloud.config, **known}))
+    assert sentence.startswith(problem)
     assert kind.check(cloud.reader().config) == []
 
 

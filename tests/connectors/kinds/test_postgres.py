@@ -215,7 +215,7 @@ def test_what_is_written_where_it_is_forbidden_is_rolled_back(database: Database
 )
 def test_settings_that_cannot_work_are_problems(database: Database, config: dict[str, Any], problem: str) -> None:
     settings = KIND.Config.model_validate({**database.config(QUERY, "written"), **config})
-    assert [found[: len(problem)] for found in KIND.check(settings)] == [problem]
+    assert [sentence[: len(problem)] for sentence in KIND.check(settings)] == [problem]
     assert KIND.check(reader_of(database).config) == []
 
 
@@ -347,9 +347,9 @@ def test_a_place_that_is_too_long_to_be_kept_is_a_fault_that_names_its_column(
     real = rows._Query.next_rows
 
     def next_rows(query: Any) -> list[Any]:
-        found = real(query)
-        fetched.extend(len(text or "") for _, *texts, _, _ in found for text in texts)
-        return found
+        page = real(query)
+        fetched.extend(len(text or "") for _, *texts, _, _ in page for text in texts)
+        return page
 
     monkeypatch.setattr(rows._Query, "next_rows", next_rows)
     query = f"SELECT 1::numeric AS number, 'a' AS key UNION ALL ({row})"

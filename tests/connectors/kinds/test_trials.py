@@ -42,20 +42,20 @@ def attempt(api: Any, settings: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPa
         assert answer.status_code == 200, answer.content
         assert stored() == before
         assert not secret or secret not in answer.content.decode()
-        found: dict[str, Any] = answer.json()
-        assert found["ok"] == all(step["ok"] for step in found["steps"])
-        return found
+        tested: dict[str, Any] = answer.json()
+        assert tested["ok"] == all(step["ok"] for step in tested["steps"])
+        return tested
 
     return made
 
 
-def names(found: dict[str, Any]) -> list[str]:
-    return [step["name"] for step in found["steps"]]
+def names(tested: dict[str, Any]) -> list[str]:
+    return [step["name"] for step in tested["steps"]]
 
 
-def failed(found: dict[str, Any]) -> tuple[str, str]:
+def failed(tested: dict[str, Any]) -> tuple[str, str]:
     """The step that failed, which is the last one, and its mend."""
-    *done, last = found["steps"]
+    *done, last = tested["steps"]
     assert all(step["ok"] for step in done)
     assert not last["ok"]
     assert last["detail"]
@@ -79,23 +79,23 @@ def api_of(serve: Serve, answer: Callable[[Request], Reply]) -> dict[str, str]:
 
 
 def test_what_is_well_says_every_step_in_words(attempt: Try, s3: S3Server, bucket: Any, serve: Serve) -> None:
-    found = attempt("s3", bucket, s3.secret)
-    assert found["ok"], found
-    assert names(found) == ["configuration", "secret", "address", "connection", "signed in", "listed", "sample"]
-    found = attempt("http_json", api_of(serve, lambda _: json_reply([{"decision_id": "d-1"}])), TOKEN)
-    assert found["ok"], found
-    assert found["steps"][-1]["detail"] == "the answer, item 1 is a record; its decision_id is d-1."
+    tested = attempt("s3", bucket, s3.secret)
+    assert tested["ok"], tested
+    assert names(tested) == ["configuration", "secret", "address", "connection", "signed in", "listed", "sample"]
+    tested = attempt("http_json", api_of(serve, lambda _: json_reply([{"decision_id": "d-1"}])), TOKEN)
+    assert tested["ok"], tested
+    assert tested["steps"][-1]["detail"] == "the answer, item 1 is a record; its decision_id is d-1."
 
 
 def test_a_wrong_key_no_permission_and_no_such_bucket_are_told_apart(attempt: Try, s3: S3Server, bucket: Any) -> None:
     wrong = attempt("s3", bucket, s3.secret[:-4] + "xxxx")
     powerless = attempt("s3", bucket, s3.powerless)
     absent = attempt("s3", {**bucket, "bucket": "absent"}, s3.root)
-    found = [failed(each) for each in (wrong, powerless, absent)]
-    assert [step for step, _ in found] == ["signed in", "listed", "listed"]
-    for (_, mend), word in zip(found, ("secret_ref", "s3:ListBucket", "bucket"), strict=True):
-        assert word in mend, mend
-    assert len({each["steps"][-1]["detail"] for each in (wrong, powerless, absent)}) == 3
+    failures = [failed(tested) for tested in (wrong, powerless, absent)]
+    assert [step for step, _ in failures] == ["signed in", "listed", "listed"]
+    for (_, fix), word in zip(failures, ("secret_ref", "s3:ListBucket", "bucket"), strict=True):
+        assert word in fix, fix
+    assert len({tested["steps"][-1]["detail"] for tested in (wrong, powerless, absent)}) == 3
 
 
 def test_a_secret_that_is_absent_names_its_step(attempt: Try, bucket: Any) -> None:
@@ -138,8 +138,8 @@ def test_a_source_that_takes_too_long_names_its_step(
 
 
 def test_a_source_without_credentials_has_no_step_for_them(attempt: Try, serve: Serve) -> None:
-    found = attempt("http_json", api_of(serve, lambda _: json_reply([{"decision_id": "d-1"}])))
-    assert names(found) == ["configuration", "address", "connection", "answered", "listed", "sample"]
+    tested = attempt("http_json", api_of(serve, lambda _: json_reply([{"decision_id": "d-1"}])))
+    assert names(tested) == ["configuration", "address", "connection", "answered", "listed", "sample"]
 
 
 @pytest.mark.parametrize(
@@ -151,11 +151,13 @@ def test_a_source_without_credentials_has_no_step_for_them(attempt: Try, serve: 
     ],
 )
 def test_what_is_no_json_or_has_no_decision_id_names_its_step_and_repeats_nothing(
-    attempt: Try, serve: Serve, body: bytes, step: str, mend: str
+    attempt: Try, serve: Serve, body: bytes, step: str, fix: str
 ) -> None:
-    found = attempt("http_json", api_of(serve, lambda _: Reply(body, 200, {"Content-Type": "application/json"})), TOKEN)
-    where, fix = failed(found)
-    assert (where, mend in fix) == (step, True), found
-    assert "Jane" not in json.dumps(found)
+    tested = attempt(
+        "http_json", api_of(serve, lambda _: Reply(body, 200, {"Content-Type": "application/json"})), TOKEN
+    )
+    where, shown = failed(tested)
+    assert (where, fix in shown) == (step, True), tested
+    assert "Jane" not in json.dumps(tested)
     reached = ["configuration", "secret", "address", "connection", "answered", "signed in", "listed"]
-    assert names(found) == (reached if step == "listed" else [*reached, step])
+    assert names(tested) == (reached if step == "listed" else [*reached, step])
