@@ -15,9 +15,8 @@ PREFIX = "hmac-sha256:"
 
 
 def name_digest(organization_id: uuid.UUID, name: str) -> str:
-    """What stands for a name: a digest under the organization's index key, by which no guess can be confirmed without
-    that key."""
-    identity = f"\0connector object:{identifying(name, LONGEST_NAME)}"
+    """Return the digest of a name under the organization's index key. Without the key, it confirms no guess."""
+    identity = f"\0connector object:{identifying(name, MAX_LEDGER_NAME)}"
     return PREFIX + sealer.reference(keyring(organization_id), identity).hex()
 
 

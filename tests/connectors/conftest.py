@@ -14,7 +14,7 @@ from tests.connectors.feeds import Feed
 
 @pytest.fixture
 def feed(monkeypatch: pytest.MonkeyPatch) -> Feed:
-    """The source that every connector of a test reads."""
+    """Return the source that every connector of a test reads."""
     made = Feed()
     feeds.install(monkeypatch, made)
     return made
@@ -22,7 +22,7 @@ def feed(monkeypatch: pytest.MonkeyPatch) -> Feed:
 
 @pytest.fixture
 def connector_of(feed: Feed) -> Callable[..., Connector]:
-    """Makes a connector of an organization."""
+    """Return a function that makes a connector of an organization."""
 
     def make(organization: Any, **settings: Any) -> Connector:
         given = {"kind": "directory", "name": "Loans", "config": {}, **settings}
@@ -43,7 +43,7 @@ def _no_test_is_running() -> None:
 
 @pytest.fixture(autouse=True)
 def _machine(settings: Any, tmp_path: Any) -> None:
-    """A machine that has failed to read no connector yet."""
+    """Forget the connectors that this machine could not read."""
     settings.DATA_DIR = tmp_path
     unserved._pauses.clear()
     claims.forget_order()

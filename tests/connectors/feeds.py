@@ -1,4 +1,4 @@
-"""A kind of source for tests: what it holds is in memory, and what happens while it is read, a test says."""
+"""A kind of source for tests, with items in memory and hooks during reading."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ class FeedConfig(KindConfig, use_attribute_docstrings=True):
 
 
 class Feed:
-    """A source of records in batches. `before` is called with the number of each batch before it is given."""
+    """A source of records in batches. It calls `before` with the number of each batch before yielding the batch."""
 
     name: ClassVar = "directory"
     Config: ClassVar = FeedConfig

@@ -1,4 +1,4 @@
-"""What connectors keep about sources goes by its age, and reading goes on as if it were there."""
+"""Retention of connector data: old rows are deleted, and reading continues unaffected."""
 
 from datetime import timedelta
 
@@ -20,7 +20,7 @@ DAYS = 30
 
 @pytest.fixture
 def made(organization):
-    """Makes a connector and all that is kept with it, with a mark in each text, as of so many days ago."""
+    """Return a function that makes a connector and its rows of some days ago, with a mark in each text."""
 
     def make(days: int, of=organization) -> Connector:
         at = timezone.now() - timedelta(days=days)
@@ -53,7 +53,7 @@ def kept() -> str:
     return "\n".join(texts)
 
 
-def test_all_that_is_old_goes_and_the_connector_stays(organization, made):
+def test_old_rows_are_deleted_and_the_connector_stays(organization, made):
     connector = made(DAYS + 1)
     assert MARK in kept()
     assert {count for name, count in swept(organization).items() if name != "lifted holds"} == {1}
@@ -63,13 +63,13 @@ def test_all_that_is_old_goes_and_the_connector_stays(organization, made):
     assert connector.stopped_because
 
 
-def test_what_is_younger_stays_but_for_names_in_the_ledger(organization, made):
+def test_newer_rows_stay_except_names_in_the_ledger(organization, made):
     connector = made(DAYS - 1)
     assert {name for name, count in swept(organization).items() if count} == {"names in ledgers of connectors"}
     assert (connector.quarantine.count(), connector.dismissed.count(), connector.runs.count()) == (1, 1, 1)
 
 
-def test_what_belongs_to_another_organization_stays(organization, other_api, made):
+def test_rows_of_another_organization_stay(organization, other_api, made):
     made(DAYS + 1, other_api.organization)
     before = kept()
     assert set(swept(organization).values()) == {0}
@@ -100,17 +100,17 @@ def test_a_file_whose_name_became_a_digest_is_not_read_again(organization, made)
     assert unread([changed]) == {changed}
 
 
-def test_names_never_stand_in_the_ledger_and_differ_between_organizations(organization, other_api, made):
+def test_the_ledger_has_digests_that_differ_between_organizations(organization, other_api, made):
     connector, other = made(1), made(1, other_api.organization)
     LedgerRow.objects.all().delete()
-    for each in (connector, other):
-        ledger.write(each, [LedgerEntry(f"{MARK}.json", "1")])
+    for row_owner in (connector, other):
+        ledger.write(row_owner, [LedgerEntry(f"{MARK}.json", "1")])
     assert MARK not in "".join(LedgerRow.objects.values_list("name", flat=True))
     assert LedgerRow.objects.values("name").distinct().count() == 2
     assert ledger.reader(connector)([LedgerEntry(f"{MARK}.json", "1")]) == set()
 
 
-def test_a_name_that_stands_there_both_ways_becomes_one(organization, made):
+def test_a_name_stored_in_both_ways_becomes_one_row(organization, made):
     connector = made(DAYS + 1)
     ledger.write(connector, [LedgerEntry(f"{MARK}.json", "2")])
     swept(organization)

@@ -1,4 +1,4 @@
-"""Owners and admins are told by mail when a connector stops, falls silent or its quarantine grows; nobody else is."""
+"""Alerts: owners and admins get a mail when a connector stops, falls silent or quarantines items."""
 
 from datetime import timedelta
 
@@ -19,13 +19,13 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def people(organization, other_api):
-    """One of each role here, besides the owner that there is; and the owner of another organization."""
+    """Add a member of each role, and the owner of another organization."""
     return {role: add_person(organization, role).user.email for role in MEMBER_ROLES if role != Role.OWNER}
 
 
 @pytest.fixture
 def stopped(organization, connector_of, feed, monkeypatch):
-    """A connector that has stopped, because too many of its items are bad."""
+    """Return a connector that stopped because of too many bad items."""
     monkeypatch.setattr(polling, "MAX_QUARANTINED", 1)
     feed.add(b'{"id": "Jane Roe"}')
     connector_of(organization, name="Loans\r\nBcc: thief@example.org", config={"feed": "main"}, secret_ref="file:feed")
@@ -33,18 +33,18 @@ def stopped(organization, connector_of, feed, monkeypatch):
     return Connector.objects.get()
 
 
-def test_whoever_manages_connectors_is_told_and_nobody_else(people, stopped, mailoutbox):
+def test_only_members_who_manage_connectors_get_alerts(people, stopped, mailoutbox):
     services.send_alerts()
-    told = {event: set() for event in Alert.Event}
+    recipients = {event: set() for event in Alert.Event}
     for mail in mailoutbox:
         (event,) = [event for event in Alert.Event if event.label in mail.subject]
-        told[event].update(mail.to)
+        recipients[event].update(mail.to)
     able = {"owner@bank.example", people[Role.ADMIN]}
-    assert told == {Alert.Event.STOPPED: able, Alert.Event.QUARANTINE: able, Alert.Event.SILENT: set()}
+    assert recipients == {Alert.Event.STOPPED: able, Alert.Event.QUARANTINE: able, Alert.Event.SILENT: set()}
     assert services.send_alerts() == 0
 
 
-def test_the_mail_says_what_happened_and_where_to_look_and_nothing_of_settings_or_items(stopped, mailoutbox):
+def test_the_mail_names_the_event_and_a_link_but_no_settings_or_items(stopped, mailoutbox):
     services.send_alerts()
     (mail,) = [mail for mail in mailoutbox if "stopped" in mail.subject]
     assert mail.subject == "The connector Loans Bcc: thief@example.org stopped"
@@ -58,7 +58,7 @@ def test_the_mail_says_what_happened_and_where_to_look_and_nothing_of_settings_o
             assert private not in text, private
 
 
-def test_what_is_mended_before_the_mail_goes_out_is_told_to_nobody(organization, stopped, mailoutbox):
+def test_a_fault_fixed_before_the_mail_is_sent_alerts_no_member(organization, stopped, mailoutbox):
     who = callers.system(organization.pk)
     services.dismiss_quarantined(caller=who, connector=stopped)
     services.request_poll(caller=who, connector=stopped)
@@ -68,7 +68,7 @@ def test_what_is_mended_before_the_mail_goes_out_is_told_to_nobody(organization,
 
 
 @pytest.mark.parametrize("lost", ["role", "account"])
-def test_who_may_no_longer_manage_connectors_gets_no_mail(organization, stopped, mailoutbox, lost):
+def test_a_member_who_lost_the_permission_gets_no_mail(organization, stopped, mailoutbox, lost):
     member = Member.objects.get(organization=organization)
     if lost == "role":
         Member.objects.filter(pk=member.pk).update(role=Role.AUDITOR)
@@ -79,7 +79,7 @@ def test_who_may_no_longer_manage_connectors_gets_no_mail(organization, stopped,
     assert mailoutbox == []
 
 
-def test_a_connector_that_stopped_or_is_disabled_is_not_said_to_be_silent(organization, connector_of, feed):
+def test_a_stopped_or_disabled_connector_is_not_silent(organization, connector_of, feed):
     feed.add({"decision_id": "loan-1"})
     for name in ("runs", "stopped", "disabled"):
         connector_of(organization, name=name)
@@ -95,7 +95,7 @@ def test_a_connector_that_stopped_or_is_disabled_is_not_said_to_be_silent(organi
     assert {alert.connector.name for alert in Alert.objects.filter(event="silent")} == {"runs"}
 
 
-def test_each_event_is_told_once_a_day(organization, connector_of, feed, mailoutbox):
+def test_each_event_is_mailed_once_a_day(organization, connector_of, feed, mailoutbox):
     feed.add(b"bad")
     connector_of(organization)
     now = timezone.now().replace(hour=12)

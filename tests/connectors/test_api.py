@@ -1,4 +1,4 @@
-"""Connectors over the API: the contract's three operations, and what there is besides."""
+"""The API for connectors, inside and beyond the contract."""
 
 import json
 
@@ -87,12 +87,12 @@ def test_types_and_bounds_are_strict_to_create_and_to_test(api, wrong, field, ki
     assert not Connector.objects.exists()
 
 
-@pytest.mark.parametrize(("wrong", "field", "kind"), [each for each in LIMITS if each[1] != "kind"])
+@pytest.mark.parametrize(("wrong", "field", "kind"), [limit for limit in LIMITS if limit[1] != "kind"])
 def test_types_and_bounds_are_strict_to_patch(api, wrong, field, kind):
     source_id = create(api)["source_id"]
     answer = patch(api, source_id, **wrong)
     assert answer.status_code == 422
-    assert [(each["loc"], each["type"]) for each in answer.json()["detail"]] == [(["body", field], kind)]
+    assert [(error["loc"], error["type"]) for error in answer.json()["detail"]] == [(["body", field], kind)]
 
 
 @pytest.mark.parametrize("name", ["x", "x" * 128])
@@ -101,7 +101,7 @@ def test_bounds_include_their_ends(api, name):
         assert create(api, name=name, schedule_seconds=seconds)["schedule_seconds"] == int(seconds)
 
 
-def test_null_in_a_patch_is_as_if_left_out_and_an_empty_reference_clears_it(api):
+def test_null_in_a_patch_means_unchanged_and_an_empty_reference_clears_it(api):
     made = create(api, secret_ref="file:feed", config={"feed": "main"})
     nothing = dict.fromkeys(("name", "config", "secret_ref", "schedule_seconds", "enabled"))
     assert patch(api, made["source_id"], **nothing).json() == made
@@ -147,7 +147,7 @@ def test_bad_settings_are_problems_and_never_a_422(api):
         {"map": {"constants": {"token": "hunter2"}}},
     ],
 )
-def test_what_looks_like_a_secret_is_a_problem_and_neither_stored_nor_echoed(api, config):
+def test_a_setting_that_looks_like_a_secret_is_a_problem_and_neither_stored_nor_echoed(api, config):
     made = create(api, config={**config, "feed": "main"})
     assert any("secret" in problem for problem in made["problems"])
     assert "hunter2" not in json.dumps(made)
@@ -167,7 +167,7 @@ def test_names_that_only_sound_like_secrets_are_kept(api):
     assert made["config"] == config
 
 
-def test_what_changes_reading_starts_a_new_version(api):
+def test_a_change_that_affects_reading_starts_a_new_version(api):
     source_id = create(api)["source_id"]
 
     def version():

@@ -1,4 +1,4 @@
-"""Owners and admins see on pages how connectors are doing, and act on them there."""
+"""Connector pages, where owners and admins see the state of connectors and act on them."""
 
 import re
 from datetime import timedelta
@@ -27,7 +27,7 @@ def act(browser, connector, action):
 
 
 def listed(browser, state):
-    """The text of the list's rows, narrowed down to a state."""
+    """Return the text of the list's rows, filtered by a state."""
     shown = browser.get(LIST, {"state": state}).content.decode()
     return "".join(re.findall(r'<table id="result_list">.*?</table>', shown, re.DOTALL))
 
@@ -105,7 +105,7 @@ def test_the_page_says_how_far_it_has_read_and_when(signed_in, polled):
     ("changes", "why"),
     [({"problems": ["config: x"]}, "Fix them first."), ({"enabled": False}, "Enable it first.")],
 )
-def test_what_is_not_polled_has_a_disabled_button_that_says_why(signed_in, polled, changes, why):
+def test_a_connector_that_is_not_polled_has_a_disabled_button_with_the_reason(signed_in, polled, changes, why):
     Connector.objects.update(**changes, next_poll_at=None)
     shown = signed_in(Role.OWNER).get(page_of(polled)).content.decode()
     assert re.search(rf"<button[^>]* disabled [^>]*>Poll now</button>\s*<span[^>]*>[^<]*{why}</span>", shown)
@@ -184,7 +184,7 @@ def test_systems_that_stopped_are_those_that_sent_within_three_months(api, organ
     api.ingest({"decision_id": "loans-0", "system": {"name": "loans"}})
     with unguarded():
         Decision.objects.filter(decision_id="loans-0").update(received_at=timezone.now() - timedelta(days=30))
-    found = selectors.stopped_systems(organization.pk)
-    assert list(found) == ["claims", "loans"]
-    assert (timezone.now() - found["loans"]).days == 8
+    systems = selectors.stopped_systems(organization.pk)
+    assert list(systems) == ["claims", "loans"]
+    assert (timezone.now() - systems["loans"]).days == 8
     assert selectors.stopped_systems(other_api.organization.pk) == {}

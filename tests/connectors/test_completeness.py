@@ -1,4 +1,4 @@
-"""A source says which decisions it holds for a period; the answer is a number, what is missing and what is unknown."""
+"""Completeness checks: the share of a source's decisions in custody, the missing and the unknown ones."""
 
 import io
 import json
@@ -22,12 +22,12 @@ def _records(api):
 
 
 def ask(api, ids, query=JANUARY):
-    body = b"".join(json.dumps(each).encode() + b"\n" for each in ids) or b"\n"
+    body = b"".join(json.dumps(decision_id).encode() + b"\n" for decision_id in ids) or b"\n"
     return api.client.post(f"/v1/completeness?{query}", body, content_type="application/x-ndjson")
 
 
 @pytest.mark.usefixtures("_records")
-def test_what_is_missing_here_and_what_the_source_does_not_know_is_listed(api):
+def test_missing_and_unknown_ids_are_listed(api):
     answer = ask(api, ["loan-0", "loan-1", "loan-2", "lost-1", "loan-2", "other"])
     assert answer.status_code == 200, answer.content
     assert answer.json() == {
@@ -48,7 +48,7 @@ def test_all_is_one_and_nothing_less_is(api):
 
 
 @pytest.mark.usefixtures("_records")
-def test_of_another_organization_nothing_is_here(other_api):
+def test_ids_of_another_organization_are_missing(other_api):
     answer = ask(other_api, ["loan-0"]).json()
     assert (answer["present"], answer["unknown"]) == (0, [])
 
@@ -66,7 +66,7 @@ def test_of_another_organization_nothing_is_here(other_api):
         (JANUARY, b'"a"\n"%s"' % (b"a" * 257), ["body", 2]),
     ],
 )
-def test_what_cannot_be_compared_is_refused_at_its_place(api, query, body, where):
+def test_invalid_input_is_refused_at_its_place(api, query, body, where):
     answer = api.client.post(f"/v1/completeness?{query}", body, content_type="application/x-ndjson")
     assert answer.status_code == 422
     assert where in [problem["loc"] for problem in answer.json()["detail"]]
@@ -78,39 +78,39 @@ def test_an_id_may_be_as_long_as_any_is(api):
 
 
 @pytest.mark.usefixtures("_records")
-def test_however_much_is_unknown_no_more_is_read_than_is_listed(api, monkeypatch, django_assert_max_num_queries):
+def test_no_more_unknown_ids_are_read_than_listed(api, monkeypatch, django_assert_max_num_queries):
     monkeypatch.setattr(completeness, "MAX_LISTED", 2)
     with django_assert_max_num_queries(9):
-        found = ask(api, ["loan-1", *(f"lost-{n}" for n in range(5))]).json()
-    assert (found["unknown"], found["unknown_count"]) == (["loan-0", "loan-2"], 4)
-    assert (found["missing"], found["missing_count"]) == (["lost-0", "lost-1"], 5)
-    assert found["completeness"] == round(1 / 6, 6)
+        report = ask(api, ["loan-1", *(f"lost-{n}" for n in range(5))]).json()
+    assert (report["unknown"], report["unknown_count"]) == (["loan-0", "loan-2"], 4)
+    assert (report["missing"], report["missing_count"]) == (["lost-0", "lost-1"], 5)
+    assert report["completeness"] == round(1 / 6, 6)
 
 
 @pytest.mark.usefixtures("_records")
-def test_the_command_tells_the_same_and_fails_when_something_is_missing(tmp_path):
-    ids, told = tmp_path / "ids.txt", io.StringIO()
+def test_the_command_reports_the_same_and_fails_when_an_id_is_missing(tmp_path):
+    ids, output = tmp_path / "ids.txt", io.StringIO()
     period = ["--system", "loans", "--from", "2026-01-01T00:00:00Z", "--to", "2026-02-01T00:00:00+00:00"]
     ids.write_text("".join(f"loan-{n}\n" for n in range(5)))
-    call_command("completeness", str(ids), *period, stdout=told)
-    assert told.getvalue().startswith("100.0000 % complete: 5 of 5")
+    call_command("completeness", str(ids), *period, stdout=output)
+    assert output.getvalue().startswith("100.0000 % complete: 5 of 5")
     ids.write_text("loan-1\n\0\n")
     with pytest.raises(CommandError, match="Line 2"):
         call_command("completeness", str(ids), *period)
     ids.write_text("lost-1\n")
     with pytest.raises(CommandError, match="missing"):
-        call_command("completeness", str(ids), *period, stdout=told)
-    assert "  lost-1\n" in told.getvalue()
-    assert "5 unknown to the source" in told.getvalue()
+        call_command("completeness", str(ids), *period, stdout=output)
+    assert "  lost-1\n" in output.getvalue()
+    assert "5 unknown to the source" in output.getvalue()
 
 
 @pytest.mark.usefixtures("_records")
 def test_the_command_reads_json_texts_too(tmp_path):
-    ids, told = tmp_path / "ids.ndjson", io.StringIO()
+    ids, output = tmp_path / "ids.ndjson", io.StringIO()
     period = ["--system", "loans", "--from", "2026-01-01T00:00:00Z", "--to", "2026-02-01T00:00:00+00:00"]
     ids.write_text('"loan-0"\n"loan\\u002d1"\r\n "loan-2" \nloan-3\n"loan-4"')
-    call_command("completeness", str(ids), *period, stdout=told)
-    assert told.getvalue().startswith("100.0000 % complete: 5 of 5")
+    call_command("completeness", str(ids), *period, stdout=output)
+    assert output.getvalue().startswith("100.0000 % complete: 5 of 5")
     for wrong in ('"a"b"', '"\\u0000"', '"\\x"'):
         ids.write_text(f"loan-1\n{wrong}\n")
         with pytest.raises(CommandError, match="Line 2"):

@@ -1,4 +1,4 @@
-"""The demo has a connector that has brought the samples which nothing else brings."""
+"""The connector of the demo, which brings samples that no other demo step brings."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A folder is polled end to end: files become records, each once, whatever happens to them meanwhile."""
+"""Polls of a folder, end to end: each record of a file comes once, whatever happens to the file."""
 
 import gzip
 import json
@@ -34,14 +34,14 @@ def source_id(api, folder):
 
 
 def put(folder, name, content):
-    """A file that was written a minute ago."""
+    """Write a file that is a minute old."""
     (folder / name).write_bytes(content)
     minute_ago = time.time() - 60
     os.utime(folder / name, (minute_ago, minute_ago))
 
 
 def lines(*ids):
-    return b"".join(b'{"decision_id": "%s"}\n' % each.encode() for each in ids)
+    return b"".join(b'{"decision_id": "%s"}\n' % decision_id.encode() for decision_id in ids)
 
 
 def poll():
@@ -72,7 +72,7 @@ def test_a_file_that_arrives_with_an_old_time_or_grows_is_read(folder, source_id
     assert poll() == ["a-1", "b-1", "b-2"]
 
 
-def test_a_bad_line_is_mended_and_retried(api, folder, source_id):
+def test_a_bad_line_is_fixed_and_retried(api, folder, source_id):
     put(folder, "a.ndjson", lines("a-1") + b'{"decision_id": \n' + lines("a-3"))
     assert poll() == ["a-1", "a-3"]
     (item,) = api.get(f"/v1/connectors/{source_id}/quarantine").json()["items"]
@@ -109,7 +109,7 @@ def test_a_test_names_what_is_wrong_with_a_folder(api, folder):
 
 
 def test_a_mount_that_one_machine_lacks_is_no_failure_of_the_connector(folder, source_id, settings, tmp_path):
-    """The folder itself counts as the machine's fault only once it was read: before, its path may be mistyped."""
+    """A missing folder is a fault of the machine only if it was read before; otherwise its path may be mistyped."""
     put(folder, "a.ndjson", lines("loan-1"))
     assert poll() == ["loan-1"]
     folder.rename(tmp_path / "gone")

@@ -1,4 +1,4 @@
-"""Organizations share the workers that poll, and a machine that lacks something harms no other machine."""
+"""Fair polls: organizations share the workers, and a machine that lacks something affects no other machine."""
 
 import math
 import socket
@@ -88,7 +88,7 @@ def test_a_secret_that_one_machine_lacks_is_no_failure_of_the_connector(
     connector = connector_of(organization, config={"needs_secret": True}, secret_ref=SECRET)
     before = stored(connector)
     for _ in range(5):
-        unserved._pauses.clear()  # as many processes as there are rounds
+        unserved._pauses.clear()  # as a new process in each round
         assert services.poll_due() == 1
     row = stored(connector)
     assert (row.failures, row.stopped_at, row.lease_token) == (0, None, None)
@@ -121,7 +121,7 @@ def test_a_machine_skips_what_it_cannot_read_until_the_settings_change(organizat
         OSError(24, "Too many open files"),
     ],
 )
-def test_whatever_a_machine_lacks_is_not_counted(connector, feed, error):
+def test_a_lack_of_the_machine_is_not_counted(connector, feed, error):
     feed.add(*loans(2))
 
     def fail(number):

@@ -1,4 +1,4 @@
-"""What a source holds is cut into items byte for byte, however it arrives, within bounds of memory and time."""
+"""Formats: items are cut out of source data byte for byte, within bounds of memory and time."""
 
 import gzip
 import json
@@ -30,10 +30,10 @@ space = st.text(" \t\r\n", max_size=3)
 
 @st.composite
 def arrays(draw):
-    """The text of an array and the texts of its items."""
-    found = draw(st.lists(values, max_size=6))
+    """Draw the text of an array and the texts of its items."""
+    drawn = draw(st.lists(values, max_size=6))
     ascii_only, indent = draw(st.booleans()), draw(st.sampled_from([None, 1]))
-    texts = [json.dumps(each, ensure_ascii=ascii_only, indent=indent).encode() for each in found]
+    texts = [json.dumps(value, ensure_ascii=ascii_only, indent=indent).encode() for value in drawn]
     spaced = [draw(space).encode() + text + draw(space).encode() for text in texts]
     whole = draw(space).encode() + b"[" + b",".join(spaced) + (b"" if texts else b" ") + b"]" + draw(space).encode()
     return whole, texts
@@ -43,8 +43,8 @@ def chunks(data, size):
     return [data[start : start + size] for start in range(0, len(data), size)]
 
 
-def raw(found):
-    return [item.raw for item in found]
+def raw(parsed):
+    return [item.raw for item in parsed]
 
 
 @given(arrays(), st.integers(1, 40))
@@ -68,13 +68,13 @@ def test_a_pointer_leads_to_the_bytes_of_its_value(document):
     text = json.dumps(document).encode()
     for key, value in document.items():
         pointer = "/" + key.replace("~", "~0").replace("/", "~1")
-        found = values_at(text, [pointer])[pointer]
-        assert found in text
-        assert json.dumps(json.loads(found)) == json.dumps(value)
+        pointed = values_at(text, [pointer])[pointer]
+        assert pointed in text
+        assert json.dumps(json.loads(pointed)) == json.dumps(value)
     assert values_at(text, [""]) == {"": text}
 
 
-def test_numbers_keys_and_spaces_come_as_they_stand():
+def test_numbers_keys_and_spaces_keep_their_bytes():
     first, second = b'{"n": 1.50, "big":12345678901234567890123,\n "n2" : 1e2}', b'{"u":"\\u00e9",  "a":[ ]}'
     assert raw(items([b"[ " + first + b" ,\n" + second + b"]\n"], "array", "x")) == [first, second]
 
@@ -93,16 +93,16 @@ def test_numbers_keys_and_spaces_come_as_they_stand():
         (b'\xef\xbb\xbf[{"a":1}]', [(b'{"a":1}', "")]),
     ],
 )
-def test_what_is_wrong_with_an_array_is_an_item_with_its_problem(text, expected):
-    found = list(items([text], "array", "x"))
-    assert [item.raw for item in found] == [text for text, _ in expected]
-    assert all(problem in item.problem for item, (_, problem) in zip(found, expected, strict=True))
-    assert [bool(item.problem) for item in found] == [bool(problem) for _, problem in expected]
+def test_a_fault_of_an_array_is_an_item_with_a_problem(text, expected):
+    parsed = list(items([text], "array", "x"))
+    assert [item.raw for item in parsed] == [text for text, _ in expected]
+    assert all(problem in item.problem for item, (_, problem) in zip(parsed, expected, strict=True))
+    assert [bool(item.problem) for item in parsed] == [bool(problem) for _, problem in expected]
 
 
 def test_a_broken_line_costs_that_line_alone():
-    found = items([b'{"a":1}\n{"b":\n\n{"c":3}\r\n{"d"'], "auto", "day.ndjson")
-    assert raw(found) == [b'{"a":1}', b'{"b":', b'{"c":3}', b'{"d"']
+    parsed = items([b'{"a":1}\n{"b":\n\n{"c":3}\r\n{"d"'], "auto", "day.ndjson")
+    assert raw(parsed) == [b'{"a":1}', b'{"b":', b'{"c":3}', b'{"d"']
 
 
 def test_the_format_is_recognised():
@@ -113,9 +113,9 @@ def test_the_format_is_recognised():
     assert raw(items([gzip.compress(b'[{"a":1},{"b":2}]')], "opa", "x.gz")) == [b'{"a":1}', b'{"b":2}']
 
 
-def test_items_say_where_they_stand_and_reading_goes_on_at_any_of_them():
-    found = list(items([b'{"a":1}\n{"b":2}\n{"c":3}'], "ndjson", "day.ndjson", first=2))
-    assert [(item.position, item.origin) for item in found] == [
+def test_items_have_positions_and_reading_can_start_at_any_item():
+    parsed = list(items([b'{"a":1}\n{"b":2}\n{"c":3}'], "ndjson", "day.ndjson", first=2))
+    assert [(item.position, item.origin) for item in parsed] == [
         ("day.ndjson, item 2", "day.ndjson"),
         ("day.ndjson, item 3", "day.ndjson"),
     ]
@@ -139,8 +139,8 @@ def test_gzip_of_several_members_and_padding_is_one_text():
 @pytest.mark.parametrize("damage", [lambda p: p[:-12], lambda p: p[:40] + b"!!!!" + p[44:]], ids=["cut", "changed"])
 def test_damaged_gzip_is_a_problem_and_what_came_before_it_is_kept(damage):
     packed = gzip.compress(b"\n".join(b'{"n":%d,"r":"%s"}' % (n, os.urandom(9).hex().encode()) for n in range(5000)))
-    found = list(items(chunks(damage(packed), 1000), "ndjson", "x"))
-    assert "compressed bytes" in found[-1].problem
+    parsed = list(items(chunks(damage(packed), 1000), "ndjson", "x"))
+    assert "compressed bytes" in parsed[-1].problem
 
 
 def test_a_gzip_bomb_stops_before_it_takes_memory_or_time():
@@ -148,7 +148,7 @@ def test_a_gzip_bomb_stops_before_it_takes_memory_or_time():
     with pytest.raises(BadGzip, match="expands"):
         pieces.extend(map(len, expanded(chunks(bomb(300), 65536))))
     assert max(pieces) <= MIB
-    assert sum(pieces) < 100 * MIB  # which bounds the time too
+    assert sum(pieces) < 100 * MIB  # this bounds the time, too
 
 
 @pytest.mark.slow
@@ -171,12 +171,12 @@ def test_the_array_of_an_answer_is_found_by_a_pointer():
     assert raw(items_at(b'[{"a":1}]', "", "page 1")) == [b'{"a":1}']
 
 
-def endless(unit, most, start=b""):
-    """Chunks that never end, of which no more may be read than so many bytes."""
+def endless(unit, limit, start=b""):
+    """Yield chunks without end, and fail once `limit` bytes were read."""
     yield start
-    for _ in range(0, most, MIB):
+    for _ in range(0, limit, MIB):
         yield unit * (MIB // len(unit))
-    pytest.fail(f"{most} bytes were read")
+    pytest.fail(f"{limit} bytes were read")
 
 
 @pytest.mark.slow
@@ -193,40 +193,40 @@ def endless(unit, most, start=b""):
         ("json", b"", 0),
     ],
 )
-def test_what_never_ends_is_one_bad_item_and_is_read_no_further(monkeypatch, unit, format, start, good):
+def test_endless_data_is_one_bad_item_and_is_read_no_further(monkeypatch, unit, format, start, good):
     monkeypatch.setattr(formats, "MAX_BARREN_BYTES", 2 * MIB)
-    found = list(items(endless(unit, 4 * MIB, start), format, "x"))
-    assert [bool(item.problem) for item in found] == [False] * good + [True]
-    again = items(endless(unit, 4 * MIB, start), format, "x", first=len(found) + 1)
-    assert list(again) == []  # where it was read already, it does not come twice
+    parsed = list(items(endless(unit, 4 * MIB, start), format, "x"))
+    assert [bool(item.problem) for item in parsed] == [False] * good + [True]
+    again = items(endless(unit, 4 * MIB, start), format, "x", first=len(parsed) + 1)
+    assert list(again) == []  # the bad item does not come twice
 
 
 def test_a_long_line_costs_that_line_alone_however_long_it_is():
     tracemalloc.start()
     try:
-        found = list(items(iter([b'{"a":1}\n', *[b"\0" * MIB] * 40, b'\n{"a":2}\n']), "ndjson", "x"))
+        parsed = list(items(iter([b'{"a":1}\n', *[b"\0" * MIB] * 40, b'\n{"a":2}\n']), "ndjson", "x"))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert [bool(item.problem) for item in found] == [False, True, False]
+    assert [bool(item.problem) for item in parsed] == [False, True, False]
     assert peak < 8 * MIB
 
 
-def test_a_line_that_begins_with_more_blanks_than_an_item_may_have_is_not_passed_over_in_silence():
-    (found,) = items([b" " * 2 * MIB + b'{"a":1}\n'], "ndjson", "x")
-    assert found.problem
+def test_a_line_that_begins_with_too_many_blanks_is_a_bad_item():
+    (item,) = items([b" " * 2 * MIB + b'{"a":1}\n'], "ndjson", "x")
+    assert item.problem
 
 
 @pytest.mark.parametrize("format", ["ndjson", "json"])
 @pytest.mark.parametrize("second", [b'{"decision_id": "b"}', b"]"])
-def test_what_hides_behind_a_mebibyte_of_blanks_is_not_passed_over_in_silence(format, second):
+def test_data_after_a_mebibyte_of_blanks_is_a_bad_item(format, second):
     text = b'{"decision_id": "a"}' + b" " * MIB + second
     (item,) = items(chunks(text, 64_000), format, "x")
     assert item.problem
 
 
 @pytest.mark.parametrize("unit", [b"\0", gzip.compress(b"", mtime=0)])
-def test_what_expands_to_nothing_is_read_no_further(monkeypatch, unit):
+def test_data_that_expands_to_nothing_is_read_no_further(monkeypatch, unit):
     monkeypatch.setattr("connectors.formats.compression.MAX_IDLE_BYTES", 4 * MIB)
     *good, bad = items(endless(unit, 8 * MIB, gzip.compress(b'{"a":1}\n')), "ndjson", "x")
     assert raw(good) == [b'{"a":1}']
@@ -245,10 +245,10 @@ def test_members_are_not_copied_again_for_each_that_came_before(monkeypatch, con
         def __getattr__(self, name):
             return getattr(self.real, name)
 
-        def decompress(self, given, most):
+        def decompress(self, given, limit):
             nonlocal looked_at
             looked_at += len(given)
-            return self.real.decompress(given, most)
+            return self.real.decompress(given, limit)
 
     real = zlib.decompressobj
     monkeypatch.setattr(zlib, "decompressobj", Counting)

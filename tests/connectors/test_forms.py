@@ -1,5 +1,4 @@
-"""Owners and admins create, edit, test and delete connectors on pages; a preview shows a record before anything is
-saved, and what looks like a secret is never shown again."""
+"""Forms on which owners and admins create, edit, test and delete connectors. Secrets are not shown again."""
 
 import html
 import re
@@ -66,11 +65,11 @@ def test_a_connector_is_created_and_edited_as_over_the_api(owner):
     shown = text_of(owner.get(edit))
     assert "https://claims.example/decisions" in shown
     assert '"decision_id": "/id"' in shown
-    kept = {**API, "setting_map": MAP, "secret_ref": "file:claims", "setting_format": "auto"}
-    send(owner, edit, "save", **{**kept, "name": "Other"})
+    stored = {**API, "setting_map": MAP, "secret_ref": "file:claims", "setting_format": "auto"}
+    send(owner, edit, "save", **{**stored, "name": "Other"})
     row.refresh_from_db()
     assert (row.name, row.version) == ("Other", 1), "a name changes nothing of what is read"
-    send(owner, edit, "save", **{**kept, "setting_items": "/data", "setting_map": ""})
+    send(owner, edit, "save", **{**stored, "setting_items": "/data", "setting_map": ""})
     row.refresh_from_db()
     assert (row.config, row.version) == ({"url": API["setting_url"], "items": "/data"}, 2)
     assert [event.verb for event in events("connector.created") + events("connector.changed")] == [

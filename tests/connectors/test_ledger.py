@@ -1,4 +1,4 @@
-"""The ledger is asked a page at a time, takes every name, and forgets what is gone from the source for long."""
+"""The ledger: it is queried a page at a time, accepts every name, and forgets what the source no longer lists."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""A field map makes a record of an item of another shape and keeps the item's bytes in it."""
+"""Field maps: they make a record of an item of another shape, with the exact bytes of the item in it."""
 
 import json
 import tracemalloc

@@ -1,4 +1,4 @@
-"""An API is polled end to end: pages that have not changed cost nothing, and a retry or a reset reads them again."""
+"""Polls of an HTTP API, end to end: unchanged pages are skipped, and a retry or a reset reads them again."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A poll ends in time, holds up no other, and recovers from a clock that was wrong."""
+"""Times of polls: a poll ends in time, delays no other, and recovers from a wrong clock."""
 
 import time
 from datetime import timedelta
@@ -19,7 +19,7 @@ YEAR = timedelta(days=365)
 
 
 def cut_off(number):
-    """The time is over in the middle of the second request."""
+    """Raise at the second request, after the deadline."""
     if number == 1:
         time.sleep(0.05)
         raise SourceFault("The host did not answer in time.", fix="", cause="transient")
@@ -66,7 +66,7 @@ def test_a_worker_whose_time_is_nearly_over_begins_no_poll(connector, feed):
     assert services.due_count(10) == 1
 
 
-def test_what_waits_behind_a_slow_source_is_left_to_other_workers(organization, connector_of, feed, monkeypatch):
+def test_connectors_behind_a_slow_source_are_left_to_other_workers(organization, connector_of, feed, monkeypatch):
     for number in range(2 * claims.SHARE):
         connector_of(organization, name=f"c{number}")
     feed.add(*loans(2))
@@ -88,7 +88,7 @@ def test_a_clock_that_was_a_year_ahead_delays_nothing(connector, feed):
     with time_machine.travel(timezone.now() + YEAR, tick=False):
         services.poll_due()
     assert stored(connector).next_poll_at > timezone.now() + YEAR
-    assert services.repair_times() == 2  # the next poll, and when it counts as silent
+    assert services.repair_times() == 2  # the next poll, and the time of silence
     feed.add(*loans(2, start=2))
     assert services.poll_due() == 1
     assert len(ids()) == 4
@@ -102,13 +102,13 @@ def test_a_lease_that_was_taken_while_the_clock_was_ahead_is_free_again(connecto
     assert services.repair_times() == 1
     assert services.poll_due() == 1
     services.poll(held, 60)
-    assert PollRun.objects.count() == 1, "whoever held it has lost it"
+    assert PollRun.objects.count() == 1, "the old lease holder has lost it"
 
 
 def test_a_clock_that_jumps_during_a_poll_loses_and_doubles_nothing(connector, feed, monkeypatch):
     feed.add(*loans(6))
     now, ahead = timezone.now, [timedelta()]
-    with monkeypatch.context() as patched:  # the time of day alone: what is measured with goes on as it does
+    with monkeypatch.context() as patched:  # the time of day alone; the monotonic clock is unchanged
         patched.setattr(timezone, "now", lambda: now() + ahead[-1])
         feed.before = lambda number: ahead.append([YEAR, -YEAR, -YEAR][number])
         services.poll_due()

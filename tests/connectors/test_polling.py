@@ -1,4 +1,4 @@
-"""A poll takes every record in once and moves the cursor only past what is in custody; overtaken, it writes nothing."""
+"""Polls: each record comes once, the cursor moves only past custody, and an overtaken poll writes nothing."""
 
 import itertools
 from datetime import timedelta
@@ -65,7 +65,7 @@ def test_the_next_poll_is_at_the_connector_s_own_moment_within_its_schedule(conn
     wait = stored(connector).next_poll_at - timezone.now()
     assert timedelta() < wait <= timedelta(seconds=300)
     with time_machine.travel(timezone.now() + timedelta(days=3), tick=False):
-        assert services.poll_due() == 1  # not once for every moment that was missed
+        assert services.poll_due() == 1  # not once for every missed slot
         following = stored(connector).next_poll_at
         assert following > timezone.now()
     assert (following.timestamp() - connector.source_id.int % 300) % 300 == 0
@@ -80,7 +80,7 @@ def test_a_second_poll_reads_on_from_the_cursor(connector, feed):
     assert (stored(connector).new, stored(connector).repeated) == (5, 0)
 
 
-def test_what_comes_again_is_repeated_and_no_second_record(connector, feed):
+def test_a_repeated_item_makes_no_second_record(connector, feed):
     feed.add(*loans(3))
     services.poll_due()
     change(connector, reset_cursor=True)
@@ -92,7 +92,7 @@ def test_what_comes_again_is_repeated_and_no_second_record(connector, feed):
 
 @pytest.mark.once
 @pytest.mark.parametrize("token", ["x" * 9000, "half \ud800 a character", "nul \0"])
-def test_a_place_that_cannot_be_kept_is_a_fault_of_the_source_and_nothing_is_lost(connector, feed, api, token):
+def test_a_cursor_that_cannot_be_stored_is_a_fault_and_loses_nothing(connector, feed, api, token):
     feed.add(*loans(2))
     feed.token = token
     services.poll_due()
@@ -175,7 +175,7 @@ def test_a_worker_that_stopped_past_its_lease_writes_no_cursor(connector, feed):
     assert len(ids()) == 6
 
 
-def test_what_one_worker_polls_no_other_claims(connector):
+def test_a_connector_is_polled_by_one_worker_at_a_time(connector):
     assert len(claims.claim()) == 1
     assert claims.claim() == []
     assert services.due_count(10) == 0
@@ -219,7 +219,7 @@ def fault(cause, retry_after=None):
 
 
 @pytest.mark.once
-def test_what_somebody_has_to_mend_stops_it_soon_and_tells_them(connector, feed, mailoutbox):
+def test_a_fault_of_settings_stops_the_connector_soon_and_alerts_members(connector, feed, mailoutbox):
     feed.add(*loans(2))
     feed.before = fault("config")
     for _ in range(2):
@@ -240,7 +240,7 @@ def test_what_somebody_has_to_mend_stops_it_soon_and_tells_them(connector, feed,
 
 
 @pytest.mark.once
-def test_what_goes_away_by_itself_is_tried_again_later_and_later_and_not_before_the_source_asks(connector, feed):
+def test_a_transient_fault_is_retried_with_growing_pauses_and_not_before_the_source_asks(connector, feed):
     feed.add(*loans(2))
     feed.before = fault("transient")
     waits = []
@@ -276,7 +276,7 @@ def test_with_problems_it_is_never_polled(organization, connector_of):
     assert services.due_count(10) == 1
 
 
-def test_what_is_in_the_ledger_is_read_once_and_again_after_a_reset(connector, feed):
+def test_an_object_in_the_ledger_is_read_again_only_after_a_reset(connector, feed):
     feed.by_ledger = True
     feed.add(*loans(4))
     services.poll_due()
@@ -302,7 +302,7 @@ def test_the_secret_is_resolved_when_it_is_needed(organization, connector_of, fe
 
 
 @pytest.mark.once
-def test_a_connector_that_falls_silent_is_told_of_once(connector, feed, mailoutbox):
+def test_a_connector_that_falls_silent_is_mailed_once(connector, feed, mailoutbox):
     feed.add(*loans(2))
     services.poll_due()
     assert services.note_silence() == 0
@@ -334,13 +334,13 @@ def test_many_connectors_are_polled_once_each_and_the_oldest_first(organization,
     for number in range(50):
         row = connector_of(organization, name=f"c{number}")
         Connector.objects.filter(pk=row.pk).update(next_poll_at=timezone.now() - timedelta(seconds=50 - number))
-    with time_machine.travel(timezone.now(), tick=False):  # else the next poll of one may have come
+    with time_machine.travel(timezone.now(), tick=False):  # otherwise the next poll of one might be due
         assert services.poll_due() == 50
         assert PollRun.objects.values("connector").distinct().count() == PollRun.objects.count() == 50
         assert services.due_count(10) == 0
 
 
-def test_who_has_waited_longest_is_next_whatever_was_made_first(organization, connector_of):
+def test_the_connector_that_waited_longest_is_next(organization, connector_of):
     first, second = (connector_of(organization, name=name) for name in ("first", "second"))
     now = timezone.now()
     Connector.objects.filter(pk=first.pk).update(next_poll_at=now - timedelta(seconds=1))

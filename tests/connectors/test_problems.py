@@ -1,4 +1,4 @@
-"""What is wrong with settings is said in words for people, and once."""
+"""Problems of settings, each described once in plain words."""
 
 from connectors import sources
 
@@ -24,7 +24,7 @@ def test_a_setting_that_was_not_stored_is_not_asked_for_too():
     assert problem.endswith("so it was not stored. Remove it.")
 
 
-def test_a_wrong_name_is_said_to_be_one_of_a_bucket_or_a_container():
+def test_a_wrong_name_is_called_that_of_a_bucket_or_container():
     assert problems("s3", bucket="A B", region="eu-central-1") == ["bucket: Not a valid bucket name."]
     assert problems("s3", bucket="decisions", region="EU") == ["region: Not a valid region."]
     assert problems("azure_blob", account="bank", container="A B") == ["container: Not a valid container name."]

@@ -1,4 +1,4 @@
-"""What cannot become a record waits in quarantine, until it is read again or dismissed."""
+"""Quarantine: bad items wait there until they are read again or dismissed."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from tests.connectors.test_polling import change, ids, loans, poll_now, stored
 pytestmark = pytest.mark.django_db
 
 
-def test_bad_items_are_quarantined_with_place_reason_and_digest_and_nothing_of_what_they_say(connector, feed):
+def test_bad_items_are_quarantined_with_position_reason_and_digest_but_no_content(connector, feed):
     feed.add({"decision_id": "good"}, b'{"secret name": ', {"no_id": "Jane Roe"}, b"", {"decision_id": "also good"})
     services.poll_due()
     assert ids() == ["also good", "good"]
@@ -47,7 +47,7 @@ def test_too_many_bad_items_stop_it(connector, feed, monkeypatch):
     assert ids() == []
 
 
-def test_a_full_quarantine_takes_nothing_more_until_somebody_empties_it(connector, feed, monkeypatch):
+def test_a_full_quarantine_stops_polls_until_it_is_emptied(connector, feed, monkeypatch):
     monkeypatch.setattr(polling, "MAX_QUARANTINED", 2)
     feed.add(b"bad", b"worse")
     services.poll_due()
@@ -58,15 +58,15 @@ def test_a_full_quarantine_takes_nothing_more_until_somebody_empties_it(connecto
     assert stored(connector).stopped_at
 
 
-def test_a_retry_reads_the_item_again_and_what_was_mended_comes_in(connector, feed):
+def test_a_retry_takes_in_an_item_that_was_fixed(connector, feed):
     feed.by_ledger = True
     feed.add(*loans(2), b"half a li", {"decision_id": "x"}, *loans(2, start=5))
     services.poll_due()
-    feed.items[2] = b'{"decision_id": "mended"}'
+    feed.items[2] = b'{"decision_id": "fixed"}'
     caller = callers.system(connector.organization_id)
     assert services.retry_quarantined(caller=caller, connector=connector) == 1
     services.poll_due()
-    assert "mended" in ids()
+    assert "fixed" in ids()
     assert not Quarantined.objects.exists()
     assert feed.reads[-1] == {"position": 2}
 
@@ -81,7 +81,7 @@ def test_nothing_of_a_disabled_connector_is_read_again(connector, feed):
     assert Quarantined.objects.count() == 1
 
 
-def test_what_is_dismissed_is_gone_until_the_source_is_read_from_its_beginning(connector, feed):
+def test_a_dismissed_item_returns_only_after_a_reset(connector, feed):
     feed.add(b"bad", b"worse")
     services.poll_due()
     caller = callers.system(connector.organization_id)
@@ -91,7 +91,7 @@ def test_what_is_dismissed_is_gone_until_the_source_is_read_from_its_beginning(c
     assert stored(connector).quarantined == 2
     services.retry_quarantined(caller=caller, connector=connector)
     services.poll_due()
-    assert [each.digest for each in Quarantined.objects.all()] != [first.digest]
+    assert [row.digest for row in Quarantined.objects.all()] != [first.digest]
     assert Quarantined.objects.count() == 1
     services.change_connector(caller=caller, connector=connector, changes=Changes(reset_cursor=True))
     services.poll_due()

@@ -1,4 +1,4 @@
-"""A test of a source reads one item, in time, and saves nothing; so does the preview of a map."""
+"""Tests of a source and previews of a map: they end in time and save nothing."""
 
 import threading
 import uuid
@@ -27,15 +27,15 @@ def test_a_test_reads_one_item_and_saves_nothing(api, feed):
     before = snapshot()
     answer = try_out(api)
     assert answer.json()["ok"] is True
-    found = steps(answer)
-    assert list(found) == ["configuration", "listed", "sample"]
-    assert "loan-1" in found["sample"]["detail"]
+    steps_by_name = steps(answer)
+    assert list(steps_by_name) == ["configuration", "listed", "sample"]
+    assert "loan-1" in steps_by_name["sample"]["detail"]
     after = snapshot()
     keys = [i for i, model in enumerate(apps.get_models()) if model.__name__ == "ApiKey"]
     assert [b for i, b in enumerate(before) if i not in keys] == [a for i, a in enumerate(after) if i not in keys]
 
 
-def test_a_test_names_the_step_that_fails_and_its_mend(api, feed):
+def test_a_test_names_the_failed_step_and_its_fix(api, feed):
     def fail(number):
         raise SourceFault("The bucket is not there.", fix="Check its name.")
 
@@ -62,7 +62,7 @@ def test_a_test_ends_when_its_time_is_over_and_one_runs_at_a_time(api, feed, mon
     monkeypatch.setattr(trial, "SECONDS", 0.5)
     held = threading.Event()
     feed.before = lambda number: held.wait(HANGS_SECONDS)
-    answer = try_out(api)  # while the source is held
+    answer = try_out(api)  # while the first test holds the source
     assert steps(answer)["time"]["ok"] is False
     busy = try_out(api)
     assert (busy.status_code, "Retry-After" in busy.headers) == (429, True)
@@ -80,10 +80,10 @@ def test_two_tests_run_at_once_in_a_process_and_no_third(api, feed, monkeypatch)
     monkeypatch.setattr(trial, "SECONDS", HANGS_SECONDS)
     held, begun = threading.Event(), threading.Semaphore(0)
     feed.before = lambda number: (begun.release(), held.wait(HANGS_SECONDS))
-    callers_of_others = [callers.system(uuid.uuid4()) for _ in range(2)]
+    others_callers = [callers.system(uuid.uuid4()) for _ in range(2)]
     with ThreadPoolExecutor(2) as others:
         running = [
-            others.submit(services.try_source, caller=each, kind="directory", config={}) for each in callers_of_others
+            others.submit(services.try_source, caller=caller, kind="directory", config={}) for caller in others_callers
         ]
         for _ in running:
             assert begun.acquire(timeout=HANGS_SECONDS)
@@ -92,7 +92,7 @@ def test_two_tests_run_at_once_in_a_process_and_no_third(api, feed, monkeypatch)
         assert int(busy.headers["Retry-After"]) > 0
         assert "Try again" in busy.json()["detail"]
         held.set()
-        assert all(each.result().ok for each in running)
+        assert all(test.result().ok for test in running)
     feed.before = lambda number: None
     assert try_out(api).json()["ok"] is True
 
@@ -115,7 +115,7 @@ def test_a_map_is_previewed_on_one_item_byte_for_byte(api):
     ):
         refused = api.post("/v1/connectors/preview", wrong)
         assert refused.status_code == 422
-        assert [each["loc"] for each in refused.json()["detail"]] == [where]
+        assert [error["loc"] for error in refused.json()["detail"]] == [where]
 
 
 def test_an_empty_source_is_a_warning_for_its_prefix_may_be_mistyped(api, feed):

@@ -17,7 +17,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 @pytest.fixture
 def trusted(authority: Authority, settings: Any) -> Authority:
-    """The authority of the tests, trusted, and this machine, allowed."""
+    """Trust the authority of the tests, and allow connections to this machine."""
     settings.TRUSTED_CA_FILE = str(authority.file)
     settings.ALLOWED_PRIVATE_HOSTS = ["localhost"]
     return authority
@@ -25,7 +25,7 @@ def trusted(authority: Authority, settings: Any) -> Authority:
 
 @pytest.fixture
 def serve(trusted: Authority) -> Iterator[Callable[..., WebServer]]:
-    """Starts HTTPS servers that answer as they are told."""
+    """Return a function that starts HTTPS servers."""
     with ExitStack() as stack:
 
         def start(
@@ -39,7 +39,7 @@ def serve(trusted: Authority) -> Iterator[Callable[..., WebServer]]:
 
 @pytest.fixture
 def resolver(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[list[str]]]:
-    """What the resolver answers for names: one list of addresses after another, and the last one from then on."""
+    """Return the answers of the resolver by name: consecutive lists of addresses, the last one repeated."""
     known: dict[str, list[list[str]]] = {}
     real = socket.getaddrinfo
 

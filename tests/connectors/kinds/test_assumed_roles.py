@@ -1,4 +1,4 @@
-"""A role in the organization's own account is assumed with an external id, and only where it insists on one."""
+"""Assumed roles: only a role that requires the organization's external id is used."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.once
 
 
 class Sts:
-    """A security token service that knows one role of another account, and on which condition it may be assumed."""
+    """A security token service that knows one role of another account and its condition."""
 
     def __init__(self, external_id: str, s3: S3Server, *, is_open: bool = False) -> None:
         self.external_id, self.is_open = external_id, is_open
@@ -45,7 +45,7 @@ class Sts:
 def assumed(
     s3: S3Server, serve: Callable[..., WebServer], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., tuple[Reader, WebServer]]:
-    """A connector with a role, and the service of Amazon that hands it out."""
+    """Return a function that makes a connector with a role, and the token service for that role."""
 
     def make(*, is_open: bool = False, external_id: str = "") -> tuple[Reader, WebServer]:
         config = {"bucket": "decisions", "region": "us-east-1", "role_arn": "arn:aws:iam::123456789012:role/reader"}

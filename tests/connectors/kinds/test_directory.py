@@ -1,4 +1,4 @@
-"""Files come whole, once, and from no other place than the folder that the operator opened."""
+"""Folders: each file is read whole and once, and nothing outside the folder that the operator opened."""
 
 import gzip
 import json

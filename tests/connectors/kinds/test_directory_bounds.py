@@ -1,4 +1,4 @@
-"""Files without an end, lines without an end and too little time: reading gets on, and holds no more than an item."""
+"""Bounds of folders: endless files, endless lines and short deadlines."""
 
 import os
 import time
@@ -26,7 +26,7 @@ def sparse(path: Path, size: int, start: bytes = b"", age: float = 60) -> None:
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The sizes of the chunks that are read of files."""
+    """Return the sizes of the chunks read from files."""
     sizes: list[int] = []
     real = files._chunks
 
@@ -94,5 +94,5 @@ def test_of_a_line_that_is_being_written_no_more_is_held_than_an_item_may_have()
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert made > 90 * 2**20  # it is too long, whatever is to come: so it is passed on and counted
+    assert made > 90 * 2**20  # a line that is already too long is passed on and counted
     assert peak < 6 * 2**20

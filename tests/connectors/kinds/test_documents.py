@@ -1,4 +1,4 @@
-"""The page of each kind says all of its settings, and its example works."""
+"""Pages of the kinds: each documents all settings, and its example works."""
 
 import json
 import re
@@ -39,7 +39,7 @@ def test_every_kind_has_a_page() -> None:
 
 
 def cells(heading: str) -> dict[str, str]:
-    """The second cells of a table of the first page, by each name in the first ones."""
+    """Return the second column of a table on the first page, by the names in the first column."""
     rows = re.findall(r"^\| (.*?) \| (.*?) \|$", section("docs/connectors/README.md", heading), re.MULTILINE)
     return {name: second for first, second in rows for name in re.findall(r"`(\w+)`", first)}
 
@@ -105,7 +105,7 @@ def test_an_example_has_no_problems(kind: str, settings: Any) -> None:
 
 @pytest.fixture
 def world(trusted: Authority, resolver: dict[str, list[list[str]]], settings: Any, tmp_path: Path) -> Any:
-    """What an example reads, built around it. Yields the settings that lead there, and the secret."""
+    """Build the source that an example reads. Yield the settings that lead to it, and the secret."""
     with ExitStack() as stack:
 
         def directory(config: dict[str, Any]) -> tuple[dict[str, Any], str]:

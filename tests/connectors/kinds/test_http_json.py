@@ -1,4 +1,4 @@
-"""An API is read to its last page, however it pages, and the next poll goes on where this one ended."""
+"""HTTP APIs: each pagination is read to its last page, and the next poll continues from there."""
 
 import json
 import time
@@ -65,7 +65,7 @@ def test_each_pagination_is_read_to_its_end(serve: Serve, answer: Any, paginatio
 
 
 @EACH_PAGINATION
-def test_a_poll_that_is_cut_off_goes_on_at_its_page(serve: Serve, answer: Any, pagination: dict[str, str]) -> None:
+def test_an_interrupted_poll_continues_at_its_page(serve: Serve, answer: Any, pagination: dict[str, str]) -> None:
     reader = reader_of(serve(answer), pagination=pagination)
     read: list[str] = []
     for _ in range(9):
@@ -171,7 +171,7 @@ def test_a_feed_without_an_end_does_not_hold_a_poll(serve: Serve) -> None:
     assert server.requests[-1].query["cursor"] == "39"
 
 
-def test_a_token_that_is_good_no_more_begins_a_new_pass(serve: Serve) -> None:
+def test_an_expired_token_begins_a_new_pass(serve: Serve) -> None:
     def forgetful(request: Request) -> Reply:
         return json_reply({}, 410) if "cursor" in request.query else json_reply({"data": RECORDS, "next": "t"})
 
@@ -232,7 +232,7 @@ def test_a_time_yet_to_come_leaves_nothing_out(serve: Serve) -> None:
     assert datetime.fromisoformat(reader.cursor["since"]) <= datetime.now(UTC)
 
 
-def test_what_a_wrong_value_made_since_leave_out_is_read_within_a_day(
+def test_items_hidden_by_a_wrong_value_of_since_are_read_within_a_day(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     items = [{"seq": 1}, {"seq": 999_999_999}]
@@ -255,7 +255,7 @@ def test_what_a_wrong_value_made_since_leave_out_is_read_within_a_day(
 def test_reading_everything_goes_on_without_since_to_its_last_page(serve: Serve) -> None:
     server = serve(paged_by_number)
     reader = reader_of(server, pagination={"kind": "page"}, since={"parameter": "after", "field": "/at"})
-    reader.cursor = {"since": "2026-01-01T00:19:00Z", "highest": "2030-01-01T00:00:00Z"}  # of an older version
+    reader.cursor = {"since": "2026-01-01T00:19:00Z", "highest": "2030-01-01T00:00:00Z"}  # a cursor of an older version
     reader.poll(max_batches=2)
     reader.poll()
     assert [request.query.get("after") for request in server.requests] == [None] * 4

@@ -1,4 +1,4 @@
-"""What an HTTP API sends too slowly, too much of or without an end is read within bounds."""
+"""Bounds of HTTP APIs: slow, large and endless responses."""
 
 import json
 import time
@@ -40,7 +40,7 @@ def slowly(body: bytes) -> Iterator[bytes]:
 def test_a_slow_answer_ends_at_the_deadline(serve: Serve) -> None:
     server = serve(lambda _: Reply(slowly(b" " * 10_000 + json.dumps({"data": RECORDS}).encode())))
     reader = reader_of(server)
-    fault = reader.fault(seconds=2)  # of all that it takes to come, which is more
+    fault = reader.fault(seconds=2)  # shorter than the response takes
     assert fault.cause == "transient"
     assert (reader.failed.name, "in time" in reader.failed.detail) == ("answered", True)
 

@@ -1,4 +1,4 @@
-"""Nothing that an API answers leads elsewhere or costs more than it may, and each fault says what to do."""
+"""Faults of HTTP APIs: no response leads elsewhere or costs too much, and each fault says what to do."""
 
 import gzip
 import json
@@ -24,7 +24,7 @@ from tests.threads import HANGS_SECONDS
 pytestmark = pytest.mark.once
 
 
-def test_the_secret_is_a_bearer_token_or_stands_where_a_header_says(serve: Serve) -> None:
+def test_the_secret_is_a_bearer_token_unless_a_header_has_its_placeholder(serve: Serve) -> None:
     server = serve(lambda _: json_reply({"data": []}))
     reader_of(server, secret="s3cret").poll()
     assert server.requests[0].headers["Authorization"] == "Bearer s3cret"
@@ -58,7 +58,7 @@ def test_settings_that_cannot_work_are_problems(config: dict[str, Any], problem:
 
 
 @pytest.mark.parametrize(
-    ("reply", "step", "cause", "mend"),
+    ("reply", "step", "cause", "fix"),
     [
         (json_reply({}, 401), "signed in", "config", "secret_ref"),
         (json_reply({}, 403), "signed in", "config", "permission"),
@@ -76,7 +76,7 @@ def test_settings_that_cannot_work_are_problems(config: dict[str, Any], problem:
         (Reply(gzip.compress(b'{"data": []}')[:-9]), "answered", "config", "operator"),
     ],
 )
-def test_each_fault_names_its_step_and_its_mend(serve: Serve, reply: Reply, step: str, cause: str, fix: str) -> None:
+def test_each_fault_names_its_step_and_its_fix(serve: Serve, reply: Reply, step: str, cause: str, fix: str) -> None:
     reader = reader_of(serve(lambda _: reply), secret="s3cret")
     fault = reader.fault()
     assert (reader.failed.name, fault.cause) == (step, cause)
@@ -178,7 +178,7 @@ def test_a_link_to_another_host_is_not_followed(serve: Serve) -> None:
     server = serve(lambda _: json_reply({"data": RECORDS}, Link=f'<{other.url}/>; rel="next"'))
     reader = reader_of(server, secret="s3cret", pagination={"kind": "link"})
     assert "another host" in reader.fault().sentence
-    reader.cursor = {"place": f"{other.url}/"}  # kept from when the url was another one
+    reader.cursor = {"place": f"{other.url}/"}  # a cursor of an earlier url
     reader.fault()
     assert other.requests == []
 
@@ -245,7 +245,7 @@ def test_a_certificate_that_proves_nothing_is_refused(
     assert server.requests == []
 
 
-def test_a_port_where_nobody_listens_is_a_fault_of_the_connection(trusted: Any) -> None:
+def test_a_closed_port_is_a_fault_of_the_connection(trusted: Any) -> None:
     reader = Reader(KIND, {"url": "https://localhost:1/"})
     assert reader.fault().cause == "transient"
     assert (reader.failed.name, "firewall" in reader.failed.fix) == ("connection", True)
@@ -264,7 +264,7 @@ def test_a_port_that_does_not_speak_tls_is_named(trusted: Any, first_words: byte
 
 @contextmanager
 def port_that_answers(first_words: bytes) -> Iterator[int]:
-    """Takes one connection, hears one greeting, says its words and hangs up."""
+    """Accept one connection, read one greeting, send the given words and close."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def answer() -> None:
@@ -369,7 +369,7 @@ def test_a_link_with_a_backslash_that_an_older_cursor_holds_is_not_followed(serv
     "pagination",
     [{"kind": "link", "next": "/next"}, {"kind": "token", "next": "/next", "parameter": "cursor"}],
 )
-def test_a_page_is_kept_where_what_leads_on_is_no_link_or_token(
+def test_a_page_with_a_malformed_link_or_token_keeps_its_items(
     serve: Serve, named: Any, pagination: dict[str, str]
 ) -> None:
     reader = reader_of(serve(lambda _: json_reply({"data": RECORDS, "next": named})), pagination=pagination)
@@ -381,7 +381,7 @@ def test_a_page_is_kept_where_what_leads_on_is_no_link_or_token(
 
 
 @pytest.mark.parametrize("value", ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00+05:00", 10**3999, -(10**30)])
-def test_what_is_no_usable_position_moves_no_cursor(serve: Serve, value: Any) -> None:
+def test_an_unusable_position_does_not_move_the_cursor(serve: Serve, value: Any) -> None:
     server = serve(lambda _: json_reply({"data": [{"at": value}]}))
     reader = reader_of(server, since={"parameter": "after", "field": "/at"})
     (batch,) = reader.batches()

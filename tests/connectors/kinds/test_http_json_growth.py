@@ -1,4 +1,4 @@
-"""A source that grows is noticed, whatever its validators cover, and pages that lead in a circle are a fault."""
+"""Growing HTTP APIs: new pages are read whatever the validators cover, and circular pages are a fault."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -52,7 +52,7 @@ class Api:
 
 @pytest.mark.parametrize("links_on_304", [True, False])
 @pytest.mark.parametrize("pagination", PAGINATIONS)
-def test_pages_that_a_source_gets_later_are_read(serve: Serve, pagination: Any, links_on_304: bool) -> None:
+def test_pages_added_later_are_read(serve: Serve, pagination: Any, links_on_304: bool) -> None:
     reader = reader_of(serve(api := Api(10, links_on_304=links_on_304)), pagination=pagination)
     for count in (10, 20, 25):
         known, api.records = len(reader.ledger) and len(api.records), RECORDS[:count]
@@ -70,7 +70,7 @@ def test_a_304_leads_to_the_page_that_its_own_link_names(serve: Serve) -> None:
     assert read_ids(reader) == IDS[15:25]
 
 
-def test_a_remembered_page_that_leads_nowhere_any_more_is_asked_for_again(serve: Serve) -> None:
+def test_a_remembered_page_that_leads_to_a_gone_page_is_requested_again(serve: Serve) -> None:
     api = Api(20, links_on_304=False)
 
     def answer(request: Request) -> Reply:

@@ -1,4 +1,4 @@
-"""A page that has not changed is not read twice, and a large page is read on where the last poll ended."""
+"""Remembered pages: an unchanged page is not read twice, and a large page is continued by the next poll."""
 
 import json
 import time
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.once
 
 
 class Api:
-    """Pages of records by number, with ETags, whose envelopes change with each answer."""
+    """Numbered pages with validators, whose envelopes change with each response."""
 
     def __init__(self, records: list[dict[str, Any]] = RECORDS, size: int = 10, validator: str = "ETag") -> None:
         self.pages = [records[start : start + size] for start in range(0, len(records), size)]
@@ -50,7 +50,7 @@ def test_a_page_that_has_not_changed_is_not_taken_again(serve: Serve, validator:
         assert read_ids(reader)[0] == "new"
 
 
-def test_a_source_that_says_304_wrongly_is_believed_for_a_day(serve: Serve) -> None:
+def test_a_wrong_304_is_trusted_for_a_day(serve: Serve) -> None:
     reader = reader_of(serve(api := Api(validator="Last-Modified")), pagination={"kind": "page"})
     assert read_ids(reader) == IDS
     api.pages[0] = [{"decision_id": "missed"}]
@@ -59,7 +59,7 @@ def test_a_source_that_says_304_wrongly_is_believed_for_a_day(serve: Serve) -> N
         assert read_ids(reader) == ["missed"]
 
 
-def test_a_304_that_nothing_asked_for_is_a_fault(serve: Serve) -> None:
+def test_a_304_to_a_request_without_conditions_is_a_fault(serve: Serve) -> None:
     reader = reader_of(serve(lambda _: Reply(b"", status=304)))
     assert "not changed (HTTP 304), although the request had no conditions" in reader.fault().sentence
     assert (reader.failed.name, "If-None-Match" in reader.failed.fix) == ("listed", True)
@@ -84,8 +84,8 @@ def test_a_page_larger_than_a_poll_is_read_in_several_and_begins_again_once_it_c
 
 @given(data=st.data())
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_a_page_becomes_between_polls_that_are_cut_off_nothing_is_lost(serve: Serve, data: Any) -> None:
-    """Each poll dies after some batches, at times before its last cursor is stored; the page may change between two."""
+def test_pages_that_change_between_interrupted_polls_lose_no_item(serve: Serve, data: Any) -> None:
+    """Kill each poll after some batches, sometimes before its last cursor is stored, and change pages in between."""
     api = Api(size=7)
     api.pages = [list(page) for page in api.pages]
     reader = reader_of(serve(api), pagination={"kind": "page"})
@@ -101,7 +101,7 @@ def test_whatever_a_page_becomes_between_polls_that_are_cut_off_nothing_is_lost(
 
 
 def _cut_off(reader: Reader, batches: int, dies: bool) -> set[str]:
-    """The ids of one poll. A poll that dies has its last batch in custody, and its cursor is as before."""
+    """Return the ids of one poll. A poll that dies has its last batch in custody, and its old cursor."""
     ingested, before = set(), (reader.cursor, reader.ledger)
     for batch in KIND.read(reader.source(batch_items=3), reader.cursor):
         ingested |= {json.loads(item.raw)["decision_id"] for item in batch.items}

@@ -1,4 +1,4 @@
-"""Objects of each cloud come whole and once, with the credentials that were given and no others."""
+"""Object storage of each cloud: objects are read whole and once, with the given credentials only."""
 
 import gzip
 import json
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.once, pytest.mark.slow]
 
 @dataclass
 class Cloud:
-    """One cloud's storage with an empty container, and what each kind of person signs in with."""
+    """The storage of one cloud with an empty container, and the secrets of several users."""
 
     kind: str
     config: dict[str, Any]
@@ -33,7 +33,7 @@ class Cloud:
     wrong: dict[str, str]
     """Secrets by the step at which they fail."""
     absent: dict[str, Any]
-    """Settings that name a container that is not there."""
+    """Settings that name a missing container."""
     secret_of_absent: str = ""
     names: set[str] = field(default_factory=set)
 
@@ -148,7 +148,7 @@ def test_an_object_that_arrives_before_the_others_in_order_is_read(cloud: Cloud)
     assert reader.poll() == items(2)
 
 
-def test_an_object_that_is_written_anew_is_read_again(cloud: Cloud) -> None:
+def test_a_rewritten_object_is_read_again(cloud: Cloud) -> None:
     cloud.put("a", lines(1))
     reader = cloud.reader()
     reader.poll()
@@ -165,7 +165,7 @@ def test_a_large_object_is_read_in_parts_and_over_several_polls(cloud: Cloud, mo
     assert reader.poll() == []
 
 
-def test_an_object_that_changes_while_it_is_read_is_read_anew(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_object_that_changes_while_it_is_read_is_read_again(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(object_storage, "PART_BYTES", 20_000)
     cloud.put("a", lines(*range(10_000)))
     reader = cloud.reader()

@@ -1,4 +1,4 @@
-"""Rows come once they are visible, whatever the order in which their transactions commit; nothing is written."""
+"""Rows of PostgreSQL: each is read once it is visible, in any order of commits, and nothing is written."""
 
 import json
 import socket
@@ -220,9 +220,9 @@ def test_settings_that_cannot_work_are_problems(database: Database, config: dict
 
 
 @pytest.mark.parametrize(
-    ("config", "step", "mend"),
+    ("config", "step", "fix"),
     [
-        ({"user": "nobody"}, "signed in", "password"),
+        ({"user": "absent"}, "signed in", "password"),
         ({"database": "nothing"}, "signed in", "Check database"),
         ({"host": "127.0.0.1"}, "address", "ALLOWED_PRIVATE_HOSTS"),
         ({"host": "no-such-host.invalid"}, "address", "spelling"),
@@ -234,13 +234,11 @@ def test_settings_that_cannot_work_are_problems(database: Database, config: dict
         ({"user": "reader"}, "listed", "SELECT"),
     ],
 )
-def test_each_fault_names_its_step_and_its_mend(
-    database: Database, config: dict[str, Any], step: str, mend: str
-) -> None:
+def test_each_fault_names_its_step_and_its_fix(database: Database, config: dict[str, Any], step: str, fix: str) -> None:
     database.run("DROP ROLE IF EXISTS reader", f"CREATE ROLE reader LOGIN PASSWORD '{database.password}'")
     reader = Reader(KIND, {**database.config(QUERY, "written"), **config}, database.password)
     fault = reader.fault()
-    assert (reader.failed.name, mend in reader.failed.fix) == (step, True), (fault.sentence, fault.fix)
+    assert (reader.failed.name, fix in reader.failed.fix) == (step, True), (fault.sentence, fault.fix)
 
 
 def test_a_wrong_or_absent_password_names_its_step_and_is_not_repeated(database: Database) -> None:
@@ -340,7 +338,7 @@ def test_nothing_of_the_process_is_used_to_sign_in(
         ("column", "SELECT repeat('9', 100000)::numeric AS number, 'k' AS key"),
     ],
 )
-def test_a_place_that_is_too_long_to_be_kept_is_a_fault_that_names_its_column(
+def test_a_cursor_value_that_is_too_long_is_a_fault_that_names_its_column(
     database: Database, monkeypatch: pytest.MonkeyPatch, setting: str, row: str
 ) -> None:
     fetched: list[int] = []

@@ -1,5 +1,4 @@
-"""`POST /v1/connectors/test` against real sources: each thing that can be wrong names its step and its mend, in time,
-and nothing is saved."""
+"""Tests of real sources through `POST /v1/connectors/test`: each fault names its step and fix, and nothing is saved."""
 
 import json
 import time
@@ -29,7 +28,7 @@ def stored() -> dict[str, list[str]]:
 
 @pytest.fixture
 def attempt(api: Any, settings: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Try:
-    """Tests a source over the API. The answer says nothing of the secret, and all tables are as before."""
+    """Return a function that tests a source over the API, without repeating the secret or changing a table."""
     settings.SECRETS_DIR = tmp_path
     monkeypatch.setattr(trial, "SECONDS", HANGS_SECONDS)
 
@@ -54,7 +53,7 @@ def names(tested: dict[str, Any]) -> list[str]:
 
 
 def failed(tested: dict[str, Any]) -> tuple[str, str]:
-    """The step that failed, which is the last one, and its mend."""
+    """Return the failed step, which must be the last one, and its fix."""
     *done, last = tested["steps"]
     assert all(step["ok"] for step in done)
     assert not last["ok"]
@@ -78,7 +77,7 @@ def api_of(serve: Serve, answer: Callable[[Request], Reply]) -> dict[str, str]:
     return {"url": f"{serve(answer).url}/decisions"}
 
 
-def test_what_is_well_says_every_step_in_words(attempt: Try, s3: S3Server, bucket: Any, serve: Serve) -> None:
+def test_a_good_source_names_every_step(attempt: Try, s3: S3Server, bucket: Any, serve: Serve) -> None:
     tested = attempt("s3", bucket, s3.secret)
     assert tested["ok"], tested
     assert names(tested) == ["configuration", "secret", "address", "connection", "signed in", "listed", "sample"]
@@ -99,15 +98,15 @@ def test_a_wrong_key_no_permission_and_no_such_bucket_are_told_apart(attempt: Tr
 
 
 def test_a_secret_that_is_absent_names_its_step(attempt: Try, bucket: Any) -> None:
-    step, mend = failed(attempt("s3", bucket))
-    assert (step, "secret_ref" in mend) == ("secret", True)
+    step, fix = failed(attempt("s3", bucket))
+    assert (step, "secret_ref" in fix) == ("secret", True)
 
 
 def test_a_private_address_names_its_step(attempt: Try, serve: Serve, settings: Any) -> None:
     config = api_of(serve, lambda _: json_reply([]))
     settings.ALLOWED_PRIVATE_HOSTS = []
-    step, mend = failed(attempt("http_json", config, TOKEN))
-    assert (step, "ALLOWED_PRIVATE_HOSTS" in mend) == ("address", True)
+    step, fix = failed(attempt("http_json", config, TOKEN))
+    assert (step, "ALLOWED_PRIVATE_HOSTS" in fix) == ("address", True)
 
 
 def test_a_certificate_that_proves_nothing_names_its_step(attempt: Try, serve: Serve) -> None:
@@ -115,8 +114,8 @@ def test_a_certificate_that_proves_nothing_names_its_step(attempt: Try, serve: S
         serve(lambda _: json_reply([]), "other.example"),
         serve(lambda _: json_reply([]), valid=timedelta(days=-1)),
     ):
-        step, mend = failed(attempt("http_json", {"url": server.url}, TOKEN))
-        assert (step, "certificate" in mend) == ("connection", True)
+        step, fix = failed(attempt("http_json", {"url": server.url}, TOKEN))
+        assert (step, "certificate" in fix) == ("connection", True)
 
 
 def test_a_source_that_takes_too_long_names_its_step(
@@ -132,9 +131,9 @@ def test_a_source_that_takes_too_long_names_its_step(
 
         return Reply(pieces())
 
-    step, mend = failed(attempt("http_json", api_of(serve, slow), TOKEN))
+    step, fix = failed(attempt("http_json", api_of(serve, slow), TOKEN))
     assert step == "answered"
-    assert mend
+    assert fix
 
 
 def test_a_source_without_credentials_has_no_step_for_them(attempt: Try, serve: Serve) -> None:
@@ -143,14 +142,14 @@ def test_a_source_without_credentials_has_no_step_for_them(attempt: Try, serve: 
 
 
 @pytest.mark.parametrize(
-    ("body", "step", "mend"),
+    ("body", "step", "fix"),
     [
         (b"<html>", "listed", "url"),
         (b'[{"id": 7, "name": "Jane Roe"}]', "sample", "decision_id"),
         (b'[{"decision_id": ""}]', "sample", "decision_id"),
     ],
 )
-def test_what_is_no_json_or_has_no_decision_id_names_its_step_and_repeats_nothing(
+def test_a_bad_item_names_its_step_and_is_not_repeated(
     attempt: Try, serve: Serve, body: bytes, step: str, fix: str
 ) -> None:
     tested = attempt(

@@ -56,11 +56,11 @@ class Source:
             assert client.request("POST", f"/v1/connectors/{self.source_id}/poll").status == 200
 
     def records(self) -> int:
-        """How many are in custody. The database itself lets no `decision_id` in twice."""
+        """Return how many records are in custody. The database refuses a second record of one `decision_id`."""
         return count(self.live, f"SELECT count(*) FROM decisions_decision WHERE decision_id LIKE '{self.name}-%'")
 
     def outcomes(self) -> list[str]:
-        """Of its polls, in their order."""
+        """Return the outcomes of its polls in order."""
         rows = self.live.sql(
             "SELECT outcome FROM connectors_pollrun r JOIN connectors_connector c ON c.id = r.connector_id "
             f"WHERE c.name = '{self.name}' ORDER BY r.id"
@@ -87,7 +87,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def live(folders: Path, broker: Broker) -> Iterator[Server]:
-    """One installation for the tests of a module. Nothing polls but what a test starts."""
+    """Run one installation for the tests of a module. Only workers that a test starts poll."""
     with server(workers=1, CONNECTOR_DIRECTORIES=str(folders), REDIS_URL=broker.url) as running:
         yield running
 
@@ -99,7 +99,7 @@ def working(live: Server) -> Workers:
 
 @pytest.fixture
 def source(live: Server, folders: Path) -> Iterator[Callable[[str], Source]]:
-    """Makes sources. Their connectors are gone after the test."""
+    """Return a function that makes sources, and delete their connectors after the test."""
     made: list[Source] = []
 
     def make(name: str) -> Source:
@@ -108,5 +108,5 @@ def source(live: Server, folders: Path) -> Iterator[Callable[[str], Source]]:
 
     yield make
     with live.client() as client:
-        for each in made:
-            client.request("DELETE", f"/v1/connectors/{each.source_id}")
+        for made_source in made:
+            client.request("DELETE", f"/v1/connectors/{made_source.source_id}")

@@ -1,5 +1,4 @@
-"""Workers, clocks and the broker are killed while sources are polled: every record is in custody once, none is missing,
-and no poll runs twice."""
+"""Kills of workers, clocks and the broker during polls: each record is in custody once, and no poll runs twice."""
 
 import random
 from collections.abc import Iterator
@@ -25,7 +24,7 @@ def filled(made: Source, records: int) -> Source:
 
 
 def are_polled(sources: list[Source]) -> bool:
-    return all("finished" in each.outcomes() for each in sources)
+    return all("finished" in feed.outcomes() for feed in sources)
 
 
 def test_a_worker_that_is_killed_again_and_again_loses_and_doubles_nothing(live: Server, working: Workers, source: Any):
@@ -48,17 +47,17 @@ def test_a_worker_that_is_killed_again_and_again_loses_and_doubles_nothing(live:
 
 @pytest.fixture(scope="module")
 def parts(working: Workers) -> Iterator[dict[str, list[Fork]]]:
-    """Two clocks and four workers, from here on: to start them takes longer than what they then do."""
+    """Run two clocks and four workers for the module, because starting them is slow."""
     running = {"clock": [working.clock() for _ in range(2)], "worker": [working.worker() for _ in range(4)]}
     yield running
-    for each in running.values():
-        for process in each:
+    for processes in running.values():
+        for process in processes:
             process.kill()
 
 
 @contextmanager
 def killed(parts: dict[str, list[Fork]], part: str, working: Workers) -> Iterator[None]:
-    """One of the parts is away, and then another takes its place."""
+    """Kill one process of a part, and start another one afterwards."""
     parts[part].pop(random.randrange(len(parts[part]))).kill()
     yield
     parts[part].append(getattr(working, part)())
@@ -68,9 +67,9 @@ def killed(parts: dict[str, list[Fork]], part: str, working: Workers) -> Iterato
 def test_with_two_clocks_and_four_workers_no_poll_runs_twice(parts: dict[str, list[Fork]], source: Any):
     sources = [filled(source(f"feed{number}"), BATCH) for number in range(10)]
     wait_until(lambda: are_polled(sources), "all are polled")
-    assert [each.outcomes() for each in sources] == [["finished"]] * 10
-    for each in sources:
-        assert each.shown()["records"] == {"seen": BATCH, "new": BATCH, "repeated": 0, "quarantined": 0}
+    assert [feed.outcomes() for feed in sources] == [["finished"]] * 10
+    for feed in sources:
+        assert feed.shown()["records"] == {"seen": BATCH, "new": BATCH, "repeated": 0, "quarantined": 0}
 
 
 @pytest.mark.once
@@ -80,7 +79,7 @@ def test_killing_workers_clocks_and_the_broker_loses_and_doubles_nothing(
     sources = [filled(source(f"source{number}"), RECORDS) for number in range(3)]
 
     def records() -> int:
-        return sum(each.records() for each in sources)
+        return sum(feed.records() for feed in sources)
 
     def some_more() -> None:
         goal = min(records() + random.randrange(1, RECORDS), 3 * RECORDS)
@@ -99,5 +98,5 @@ def test_killing_workers_clocks_and_the_broker_loses_and_doubles_nothing(
     wait_until(lambda: are_polled(sources), "all are polled")
     late = filled(source("late"), BATCH)
     wait_until(lambda: are_polled([late]), "clocks and workers have found the broker again")
-    assert [each.records() for each in sources] == [RECORDS] * 4
-    assert [each.shown()["records"]["quarantined"] for each in sources] == [0] * 4
+    assert [feed.records() for feed in sources] == [RECORDS] * 4
+    assert [feed.shown()["records"]["quarantined"] for feed in sources] == [0] * 4

@@ -1,5 +1,4 @@
-"""While a worker stands between taking a batch and writing its cursor, anything may happen: no old cursor is written,
-and in the end every record is in custody."""
+"""Overtaken polls: a worker paused before it writes its cursor never writes an old one, and no record is lost."""
 
 import itertools
 import os
@@ -30,9 +29,9 @@ def loans(source: Any) -> Source:
 
 @pytest.fixture
 def stopped(loans: Source, working: Any) -> Any:
-    """A worker that has taken the third batch, and stands still before it writes its cursor."""
+    """Pause a worker that has taken the third batch, before it writes its cursor."""
     worker = working.poll(stop_at=3)
-    wait_until(lambda: has_stopped(worker), "the worker stands still")
+    wait_until(lambda: has_stopped(worker), "the worker is paused")
     assert (loans.records(), loans.shown()["records"]["seen"]) == (3 * BATCH, 2 * BATCH)
     yield worker
     worker.kill()
