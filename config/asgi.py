@@ -1,4 +1,4 @@
-"""The service as an ASGI application: the front door, with Django behind it. `config.wsgi` serves the same without."""
+"""The service as an ASGI application: the front, with Django behind it. `config.wsgi` serves Django alone."""
 
 import os
 import resource
@@ -7,7 +7,7 @@ from contextlib import suppress
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-_django = get_wsgi_application()  # sets Django up, so it comes before what imports models
+_django = get_wsgi_application()  # sets Django up, which importing models needs
 
 from config import startup  # noqa: E402
 from config.http.application import Front  # noqa: E402
@@ -16,11 +16,11 @@ from config.http.request_threads import THREADS  # noqa: E402
 _MIB = 2**20
 _CONNECTIONS = 65_536
 
-# Each connection is a file, and many systems begin with 1,024 of them.
-_, _most = resource.getrlimit(resource.RLIMIT_NOFILE)
+# Each connection is an open file, and many systems allow 1,024 by default.
+_, _hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
 with suppress(ValueError, OSError):
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(_CONNECTIONS, _most), _most))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(_CONNECTIONS, _hard_limit), _hard_limit))
 
 startup.check()
-application = Front(_django, threads=THREADS, waiting=512, strangers=16 * _MIB, senders=128 * _MIB)
+application = Front(_django, threads=THREADS, waiting=512, anonymous=16 * _MIB, authenticated=128 * _MIB)
 startup.calm_garbage_collection()

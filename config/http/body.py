@@ -1,4 +1,4 @@
-"""Reading request bodies: content type, size, and either one JSON document or a stream of lines."""
+"""Readers of request bodies: check type and size, then read one JSON document or a stream of lines."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from config.errors import DomainError, Invalid
 from config.http import strict_json
 from config.http.json_responses import JSON
-from config.http.messages import CUT, MOST_OF_STRANGERS, STRANGER
+from config.http.messages import ANONYMOUS, CUT, MAX_ANONYMOUS_BYTES
 
 NDJSON = "application/x-ndjson"
 MAX_UPLOAD_BYTES = 32 * 2**20
@@ -18,22 +18,22 @@ _CHUNK = 64 * 2**10
 
 
 class TooLarge(DomainError):
-    """There is more of it than is read at once."""
+    """The body exceeds its limit."""
 
     code, status = "too_large", 413
 
 
 class UnsupportedType(DomainError):
-    """The body is of another content type."""
+    """The body has another content type."""
 
     code, status = "unsupported_type", 415
 
 
 def read(request: Request) -> bytes:
-    """The raw body of a JSON request.
+    """Return the raw body of a JSON request.
 
     Raises:
-        Invalid: there is none.
+        Invalid: the body is missing.
         UnsupportedType
         TooLarge: more than 1 MiB.
     """
@@ -49,14 +49,13 @@ def read(request: Request) -> bytes:
 
 
 def lines(request: Request) -> Iterator[bytes]:
-    """The lines of an NDJSON upload as they arrive, without their line ends, at most 1 MiB + 1 byte each.
+    """Yield the lines of an NDJSON upload as they arrive, without line ends.
 
-    A longer line is given cut off, so that its reader refuses it by its size; the rest of it is skipped.
-
-    A file without lines is a batch of no records, and no mistake.
+    Each has at most 1 MiB + 1 byte: a longer line is cut there, so that its reader refuses it by its size. An empty
+    file is a valid batch of no records.
 
     Raises:
-        Invalid: there is no body, and nothing says that it would be such a file.
+        Invalid: body and content type are both missing.
         UnsupportedType
         TooLarge: more than 32 MiB or 100,000 lines.
     """
@@ -69,7 +68,7 @@ def _require_content_type(request: Request, expected: str) -> None:
     content_type, parameters = parse_header_parameters(request.META.get("CONTENT_TYPE", ""))
     if content_type != expected or parameters.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
         if not _has_bytes(request):
-            raise _missing()  # of which type nothing is does not matter
+            raise _missing()  # an empty body has no type to complain about
         raise UnsupportedType(f"Send the body as Content-Type: {expected} in UTF-8.")
 
 
@@ -82,7 +81,7 @@ def _missing() -> Invalid:
 
 
 def _stream(request: Request) -> Any:
-    # Django reads a body without Content-Length as empty; the server has undone the chunks already.
+    # Django reads a body without Content-Length as empty. The server has already decoded the chunks.
     return request.META["wsgi.input"] if _is_chunked(request) else request._request
 
 
@@ -96,8 +95,8 @@ def _announced(request: Request) -> int:
 
 
 def _refuse_more_than(limit: int, request: Request) -> None:
-    if request.META.get(STRANGER):
-        raise TooLarge(f"Without credentials, at most {MOST_OF_STRANGERS // 2**10} KiB are read.")
+    if request.META.get(ANONYMOUS):
+        raise TooLarge(f"Without credentials, at most {MAX_ANONYMOUS_BYTES // 2**10} KiB are read.")
     if _announced(request) > limit or request.META.get(CUT):
         raise _too_large(limit)
 
@@ -114,16 +113,16 @@ def _counted(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _split(stream: Any) -> Iterator[bytes]:
-    longest, received = strict_json.MAX_BYTES + 1, 0
+    limit, received = strict_json.MAX_BYTES + 1, 0
     line = bytearray()
     while chunk := stream.read(_CHUNK):
         received += len(chunk)
         if received > MAX_UPLOAD_BYTES:
             raise _too_large(MAX_UPLOAD_BYTES)
-        *ends, rest = chunk.split(b"\n")
-        for end in ends:
-            yield bytes(line + end[: longest - len(line)])
+        *line_ends, beginning = chunk.split(b"\n")
+        for end in line_ends:
+            yield bytes(line + end[: limit - len(line)])
             line.clear()
-        line += rest[: longest - len(line)]
+        line += beginning[: limit - len(line)]
     if line:
         yield bytes(line)

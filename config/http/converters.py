@@ -5,13 +5,13 @@ from django.urls.converters import IntConverter, PathConverter
 
 
 class AnyText(PathConverter):
-    """Like `path`, and with line breaks: a decision id may contain every character but NUL."""
+    """Like `path`, but with line breaks: a decision id may contain any character except NUL."""
 
     regex = "(?s:.+)"
 
 
 class RowId(IntConverter):
-    """A row's number, of no more digits than a row can have: a longer one is nobody's, so it is a 404."""
+    """A row's number, at most as long as a primary key: a longer one cannot exist, so it is a 404."""
 
     regex = "[0-9]{1,18}"
 

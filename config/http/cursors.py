@@ -1,4 +1,4 @@
-"""Keyset pagination, newest first: as fast on page 1,000 as on page 1, and steady while rows arrive."""
+"""Keyset pagination, newest first: page 1,000 is as fast as page 1, and new rows do not shift pages."""
 
 import base64
 import json
@@ -22,22 +22,22 @@ class Page(QueryString):
 
 
 def paginate(rows: QuerySet[Row], page: Page, *, moment: str, show: Callable[[Row], dict[str, Any]]) -> dict[str, Any]:
-    """One page of `rows` and the cursor of the next, in one query.
+    """Return one page of `rows` and the cursor of the next, in one query.
 
     Args:
         moment: the datetime column that orders the rows, newest first; the primary key breaks ties.
-        show: makes the answer's item from a row.
+        show: builds the answer's item from a row.
 
     Raises:
-        Invalid: the cursor is not one of ours.
+        Invalid: this service did not issue the cursor.
     """
     if page.cursor:
         at, key = _decode(page.cursor, rows.model)
-        # Written as one comparison that an index on (moment, key) serves, plus the tie-break.
+        # The first comparison lets an index on (moment, key) serve the query, the others break ties.
         rows = rows.filter(Q(**{f"{moment}__lte": at}) & (Q(**{f"{moment}__lt": at}) | Q(pk__lt=key)))
-    found = list(rows.order_by(f"-{moment}", "-pk")[: page.limit + 1])
-    items = found[: page.limit]
-    more = len(found) > page.limit
+    fetched = list(rows.order_by(f"-{moment}", "-pk")[: page.limit + 1])
+    items = fetched[: page.limit]
+    more = len(fetched) > page.limit
     return {
         "items": [show(row) for row in items],
         "next_cursor": _encode(getattr(items[-1], moment), items[-1].pk) if more else None,
@@ -45,29 +45,31 @@ def paginate(rows: QuerySet[Row], page: Page, *, moment: str, show: Callable[[Ro
 
 
 def positions(page: Page, lists: int) -> list[int]:
-    """Where several lists that are paged together, each by a number that grows, were left: 0 at their beginnings.
+    """Return where a page starts in each of several lists that share a cursor, 0 for the beginning.
+
+    Each list is ordered by an ascending number.
 
     Raises:
-        Invalid: the cursor is not one of ours.
+        Invalid: this service did not issue the cursor.
     """
     if not page.cursor:
         return [0] * lists
     try:
-        found = json.loads(base64.urlsafe_b64decode(page.cursor + "=" * (-len(page.cursor) % 4)))
-        if not isinstance(found, list) or len(found) != lists or not all(_is_position(each) for each in found):
+        numbers = json.loads(base64.urlsafe_b64decode(page.cursor + "=" * (-len(page.cursor) % 4)))
+        if not isinstance(numbers, list) or len(numbers) != lists or not all(map(_is_position, numbers)):
             raise ValueError("no positions")
     except (ValueError, RecursionError):
         raise _bad_cursor(page.cursor) from None
-    return found
+    return numbers
 
 
 def cursor_at(*numbers: int) -> str:
-    """The cursor that `positions` reads."""
+    """Return the cursor from which `positions` reads these numbers."""
     return base64.urlsafe_b64encode(json.dumps(numbers).encode()).decode().rstrip("=")
 
 
-def _is_position(found: Any) -> bool:
-    return isinstance(found, int) and not isinstance(found, bool) and 0 <= found < 2**63
+def _is_position(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
 
 
 def _encode(at: datetime, key: Any) -> str:

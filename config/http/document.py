@@ -1,4 +1,4 @@
-"""`/v1/openapi.json`, made once a process: making it takes a second of CPU, and anybody may ask for it."""
+"""`/v1/openapi.json`, generated once a process: generating takes 1 s of CPU, and anyone may request it."""
 
 import hashlib
 import threading
@@ -14,7 +14,7 @@ from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularJSONAPIView
 from rest_framework.request import Request
 
-_ONE_AT_A_TIME = threading.Lock()  # drf-spectacular cannot make two documents at once in one process
+_ONE_AT_A_TIME = threading.Lock()  # drf-spectacular cannot generate two documents at once
 
 
 class OpenApiView(SpectacularJSONAPIView):
@@ -30,7 +30,7 @@ class OpenApiView(SpectacularJSONAPIView):
 
 @cache
 def _document() -> tuple[bytes, str]:
-    """The document and its ETag."""
+    """Return the document and its ETag."""
     schema = SchemaGenerator().get_schema(request=None, public=True)
     document = OpenApiJsonRenderer().render(schema)
     return document, f'"{hashlib.sha256(document).hexdigest()[:32]}"'

@@ -1,4 +1,4 @@
-"""The one place where errors become answers of the API."""
+"""Answers of the API to errors."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -18,7 +18,7 @@ log = structlog.get_logger("api")
 
 
 def handle(error: Exception, context: Mapping[str, Any]) -> HttpResponse:
-    """DRF's exception handler: turns every exception of a view into an answer."""
+    """Return the answer to a view's exception. DRF calls this for every one."""
     set_rollback()
     if isinstance(error, Invalid):
         return answer({"detail": error.problems}, status=422)

@@ -1,31 +1,31 @@
-"""Turns at a resource of a few places, such as threads, that groups of users share fairly."""
+"""Turns at a limited resource, such as threads, that groups of users share fairly."""
 
 import asyncio
 from collections import Counter, OrderedDict, deque
 from collections.abc import Awaitable, Callable
 
 MAX_WAIT_SECONDS = 10.0
-"""A client then gets a 503, and repeats, rather than wait until it gives up."""
+"""After that a client gets a 503 and can retry, before its own timeout."""
 
 
 class Busy(Exception):
-    """The room to wait is full, or no place became free in time."""
+    """The queue is full, or no place became free in time."""
 
 
 class Left(Exception):
-    """The client left before it had a place."""
+    """The client disconnected before it had a place."""
 
 
 class Turns:
-    """Places, and who waits for one.
+    """Places, and the queues of groups that wait for one.
 
-    A group that is alone has all places but one, so that another group finds one free. While others wait it has half.
-    Of those who wait, the groups are served in turn.
+    A group alone may take all places but one, which stays free for another group. While others wait, it may take half.
+    Waiting groups are served in turn.
 
     Args:
-        places: how many there are.
-        waiting: how many may have a place or wait for one; each group may fill half of that. When all of it is filled,
-            the group that waits most makes room for the others.
+        places: the number of places.
+        waiting: limit of those who have a place or wait for one. Each group may use half of it. When it is reached, the
+            group with the longest queue makes room for the others.
     """
 
     def __init__(self, places: int, waiting: int) -> None:
@@ -35,14 +35,14 @@ class Turns:
 
     @property
     def count(self) -> int:
-        """How many have a place or wait for one."""
+        """Return how many have a place or wait for one."""
         return self.taken.total() + sum(map(len, self._queues.values()))
 
     async def take(self, group: str, leave: Callable[[], Awaitable[object]] | None = None) -> None:
         """Wait for a place, `MAX_WAIT_SECONDS` at most.
 
         Args:
-            leave: returns once the client has left. Not called if a place is free.
+            leave: returns once the client has disconnected. Not called if a place is free.
 
         Raises:
             Busy, Left
@@ -72,7 +72,7 @@ class Turns:
         self._hand_out()
 
     def close(self) -> None:
-        """Refuse all who wait or still come. Places that are taken stay taken."""
+        """Refuse all who wait, and all later ones. Places already taken stay taken."""
         self.waiting = 0
         for queue in self._queues.values():
             for turn in queue:
@@ -101,7 +101,7 @@ class Turns:
                 self._hand_out()  # the other groups' share may have grown
 
     def _refuse_another(self, own: int) -> None:
-        """Refuse the last of the longest queue. Raises Busy if none is longer than `own`, with the newcomer in it."""
+        """Refuse the last of the longest queue. Raises Busy unless it is longer than `own` plus the new turn."""
         longest = max(self._queues, key=lambda group: len(self._queues[group]), default=None)
         if longest is None or len(self._queues[longest]) <= own + 1:
             raise Busy

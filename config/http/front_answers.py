@@ -1,4 +1,4 @@
-"""What the front answers itself, with the headers that Django's middleware would give it."""
+"""Answers of the front itself, with the headers that Django's middleware would add."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -16,12 +16,12 @@ from config.middleware import ContentSecurityPolicy
 def of_document(
     request: Request, status: int, document: bytes, more: Mapping[str, str] = MappingProxyType({})
 ) -> Answer:
-    """Return an answer in JSON."""
+    """Return a JSON answer."""
     return _of(request, status, JSON, document, more)
 
 
 def of_page(request: Request, status: int, html: str, more: Mapping[str, str] = MappingProxyType({})) -> Answer:
-    """Return a page as an answer."""
+    """Return an HTML answer."""
     return _of(request, status, "text/html; charset=utf-8", html.encode(), more)
 
 
@@ -33,14 +33,14 @@ def _of(request: Request, status: int, content_type: str, content: bytes, more: 
 
 
 def of_response(request: Request, response: HttpResponse) -> Answer:
-    """What the API answers, as it makes it for Django."""
+    """Return the answer that the API would give through Django."""
     more = {name: value for name, value in response.items() if name != "Content-Type"}
     return of_document(request, response.status_code, response.content, more)
 
 
 @cache
 def _common(is_secure: bool) -> Headers:
-    """The headers that every answer has."""
+    """Return the headers of every answer."""
 
     def blank(request: HttpRequest) -> HttpResponse:
         response = HttpResponse()
@@ -51,6 +51,6 @@ def _common(is_secure: bool) -> Headers:
     request._get_scheme = lambda: "https" if is_secure else "http"  # type: ignore[attr-defined]
     response = blank(request)
     for middleware in (XFrameOptionsMiddleware, SecurityMiddleware):
-        middleware(blank).process_response(request, response)  # they add to it
+        middleware(blank).process_response(request, response)  # they add headers to it
     response.headers.setdefault("Content-Security-Policy", ContentSecurityPolicy.POLICY)
     return [(name.lower().encode(), value.encode()) for name, value in response.items()]

@@ -10,10 +10,10 @@ JSON = "application/json"
 
 
 def answer(document: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> HttpResponse:
-    """A JSON answer."""
+    """Return a JSON answer."""
     return HttpResponse(dump(document), status=status, headers=headers, content_type=JSON)
 
 
 def dump(document: Mapping[str, Any]) -> bytes:
-    """Compact UTF-8 JSON. Raises ValueError for NaN and infinities, which JSON does not have."""
+    """Return compact UTF-8 JSON. Raises ValueError for NaN and infinities, which JSON lacks."""
     return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

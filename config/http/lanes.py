@@ -1,7 +1,6 @@
-"""Lanes: requests that an app answers in the event loop, without Django, because there are so many of them.
+"""Lanes: handlers that answer very frequent requests in the event loop, without Django.
 
-A lane answers what goes the usual way, and nothing else: whatever it leaves is answered by Django, so that every other
-answer has one implementation.
+A lane answers the common case only. Django answers all others, so each of those has one implementation.
 """
 
 from collections.abc import Awaitable, Callable
@@ -9,19 +8,19 @@ from collections.abc import Awaitable, Callable
 from config.http.messages import Answer, Request
 
 Lane = Callable[[Request, bytes], Awaitable[Answer | None]]
-"""Takes a request without a query, and its body. None: Django is to answer it."""
+"""Answers a request that has no query, given its body. Returns None to leave it to Django."""
 
-MOST_BYTES = 64 * 2**10
-"""Of a body: a larger one would block the event loop."""
+MAX_BYTES = 64 * 2**10
+"""Limit of a body: a larger one would block the event loop."""
 
 _makers: dict[tuple[str, str], Callable[[], Lane]] = {}
 
 
 def register(method: str, path: str, make: Callable[[], Lane]) -> None:
-    """Give a method of a path a lane; an app calls this from its `ready()`.
+    """Register a lane for a method of a path. Apps call this from their `ready()`.
 
     Args:
-        make: called once a process, in its event loop.
+        make: builds the lane, once a process, in its event loop.
     """
     _makers[method, path] = make
 

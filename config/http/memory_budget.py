@@ -1,29 +1,28 @@
 from collections import Counter
 
 
-class Room:
-    """How many bytes that have come in, and are not answered yet, a process holds at once. Nobody takes more than half
-    of it."""
+class MemoryBudget:
+    """The body bytes of unanswered requests that a process may hold at once. One sender gets at most half."""
 
-    def __init__(self, most: int) -> None:
-        self.most, self.taken = most, 0
-        self._taken_by: Counter[str] = Counter()
+    def __init__(self, limit: int) -> None:
+        self.limit, self.used = limit, 0
+        self._used_by: Counter[str] = Counter()
 
-    def has(self, size: int, sender: str) -> bool:
-        return self.taken + size <= self.most and (not sender or self._taken_by[sender] + size <= self.most // 2)
+    def fits(self, size: int, sender: str) -> bool:
+        return self.used + size <= self.limit and (not sender or self._used_by[sender] + size <= self.limit // 2)
 
-    def take(self, size: int, sender: str) -> bool:
-        """Whether there was room for so many more. Those who have no name share the room without such a bound."""
-        if not self.has(size, sender):
+    def reserve(self, size: int, sender: str) -> bool:
+        """Reserve bytes if they fit. Return whether they did. The half applies to named senders only."""
+        if not self.fits(size, sender):
             return False
-        self.taken += size
+        self.used += size
         if sender:
-            self._taken_by[sender] += size
+            self._used_by[sender] += size
         return True
 
-    def give(self, size: int, sender: str) -> None:
-        self.taken -= size
+    def release(self, size: int, sender: str) -> None:
+        self.used -= size
         if sender:
-            self._taken_by[sender] -= size
-            if not self._taken_by[sender]:
-                del self._taken_by[sender]
+            self._used_by[sender] -= size
+            if not self._used_by[sender]:
+                del self._used_by[sender]

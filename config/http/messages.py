@@ -1,4 +1,4 @@
-"""A request as the front sees it, and an answer as it sends it."""
+"""Requests and answers of the front, in ASGI's terms."""
 
 import asyncio
 import time
@@ -15,14 +15,14 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Headers = Sequence[tuple[bytes, bytes]]
 
-MOST_OF_STRANGERS = 64 * 2**10
-"""How many bytes of a body are read of whoever is not known."""
+MAX_ANONYMOUS_BYTES = 64 * 2**10
+"""Limit of a body whose sender is unknown."""
 COUNTED = "drs.counted"
-"""In a WSGI environ: a rate limit has counted this request already."""
+"""In a WSGI environ: whether a rate limit has already counted this request."""
 CUT = "drs.cut"
-"""In a WSGI environ: the body is more than is read, and what was read of it means nothing."""
-STRANGER = "drs.stranger"
-"""In a WSGI environ: that is so because nobody knows who sends it."""
+"""In a WSGI environ: whether the body exceeded its limit. Its beginning is then useless."""
+ANONYMOUS = "drs.anonymous"
+"""In a WSGI environ: whether the body exceeded the limit of unknown senders."""
 ORGANIZATION = "drs.organization"
 """In a WSGI environ, once Django has authenticated the request: the id of the caller's organization."""
 _CHUNK = 2**16
@@ -30,7 +30,7 @@ _SECONDS_A_CHUNK = 60
 
 
 class Request:
-    """The head of a request: what ASGI's scope says of it."""
+    """The head of a request, from ASGI's scope."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -38,16 +38,16 @@ class Request:
         self.path: str = scope["path"]
         self.begun = time.perf_counter()
         self.is_counted = False
-        """Whether a rate limit has counted it already."""
+        """Whether a rate limit has already counted this request."""
 
     @cached_property
     def headers(self) -> dict[bytes, bytes]:
-        """By their names in lower case; of one that is repeated, the values joined as RFC 9110 section 5.3 has it."""
-        found: dict[bytes, bytes] = {}
+        """Return values by lower-case name. Values of a repeated name are joined (RFC 9110, 5.3)."""
+        values: dict[bytes, bytes] = {}
         for name, value in self.scope["headers"]:
-            between = b"; " if name == b"cookie" else b","  # RFC 9113 section 8.2.3
-            found[name] = found[name] + between + value if name in found else value
-        return found
+            separator = b"; " if name == b"cookie" else b","  # RFC 9113, 8.2.3
+            values[name] = values[name] + separator + value if name in values else value
+        return values
 
     @cached_property
     def id(self) -> str:
@@ -55,31 +55,31 @@ class Request:
 
     @property
     def is_secure(self) -> bool:
-        """As Django tells it: by the scheme, or by what the proxy in front says of it."""
+        """Whether the client used HTTPS, by Django's rule: the scheme, or the proxy's header."""
         if settings.SECURE_PROXY_SSL_HEADER:
             return self.headers.get(b"x-forwarded-proto", b"").split(b",")[0].strip() == b"https"
         return bool(self.scope["scheme"] == "https")
 
     @property
     def content_length(self) -> int | None:
-        """As announced; None for a body in chunks, or for none at all."""
+        """Return the announced length, or None for a chunked body or no body."""
         announced = self.headers.get(b"content-length", b"")
         return int(announced) if announced.isdigit() else None
 
     def codings(self, name: bytes, plain: bytes) -> list[bytes]:
-        """Return the codings that a header names, in lower case, or `plain` alone if it names none."""
+        """Return the codings in a header, in lower case, or `plain` alone if it has none."""
         named = [coding.strip().lower() for coding in self.headers.get(name, b"").split(b",")]
         return [coding for coding in named if coding] or [plain]
 
     @property
     def has_body(self) -> bool:
-        """HTTP/2 needs no header to say so."""
+        """Whether a body follows. HTTP/2 may omit both headers."""
         by_header = bool(self.content_length) or b"transfer-encoding" in self.headers
         return by_header or (self.scope["http_version"] != "1.1" and self.content_length is None)
 
 
 class Answer(NamedTuple):
-    """What goes out. A large body is a file, which `send` closes."""
+    """An answer. A large body is a file, which `send` closes."""
 
     status: int
     headers: Headers
@@ -92,6 +92,6 @@ class Answer(NamedTuple):
             return
         with self.body as file:
             while chunk := file.read(_CHUNK):
-                async with asyncio.timeout(_SECONDS_A_CHUNK):  # whoever reads more slowly is cut off
+                async with asyncio.timeout(_SECONDS_A_CHUNK):  # a client that reads more slowly is cut off
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
             await send({"type": "http.response.body", "body": b""})

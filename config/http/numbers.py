@@ -6,5 +6,5 @@ def _whole(value: object) -> object:
 
 
 WHOLE = BeforeValidator(_whole)
-"""To JSON Schema 300.0 is an integer, as it is to JSON; to strict pydantic it is none. In `Annotated` it stands after
-`Field`, or the bounds would vanish from the OpenAPI document."""
+"""Accepts 300.0 as an integer: JSON Schema does, strict pydantic does not. In `Annotated`, put it after `Field`, or the
+bounds disappear from the OpenAPI document."""

@@ -1,4 +1,4 @@
-"""What the OpenAPI document needs beyond what drf-spectacular reads off the views."""
+"""Parts of the OpenAPI document that drf-spectacular does not derive from the views."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -49,17 +49,17 @@ class HTTPValidationError(BaseModel):
 
 
 ErrorModel = tuple[int, type[BaseModel]]
-"""A status whose body says more than a sentence, and its model."""
+"""A status and the model of its body, where that is more than a sentence."""
 
 
 class Schema(AutoSchema):
-    """drf-spectacular's view inspection. Views name their operations and answers themselves."""
+    """drf-spectacular's view inspection, for views that name their operations and answers themselves."""
 
     def map_parsers(self) -> list[str]:
-        return [JSON]  # DRF has no parsers here: config.http.body is the one reader
+        return [JSON]  # config.http.body reads bodies, not DRF's parsers
 
     def get_description(self) -> str:  # type: ignore[override]
-        return ""  # a view's docstring speaks to its maintainers
+        return ""  # docstrings of views are for maintainers
 
     def _is_list_view(self, serializer: Any = None) -> bool:
         return False
@@ -82,10 +82,10 @@ class _SessionScheme(OpenApiAuthenticationExtension):
 
 
 def answers(success: dict[Any, Any], *, errors: Iterable["int | ErrorModel"]) -> dict[Any, Any]:
-    """An operation's responses: its successes, the validation error, and the sentences of `errors`."""
+    """Return an operation's responses: its successes, the validation error, and the sentences of `errors`."""
     models: dict[int, type[BaseModel]] = {422: HTTPValidationError}
-    for each in errors:
-        status, model = (each, Error) if isinstance(each, int) else each
+    for error in errors:
+        status, model = (error, Error) if isinstance(error, int) else error
         models[status] = model
     described = {
         status: OpenApiResponse(models[status], _SENTENCES.get(status, "Validation error."))
@@ -95,7 +95,7 @@ def answers(success: dict[Any, Any], *, errors: Iterable["int | ErrorModel"]) ->
 
 
 def query(model: type[QueryString]) -> list[OpenApiParameter]:
-    """The query parameters that a model describes."""
+    """Return the query parameters that a model describes."""
     schema = model.model_json_schema()
     return [
         OpenApiParameter(
@@ -109,13 +109,13 @@ def query(model: type[QueryString]) -> list[OpenApiParameter]:
 
 
 def _parameter_schema(described: dict[str, Any]) -> dict[str, Any]:
-    """A parameter may be left out but is never null, so the null that a default of None adds is dropped."""
+    """Return a parameter's schema without the null of a default of None: a parameter can be absent, but not null."""
     (present,) = [s for s in described.get("anyOf", [described]) if s.get("type") != "null"]
     return {name: value for name, value in present.items() if name not in ("title", "description")}
 
 
 def require_bodies(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """drf-spectacular leaves `required` off the bodies of PATCH; the contract requires every body it lists."""
+    """Mark every body as required, as the contract does. drf-spectacular omits that for PATCH."""
     for operations in result["paths"].values():
         for operation in operations.values():
             if "requestBody" in operation:

@@ -1,8 +1,8 @@
-"""Groups of requests that share Django's threads as one: those of an organization, or of a network address.
+"""Groups of requests that share Django's threads: those of one organization, or of one network address.
 
-A request's organization is known once Django has authenticated it, which costs queries. So the front remembers it by
-the credentials, and the first request of each in a process counts for its network address. That costs no query, and
-invented credentials make no group. What a request may do does not depend on it.
+Django learns a request's organization when it authenticates the request, which costs queries. So the front remembers
+the organization by the credentials. Until then, requests count for their network address: that costs no query, and
+invented credentials form no group. Permissions do not depend on groups.
 """
 
 import hashlib
@@ -22,13 +22,13 @@ Environ = dict[str, Any]
 
 
 class Groups:
-    """The organizations that this process has learned, by credentials."""
+    """Organizations that this process has learned, by credentials."""
 
     def __init__(self) -> None:
         self._organizations: OrderedDict[bytes, str] = OrderedDict()
 
     def of(self, environ: Environ) -> str:
-        """Return the group of a request that Django has not answered yet."""
+        """Return the group of a request, before Django answers it."""
         known = self._organizations.get(_credentials(environ))
         if known:
             return known
@@ -37,7 +37,7 @@ class Groups:
         return f"from {network(request)}"
 
     def learn(self, environ: Environ, status: int) -> None:
-        """Remember whose credentials Django found in a request it has answered."""
+        """Remember the organization whose credentials an answered request had, or forget refused ones."""
         credentials = _credentials(environ)
         if status == HTTPStatus.UNAUTHORIZED:
             self._organizations.pop(credentials, None)
@@ -49,7 +49,7 @@ class Groups:
 
 
 def _credentials(environ: Environ) -> bytes:
-    """Return a digest: no secret stays in memory for it."""
+    """Return a digest of the credentials, so that no secret stays in memory."""
     cookie = parse_cookie(environ.get("HTTP_COOKIE", "")).get(settings.SESSION_COOKIE_NAME, "")
     shown = f"{environ.get('HTTP_AUTHORIZATION', '')}\n{cookie}"
     return hashlib.sha256(shown.encode(errors="surrogatepass")).digest()

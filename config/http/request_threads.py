@@ -1,7 +1,7 @@
 """Django, in a bounded pool of threads.
 
-Of our own, because the adapters there are let a thread wait for the client: with its request's body, or with what a
-slow reader has not taken yet. Here a thread gets a body that is complete, and hands back an answer that is.
+Existing ASGI-to-WSGI adapters block a thread while a client sends its body or reads the answer slowly. Here a thread
+gets a complete body and returns a complete answer.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from urllib.parse import unquote_to_bytes
 
 from config.http.body_reader import Body, departure
 from config.http.fair_turns import Turns
-from config.http.messages import COUNTED, CUT, STRANGER, Answer, Receive, Request
+from config.http.messages import ANONYMOUS, COUNTED, CUT, Answer, Receive, Request
 from config.http.request_groups import Groups
 from config.http.spool import Spool
 
@@ -25,39 +25,39 @@ Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 T = TypeVar("T")
 
 THREADS = 4
-"""In a process: Python computes in one at a time, and the others wait for the database."""
+"""Threads a process: Python computes in one at a time, while the others wait for the database."""
 
 STUCK_SECONDS = 120.0
-"""A thread may wait for a slow vault or database, but when none of them gets free for so long, none will."""
+"""A thread may wait for a slow vault or database, but if none becomes free for so long, none ever will."""
 
 _HOP_BY_HOP = (b"connection", b"transfer-encoding")
 
 
 class ThreadFailed(Exception):
-    """A function raised in a thread, for the reason that is the cause.
+    """A function raised in a thread. Its exception is the cause.
 
-    Unwrapped, a CancelledError, GeneratorExit or SystemExit would steer the task that waits for the thread.
+    Unwrapped, a CancelledError, GeneratorExit or SystemExit would end the task that waits for the thread.
     """
 
 
 class Threads:
-    """Answers requests with a WSGI application, or runs something else for them.
+    """A pool of threads that answers requests with a WSGI application, or runs other functions for them.
 
     Args:
-        size: of the pool.
-        most: requests that are answered or wait at once.
+        size: threads in the pool.
+        limit: requests that may run or wait at once.
     """
 
-    def __init__(self, application: Application, *, size: int, most: int) -> None:
+    def __init__(self, application: Application, *, size: int, limit: int) -> None:
         self.application, self.size = application, size
-        self.turns, self.groups = Turns(size, most), Groups()
+        self.turns, self.groups = Turns(size, limit), Groups()
         self._freed_at = time.monotonic()
         self.pool = ThreadPoolExecutor(size, "django")
 
     async def answer(self, request: Request, body: Body, receive: Receive) -> Answer:
         """Answer a request when its group has a turn.
 
-        A client may leave before that, and takes no thread then. Once Django has begun, it finishes.
+        A client that disconnects before its turn takes no thread. Once Django has begun, it finishes.
 
         Raises:
             Busy, Left, ThreadFailed
@@ -75,14 +75,14 @@ class Threads:
         group: str = "",
         leave: Callable[[], Awaitable[object]] | None = None,
     ) -> T:
-        """Return the result of a function of an environ.
+        """Return the result of a function, called with an environ in a thread.
 
         Raises:
             Busy, Left
             ThreadFailed: the function raised.
         """
         await self.turns.take(group, leave)
-        self._freed_at = time.monotonic()  # one was free until now
+        self._freed_at = time.monotonic()  # a thread was free until now
         try:
             return await asyncio.get_running_loop().run_in_executor(self.pool, _contained, function, environ)
         finally:
@@ -90,7 +90,7 @@ class Threads:
             self.turns.give(group)
 
     def are_stuck(self) -> bool:
-        """Whether every thread is taken, and none has become free for `STUCK_SECONDS`."""
+        """Whether every thread is busy and none has become free for `STUCK_SECONDS`."""
         return self.turns.taken.total() >= self.size and time.monotonic() - self._freed_at > STUCK_SECONDS
 
     def _answer(self, environ: Environ) -> Answer:
@@ -122,7 +122,7 @@ def _contained(function: Callable[[Environ], T], environ: Environ) -> T:
 
 
 def environ_of(request: Request, body: Body) -> Environ:
-    """A request as WSGI has it (PEP 3333), its body read."""
+    """Return the WSGI environ (PEP 3333) of a request whose body was read."""
     scope = request.scope
     server, port = scope.get("server") or ("localhost", "80")
     client, client_port = scope.get("client") or ("", "")
@@ -145,17 +145,17 @@ def environ_of(request: Request, body: Body) -> Environ:
         "wsgi.run_once": False,
         COUNTED: request.is_counted,
         CUT: not body.is_complete,
-        STRANGER: body.is_of_stranger,
+        ANONYMOUS: body.is_anonymous,
     }
     for name, value in request.headers.items():
-        # In an environ, X_Forwarded_For would be X-Forwarded-For, which proxies vouch for.
+        # In an environ, X_Forwarded_For would become X-Forwarded-For, which only a trusted proxy may set.
         if b"_" not in name and name not in _HOP_BY_HOP:
             environ[f"HTTP_{name.decode('latin-1').upper().replace('-', '_')}"] = value.decode("latin-1")
-    environ["HTTP_X_REQUEST_ID"] = request.id  # so that both tell of one request
+    environ["HTTP_X_REQUEST_ID"] = request.id  # front and Django log the same id
     environ["CONTENT_TYPE"] = environ.pop("HTTP_CONTENT_TYPE", "")
     environ.pop("HTTP_CONTENT_LENGTH", None)
     announced = request.content_length
-    if announced is None:  # in chunks: at least as many as were read
+    if announced is None:  # chunked: at least the bytes that were read
         announced = body.size + (not body.is_complete)
     if request.has_body or request.content_length is not None:
         environ["CONTENT_LENGTH"] = str(announced)

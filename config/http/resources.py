@@ -1,4 +1,4 @@
-"""The base of the API: one class a resource, one method an operation, and beside each what it needs and may answer."""
+"""The base of the API: a class is a resource, a method an operation, its decorator the contract."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
@@ -19,11 +19,11 @@ Operation = TypeVar("Operation", bound=Callable[..., HttpResponseBase])
 Answers = Mapping[Any, Any]
 
 ANYBODY: Final = "anybody"
-"""In the place of a permission: no credentials are asked for, nor looked at."""
+"""Permission of an operation that is open to everyone: credentials are ignored."""
 
 
 class Resource(ViewSetMixin, ApiView):
-    """A resource of the API. `urls.py` says which of its operations answers which method of which path."""
+    """A resource of the API. `urls.py` maps methods of paths to its operations."""
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         self.action = self.action_map.get(
@@ -38,9 +38,9 @@ class Resource(ViewSetMixin, ApiView):
         return [] if self._is_open() else super().get_permissions()
 
     def _is_open(self) -> bool:
-        """Whether anybody may call the operation that was asked for."""
-        asked = getattr(self, self.action or "", None)  # for OPTIONS, which is answered with 405, it is no operation
-        return getattr(asked, "permission", None) is ANYBODY
+        """Whether anyone may call the requested operation."""
+        requested = getattr(self, self.action or "", None)  # not an operation for OPTIONS, which gets a 405
+        return getattr(requested, "permission", None) is ANYBODY
 
 
 def operation(
@@ -59,27 +59,26 @@ def operation(
     """Make a method of a `Resource` an operation of the API.
 
     Args:
-        operation_id, summary, tag: as the OpenAPI document names it; what the contract does not have is an `extension`.
-        permission: what the caller's role has to allow; None where any will do that members have; or `ANYBODY`.
-        answers: the models of its successes, by status.
-        body, query: the models of what it reads; the method still asks for them. A body without a model is described by
-            its media type and schema.
-        errors: what it may answer besides what follows from the rest: 401 and 403 unless it is for anybody, 413 and 415
-            for a body; with its model where the answer says more than a sentence. A method that is `idempotent` takes
-            the header of that name.
-        described: more for `extend_schema`.
+        operation_id, summary, tag: for the OpenAPI document. Operations outside the contract have the tag `extension`.
+        permission: the permission that the caller's role needs, None if every member's role will do, or `ANYBODY`.
+        answers: models of the successes, by status.
+        body, query: models of what the method reads. They only describe: the method still has to parse. A body
+            without a model is described by its media type and schema.
+        errors: further error statuses, with a model if the answer is more than a sentence. 401 and 403 follow from
+            `permission`, 413 and 415 from `body`. An `idempotent` method gets its header by itself.
+        described: further arguments for `extend_schema`.
     """
 
     def decorate(method: Operation) -> Operation:
         derived = {*([] if permission is ANYBODY else [401, 403]), *([413, 415] if body is not None else [])}
-        asked = [*parameters, *(openapi.query(query) if query is not None else [])]
+        declared = [*parameters, *(openapi.query(query) if query is not None else [])]
         if getattr(method, "is_idempotent", False):
-            asked.append(openapi.IDEMPOTENCY_KEY)
+            declared.append(openapi.IDEMPOTENCY_KEY)
         described_method: Operation = extend_schema(
             operation_id=operation_id,
             summary=summary,
             tags=[tag],
-            parameters=asked,
+            parameters=declared,
             request=body,
             responses=openapi.answers(dict(answers), errors=[*derived, *errors]),
             **described,

@@ -1,4 +1,4 @@
-"""The bases of what the API reads and answers. They know nothing of views, so that selectors may know them."""
+"""Base models of requests and answers. They do not import views, so selectors may use them."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar
@@ -7,10 +7,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class RequestBody(BaseModel):
-    """A request body: strict types, unknown properties ignored, which the answer then says.
+    """A request body: types are strict, and unknown properties are ignored and listed in the answer.
 
-    `private` names the fields whose values neither an error nor a printed form may repeat. `record_in` names one that
-    holds a decision record: then the body is read as records are, each number to its last digit, U+0000 allowed.
+    `private` names fields whose values neither an error nor `repr` may contain. `record_in` names the field with a
+    decision record. Such a body is read like a record: numbers keep all digits, and U+0000 is allowed.
     """
 
     model_config = ConfigDict(strict=True)
@@ -22,22 +22,22 @@ class RequestBody(BaseModel):
 
 
 Text = Annotated[str, Field(max_length=256, pattern="^[^\\x00]*$")]
-"""A filter's value: what a column can hold, and PostgreSQL has no NUL."""
+"""The value of a filter. PostgreSQL columns cannot hold NUL."""
 
 
 class QueryString(BaseModel):
-    """Query parameters: texts that become the annotated types; an unknown one is an error, not a silent no-op."""
+    """Query parameters, converted to the annotated types. An unknown one is an error."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Answer(BaseModel):
-    """Every answer is an open object: properties may be added within /v1, never changed or removed."""
+    """The base of answers, an open object: within /v1, properties may be added, never changed or removed."""
 
     model_config = ConfigDict(extra="allow")
 
 
 class Error(BaseModel):
-    """Any other error: one sentence that says what was wrong and how to mend it."""
+    """Any other error: one sentence that says what was wrong and how to fix it."""
 
     detail: str

@@ -6,7 +6,7 @@ _IN_MEMORY = 2**20
 
 
 class Spool:
-    """Bytes on their way: up to 1 MiB of them in memory, more in a file that has no name."""
+    """A buffer: up to 1 MiB is held in memory, more in an unnamed temporary file."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -28,7 +28,7 @@ class Spool:
         return self.file().read()
 
     def file(self) -> IO[bytes]:
-        """From its beginning."""
+        """Return the file, positioned at its beginning."""
         self._file.seek(0)
         return self._file
 

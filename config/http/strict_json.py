@@ -1,8 +1,8 @@
-"""The one JSON reader for everything that comes from outside: request bodies, records, lines of a bulk upload.
+"""The only JSON reader for outside input: request bodies, records, lines of a bulk upload.
 
-Every common parser (json, orjson, msgspec, pydantic) accepts duplicate keys and keeps the last, and some accept NaN.
-A record that two readers understand differently cannot be evidence, so this one refuses what RFC 8259 calls
-unpredictable, and RFC 7493 (I-JSON) forbids.
+Common parsers (json, orjson, msgspec, pydantic) accept duplicate keys and return the last, and some accept NaN. A
+record that two readers understand differently is no evidence, so this reader refuses what RFC 8259 calls unpredictable
+and RFC 7493 (I-JSON) forbids.
 """
 
 import json
@@ -29,9 +29,9 @@ class InvalidJSON(ValueError):
 
     Attributes:
         reason: what is wrong, in words, without repeating values of the document.
-        position: character offset of the fault where one is known, else 0.
-        general: the reason without a key of the document.
-        path: keys and list positions that lead to a value which is refused; None where the bytes are no JSON.
+        position: character offset of the fault if known, else 0.
+        general: the reason without keys of the document.
+        path: keys and list positions of the refused value, or None if the bytes are not JSON.
     """
 
     def __init__(self, reason: str, position: int = 0, general: str = "") -> None:
@@ -53,13 +53,12 @@ def read(
 
     Args:
         data: UTF-8 bytes, without a byte order mark.
-        number: makes a value from the spelling of a number that has a fraction or an exponent: `Decimal` where no
-            digit may be lost.
-        integer: the same for the others. `spelling` for both leaves numbers as they stand, as bytes.
+        number: converts the spelling of a number with a fraction or an exponent. Pass `Decimal` to lose no digit.
+        integer: converts the spelling of other numbers. Pass `spelling` for both to get numbers as bytes.
         nul: whether texts and keys may contain U+0000, which a column of PostgreSQL cannot hold.
 
     Returns:
-        The document as dict, list, str, bool, None and what `number` and `integer` made.
+        The document as dict, list, str, bool, None and the results of `number` and `integer`.
 
     Raises:
         InvalidJSON: not UTF-8, not JSON, a duplicate key, NaN or Infinity, a number no double can hold, a lone
@@ -70,8 +69,8 @@ def read(
     except UnicodeDecodeError as error:
         raise InvalidJSON("the bytes are not UTF-8", error.start) from None
     document = _parse(text, number=number if number is spelling else _in_range(number), integer=integer)
-    # Both walks are needed for few documents: depth cannot exceed the count of opening brackets, and only an escape
-    # can smuggle in a NUL or half a surrogate pair.
+    # Few documents need either walk: depth cannot exceed the number of opening brackets, and a NUL or half a surrogate
+    # pair needs an escape.
     if text.count("{") + text.count("[") > MAX_DEPTH and _is_too_deep(document):
         raise _too_deep(text)
     if _SUSPECT_ESCAPE.search(text):
@@ -93,13 +92,15 @@ def _parse(text: str, *, number: Callable[[str], Any], integer: Callable[[str], 
         raise InvalidJSON(error.msg, error.pos) from None
     except RecursionError:
         raise _too_deep(text) from None
-    except ValueError:  # a value is refused: InvalidJSON, or an integer of more than 4,300 digits
+    except ValueError:  # InvalidJSON of a refused value, or an integer of more than 4,300 digits
         raise _located(text) from None
 
 
 def _located(text: str) -> InvalidJSON:
-    """The first value of a document that is refused, with its path. The document is parsed once more, with what is
-    wrong left in its place."""
+    """Return the error of the first refused value, with its path.
+
+    Parses the document again, with an error in the place of each refused value.
+    """
 
     def keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         try:
@@ -107,14 +108,14 @@ def _located(text: str) -> InvalidJSON:
         except InvalidJSON as fault:
             return {**dict(pairs), _repeated(pairs): fault}
 
-    number = _kept(_check_range)
+    number = _caught(_check_range)
     try:
         document = json.loads(
             text,
             object_pairs_hook=keys,
             parse_float=number,
             parse_int=number,
-            parse_constant=_kept(_refuse_constant),
+            parse_constant=_caught(_refuse_constant),
         )
         return next(_faults(document))
     except json.JSONDecodeError as error:
@@ -123,24 +124,24 @@ def _located(text: str) -> InvalidJSON:
         return _too_deep(text)
 
 
-def _kept(check: Callable[[str], None]) -> Callable[[str], InvalidJSON | None]:
-    def keep(spelled: str) -> InvalidJSON | None:
+def _caught(check: Callable[[str], None]) -> Callable[[str], InvalidJSON | None]:
+    def catch(spelled: str) -> InvalidJSON | None:
         try:
             check(spelled)
         except InvalidJSON as fault:
             return fault
         return None
 
-    return keep
+    return catch
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        # An escaped spelling keeps half a surrogate pair or a control character out of the answer.
+    unique = dict(pairs)
+    if len(unique) != len(pairs):
+        # Escaped, no half of a surrogate pair and no control character reaches the answer.
         reason = f"the key {json.dumps(_repeated(pairs)[:64])} appears twice in one object"
         raise InvalidJSON(reason, general="a key appears twice in one object")
-    return found
+    return unique
 
 
 def _repeated(pairs: list[tuple[str, Any]]) -> str:
@@ -148,7 +149,7 @@ def _repeated(pairs: list[tuple[str, Any]]) -> str:
 
 
 def spelling(number: str) -> bytes:
-    """For `read`: a number as the bytes that spell it, which no text of the document can be mistaken for."""
+    """Return a number's spelling as bytes, which no text of the document equals. For `read`."""
     if len(number) > _MAX_DIGITS or "e" in number or "E" in number:
         _check_range(number)
     return number.encode()
@@ -193,16 +194,16 @@ def _children(node: Any) -> list[Any]:
 
 def _too_deep(text: str) -> InvalidJSON:
     depth, position = 0, 0
-    for found in _BRACKET.finditer(text):
-        depth += bool(found[1]) - bool(found[2])
+    for bracket in _BRACKET.finditer(text):
+        depth += bool(bracket[1]) - bool(bracket[2])
         if depth > MAX_DEPTH:
-            position = found.start()
+            position = bracket.start()
             break
     return InvalidJSON(f"nested deeper than {MAX_DEPTH} levels", position)
 
 
 def _faults(node: Any, *, nul: bool = True) -> Iterator[InvalidJSON]:
-    """What is wrong with the values of a document, in its order, each with its path."""
+    """Yield the faults of a document's values in order, each with its path."""
     fault = _fault(node, nul)
     if fault:
         fault.path = ()
@@ -225,25 +226,25 @@ def _fault(node: Any, nul: bool) -> InvalidJSON | None:
     return None
 
 
-# A body is at most 1 MiB, so no spelling has more digits than this; normalising must never round.
+# A body has at most 1 MiB, so no number has more digits than this. Normalising must never round.
 _EXACT = Context(prec=MAX_BYTES, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 def content(data: bytes) -> bytes:
-    """What a document that `read` accepts says, however it is spelled: equal for equal contents, and for no others.
+    """Return the canonical spelling of a document that `read` accepts: equal exactly for equal contents.
 
-    Key order, white space, escapes and `1.50` against `1.5` make no difference; a digit beyond a double's precision
-    does. It is at most a few times as long as the document.
+    Key order, white space, escapes and `1.50` against `1.5` make no difference. A digit beyond a double's precision
+    does. The result is at most a few times as long as the document.
     """
     return canonical(read(data, number=Decimal, integer=Decimal))
 
 
 def canonical(document: Any) -> bytes:
-    """A document as JSON with sorted keys and no spaces.
+    """Return a document as JSON with sorted keys and no spaces.
 
     Args:
-        document: what `read` returned. Numbers that were read as `Decimal` are spelled by their value, so that `1.50`
-            is `1.5`, and in a way that is no JSON: nothing else has the same spelling.
+        document: the result of `read`. A `Decimal` is spelled by its value, so that `1.50` is `1.5`, and not as valid
+            JSON, so that nothing else has the same spelling.
     """
     spelled = json.dumps(
         document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_canonical_decimal
@@ -252,5 +253,5 @@ def canonical(document: Any) -> bytes:
 
 
 def _canonical_decimal(value: Decimal) -> str:
-    # Half a surrogate pair tells a number from a text of the same characters: no text that was read contains one.
+    # Half a surrogate pair distinguishes a number from a text of the same characters: no text from `read` contains one.
     return "\ud800" + (str(value.normalize(_EXACT)) if value else "0")

@@ -14,7 +14,7 @@ def _in_utc(moment: datetime) -> datetime:
 
 
 def _no_number(value: object) -> object:
-    """pydantic also takes numbers, as seconds or milliseconds by their size."""
+    """Refuse numbers, which pydantic would take as seconds or milliseconds, depending on their size."""
     if isinstance(value, str) and re.fullmatch(r"[-+0-9.eE_\s]*", value) and not re.match(r"\d{4}-", value):
         raise PydanticKnownError("datetime_parsing", {"error": "a number is not a time"})
     return value
@@ -46,7 +46,7 @@ def rfc3339(moment: datetime | None) -> str | None: ...
 
 
 def rfc3339(moment: datetime | None) -> str | None:
-    """An aware moment as RFC 3339 in UTC with microseconds and a Z; nothing for nothing."""
+    """Return an aware moment as RFC 3339 in UTC with microseconds and a Z, or None for None."""
     if moment is None:
         return None
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

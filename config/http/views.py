@@ -17,26 +17,26 @@ from config.http.schemas import QueryString, RequestBody
 from config.http.strict_json import InvalidJSON
 from config.http.validation import invalid_json, invalid_model, repeated_parameters
 
-_MOST_IGNORED = 20
-_LONGEST_IGNORED = 64
+_MAX_IGNORED = 20
+_MAX_IGNORED_CHARACTERS = 64
 
 Body = TypeVar("Body", bound=RequestBody)
 Query = TypeVar("Query", bound=QueryString)
 
 
 class ApiView(APIView):
-    """Raises a `DomainError` for anything wrong with the request; `config.http.error_answers` answers."""
+    """A view that raises a `DomainError` for a bad request. `config.http.error_answers` answers it."""
 
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
     ignored: Sequence[str] = ()
-    """Names in the body that its table does not have. The answer lists them, or a misspelt one would be lost unseen."""
+    """Names in the body that its model lacks. The answer lists them, so that a typo is noticed."""
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> tuple[Any, str]:
-        return None, JSON  # every answer is JSON, whatever the caller would accept
+        return None, JSON  # whatever the caller accepts
 
     @cached_property
     def raw_body(self) -> bytes:
-        """The bytes of the body, which can be read only once."""
+        """Return the bytes of the body. The stream can be read only once."""
         return body.read(self.request)
 
     def body(self, model: type[Body]) -> Body:
@@ -50,8 +50,8 @@ class ApiView(APIView):
             read = model.model_validate(document)
         except ValidationError as error:
             raise invalid_model(error, "body", model.private) from None
-        unknown = (name[:_LONGEST_IGNORED] for name in document if name not in model.model_fields)
-        self.ignored = list(islice(unknown, _MOST_IGNORED))
+        unknown = (name[:_MAX_IGNORED_CHARACTERS] for name in document if name not in model.model_fields)
+        self.ignored = list(islice(unknown, _MAX_IGNORED))
         return read
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:

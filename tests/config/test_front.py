@@ -1,4 +1,4 @@
-"""The front: what it reads of whom, how long it waits, and what it says when it will not."""
+"""The front: limits on bodies, deadlines, queues and refusals."""
 
 import asyncio
 import errno
@@ -10,7 +10,7 @@ from django.db import OperationalError
 
 from config.http import body_reader, fair_turns, request_threads, sender_name
 from config.http.application import Front
-from config.http.messages import MOST_OF_STRANGERS, STRANGER
+from config.http.messages import ANONYMOUS, MAX_ANONYMOUS_BYTES
 from tests.cases import each_case
 from tests.support.loops import run
 from tests.threads import HANGS_SECONDS
@@ -20,15 +20,15 @@ LENGTH = {"content-length": "5"}
 
 
 def echo(environ, start_response):
-    """In the place of Django: how much of the body it got, and what it was told of it."""
+    """Answer in place of Django with what arrived: length, bytes read, and whether the sender was unknown."""
     length = environ.get("CONTENT_LENGTH", "")
     body = environ["wsgi.input"].read()
     start_response("200 OK", [("Content-Type", "application/json")])
-    return [json.dumps({"length": length, "read": len(body), "stranger": environ[STRANGER]}).encode()]
+    return [json.dumps({"length": length, "read": len(body), "anonymous": environ[ANONYMOUS]}).encode()]
 
 
 class Exchange:
-    """One request to a front, its body sent in these chunks; None stands for a client that sends nothing any more."""
+    """One request to a front, with the chunks of its body. None is a client that stops sending."""
 
     def __init__(self, *chunks, method="POST", path="/v1/anything", **headers):
         named = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
@@ -66,8 +66,8 @@ class Exchange:
         return json.loads(b"".join(message["body"] for message in self.sent[1:]))
 
 
-def front(django=echo, strangers=MIB, known=2 * MIB):
-    return Front(django, threads=1, waiting=2, strangers=strangers, senders=known)
+def front(django=echo, anonymous=MIB, known=2 * MIB):
+    return Front(django, threads=1, waiting=2, anonymous=anonymous, authenticated=known)
 
 
 def ask(exchange, asked=None):
@@ -77,29 +77,29 @@ def ask(exchange, asked=None):
 
 @pytest.fixture
 def known(monkeypatch):
-    """Whoever sends `X-Known` is known by it."""
+    """Identify senders by the header `X-Known`."""
     monkeypatch.setattr(sender_name, "identify", lambda environ: environ.get("HTTP_X_KNOWN", ""))
 
 
-def test_of_a_stranger_no_more_than_64_kib_are_read_whether_they_are_announced_or_not(known):
+def test_an_anonymous_body_is_read_up_to_64_kib_whether_announced_or_chunked(known):
     size = 100 * KIB
     announced = ask(Exchange(b"x" * size, content_length=str(size)))
-    assert announced.json() == {"length": str(size), "read": 0, "stranger": True}
+    assert announced.json() == {"length": str(size), "read": 0, "anonymous": True}
     chunked = ask(Exchange(*[b"x" * KIB] * 100, transfer_encoding="chunked")).json()
-    assert chunked["stranger"] is True
-    assert chunked["read"] <= MOST_OF_STRANGERS < int(chunked["length"]) + 1
+    assert chunked["anonymous"] is True
+    assert chunked["read"] <= MAX_ANONYMOUS_BYTES < int(chunked["length"]) + 1
 
 
-def test_of_who_is_known_as_much_is_read_as_they_may_send(known):
+def test_an_authenticated_body_is_read_up_to_the_limit_of_its_type(known):
     size = 100 * KIB
     assert ask(Exchange(*[b"x" * KIB] * 100, content_length=str(size), x_known="1")).json()["read"] == size
     large = ask(Exchange(*[b"x" * MIB] * 9, transfer_encoding="chunked", x_known="1"), front(known=64 * MIB)).json()
-    assert large["read"] == 5 * MIB  # a chunk more than 4 MiB, so that Django sees that it is too much
+    assert large["read"] == 5 * MIB  # one chunk more than 4 MiB, so that Django refuses it as too large
     upload = Exchange(*[b"x" * MIB] * 9, content_type="application/x-ndjson", transfer_encoding="chunked", x_known="1")
     assert ask(upload, front(known=64 * MIB)).json()["read"] == 9 * MIB
 
 
-def test_what_is_not_read_is_drained_so_that_the_client_sees_its_answer(known):
+def test_an_unread_body_is_drained_so_that_the_client_sees_its_answer(known):
     exchange = ask(Exchange(*[b"x" * KIB] * 200, content_length=str(200 * KIB)))
     assert exchange.chunks == []
 
@@ -110,12 +110,12 @@ def test_a_media_type_has_no_case(known, kind):
     assert ask(upload, front(known=64 * MIB)).json()["read"] == 9 * MIB
 
 
-def test_nobody_takes_more_than_half_of_the_room(known):
+def test_one_sender_gets_at_most_half_of_the_memory_budget(known):
     async def two():
         asked = front(known=2 * MIB)
         held = Exchange(b"x" * 900 * KIB, None, content_length=str(MIB), x_known="1")
         holding = asyncio.create_task(asked(held.scope, held.receive, held.send))
-        while not asked.reader.senders.taken:
+        while not asked.reader.authenticated.used:
             await asyncio.sleep(0)
         same, other = (Exchange(b"x" * 500 * KIB, content_length=str(500 * KIB), x_known=name) for name in "12")
         for exchange in (same, other):
@@ -127,7 +127,7 @@ def test_nobody_takes_more_than_half_of_the_room(known):
     assert run(two()) == (503, 200)
 
 
-def test_who_cannot_be_known_for_an_outage_is_told_to_come_back_and_not_that_they_send_too_much(known, monkeypatch):
+def test_a_large_body_during_a_database_outage_is_a_503_rather_than_a_413(known, monkeypatch):
     def out_of_order(environ):
         raise OperationalError
 
@@ -137,7 +137,7 @@ def test_who_cannot_be_known_for_an_outage_is_told_to_come_back_and_not_that_the
     assert int(exchange.headers["retry-after"]) > 0
 
 
-def test_a_disk_without_room_for_a_large_body_is_a_503(known, monkeypatch):
+def test_a_full_disk_makes_a_large_body_a_503(known, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -146,9 +146,9 @@ def test_a_disk_without_room_for_a_large_body_is_a_503(known, monkeypatch):
     assert ask(upload, front(known=64 * MIB)).status == 503
 
 
-def test_who_expects_an_answer_before_they_send_gets_it_at_once(known):
+def test_a_client_that_expects_100_continue_is_answered_before_it_sends(known):
     exchange = ask(Exchange(None, content_length=str(MIB), expect="100-continue"))
-    assert exchange.json()["stranger"] is True
+    assert exchange.json()["anonymous"] is True
 
 
 @pytest.mark.parametrize("chunks", [[None], [b"x", None], [b"x" * KIB, b"x", None]])
@@ -161,8 +161,8 @@ def test_a_body_that_does_not_arrive_in_time_is_a_408(known, monkeypatch, chunks
     assert list(exchange.json()) == ["detail"]
 
 
-def test_a_body_that_goes_on_arriving_has_more_time(known, monkeypatch):
-    """Twenty seconds are enough for the first bytes of any upload, and for no large one."""
+def test_a_body_that_keeps_arriving_has_more_time(known, monkeypatch):
+    """Twenty seconds suffice for the first bytes of any upload, but not for a large one."""
     monkeypatch.setattr(body_reader, "_SECONDS", 1)
     monkeypatch.setattr(body_reader, "_DRAIN_SECONDS", 0.01)
 
@@ -179,35 +179,35 @@ def test_a_body_that_goes_on_arriving_has_more_time(known, monkeypatch):
     assert status(2**20) == 408
 
 
-def test_strangers_fill_up_their_own_room_and_nobody_else_s(known):
+def test_anonymous_bodies_exhaust_only_their_own_budget(known):
     async def many():
-        asked, held = front(strangers=100 * KIB), []
+        asked, held = front(anonymous=100 * KIB), []
         for _ in range(2):
             exchange = Exchange(b"x" * 45 * KIB, None, content_length=str(50 * KIB))
             held.append(asyncio.create_task(asked(exchange.scope, exchange.receive, exchange.send)))
-        while asked.reader.strangers.taken < 90 * KIB:
+        while asked.reader.anonymous.used < 90 * KIB:
             await asyncio.sleep(0)
-        stranger = Exchange(b"x" * 20 * KIB, content_length=str(20 * KIB))
+        unknown = Exchange(b"x" * 20 * KIB, content_length=str(20 * KIB))
         sender = Exchange(b"x" * 20 * KIB, content_length=str(20 * KIB), x_known="1")
-        for exchange in (stranger, sender):
+        for exchange in (unknown, sender):
             await asked(exchange.scope, exchange.receive, exchange.send)
-        for each in held:
-            each.cancel()
+        for task in held:
+            task.cancel()
         await asyncio.gather(*held, return_exceptions=True)
-        return asked, stranger, sender
+        return asked, unknown, sender
 
-    asked, stranger, sender = run(many())
-    assert (stranger.status, sender.status) == (503, 200)
-    assert int(stranger.headers["retry-after"]) > 0
-    assert asked.reader.strangers.taken == asked.reader.senders.taken == 0, "what was held is given back"
+    asked, unknown, sender = run(many())
+    assert (unknown.status, sender.status) == (503, 200)
+    assert int(unknown.headers["retry-after"]) > 0
+    assert asked.reader.anonymous.used == asked.reader.authenticated.used == 0, "the bytes are released"
 
 
-def test_bytes_in_flight_are_bounded_for_who_is_known_too(known):
+def test_authenticated_bytes_in_flight_are_bounded_too(known):
     exchange = Exchange(*[b"x" * 500 * KIB] * 4, content_length=str(2000 * KIB), x_known="1")
     assert ask(exchange, front(known=MIB)).status == 503
 
 
-def test_more_requests_than_may_wait_for_a_thread_are_told_to_come_back(known):
+def test_requests_beyond_the_queue_s_limit_are_a_503(known):
     import threading
 
     goes_on = threading.Event()
@@ -219,7 +219,7 @@ def test_more_requests_than_may_wait_for_a_thread_are_told_to_come_back(known):
     async def many():
         asked = front(slow)
         exchanges = [Exchange(method="GET") for _ in range(5)]
-        tasks = [asyncio.create_task(asked(each.scope, each.receive, each.send)) for each in exchanges]
+        tasks = [asyncio.create_task(asked(request.scope, request.receive, request.send)) for request in exchanges]
         alive = Exchange(method="GET", path="/healthz")
         await asyncio.sleep(0)
         await asked(alive.scope, alive.receive, alive.send)
@@ -229,12 +229,12 @@ def test_more_requests_than_may_wait_for_a_thread_are_told_to_come_back(known):
 
     alive, exchanges = run(many())
     assert (alive.status, alive.json()) == (200, {"status": "ok"})
-    assert sorted(asking.status for asking in exchanges) == [200, *[503] * 4]  # a group has half of the room
+    assert sorted(asking.status for asking in exchanges) == [200, *[503] * 4]  # a group gets half of the queue
 
 
 @pytest.mark.parametrize("path", ["/v1/anything", "/sign-in/"])
 def test_a_body_that_breaks_off_is_a_400_and_reaches_no_view(path):
-    """The server reports malformed chunks, a client that went away and a client that closed its sending side alike."""
+    """The server reports malformed chunks, a disconnect and a closed sending side in the same way."""
 
     class Broken(Exchange):
         async def receive(self):
@@ -262,11 +262,11 @@ def test_a_body_that_breaks_off_is_a_400_and_reaches_no_view(path):
         ("content_encoding", "identity, BR", 415),
     ],
 )
-def test_a_body_in_a_coding_that_is_not_undone_is_refused(name, value, status):
+def test_a_body_in_an_unsupported_coding_is_refused(name, value, status):
     length = {} if name == "transfer_encoding" else LENGTH
     exchange = ask(Exchange(b"hello", **{name: value}, **length))
     assert exchange.status == status
-    assert exchange.is_read, "what is refused is drained"
+    assert exchange.is_read, "a refused body is drained"
     if status == 415:
         assert exchange.headers["accept-encoding"] == "identity"
 
@@ -317,7 +317,7 @@ def test_threads_are_stuck_once_all_are_taken_and_none_becomes_free(monkeypatch)
     ends = threading.Event()
 
     async def taken(size):
-        pool = request_threads.Threads(echo, size=size, most=2)
+        pool = request_threads.Threads(echo, size=size, limit=2)
         waiting = asyncio.create_task(pool.run(lambda _: ends.wait(HANGS_SECONDS), {}))
         await asyncio.sleep(0)
         was_stuck = pool.are_stuck()
@@ -330,10 +330,10 @@ def test_threads_are_stuck_once_all_are_taken_and_none_becomes_free(monkeypatch)
 
 
 class Held:
-    """A front whose only thread is busy, with the requests that wait for it."""
+    """A front whose only thread is busy, and the requests waiting for it."""
 
     def __init__(self, *waiting):
-        self.served = Front(self.django, threads=1, waiting=16, strangers=MIB, senders=MIB)
+        self.served = Front(self.django, threads=1, waiting=16, anonymous=MIB, authenticated=MIB)
         self.waiting, self.begun, self.ends, self.paths = waiting, threading.Event(), threading.Event(), []
 
     def django(self, environ, start_response):
@@ -343,7 +343,7 @@ class Held:
         return echo(environ, start_response)
 
     async def while_busy(self, act):
-        """Have `act` get the tasks that wait, and require that they end before the thread is free."""
+        """Call `act` while requests wait. They must end before the thread is free."""
         first = self.ask(Exchange(path="/first"))
         await asyncio.to_thread(self.begun.wait, HANGS_SECONDS)
         tasks = [self.ask(exchange) for exchange in self.waiting]
@@ -360,7 +360,7 @@ class Held:
         return asyncio.create_task(self.served(exchange.scope, exchange.receive, exchange.send))
 
 
-def test_a_request_whose_client_left_while_it_waited_takes_no_thread(capsys):
+def test_a_request_whose_client_disconnected_while_waiting_takes_no_thread(capsys):
     waiting = [Exchange(*body, content_length=str(len(body) * 2)) for body in ([], [b"{}"]) * 3]
     held = Held(*waiting)
     paths = run(held.while_busy(lambda: [exchange.leaves.set() for exchange in waiting]))
@@ -370,14 +370,14 @@ def test_a_request_whose_client_left_while_it_waited_takes_no_thread(capsys):
     assert capsys.readouterr().err.count('"status": 499') == len(waiting)
 
 
-def test_a_request_that_has_waited_too_long_is_told_to_come_back(monkeypatch):
+def test_a_request_that_has_waited_too_long_is_a_503(monkeypatch):
     monkeypatch.setattr(fair_turns, "MAX_WAIT_SECONDS", 0.01)
     waiting = [Exchange(method="GET"), Exchange(b"{}", content_length="2")]
     assert run(Held(*waiting).while_busy(lambda: None)) == ["/first"]
     assert [(exchange.status, exchange.headers["retry-after"]) for exchange in waiting] == [(503, "5")] * 2
 
 
-def test_a_group_that_fills_its_share_of_threads_is_told_to_come_back_and_another_is_answered(monkeypatch):
+def test_a_group_that_fills_its_share_of_threads_gets_a_503_while_another_is_answered(monkeypatch):
     ends, begun = threading.Event(), threading.Event()
 
     def slow(environ, start_response):
@@ -403,7 +403,7 @@ def test_a_group_that_fills_its_share_of_threads_is_told_to_come_back_and_anothe
         await asyncio.gather(first, *crowd)
         return refused, answered
 
-    served = Front(slow, threads=2, waiting=8, strangers=MIB, senders=MIB)
+    served = Front(slow, threads=2, waiting=8, anonymous=MIB, authenticated=MIB)
     refused, answered = run(scenario())
     assert (refused.status, refused.headers["retry-after"]) == (503, "5")
     assert answered.status == 200

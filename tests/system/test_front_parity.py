@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from config.http.messages import MOST_OF_STRANGERS
+from config.http.messages import MAX_ANONYMOUS_BYTES
 from decisions import samples
 from tests.decisions import test_bad_input, test_bounds, test_bulk, test_ingest, test_records
 from tests.decisions.test_dry_run import UNCLEAR
@@ -130,7 +130,7 @@ def test_every_query_is_understood_alike(both, query):
     same(both, "POST", f"/v1/ingest/srf?{query}", json.dumps({"decision_id": f"query {query}"}).encode())
 
 
-@pytest.mark.parametrize("size", [MOST_OF_STRANGERS - 100, MOST_OF_STRANGERS + 100, 2**20 + 1])
+@pytest.mark.parametrize("size", [MAX_ANONYMOUS_BYTES - 100, MAX_ANONYMOUS_BYTES + 100, 2**20 + 1])
 @pytest.mark.parametrize("key", [True, False], ids=["with a key", "without"])
 def test_large_records_are_answered_alike(both, size, key):
     body = b'{"decision_id": "large %d", "x": "%s"}' % (size, b"x" * size)
