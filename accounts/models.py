@@ -46,7 +46,7 @@ class Organization(FirstSteps, Guarded):
         return self.name
 
     def is_owners_alone(self, guard: str) -> bool:
-        """False: members enrol an app only once this guard asks for one, so a first owner has none to confirm with."""
+        """Whether tightening takes an owner with an app. It does not: no one has an app before this guard asks."""
         return False
 
 

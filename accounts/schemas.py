@@ -39,10 +39,10 @@ KEY_ROLES = tuple(role.value for role in Role)
 class KeyIn(RequestBody):
     name: Annotated[str, Field(max_length=MAX_KEY_NAME)]
     role: Literal[KEY_ROLES] | None = Field(  # type: ignore[valid-type]
-        None, description="The caller's own if left out; none that allows what theirs does not."
+        None, description="By default, the caller's role. It may not have permissions that the caller's lacks."
     )
     expires_at: Annotated[MomentInBody, AfterValidator(_to_come)] | None = Field(
-        None, description="If left out: never, or with the key that makes it."
+        None, description="By default: never, or with the calling key."
     )
 
 
@@ -80,14 +80,14 @@ class AcceptInviteIn(RequestBody):
 
 
 class MemberPatch(RequestBody):
-    """`keep_keys` lets the keys that the member made work on, though the new role may do less."""
+    """With `keep_keys`, the member's keys go on working even if the new role has fewer permissions."""
 
     role: Literal[ROLES]  # type: ignore[valid-type]
     keep_keys: bool = False
 
 
 class Removal(QueryString):
-    """`keep_keys` lets the keys that the member made work on."""
+    """With `keep_keys`, the member's keys go on working."""
 
     keep_keys: bool = False
 
@@ -97,7 +97,7 @@ class OrganizationPatch(RequestBody):
 
 
 class OnboardingIn(RequestBody):
-    """Any of the flags; the others stay as they are."""
+    """Any of the flags. The others stay unchanged."""
 
     dismissed: bool = False
     opened: bool = False
@@ -193,10 +193,10 @@ class MadeMember(Answer):
 
 
 class WithMade(Answer):
-    """Keys and invitations the key or the member had made, also by keys on the way.
+    """The lineage of a key or member: keys and invitations made by it, or by keys that it made.
 
-    `keys` worked and `invites` were open until now; `revoked_at` is null where they still are. `members` got their role
-    by such an invitation or a promotion. They sign in by themselves and stay: remove those who should go.
+    Until now, `keys` worked and `invites` were open; `revoked_at` is null if they still are. `members` got their role
+    by such an invitation or a promotion. They stay: remove the members who should go.
     """
 
     keys: list[MadeKey]
@@ -205,11 +205,11 @@ class WithMade(Answer):
 
 
 class RevokedKey(WithMade, KeyOut):
-    """A revoked key, and what ended with it."""
+    """A revoked key, and the lineage that ended with it."""
 
 
 class ChangedMember(WithMade, MemberOut):
-    """A member who was changed or removed, and what they had made, if they may do less now."""
+    """A member who was changed or removed, with their lineage if they lost permissions."""
 
 
 class MemberList(Answer):

@@ -258,7 +258,7 @@ def organization(slug: str) -> Organization:
     return row
 
 
-def organization_meant(slug: str | None) -> Organization:
+def find_organization(slug: str | None) -> Organization:
     """Return the organization with this slug or, without a slug, the only one.
 
     Raises:

@@ -104,7 +104,7 @@ class Hold(models.Model):
 
 
 class Run(Leased):
-    """One pass over an organization's families under a policy. The worker on it holds its lease.
+    """A pass over an organization's families under a policy. Its worker holds its lease.
 
     All figures but `records` count families. A run that asks has disposed of nothing: an owner confirms it, for at most
     `candidates` families.

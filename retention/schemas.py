@@ -20,11 +20,13 @@ Value = Annotated[Text, Field(min_length=1)]
 
 
 class RetentionIn(RequestBody):
-    """`share_percent` stays as it was if it is left out. With `dry_run` nothing is saved."""
+    """Without `share_percent`, the share stays unchanged. With `dry_run`, nothing is saved."""
 
     days: Days
     note: Annotated[str, Field(max_length=MAX_NOTE)] = ""
-    share_percent: Annotated[SharePercent | None, Field(description="What a daily run may free without asking.")] = None
+    share_percent: Annotated[
+        SharePercent | None, Field(description="Share of decisions a daily run may dispose of without asking.")
+    ] = None
     dry_run: bool = False
 
 
@@ -47,7 +49,7 @@ class HoldFilter(RequestBody):
         if not self.as_json():
             raise ValueError("a filter names at least one value")
         if rules.is_empty_range(self.as_json()):
-            raise ValueError("no time is from the first and before the last")
+            raise ValueError("the start of a range must be before its end")
         return self
 
     def as_json(self) -> dict[str, Any]:
@@ -55,7 +57,7 @@ class HoldFilter(RequestBody):
 
 
 class HoldIn(RequestBody):
-    """A hold on the family of a decision, or by a filter on all that match, also later ones: one of both."""
+    """A hold either on the family of a decision, or on all families that match a filter, now or later."""
 
     private: ClassVar = frozenset({"matter", "reason", "filter"})
 
@@ -100,7 +102,7 @@ class PolicyOut(Answer):
 
 
 class FloorOut(Answer):
-    """A law that asks to keep what a pack was used on. `lengthens`: for longer than the current policy."""
+    """A law that requires keeping decisions on which a pack was used. `lengthens`: for longer than the policy."""
 
     pack: str
     days: int
@@ -137,15 +139,17 @@ class DailyOut(Answer):
 
 
 class HoldsOut(Answer):
-    """`families` are those held, counted up to 1,001."""
+    """`families` is the number of held families, counted up to 1,001."""
 
     in_force: int
     families: int
 
 
 class RetentionOut(Answer):
-    """`current` is the newest version, null without a policy; `history` has the newest 200. Without a journal a
-    restored backup revives what was disposed of since."""
+    """`current` is the newest version, null without a policy. `history` has the newest 200 versions.
+
+    Without a journal, a restored backup brings back records disposed of since.
+    """
 
     days: int | None
     note: str | None
@@ -158,14 +162,14 @@ class RetentionOut(Answer):
 
 
 class RetentionSet(RetentionOut):
-    """`saved` is false of a dry run."""
+    """`saved` is false after a dry run."""
 
     preview: PreviewOut
     saved: bool
 
 
 class HoldOut(Answer):
-    """`record_id` is of the first record of the family that is held; `filter` of what is held by one."""
+    """`record_id` is the first record of the held family; `filter` is set for a hold by a filter instead."""
 
     number: int
     matter: str
@@ -185,8 +189,11 @@ class HoldList(Answer):
 
 
 class DisposalOut(Answer):
-    """`finished_at` is null while something of the record is still on its way out of storage. `kept_until` is the lock
-    of the storage, on an object whose key is destroyed; `recoverable_until` its soft delete."""
+    """`finished_at` is null until the record is removed from all storage.
+
+    `kept_until` is the end of the storage's lock on the object, whose key is destroyed. `recoverable_until` is the end
+    of the storage's soft delete.
+    """
 
     record_id: str
     first_record_id: str
@@ -203,9 +210,9 @@ class DisposalList(Answer):
 
 
 class DecisionRetention(Answer):
-    """`state`: `due`, or why not: `no_policy`, `not_yet`, `floor`, `hold`, `obstacle`, the first that applies.
+    """`state` is `due`, or the first reason that applies: `no_policy`, `not_yet`, `floor`, `hold`, `obstacle`.
 
-    `disposed_from` is the day by the current policy and the floor that lengthens it; `holds` are their numbers.
+    `disposed_from` follows from the current policy and the floor that lengthens it. `holds` are numbers of holds.
     """
 
     decision_id: str

@@ -72,7 +72,7 @@ class PolicyPages(SubjectPages):
             in_force=rules.policy_in_force(organization_id, daily=True),
             preview=figures,
             charts=[_chart(figures)],
-            most=MAX_FAMILIES,
+            limit=MAX_FAMILIES,
         )
 
     def confirm(self, request: HttpRequest, pk: int, candidates: int) -> HttpResponse:
@@ -107,7 +107,7 @@ class PolicyPages(SubjectPages):
             held=selectors.count_held(organization_id),
             reason=refusal(request, Permission.MANAGE_RETENTION),
             disposal_reason=refusal(request, Permission.DISPOSE),
-            most=MAX_FAMILIES,
+            limit=MAX_FAMILIES,
             **_due(organization_id, current),
         )
 

@@ -67,7 +67,7 @@ class SubjectPages(ReadOnlyAdmin):
             "Access request",
             status=422 if form.errors else 200,
             form=form,
-            most=MAX_DECISIONS,
+            limit=MAX_DECISIONS,
             reason=refusal(request, Permission.EXPORT_SUBJECTS),
             **result,
         )

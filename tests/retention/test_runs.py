@@ -30,7 +30,7 @@ def run(organization, kind=Run.Kind.COMMAND, **options):
     return list(services.dispose_of_due(caller=callers.system(organization.pk), kind=kind, **options))
 
 
-def kept(organization):
+def remaining(organization):
     return set(Decision.objects.for_organization(organization).values_list("decision_id", flat=True))
 
 
@@ -58,7 +58,7 @@ def hold(organization, **columns):
 def test_a_run_disposes_of_due_decisions_only(api, records, policy):
     (progress,) = run(api.organization)
     assert (progress.considered, progress.disposed, progress.unfinished) == (2, 2, 0)
-    assert kept(api.organization) == {"new-1", "new-2"}
+    assert remaining(api.organization) == {"new-1", "new-2"}
     (row,) = Run.objects.all()
     assert (row.state, row.considered, row.disposed, row.records) == ("finished", 2, 2, 2)
     (event,) = AuditEvent.objects.filter(verb="retention.run")
@@ -69,14 +69,14 @@ def test_without_a_policy_nothing_is_disposed_of(api, records):
     with pytest.raises(services.NoPolicy):
         run(api.organization)
     services.run_daily(api.organization.pk, seconds=60)
-    assert len(kept(api.organization)) == 4
+    assert len(remaining(api.organization)) == 4
 
 
 def test_another_organizations_policy_disposes_of_nothing_here(api, other_api, records):
     policy_of(other_api.organization, days=1)
     done(other_api.ingest(old_record("old-1")))
     run(other_api.organization)
-    assert (len(kept(api.organization)), len(kept(other_api.organization))) == (4, 0)
+    assert (len(remaining(api.organization)), len(remaining(other_api.organization))) == (4, 0)
 
 
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.APPROVER, Role.EDITOR, Role.AUDITOR])
@@ -84,17 +84,17 @@ def test_only_an_owner_disposes(api, api_for, records, policy, role):
     caller = callers.Caller(api.organization.pk, role, callers.SYSTEM)
     with pytest.raises(NotAllowed):
         services.dispose_of_due(caller=caller, kind=Run.Kind.COMMAND)
-    assert len(kept(api.organization)) == 4
+    assert len(remaining(api.organization)) == 4
 
 
 def test_a_decision_with_an_open_notice_is_not_disposed_of(api, records, policy):
     notice = drafted(api, "old-1")
     run(api.organization)
-    assert "old-1" in kept(api.organization)
+    assert "old-1" in remaining(api.organization)
     assert Run.objects.get().with_obstacle == 0  # its period starts with the notice, so it was not due at all
     with time_machine.travel(timezone.now() + timedelta(days=31)):
         run(api.organization)
-        assert "old-1" in kept(api.organization)
+        assert "old-1" in remaining(api.organization)
         done(approve_as_is(api, notice))
         done(step(api, notice, "deliveries", {"channel": "hand"}))
     assert Run.objects.order_by("pk").last().with_obstacle == 1
@@ -103,7 +103,7 @@ def test_a_decision_with_an_open_notice_is_not_disposed_of(api, records, policy)
 def test_a_hold_always_wins(api, records, policy):
     hold(api.organization, root=Decision.objects.get(decision_id="old-1").pk)
     run(api.organization)
-    assert kept(api.organization) == {"old-1", "new-1", "new-2"}
+    assert remaining(api.organization) == {"old-1", "new-1", "new-2"}
     assert Run.objects.get().held == 1
 
 
@@ -114,8 +114,8 @@ def test_a_hold_placed_during_a_run_wins(api, records, policy, small_batches):
     hold(api.organization, root=second.pk)
     assert next(steps).disposed == 0
     assert list(steps) == []
-    assert second.decision_id in kept(api.organization)
-    assert first.decision_id not in kept(api.organization)
+    assert second.decision_id in remaining(api.organization)
+    assert first.decision_id not in remaining(api.organization)
 
 
 def test_a_hold_placed_between_evaluation_and_disposal_wins(api, records, policy, monkeypatch):
@@ -128,7 +128,7 @@ def test_a_hold_placed_between_evaluation_and_disposal_wins(api, records, policy
 
     monkeypatch.setattr(custody, "prepare", prepare_and_hold)
     assert [step.disposed for step in run(api.organization)] == [0]
-    assert len(kept(api.organization)) == 4
+    assert len(remaining(api.organization)) == 4
     assert Run.objects.get().held == 2
 
 
@@ -188,9 +188,9 @@ def test_a_change_of_policy_stops_the_run(api, records, policy, small_batches):
     with pytest.raises(services.PolicyChanged):
         next(steps)
     assert Run.objects.get().state == "stopped"
-    assert len(kept(api.organization)) == 3
+    assert len(remaining(api.organization)) == 3
     run(api.organization)
-    assert len(kept(api.organization)) == 3
+    assert len(remaining(api.organization)) == 3
 
 
 def test_without_a_usable_signing_key_the_run_waits(api, records, policy, monkeypatch):
@@ -200,10 +200,10 @@ def test_without_a_usable_signing_key_the_run_waits(api, records, policy, monkey
     monkeypatch.setattr(custody, "prepare", refuse)
     with pytest.raises(KmsUnavailable):
         run(api.organization)
-    assert len(kept(api.organization)) == 4
+    assert len(remaining(api.organization)) == 4
     monkeypatch.undo()
     run(api.organization)
-    assert len(kept(api.organization)) == 2
+    assert len(remaining(api.organization)) == 2
     assert Run.objects.get().state == "finished"
 
 
@@ -230,7 +230,7 @@ def test_the_daily_run_asks_before_it_exceeds_the_share(api, records, policy):
     row = daily(api.organization)
     assert (row.state, row.candidates, row.disposed) == ("asks", 2, 0)
     assert daily(api.organization) == row
-    assert len(kept(api.organization)) == 4
+    assert len(remaining(api.organization)) == 4
 
 
 def test_a_confirmed_run_disposes_of_the_confirmed_number_at_most(api, records, policy):
@@ -239,7 +239,7 @@ def test_a_confirmed_run_disposes_of_the_confirmed_number_at_most(api, records, 
     done(api.ingest(old_record("old-3")))
     Run.objects.filter(pk=row.pk).update(state="running", confirmed_at=timezone.now(), confirmed_by="an owner")
     row = daily(api.organization)
-    assert (row.state, row.disposed, len(kept(api.organization))) == ("finished", 2, 3)
+    assert (row.state, row.disposed, len(remaining(api.organization))) == ("finished", 2, 3)
 
 
 def test_a_daily_run_without_time_counts_all_before_it_disposes(api, records, policy, small_batches):
@@ -290,7 +290,7 @@ def test_the_daily_run_does_not_resume_a_stopped_command(api, records, small_bat
     policy_of(api.organization, shortens=True, begins_at=None)
     assert [step.disposed for step in run(api.organization, seconds=0)] == [1]
     services.run_daily(api.organization.pk, seconds=60)
-    assert len(kept(api.organization)) == 3
+    assert len(remaining(api.organization)) == 3
     assert [step.disposed for step in run(api.organization)] == [1]
     assert Run.objects.get().disposed == 2
 
@@ -321,11 +321,11 @@ def command(organization, answer=None, monkeypatch=None, **options):
 def test_the_command_shows_the_count_and_asks(api, records, policy, monkeypatch):
     with pytest.raises(CommandError, match="Nothing was disposed of"):
         command(api.organization, "no", monkeypatch)
-    assert len(kept(api.organization)) == 4
+    assert len(remaining(api.organization)) == 4
     output = command(api.organization, "yes", monkeypatch)
     assert "Due, with all that belongs to them: 2 decisions." in output
     assert "2 decisions disposed of" in output
-    assert len(kept(api.organization)) == 2
+    assert len(remaining(api.organization)) == 2
 
 
 def test_a_policy_that_changes_after_the_question_disposes_of_nothing(api, records, policy, monkeypatch):
@@ -336,7 +336,7 @@ def test_a_policy_that_changes_after_the_question_disposes_of_nothing(api, recor
     monkeypatch.setattr("builtins.input", meanwhile)
     with pytest.raises(CommandError, match="The retention policy was changed"):
         call_command("retention_run", organization=api.organization.slug)
-    assert len(kept(api.organization)) == 4
+    assert len(remaining(api.organization)) == 4
     assert Run.objects.get().state == "stopped"
 
 
@@ -346,7 +346,7 @@ def test_a_dry_run_changes_nothing(api, records, policy):
     assert "Due, with all that belongs to them: 1 decision." in output
     assert "Kept by a hold: 1 decision." in output
     assert not Run.objects.exists()
-    assert len(kept(api.organization)) == 4
+    assert len(remaining(api.organization)) == 4
 
 
 def test_without_a_journal_the_command_warns_about_a_restore(api, records, policy, settings):
@@ -371,4 +371,4 @@ def test_without_a_terminal_nothing_is_disposed_of(api, records, policy, monkeyp
     monkeypatch.setattr("builtins.input", at_end)
     with pytest.raises(CommandError, match="Pass --yes"):
         call_command("retention_run", organization=api.organization.slug)
-    assert len(kept(api.organization)) == 4
+    assert len(remaining(api.organization)) == 4

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         parser.add_argument("--organization", metavar="SLUG", help="may be left out while there is only one")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        organization = selectors.organization_meant(options["organization"])
+        organization = selectors.find_organization(options["organization"])
         begin, end = _moment(options["begin"]), _moment(options["end"])
         path = options["ids"]
         try:

@@ -18,7 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("--organization", metavar="SLUG", help="may be left out while there is only one")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        organization, provider = selectors.organization_meant(options["organization"]), options["provider"]
+        organization, provider = selectors.find_organization(options["organization"]), options["provider"]
         with progress("Checks", 1 + len(proving.questions(provider))) as advance:
             tested = services.run_custody_test(
                 caller=callers.command_line(organization.pk),

@@ -24,7 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        organization = accounts.organization_meant(options["organization"])
+        organization = accounts.find_organization(options["organization"])
         key_list = json.dumps({"items": selectors.public_keys(organization.pk)}).encode()
         try:
             reports = verifier.verify_files(options["file"], [], options["record"], lists=[key_list])

@@ -36,7 +36,7 @@ class Command(BaseCommand):
         form.add_argument("--html", action="store_true", help="the letter alone, as a page")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        organization = selectors.organization_meant(options["organization"])
+        organization = selectors.find_organization(options["organization"])
         pack = packs()[options["pack"] or settings_of(organization.pk).default_pack]
         language = _language(pack, options["language"])
         caller = callers.command_line(organization.pk)

@@ -28,7 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("--organization", metavar="SLUG", help="optional while there is only one")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        organization = selectors.organization_meant(options["organization"])
+        organization = selectors.find_organization(options["organization"])
         reference, directory = options["reference"], options["output"]
         roots = subjects.roots_about(organization.pk, reference)
         try:
