@@ -11,7 +11,7 @@ from config.visible_text import is_visible
 from notices import deadlines, drafting, outcomes, unit_conflicts, untold
 from notices.deadlines import Deadline
 from notices.drafting import Redaction, Withholding
-from notices.limits import MOST_CITED, TooMuch
+from notices.limits import MAX_CITED, TooMuch
 from notices.packs import (
     PLACEHOLDER,
     STATEMENT_FIELDS,
@@ -186,16 +186,16 @@ def cited_values(facts: Facts, content: Mapping[str, Any]) -> dict[str, str]:
     Raises:
         TooMuch: the values are longer than a notice may cite.
     """
-    found, room = {}, MOST_CITED
+    values, room = {}, MAX_CITED
     for source in sources(content):
         try:
-            found[source] = _as_cited(facts.find(source).value)
+            values[source] = _as_cited(facts.find(source).value)
         except NoSuchField:
             continue
-        room -= len(found[source])
+        room -= len(values[source])
         if room < 0:
             raise TooMuch(because="longer values than a notice may cite")
-    return found
+    return values
 
 
 def _as_cited(value: Scalar) -> str:

@@ -1,29 +1,29 @@
-"""What services and selectors of notices refuse. Where a class has no sentence, whoever raises it gives one."""
+"""Refusals of the services and selectors of notices. A class without a sentence gets one where it is raised."""
 
 from config.errors import DomainError, Fault
 
 
 class WrongState(DomainError):
-    """A notice, a delivery or a request is not in a state in which this can be done."""
+    """The state of a notice, delivery or request does not allow this."""
 
     code = "wrong_state"
 
 
 class StaleRevision(DomainError):
-    """Nobody edits or decides about words they have not seen."""
+    """The caller has not seen the current revision."""
 
     code = "stale_revision"
 
 
 class NewVersionExists(DomainError):
-    """A notice has one new version at a time."""
+    """The notice has an unfinished new version already."""
 
     code = "new_version_exists"
     sentence = "There is a new version of this notice already. Edit that one, or withdraw it."
 
 
 class OtherRecipient(DomainError):
-    """The letter that tells somebody the outcome of their request goes to them: one to another person tells nobody."""
+    """The recipient of a letter about the outcome is not the person who made the request."""
 
     code = "other_recipient"
 
@@ -41,34 +41,34 @@ class NotApprovable(DomainError):
 
 
 class Unacknowledged(DomainError):
-    """There are warnings about the notice, and the approver has not said of each that they looked at it."""
+    """The approver has not acknowledged every warning about the notice."""
 
     code = "unacknowledged"
 
 
 class NotGranted(DomainError):
-    """The organization asks for an authority grant, and the caller holds none that fits."""
+    """The organization requires an authority grant, and the caller holds none that fits."""
 
     code = "not_granted"
 
 
 class WrongApprover(DomainError):
-    """Who approves, and by which authority, is not said as it has to be."""
+    """The named approver or authority is missing, invisible, or not the caller's."""
 
     code = "wrong_approver"
 
 
 class OwnNotice(DomainError):
-    """Four eyes: nobody approves what they had a hand in."""
+    """The approver contributed to the notice, against the four-eyes rule."""
 
     code = "own_notice"
 
 
 class OwnGrant(DomainError):
-    """Nobody gives authority to themselves."""
+    """The caller would grant authority to themselves."""
 
     code = "own_grant"
-    sentence = "Nobody grants authority to themselves; another owner or admin has to."
+    sentence = "You cannot grant authority to yourself. Ask another owner or admin to grant it."
 
 
 class ImpossibleTime(DomainError):
@@ -78,33 +78,33 @@ class ImpossibleTime(DomainError):
 
 
 class MissingReason(DomainError):
-    """This is not done without saying why."""
+    """This needs a reason, and none was given."""
 
     code = "missing_reason"
 
 
 class MissingAuthority(DomainError):
-    """Whoever reads a grant has to see what it is for."""
+    """The grant names no readable authority."""
 
     code = "missing_authority"
     sentence = "Say in words which authority is granted."
 
 
 class MembersOnly(DomainError):
-    """A key works on nothing that others should keep their hands off."""
+    """A key cannot hold a notice."""
 
     code = "members_only"
     sentence = "Only a member can hold a notice."
 
 
 class RecipientTooLong(DomainError):
-    """The recipient is longer than an address, so there would be room for a second letter in it."""
+    """The recipient is longer than an address, and could hold a second letter."""
 
     code = "recipient_too_long"
 
 
 class RecipientFixed(DomainError):
-    """An approval covers more of the recipient than where the letter goes."""
+    """The change touches fields of the recipient that the approval covers."""
 
     code = "recipient_fixed"
     sentence = (
@@ -114,13 +114,13 @@ class RecipientFixed(DomainError):
 
 
 class NoMailAddress(DomainError):
-    """There is nowhere to mail the letter to."""
+    """The letter has no mail address."""
 
     code = "no_mail_address"
 
 
 class MailWaiting(DomainError):
-    """A mail of the letter was asked for and has not gone out."""
+    """A mail of the letter is waiting to go out."""
 
     code = "mail_waiting"
 
@@ -133,7 +133,7 @@ class NothingToProve(DomainError):
 
 
 class NoReviewOffered(DomainError):
-    """The letter offers no review, or was taken back."""
+    """The letter offers no review, or is withdrawn."""
 
     code = "no_review_offered"
     sentence = "For this letter no review can be asked for here."
@@ -156,7 +156,7 @@ class TooManyTries(DomainError):
 
 
 class OtherWordsSealed(Fault):
-    """Custody holds an approval that the database has forgotten, as after the restore of an older one."""
+    """Custody holds an approval that the database lacks, for example after an older backup was restored."""
 
     code = "other_words_sealed"
     sentence = (

@@ -1,4 +1,4 @@
-"""What follows a review: the letter that tells the person its outcome, and which requests are over with it."""
+"""Follow-up of a review: the letter about its outcome, and the requests that the letter answers."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -16,11 +16,11 @@ from notices.models import Delivery, Notice, ReviewRequest, ReviewRequestQuerySe
 
 _SOONEST_FIRST = (F("due_at").asc(nulls_last=True), "pk")
 _WHO = ("reference", "name")
-"""What of a recipient says who it is, beside where they are."""
+"""The fields of a recipient that identify the person."""
 
 
 def requests_answered_by(decision: Decision) -> ReviewRequestQuerySet:
-    """The requests for review that a reconsideration answers, whatever became of them; none for another decision."""
+    """Return the requests for review that a reconsideration answers, in any state. Other decisions answer none."""
     requests = ReviewRequest.objects.for_organization(decision.organization_id)
     if decision.first_id is None:
         return requests.none()
@@ -30,7 +30,7 @@ def requests_answered_by(decision: Decision) -> ReviewRequestQuerySet:
 
 
 def requests_of(decision: Decision) -> ReviewRequestQuerySet:
-    """The requests for review of a decision or of another one of its chain, with their answers."""
+    """Return the requests for review of any decision in a decision's chain, with their answers."""
     first = decision.first_id or decision.pk
     chain = Q(notice__decision=first) | Q(notice__decision__first=first)
     requests = ReviewRequest.objects.for_organization(decision.organization_id).filter(chain)
@@ -38,40 +38,42 @@ def requests_of(decision: Decision) -> ReviewRequestQuerySet:
 
 
 def requests_told_by(notice: Notice) -> list[ReviewRequest]:
-    """The requests whose outcome a letter tells, or has told: of whom it goes to, and of nobody else."""
+    """Return the recipient's requests whose outcome a letter tells, or has told."""
     if notice.decision.first_id is None:
         return []
     waiting = requests_answered_by(notice.decision).unfinished()
-    fitting = [each for each in waiting if is_same_person(each.notice.recipient, notice.recipient)]
+    fitting = [request for request in waiting if is_same_person(request.notice.recipient, notice.recipient)]
     return [*fitting, *notice.told_requests.select_related("notice").order_by("pk")]
 
 
 def is_same_person(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether a letter to the other tells the one: it names them, and no reference that both have says otherwise.
+    """Whether a letter to the other recipient reaches the first: the names match, and so do references that both have.
 
-    Where the one has no name, their reference has to be there; who has neither is whoever has the letter.
+    A recipient without a name must match by reference. A recipient without both matches any other.
     """
-    ones, others = ({part: _folded(each.get(part)) for part in _WHO} for each in (one, other))
+    ones, others = ({part: _folded(recipient.get(part)) for part in _WHO} for recipient in (one, other))
     by = "name" if ones["name"] else "reference"
     shared = (part for part in _WHO if ones[part] and others[part])
     return ones[by] in ("", others[by]) and all(ones[part] == others[part] for part in shared)
 
 
-def named(recipient: Mapping[str, Any], request: ReviewRequest) -> dict[str, Any]:
-    """A recipient with the name and the reference of who made a request, where it has none itself."""
+def with_identity(recipient: Mapping[str, Any], request: ReviewRequest) -> dict[str, Any]:
+    """Return a recipient, completed with the name and reference of the person who made a request."""
     asked = request.notice.recipient
     return {**recipient, **{part: asked[part] for part in _WHO if asked.get(part) and not _folded(recipient.get(part))}}
 
 
 def _folded(value: Any) -> str:
-    said = str(value or "")
-    return " ".join(said.split()).casefold() if is_visible(said) else ""
+    text = str(value or "")
+    return " ".join(text.split()).casefold() if is_visible(text) else ""
 
 
 def earlier_letter(decision: Decision, request: ReviewRequest | None = None) -> Notice | None:
-    """The letter with which the person asked for the review. If nobody asked, the newest about what a reconsideration
-    looked at again: the same person gets the next one. None for a decision of its own, and where no letter is approved:
-    a draft may be for anybody."""
+    """Return the letter with which the person requested the review, or else the chain's newest approved letter.
+
+    Returns None if the decision is no reconsideration, or no letter of its chain is approved. Drafts do not count,
+    because their recipient may still change.
+    """
     if decision.first_id is None:
         return None
     asked = request or requests_answered_by(decision).unfinished().first()
@@ -83,20 +85,22 @@ def earlier_letter(decision: Decision, request: ReviewRequest | None = None) -> 
 
 
 def addressee(earlier: Notice, request: ReviewRequest | None = None) -> dict[str, Any]:
-    """To whom the next letter goes: whoever got the earlier one, if need be at the address that they gave for the
-    answer, unless no mail ever reaches it."""
+    """Return the recipient of the next letter: the earlier one's.
+
+    Without an email there, add the newest address that came with a request, unless the mail server refused it.
+    """
     asked = earlier.review_requests.exclude(email="").filter(refused_at=None)
     if request:
         asked = asked.filter(pk=request.pk)
-    found = asked.order_by("-received_at").first()
-    return {**({"email": found.email} if found else {}), **earlier.recipient}
+    newest = asked.order_by("-received_at").first()
+    return {**({"email": newest.email} if newest else {}), **earlier.recipient}
 
 
 def letter_for(request: ReviewRequest) -> Notice | None:
-    """The newest notice that tells what came out of a request and can be for who made it, but no withdrawn one."""
+    """Return the newest notice that answers a request and fits its requester, except withdrawn ones."""
     notices = Notice.objects.for_organization(request.organization_id).exclude(state=Notice.State.WITHDRAWN)
     rows = notices.filter(**_about_answers_to(request)).order_by("-created_at", "-pk")
-    return next((each for each in rows if is_same_person(request.notice.recipient, each.recipient)), None)
+    return next((row for row in rows if is_same_person(request.notice.recipient, row.recipient)), None)
 
 
 def unnotified_requests(decision: Decision) -> list[UnnotifiedRequest]:
@@ -113,39 +117,43 @@ def unnotified_requests(decision: Decision) -> list[UnnotifiedRequest]:
 
 
 def deadlines_of(notice: Notice, own: Sequence[Deadline]) -> list[Deadline]:
-    """Return until when a notice has to reach the person, soonest first.
+    """Return the deadlines of a notice, with those of the requests that it answers, soonest first.
 
     Args:
-        own: the deadlines of its pack. Those of the requests that it answers are added.
+        own: the deadlines of its pack.
     """
-    asked = [each for request in requests_told_by(notice) for each in _answer_deadlines(request)]
-    return sorted([*own, *asked], key=lambda each: each.due_at)
+    asked = [deadline for request in requests_told_by(notice) for deadline in _answer_deadlines(request)]
+    return sorted([*own, *asked], key=lambda deadline: deadline.due_at)
 
 
 def _answer_deadlines(request: ReviewRequest) -> list[Deadline]:
-    """Empty if the record behind the letter cannot be read: the notice itself can be, and has its date."""
+    """Return the deadlines of an answer, or none if the record behind the letter cannot be read.
+
+    The notice can be read all the same, and has its own date.
+    """
     try:
         return selectors.request_deadlines(request, ("answer",))
     except Fault:
         return []
 
 
-def told(request: ReviewRequest) -> tuple[datetime, Notice] | None:
-    """When a letter about the outcome first reached who made a request, and which; None if none did, or it came back.
+def outcome_delivery(request: ReviewRequest) -> tuple[datetime, Notice] | None:
+    """Return when a letter about the outcome first reached the requester, and the letter.
 
-    Any reconsideration that was recorded after the request answers it, so a letter about any of them tells.
+    Returned letters do not count. Any reconsideration recorded after the request answers it, so a letter about any of
+    them counts.
     """
     letters = Notice.objects.for_organization(request.organization_id).filter(state=Notice.State.DELIVERED)
     deliveries = Delivery.objects.for_organization(request.organization_id).filter(
         notice__in=letters.filter(**_about_answers_to(request)), delivered_at__isnull=False, returned_at=None
     )
     rows = deliveries.select_related("notice").order_by("delivered_at", "pk")
-    found = next((each for each in rows if is_same_person(request.notice.recipient, each.notice.recipient)), None)
-    return (found.delivered_at, found.notice) if found and found.delivered_at else None
+    first = next((row for row in rows if is_same_person(request.notice.recipient, row.notice.recipient)), None)
+    return (first.delivered_at, first.notice) if first and first.delivered_at else None
 
 
 def _about_answers_to(request: ReviewRequest) -> dict[str, Any]:
-    """Filters of notices: those about a reconsideration of the chain that was recorded after the request."""
+    """Return filters for notices about a reconsideration of the chain that was recorded after the request."""
     decision = request.notice.decision
     return {
         "decision__first": decision.first_id or decision.pk,

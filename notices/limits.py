@@ -6,9 +6,9 @@ from typing import Any
 from config.errors import DomainError
 from notices.packs import STATEMENT_FIELDS
 
-MOST_STATEMENTS = 20_000
-MOST_CHARACTERS = 2 * 2**20
-MOST_CITED = 4 * 2**20
+MAX_STATEMENTS = 20_000
+MAX_CHARACTERS = 2 * 2**20
+MAX_CITED = 4 * 2**20
 """Characters of the values that the sources of a notice lead to. Several paths may lead to one value."""
 
 Statement = dict[str, str]
@@ -29,7 +29,7 @@ class Room:
     """What is left of a notice's room while it is written."""
 
     def __init__(self) -> None:
-        self._statements, self._characters = MOST_STATEMENTS, MOST_CHARACTERS
+        self._statements, self._characters = MAX_STATEMENTS, MAX_CHARACTERS
 
     def take(self, written: Iterable[Statement]) -> list[Statement]:
         """The statements. Raises TooMuch at the first that does not fit: they need not all be written."""

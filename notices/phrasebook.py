@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from notices.sensitive import SensitiveFields, sensitive_fields
 
-LONGEST_KEY = 256
+MAX_KEY = 256
 
 
 @dataclass(frozen=True, slots=True)

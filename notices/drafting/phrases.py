@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 from notices.localization import LONGEST_TEXT
-from notices.phrasebook import LONGEST_KEY, Phrase, Phrasebook
+from notices.phrasebook import MAX_KEY, Phrase, Phrasebook
 from notices.record_paths import Fact
 from notices.sensitive.bases import ProhibitedBases
 
@@ -49,8 +49,8 @@ class FieldPhrases:
         if not self._phrasebook:
             return None
         field = fact.field
-        own = (*fact.paths(LONGEST_KEY), *names, fact.name)
-        return self.named(*own, *field.paths(LONGEST_KEY), field.name)
+        own = (*fact.paths(MAX_KEY), *names, fact.name)
+        return self.named(*own, *field.paths(MAX_KEY), field.name)
 
     def withhold(self, fact: Fact) -> bool:
         """Whether a letter withholds this."""

@@ -9,7 +9,7 @@ from notices.drafting.measures import Measures
 from notices.drafting.names import FieldNames
 from notices.drafting.phrases import FieldPhrases
 from notices.drafting.topics import Topic
-from notices.limits import MOST_STATEMENTS, Statement, TooMuch
+from notices.limits import MAX_STATEMENTS, Statement, TooMuch
 from notices.localization import Catalog
 from notices.localization.sentences import END_MARKS, clean, finish_sentence, isolate, split_sentences
 from notices.outcome_parts import names_item
@@ -49,7 +49,7 @@ class StatementWriter:
         Fields of one name in several events are told apart by the event. What else there is comes first.
         """
         chosen = list(topics)
-        if len(chosen) > MOST_STATEMENTS:
+        if len(chosen) > MAX_STATEMENTS:
             raise TooMuch(because="more fields than a notice holds")
         others = list(self.write_factors(topic for topic in chosen if topic.form != "field"))
         yield from others

@@ -18,8 +18,8 @@ Paper = Literal["a4", "letter"]
 
 _STYLE = Path(__file__).parent / "paper.css"
 _PROOF = "notice-proof.json"
-MOST_STATEMENTS = 1000
-MOST_LINES = 5000
+MAX_STATEMENTS = 1000
+MAX_LINES = 5000
 _LINE, _WORD = 80, 500  # characters
 _SCRIPT, _CONTROL = 10, 40  # times what a plain letter costs
 
@@ -48,9 +48,9 @@ class TooLongForPaper(DomainError):
 
 def require_fits(content: Mapping[str, Any]) -> None:
     """Raises TooLongForPaper if a content has more statements or lines than a PDF is made of."""
-    if sum(len(value) for value in content.values() if isinstance(value, list)) > MOST_STATEMENTS:
+    if sum(len(value) for value in content.values() if isinstance(value, list)) > MAX_STATEMENTS:
         raise TooLongForPaper(because="more statements than a PDF is made of")
-    if _lines(content) > MOST_LINES:
+    if _lines(content) > MAX_LINES:
         raise TooLongForPaper(because="more lines than a PDF is made of")
 
 

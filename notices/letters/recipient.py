@@ -11,9 +11,9 @@ from notices.letters.printable import printable, printable_lines
 from notices.localization.sentences import one_line
 from notices.sensitive.values import kinds
 
-MOST_LINES = 8
-LONGEST_LINE = 80
-LONGEST_REFERENCE = 256
+MAX_LINES = 8
+MAX_LINE = 80
+MAX_REFERENCE = 256
 """As long as the index keeps that of a decision."""
 _ELLIPSIS = "…"
 
@@ -28,8 +28,8 @@ def address_lines(recipient: Mapping[str, Any]) -> list[str]:
 def printed_fields(recipient: Mapping[str, Any]) -> dict[str, Any]:
     """What a letter prints of a stored recipient, however long: `static/notices/verify.js` takes no more for one."""
     return {
-        "address": [_shorten(line, LONGEST_LINE) for line in address_lines(recipient)[:MOST_LINES]],
-        "reference": _shorten(" ".join(printable_lines(recipient.get("reference"))), LONGEST_REFERENCE),
+        "address": [_shorten(line, MAX_LINE) for line in address_lines(recipient)[:MAX_LINES]],
+        "reference": _shorten(" ".join(printable_lines(recipient.get("reference"))), MAX_REFERENCE),
         "greeted": greeted(recipient),
     }
 
@@ -54,21 +54,21 @@ def greeted(recipient: Mapping[str, Any]) -> str:
     """The name in the greeting, on one line; "" if there is none."""
     for part in ("greeted", "name"):
         for line in printable_lines(recipient.get(part)):
-            return _shorten(line, LONGEST_LINE)
+            return _shorten(line, MAX_LINE)
     return ""
 
 
 def length_problem(recipient: Mapping[str, Any]) -> str:
     """What is too long to be printed whole, and how to mend it; "" if nothing is. What it says is not repeated."""
     lines = address_lines(recipient)
-    if len(lines) > MOST_LINES or any(len(line) > LONGEST_LINE for line in lines):
+    if len(lines) > MAX_LINES or any(len(line) > MAX_LINE for line in lines):
         return (
-            f"The recipient's name and address have at most {MOST_LINES} lines of {LONGEST_LINE} characters, "
+            f"The recipient's name and address have at most {MAX_LINES} lines of {MAX_LINE} characters, "
             "both together: enter them shorter."
         )
     reference = printable(recipient.get("reference"))
-    if "\n" in reference or len(reference) > LONGEST_REFERENCE:
-        return f"The recipient's reference is one line of at most {LONGEST_REFERENCE} characters: enter it shorter."
+    if "\n" in reference or len(reference) > MAX_REFERENCE:
+        return f"The recipient's reference is one line of at most {MAX_REFERENCE} characters: enter it shorter."
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Who may approve notices, who did, and what is in custody of it."""
+"""Authority grants, approvals, and their sealed records."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -13,7 +13,7 @@ from notices.models.querysets import NoticePartQuerySet
 
 
 class AuthorityGrant(models.Model):
-    """An organization's word that a member may approve notices, by which authority, for which packs, and until when."""
+    """An organization's permission for a member to approve notices: its authority, its packs, and its last day."""
 
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="authority_grants")
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
@@ -41,7 +41,7 @@ class AuthorityGrant(models.Model):
 
 
 class Approval(Leased):
-    """Somebody's approval of one revision. It ends editing: what is said after it is a new version."""
+    """The approval of one revision. It ends editing: a later change needs a new version of the notice."""
 
     notice = models.OneToOneField(Notice, on_delete=models.PROTECT, related_name="approval")
     revision = models.ForeignKey(NoticeRevision, on_delete=models.PROTECT, related_name="+")
@@ -85,7 +85,7 @@ class Approval(Leased):
 
     @property
     def full_basis(self) -> str:
-        """How sure the approval is, as pages and the API show it."""
+        """The basis of the approval, as pages and the API show it."""
         return asserted.full(self.basis)
 
 

@@ -9,7 +9,7 @@ from notices.models.querysets import NoticePartQuerySet
 
 
 class Delivery(Leased):
-    """One sending of an approved notice: recorded, not guessed. A mail waits here until the mail server took it."""
+    """One delivery of an approved notice, as recorded. A mail waits here until the mail server accepts it."""
 
     class Channel(models.TextChoices):
         EMAIL = "email"

@@ -1,4 +1,4 @@
-"""Rows that repeat in another form what a notice says. They may vanish at any time."""
+"""Caches derived from a notice. Each row can be deleted at any time."""
 
 from django.db import models
 
@@ -7,7 +7,7 @@ from notices.models.querysets import NoticePartQuerySet
 
 
 class StoredCheck(models.Model):
-    """The last check of a notice, so that reading it does not repeat the check."""
+    """The last check of a notice, so that a read does not repeat it."""
 
     notice = models.OneToOneField(Notice, on_delete=models.CASCADE, primary_key=True, related_name="+")
     digest = models.CharField(max_length=64, help_text="Of everything that the result depends on.")
@@ -21,7 +21,7 @@ class StoredCheck(models.Model):
 
 
 class StoredPdf(models.Model):
-    """The letter of a notice as PDF, of its last revision that was asked for."""
+    """The letter of a notice as PDF, for the last revision that a reader requested."""
 
     notice = models.ForeignKey(Notice, on_delete=models.CASCADE, related_name="+", db_index=False)
     paper = models.CharField(max_length=8)

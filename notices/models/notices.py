@@ -1,4 +1,4 @@
-"""Notices, what they say, and what happens to them before they are approved."""
+"""Notices, their revisions and contributors, and their steps before approval."""
 
 import secrets
 import uuid
@@ -16,27 +16,27 @@ from decisions.models import Decision
 from notices.checklist import Case
 from notices.models.querysets import NoticePartQuerySet
 
-_UNAMBIGUOUS = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that looks like something else on paper
+_UNAMBIGUOUS = "23456789abcdefghjkmnpqrstuvwxyz"  # without look-alikes on paper, such as 0 and o
 
 
 def new_address() -> str:
-    """The last part of a letter's short URL: 12 characters, 59 bits, so that nobody finds a letter by trying."""
+    """Return the last part of a letter's short URL: 12 characters, 59 bits, too many to find a letter by guessing."""
     return "".join(secrets.choice(_UNAMBIGUOUS) for _ in range(12))
 
 
 class NoticeQuerySet(TenantQuerySet["Notice"]):
     def locked(self, notice_id: uuid.UUID) -> "Notice":
-        """One of them as it is now, which nobody else changes until this transaction ends. Raises DisposedConflict."""
+        """Lock and return a notice until this transaction ends. Raises DisposedConflict."""
         row = db.only(self.select_for_update(of=("self",)).filter(pk=notice_id))
         if row is None:
             raise DisposedConflict(
-                Notice.with_disposed.unscoped("asked for by whoever had it").get(pk=notice_id).disposal
+                Notice.with_disposed.unscoped("the caller had the notice").get(pk=notice_id).disposal
             )
         return row
 
 
 class NoticeManager(models.Manager["Notice"]):
-    """The notices whose records are not disposed of."""
+    """Notices whose records are not disposed of."""
 
     def get_queryset(self) -> NoticeQuerySet:
         return NoticeQuerySet(self.model, using=self._db).filter(disposed_at=None)
@@ -49,8 +49,8 @@ class NoticeManager(models.Manager["Notice"]):
 
 
 class Notice(models.Model):
-    """A notice about a decision. What it says is in its revisions; this row says where it stands. Once its decision is
-    disposed of, what reports count remains, and the address of its public page."""
+    """A notice about a decision. Its revisions hold its words; this row holds its state. After the disposal of its
+    decision, the columns that reports count remain, and the address of its public page."""
 
     class State(models.TextChoices):
         DRAFT = "draft"
@@ -85,7 +85,7 @@ class Notice(models.Model):
     disposed_at = models.DateTimeField(null=True, editable=False)
 
     case: Case | None = None
-    """What it was checked against when it was written just now: whoever answers that need not read it all again."""
+    """The case that a new revision was just checked against, so that the answer does not read it again."""
 
     objects = NoticeManager()
     with_disposed = NoticeQuerySet.as_manager()
@@ -115,12 +115,12 @@ class Notice(models.Model):
 
     @property
     def disposal(self) -> Disposal:
-        """The disposal of what it is about, with which it went."""
+        """The disposal of its decision, which included it."""
         return disposal_of(self.organization_id, self.decision_id)
 
     @property
     def standing(self) -> str:
-        """Its state as a sentence, for those who may not do something because of it."""
+        """Its state as a sentence, for an error that the state causes."""
         return _STANDING[self.State(self.state)]
 
 
@@ -134,7 +134,7 @@ _STANDING = {
 
 
 class NoticeRevision(models.Model):
-    """What a notice said from one edit to the next. Never changed: an edit makes the next one."""
+    """The words of a notice from one edit to the next. A revision never changes: an edit makes the next one."""
 
     notice = models.ForeignKey(Notice, on_delete=models.PROTECT, related_name="revisions", db_index=False)
     number = models.PositiveIntegerField()
@@ -157,7 +157,7 @@ class NoticeRevision(models.Model):
 
 
 class Contributor(models.Model):
-    """Somebody who had a hand in what a notice says, for ever: what four eyes are judged by."""
+    """A person or key that contributed to the words of a notice. Four-eyes approval depends on these rows."""
 
     class Part(models.TextChoices):
         WORDS = "words", "drafted or edited it"
@@ -182,7 +182,7 @@ class Contributor(models.Model):
 
 
 class Step(models.Model):
-    """What else happened to a notice on its way, who did it, and why."""
+    """A step of a notice other than an edit or its approval, with its actor and reason."""
 
     class Kind(models.TextChoices):
         SUBMITTED = "submitted"

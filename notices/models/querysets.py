@@ -8,6 +8,6 @@ Part = TypeVar("Part", bound=Model, covariant=True)
 
 
 class NoticePartQuerySet(TenantQuerySet[Part]):
-    """The rows of what belongs to a notice, and through it to an organization."""
+    """Rows that belong to a notice, and through the notice to an organization."""
 
     organization_path = "notice__organization"

@@ -10,7 +10,7 @@ class ReminderQuerySet(TenantQuerySet["Reminder"]):
 
 
 class Reminder(Leased):
-    """A day's mail to one member about what is late or soon will be."""
+    """A day's mail to one member about notices that are late or due soon."""
 
     member = models.ForeignKey(Member, on_delete=models.CASCADE, related_name="+")
     day = models.DateField()

@@ -15,7 +15,7 @@ UNFINISHED = Q(told_at=None, closed_at=None)
 
 
 def _answers() -> QuerySet[Decision]:
-    """The reconsiderations in the decision's chain that were recorded after the request."""
+    """Return the reconsiderations in the decision's chain that were recorded after the request."""
     chain = Coalesce(OuterRef("notice__decision__first"), OuterRef("notice__decision"))
     decisions = Decision.objects.unscoped("a chain is of one organization, that of its first decision")
     return decisions.filter(first=chain, received_at__gte=OuterRef("received_at"))
@@ -23,7 +23,7 @@ def _answers() -> QuerySet[Decision]:
 
 class ReviewRequestQuerySet(TenantQuerySet["ReviewRequest"]):
     def with_answer(self) -> "ReviewRequestQuerySet":
-        """Adds `answered_at`, `answer_id` and `answered_by`, its decision id, of the first answer."""
+        """Add `answered_at`, `answer_id` and `answered_by` (the decision id) of the first answer to each request."""
         first = _answers().order_by("received_at", "pk")
         return self.annotate(  # type: ignore[no-redef]
             answered_at=Subquery(first.values("received_at")[:1]),
@@ -32,27 +32,27 @@ class ReviewRequestQuerySet(TenantQuerySet["ReviewRequest"]):
         )
 
     def unfinished(self) -> "ReviewRequestQuerySet":
-        """Those in which the person waits: for the reconsideration, or for word of it."""
+        """Return requests in which the person still waits for the reconsideration or the letter about it."""
         return self.filter(UNFINISHED)
 
     def waiting(self) -> "ReviewRequestQuerySet":
-        """Those that somebody still has to look at."""
+        """Return requests that no reconsideration has answered yet."""
         return self.unfinished().filter(~Exists(_answers()))
 
     def to_be_told(self) -> "ReviewRequestQuerySet":
-        """Those that a reconsideration has answered, and the person does not know it yet."""
+        """Return requests with a reconsideration that the person does not know yet."""
         return self.unfinished().filter(Exists(_answers()))
 
     def answered(self) -> "ReviewRequestQuerySet":
-        """Those whose outcome a letter has told the person."""
+        """Return requests whose outcome a letter has told the person."""
         return self.exclude(told_at=None)
 
 
 class ReviewRequest(Leased):
-    """An affected person's request that a human look at the decision again, made on the public page of their letter.
+    """An affected person's request for human review of a decision, made on the public page of their letter.
 
-    A reconsideration of the decision that is recorded after it answers it. It is over once a letter about that has
-    reached the person, or somebody closes it with a reason.
+    A later reconsideration of the decision answers the request. The request ends once a letter about the
+    reconsideration reaches the person, or a member closes the request with a reason.
     """
 
     organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -72,7 +72,7 @@ class ReviewRequest(Leased):
     closed_by = models.CharField(max_length=300, blank=True)
     closed_because = models.TextField(blank=True)
 
-    answered_at: datetime | None  # these three are what `with_answer` adds
+    answered_at: datetime | None  # `with_answer` adds these three
     answer_id: uuid.UUID | None
     answered_by: str | None
 
@@ -98,7 +98,7 @@ class ReviewRequest(Leased):
 
     @property
     def state(self) -> str:
-        """`open`, `to_be_told`, `answered` (the person was told) or `closed`; only for rows of `with_answer`."""
+        """`open`, `to_be_told`, `answered` (a letter told the person) or `closed`. Needs a row of `with_answer`."""
         if self.closed_at:
             return "closed"
         return "answered" if self.told_at else "to_be_told" if self.answered_at else "open"

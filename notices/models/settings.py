@@ -1,4 +1,4 @@
-"""What an organization's notices are made with."""
+"""Notice settings and phrases of an organization."""
 
 from typing import Any
 
@@ -9,18 +9,18 @@ from accounts.guards import Guarded
 from accounts.models import Organization
 from config.tenancy import TenantQuerySet
 from notices.packs import Pack, packs
-from notices.phrasebook import LONGEST_KEY
+from notices.phrasebook import MAX_KEY
 
-_LONGEST_PHRASE = 2000  # characters
+_MAX_PHRASE = 2000  # characters
 
 
 def languages() -> list[str]:
-    """Those in which notices are written: every pack's."""
+    """Return the languages of all packs, in which notices can be written."""
     return sorted({language for pack in packs().values() for language in pack.languages})
 
 
 class NoticeSettings(Guarded):
-    """What an organization's notices are made with, and how strictly they are approved."""
+    """An organization's settings for drafting and approving notices."""
 
     organization = models.OneToOneField(Organization, on_delete=models.CASCADE, related_name="notice_settings")
     default_pack = models.CharField(max_length=64, default="general")
@@ -64,21 +64,21 @@ class NoticeSettings(Guarded):
 
     @property
     def contact(self) -> str:
-        """What the head of a letter says of its sender: address and contact."""
+        """The sender's address and contact, as the head of a letter prints them."""
         return str(self.placeholders.get("contact", ""))
 
     def loosens(self, guard: str, to: Any) -> bool:
-        """Whether a value asks for less: a pack that only advises asks for less than a law does."""
+        """Whether a value is less strict: an advisory pack is less strict than a pack of law."""
         if guard == "default_pack":
             return packs()[str(to)].advisory and not packs()[self.default_pack].advisory
         return super().loosens(guard, to)
 
     def is_owners_alone(self, guard: str) -> bool:
-        """An admin may choose among packs, as long as the choice does not loosen."""
+        """Whether a guard is for owners alone. An admin, too, may choose a pack that is no less strict."""
         return guard != "default_pack"
 
     def asks_to_acknowledge(self, pack: Pack) -> bool:
-        """Whether an approval under a pack has to acknowledge each warning."""
+        """Whether an approval under a pack must acknowledge each warning."""
         return self.require_acknowledged or not pack.advisory
 
 
@@ -87,7 +87,7 @@ class Phrase(models.Model):
 
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="phrases")
     language = models.CharField(max_length=8)
-    key = models.CharField(max_length=LONGEST_KEY, help_text="A reason code, or the path of a field.")
+    key = models.CharField(max_length=MAX_KEY, help_text="A reason code, or the path of a field.")
     sentence = models.TextField(blank=True, help_text="One sentence; {value} stands for the field's value.")
     label = models.CharField(max_length=200, blank=True, help_text="What the field is called.")
     withheld = models.BooleanField(default=False, help_text="The field is not printed.")
@@ -108,13 +108,13 @@ class Phrase(models.Model):
         return f"{self.key} ({self.language})"
 
     def clean(self) -> None:
-        """A phrase that no draft would use is a mistake. Raises ValidationError."""
+        """Refuse a phrase that no draft would use. Raises ValidationError."""
         wrong = {}
         if self.language not in languages():
             wrong["language"] = f"Notices are written in {', '.join(languages())}."
         if not (self.sentence.strip() or self.label.strip() or self.withheld):
             wrong["sentence"] = "Give a sentence or a label, or withhold the field."
-        if len(self.sentence) > _LONGEST_PHRASE:
-            wrong["sentence"] = f"A sentence has at most {_LONGEST_PHRASE:,} characters."
+        if len(self.sentence) > _MAX_PHRASE:
+            wrong["sentence"] = f"A sentence has at most {_MAX_PHRASE:,} characters."
         if wrong:
             raise ValidationError(wrong)

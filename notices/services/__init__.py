@@ -1,4 +1,4 @@
-"""Every change around notices, by use case. API, back office, tasks and commands call these and nothing else."""
+"""Every change of notices, by use case. API, back office, tasks and commands call only these."""
 
 from notices.services.delivery import deliver, deliver_letters, record_return
 from notices.services.grants import grant_authority, revoke_grant

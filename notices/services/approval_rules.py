@@ -1,4 +1,4 @@
-"""Every rule that an approval has to pass: the checklist, the authority, and four eyes."""
+"""Rules that an approval must pass: the checklist, the authority, and four eyes."""
 
 import re
 import unicodedata
@@ -21,11 +21,11 @@ from notices.letters import recipient as recipients
 from notices.models import AuthorityGrant, Contributor, Notice, NoticeRevision, NoticeSettings
 from notices.warnings import ApprovalWarning
 
-_MOST_LISTED = 20
+_MAX_LISTED = 20
 
 
 class Claim(NamedTuple):
-    """Who approves, by what authority, and how sure that is."""
+    """An approver with their authority, and how sure both are."""
 
     approver: str
     authority: str
@@ -41,11 +41,11 @@ def require_approvable(
     approver: str,
     authority: str,
 ) -> Claim:
-    """Return whose approval it is, once every rule allows it but that of the warnings.
+    """Return whose approval it is, if every rule but that of the warnings allows it.
 
     Args:
-        problems: as `checklist.problems` finds them.
-        settings: the organization's, as `selectors.settings_of` gives them.
+        problems: of `checklist.problems`.
+        settings: of `selectors.settings_of`.
 
     Raises:
         NotApprovable, NotGranted, WrongApprover, OwnNotice
@@ -59,14 +59,14 @@ def require_approvable(
 def require_acknowledged(
     case: Case, revision: NoticeRevision, settings: NoticeSettings, acknowledge: Collection[str]
 ) -> tuple[list[ApprovalWarning], list[ApprovalWarning]]:
-    """Return the warnings about a revision: those that are acknowledged, and those an advisory pack leaves open.
+    """Return the acknowledged warnings about a revision, and those an advisory pack leaves open.
 
     Args:
         acknowledge: ids of warnings.
 
     Raises:
-        NotApprovable: there are too many.
-        Unacknowledged: names where each warning is, and not what it says, which may be private.
+        NotApprovable: there are too many warnings.
+        Unacknowledged: names where each warning is, but not its words, which may be private.
     """
     listed = warnings.find(case, revision.content, revision.not_applicable)
     if problems := warnings.problems(case.pack, listed):
@@ -76,10 +76,10 @@ def require_acknowledged(
     still_open = [warning for warning in listed if warning.id not in known]
     if still_open and settings.asks_to_acknowledge(case.pack):
         unseen = [f"{warning.id} ({warning.where})" if warning.where else warning.id for warning in still_open]
-        more = f" and {len(unseen) - _MOST_LISTED} more" if len(unseen) > _MOST_LISTED else ""
+        more = f" and {len(unseen) - _MAX_LISTED} more" if len(unseen) > _MAX_LISTED else ""
         raise Unacknowledged(
             "Acknowledge each warning before you approve, or fix what it is about. Not acknowledged yet: "
-            f"{', '.join(unseen[:_MOST_LISTED])}{more}."
+            f"{', '.join(unseen[:_MAX_LISTED])}{more}."
         )
     return acknowledged, still_open
 
@@ -92,7 +92,7 @@ def _require_complete(notice: Notice, problems: Sequence[str]) -> None:
 
 
 def _claim(notice: Notice, settings: NoticeSettings, caller: Caller, approver: str, authority: str) -> Claim:
-    """Whose approval it is: a member's own, or what a key says."""
+    """Return a member's own claim, or the claim a key makes."""
     requires_grant = settings.require_grants
     if caller.member_id is None:
         if requires_grant:
@@ -105,7 +105,7 @@ def _claim(notice: Notice, settings: NoticeSettings, caller: Caller, approver: s
     if approver and _folded(approver) != _folded(member.user.email):
         raise WrongApprover("You approve in your own name: leave approver out, or give your own mail address.")
     if authority and not is_visible(authority):
-        raise WrongApprover("Say in letters by which authority you approve, or leave it out.")
+        raise WrongApprover("Say in letters with what authority you approve, or leave it out.")
     grant = _grant(notice, member, authority)
     if grant is None and requires_grant:
         wish = f" as {authority!r}" if authority else ""
@@ -118,7 +118,7 @@ def _claim(notice: Notice, settings: NoticeSettings, caller: Caller, approver: s
 def _grant(notice: Notice, member: Member, authority: str) -> AuthorityGrant | None:
     today = timezone.now().date()
     grants = AuthorityGrant.objects.for_organization(notice.organization_id).filter(user_id=member.user_id)
-    # Whoever left and came back does not bring old authority along.
+    # A member who left and rejoined does not get old grants back.
     grants = grants.filter(created_at__gte=member.created_at).order_by("pk")
     return next((grant for grant in grants if _covers(grant, notice, authority, today)), None)
 
@@ -134,7 +134,7 @@ def _covers(grant: AuthorityGrant, notice: Notice, authority: str, today: date) 
 
 
 def _require_other_eyes(notice: Notice, caller: Caller, approver: str, *, strict: bool) -> None:
-    """Refuse an approval by a writer. All keys of one lineage count as one, and as the person they trace back to."""
+    """Refuse an approval by a writer. Keys of one lineage count as one key, and as the person they trace back to."""
     writers = [(row, Actor(row.actor_kind, row.actor_id, row.mail)) for row in notice.contributors.all()]
     roots = accounts.roots_of([caller.actor, *(actor for _, actor in writers)])
     root = _folded(roots[caller.actor])
@@ -142,15 +142,15 @@ def _require_other_eyes(notice: Notice, caller: Caller, approver: str, *, strict
         is_caller = (actor.kind, actor.id) == (caller.actor.kind, caller.actor.id)
         if is_caller or (root and root == _folded(contributor.mail or roots[actor])):
             if caller.member_id is not None:
-                raise OwnNotice(f"{_as_their_own(contributor)}; somebody else has to approve it.")
+                raise OwnNotice(f"{_as_their_own(contributor)}. Ask another person to approve it.")
             if reason := _against_key(contributor, strict=strict):
                 raise OwnNotice(reason)
         if contributor.mail and _names(approver, contributor.mail):
-            raise OwnNotice("The approver wrote or edited this notice; somebody else has to approve it.")
+            raise OwnNotice("The approver wrote or edited this notice. Ask another person to approve it.")
 
 
 def _as_their_own(contributor: Contributor) -> str:
-    """What a member did themselves, or a key of theirs did."""
+    """Say what a member, or a key of theirs, did."""
     if contributor.actor_kind != "member":
         return "A key that you made wrote or edited this notice"
     if contributor.part == Contributor.Part.PHRASE:
@@ -161,9 +161,9 @@ def _as_their_own(contributor: Contributor) -> str:
 
 
 def _against_key(contributor: Contributor, *, strict: bool) -> str:
-    """Return why a key cannot approve after what its lineage did, or "".
+    """Return why a contribution of its lineage keeps a key from approving, or "".
 
-    Unless the organization is strict, a key approves, as asserted, what keys wrote.
+    Unless the organization is strict, a key may approve, as asserted, the words of keys.
     """
     if contributor.part == Contributor.Part.WAIVER:
         return (
@@ -171,18 +171,18 @@ def _against_key(contributor: Contributor, *, strict: bool) -> str:
             "Ask another person to approve the notice."
         )
     if contributor.actor_kind == "member":
-        return "Whoever made this key wrote or edited this notice; somebody else has to approve it."
+        return "The member who made this key wrote or edited this notice. Ask another person to approve it."
     if strict:
         return "Your organization lets no key approve what it, or another key of the same origin, wrote."
     return ""
 
 
 def _names(claim: str, address: str) -> bool:
-    """Whether a claim gives this mail address, alone or among other words."""
+    """Whether a claim contains this mail address, alone or among other words."""
     return re.search(rf"(?<![\w.+-]){re.escape(_folded(address))}(?![\w-]|\.\w)", _folded(claim)) is not None
 
 
 def _folded(name: str) -> str:
-    """A name as it reads: without what nobody sees, such as U+200B, which would make another name of it."""
+    """Return a name without invisible characters such as U+200B, which would make it another name."""
     visible = "".join(character for character in normalize("NFKC", name) if unicodedata.category(character) != "Cf")
     return visible.strip().casefold()

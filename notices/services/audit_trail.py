@@ -8,10 +8,10 @@ from notices.models import Notice
 
 
 def record(verb: str, notice: Notice, actor: Actor, **detail: Any) -> None:
-    """Append what was done with a notice. Call it within the transaction of the change.
+    """Append a change of a notice. Call it within the transaction of the change.
 
     Args:
-        detail: holds nothing private.
+        detail: nothing private.
     """
     audit.record(
         verb,

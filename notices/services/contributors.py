@@ -1,4 +1,4 @@
-"""Who had a hand in what a notice says."""
+"""Contributors to the words of a notice."""
 
 from collections.abc import Collection, Iterable, Mapping
 
@@ -8,22 +8,22 @@ from notices.models import Contributor, Notice
 
 
 def add(notice: Notice, part: Contributor.Part, actor: Actor) -> None:
-    """Record that the actor, and whoever is behind it, had this part in the notice."""
+    """Record that the actor, and the person behind it, had this part in the notice."""
     _add_rows([_row(notice, part, actor.kind, actor.id, accounts.person_behind(actor))])
 
 
 def add_authors(notice: Notice, authors: Iterable[Mapping[str, str]]) -> None:
-    """Record who wrote the phrases that the notice uses.
+    """Record the authors of the phrases that the notice uses.
 
     Args:
-        authors: as `Phrase.authors` names them.
+        authors: of `Phrase.authors`.
     """
     part = Contributor.Part.PHRASE
     _add_rows([_row(notice, part, author["kind"], author["id"], author["mail"]) for author in authors])
 
 
 def take_over(notice: Notice, earlier: Notice, parts: Collection[Contributor.Part] = tuple(Contributor.Part)) -> None:
-    """Record that whoever had one of these parts in an earlier notice has it in one with the same words."""
+    """Copy the contributors of an earlier notice with one of these parts to a notice with the same words."""
     rows = earlier.contributors.filter(part__in=parts)
     _add_rows([_row(notice, Contributor.Part(row.part), row.actor_kind, row.actor_id, row.mail) for row in rows])
 

@@ -1,4 +1,4 @@
-"""Deliveries of approved notices: recorded as they happened, and letters sent by mail."""
+"""Deliveries of approved notices: those that people record, and letters that we mail."""
 
 import hashlib
 from datetime import datetime
@@ -38,14 +38,14 @@ def deliver(
     """Record that an approved notice was delivered, or have its letter mailed.
 
     Args:
-        address: the address used; for a mail, the recipient's `email` if it is left out.
+        address: the address used. A mail without one goes to the recipient's `email`.
         reference: the provider's, such as a tracking number.
-        delivered_at: when, for other channels than mail; now if it is left out.
+        delivered_at: time of a delivery that is no mail; now by default.
 
     Raises:
-        WrongState: it is not approved.
+        WrongState: the notice is not approved.
         MailWaiting, NoMailAddress, RecipientTooLong, TooLongForPaper: its letter cannot be mailed.
-        ImpossibleTime: it cannot have been delivered then.
+        ImpossibleTime: `delivered_at` is in the future or before the approval.
     """
     with transaction.atomic():
         notices = Notice.objects.for_organization(caller.organization_id).select_related("approval__revision")
@@ -53,9 +53,9 @@ def deliver(
         if locked.state not in Notice.FINISHED:
             raise WrongState(f"{locked.standing} Only an approved one is delivered.")
         if channel == Delivery.Channel.EMAIL:
-            columns = _of_a_mail(locked, address)
+            columns = _mail_columns(locked, address)
         else:
-            columns = {"address": address, **_times(locked, delivered_at)}
+            columns = {"address": address, **_delivered_columns(locked, delivered_at)}
         delivery = Delivery.objects.create(
             notice=locked, channel=channel, reference=reference, recorded_by=str(caller.actor), **columns
         )
@@ -67,8 +67,8 @@ def deliver(
     return delivery
 
 
-def _of_a_mail(locked: Notice, address: str) -> dict[str, Any]:
-    """The columns of a letter that waits to be mailed."""
+def _mail_columns(locked: Notice, address: str) -> dict[str, Any]:
+    """Return the columns of a letter that waits to be mailed."""
     if selectors.mail_waits(locked):
         raise MailWaiting("A mail of this letter waits to go out already.")
     letters.require_fits(locked.approval.revision.content)
@@ -88,8 +88,8 @@ def _mail_address(notice: Notice, address: str) -> str:
     return known
 
 
-def _times(locked: Notice, delivered_at: datetime | None) -> dict[str, Any]:
-    """The columns of a letter that has been delivered."""
+def _delivered_columns(locked: Notice, delivered_at: datetime | None) -> dict[str, Any]:
+    """Return the columns of a letter that has been delivered."""
     now = timezone.now()
     moment = delivered_at or now
     if not locked.approval.created_at <= moment <= now:
@@ -99,11 +99,11 @@ def _times(locked: Notice, delivered_at: datetime | None) -> dict[str, Any]:
 
 @requires(Permission.DRAFT_NOTICES)
 def record_return(*, caller: Caller, delivery: Delivery, reason: str) -> Delivery:
-    """A letter came back. Without another delivery the notice counts as not delivered.
+    """Record that a letter came back. Without another delivery the notice counts as not delivered.
 
     Raises:
         MissingReason
-        WrongState: it is back already, or not out yet.
+        WrongState: the letter is back already, or not out yet.
     """
     if not is_visible(reason):
         raise MissingReason("Say why the letter came back.")
@@ -122,19 +122,19 @@ def record_return(*, caller: Caller, delivery: Delivery, reason: str) -> Deliver
 
 
 def deliver_letters() -> int:
-    """Mail the letters that wait. Returns how many went out."""
+    """Mail the waiting letters. Return how many went out."""
     deliveries = Delivery.objects.unscoped("one worker mails the letters of every organization")
     return mail.deliver(deliveries.filter(channel=Delivery.Channel.EMAIL, delivered_at=None), _mail)
 
 
 def _mail(delivery: Delivery) -> mail.Outcome:
-    """Send one letter; nothing if its notice was taken back meanwhile, or no mail ever reaches the address."""
+    """Send one letter, unless its notice was withdrawn meanwhile or its address is undeliverable."""
     notice = selectors.notice_with_letter(delivery.notice_id)
     if notice.disposed_at or notice.state not in Notice.FINISHED:
         return mail.NOT_SENT
     letter = selectors.letter(notice)
     file = stored_pdfs.pdf(notice, letter, "a4")
-    leases.renew(delivery, lasts=mail.LEASE)  # vault and PDF may have taken long
+    leases.renew(delivery, lasts=mail.LEASE)  # the vault and the PDF can take minutes
     try:
         mails.send(
             "letter",
@@ -158,17 +158,19 @@ def _record_mailing(delivery: Delivery, notice: Notice, digest: str) -> None:
 
 
 def _record_refusal(delivery: Delivery, notice: Notice) -> None:
-    """Record it at once: a mail that waited for ever would keep the recipient from being corrected."""
+    """Record a refused mail as returned, because a waiting mail locks the recipient against corrections."""
     because = "The mail server refuses the address."
     notice.deliveries.filter(pk=delivery.pk).update(returned_at=timezone.now(), returned_because=because)
     audit_trail.record("notice.returned", notice, audit.SYSTEM, channel=delivery.channel)
 
 
 def _settle(locked: Notice, actor: Actor) -> None:
-    """A finished notice is delivered exactly while a delivery stands that did not come back. So long the requests for
-    review that it answers are over."""
+    """Set the state of a finished notice, and settle the requests for review that it answers.
+
+    The notice is delivered while at least one delivery has not come back.
+    """
     if locked.state in Notice.FINISHED:
-        stands = locked.deliveries.filter(delivered_at__isnull=False, returned_at=None).exists()
-        locked.state = State.DELIVERED if stands else State.APPROVED
+        is_delivered = locked.deliveries.filter(delivered_at__isnull=False, returned_at=None).exists()
+        locked.state = State.DELIVERED if is_delivered else State.APPROVED
         locked.save(update_fields=["state"])
         telling.settle(locked, actor)

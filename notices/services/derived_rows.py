@@ -1,4 +1,4 @@
-"""Rows that repeat in another form what a notice says, and go with it."""
+"""Storage of rows that are derived from a notice and disposed of with it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,8 +13,8 @@ log = structlog.get_logger("notices")
 
 
 def store(row: StoredCheck | StoredPdf, *, key: Sequence[str]) -> None:
-    """Store a row in the place of an earlier one. While another transaction changes or disposes of the notice, or after
-    it did, nothing is stored: erased words must not come back.
+    """Insert or replace a row, unless another transaction is changing the notice, or disposes or has disposed of it.
+    Otherwise erased words could come back.
 
     Args:
         key: the unique columns.
@@ -26,5 +26,5 @@ def store(row: StoredCheck | StoredPdf, *, key: Sequence[str]) -> None:
         with transaction.atomic():
             if db.only(notices.select_for_update(of=("self",), skip_locked=True).values_list("pk")):
                 model.objects.bulk_create([row], update_conflicts=True, unique_fields=key, update_fields=columns)
-    except DatabaseError as error:  # a reader is answered all the same
+    except DatabaseError as error:  # the reader still gets an answer
         log.warning("derived row not stored", notice=str(row.notice_id), exc_info=error)

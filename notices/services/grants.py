@@ -1,4 +1,4 @@
-"""Authority grants: who may approve which notices, in whose name."""
+"""Authority grants: permissions for members to approve notices."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -35,9 +35,9 @@ def grant_authority(
         evidence: where the authority is written down.
 
     Raises:
-        ImpossibleTime: it ends before it begins.
+        ImpossibleTime: the grant ends before it begins.
         MissingAuthority
-        OwnGrant: it is for the caller, or a key's lineage invited the member or gave them their role.
+        OwnGrant: the grant is for the caller, or the key's lineage invited the member or gave them their role.
     """
     if valid_to is not None and valid_to < valid_from:
         raise ImpossibleTime("The grant ends before it begins.")
@@ -68,7 +68,7 @@ def grant_authority(
 
 @requires(Permission.GRANT_AUTHORITY)
 def revoke_grant(*, caller: Caller, grant: AuthorityGrant) -> AuthorityGrant:
-    """End a grant now; approvals made with it stand. Revoking again changes nothing."""
+    """End a grant now. Approvals made with it stay valid. Revoking again changes nothing."""
     with transaction.atomic():
         now = timezone.now()
         grants = AuthorityGrant.objects.for_organization(caller.organization_id)

@@ -43,20 +43,20 @@ def put_phrases(*, caller: Caller, phrases: Sequence[Phrase]) -> int:
 
 @requires(Permission.MANAGE_NOTICES)
 def remove_phrase(*, caller: Caller, phrase: Phrase) -> None:
-    """Take a phrase out of the phrasebook. Notices that exist keep their words."""
+    """Remove a phrase from the phrasebook. Existing notices keep their words."""
     with transaction.atomic():
         Phrase.objects.for_organization(caller.organization_id).filter(pk=phrase.pk).delete()
         _record_change(caller, -1)
 
 
 def _author(actor: Actor) -> Author | None:
-    """Who writes, as `Phrase.authors` keeps them; nobody at the command line."""
+    """Return the actor in the form of `Phrase.authors`, or None for the command line."""
     person = accounts.person_behind(actor)
     return {"kind": actor.kind, "id": actor.id, "mail": person} if person else None
 
 
 def _authors(phrase: Phrase, before: Phrase | None, author: Author | None) -> dict[str, Author]:
-    """Who wrote each part of a phrase: whoever changed it last. To save the same words again is not to write them."""
+    """Return the last author of each part of a phrase. An author who saves the same words again changes nothing."""
     authors = {}
     for part in _PARTS:
         same = before is not None and _words(getattr(before, part)) == _words(getattr(phrase, part))
@@ -67,7 +67,7 @@ def _authors(phrase: Phrase, before: Phrase | None, author: Author | None) -> di
 
 
 def _words(value: str | bool) -> list[str]:
-    """A text without its white space, which letters print as single spaces."""
+    """Return the words of a text, because letters print any white space as one space."""
     return str(value).split()
 
 

@@ -1,4 +1,4 @@
-"""What a notice would say: the draft of a record that may never come."""
+"""Previews of a notice about a record that is not in custody."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,10 +17,10 @@ from notices.record_paths import Facts
 def preview(
     *, caller: Caller, facts: Facts, pack: Pack, recipient: Mapping[str, Any] | None = None, language: str = ""
 ) -> Preview:
-    """What `draft` would make of a record if it came in now, in the organization's words and with its names. It keeps
-    nothing, writes nothing into the audit trail, and asks custody for nothing.
+    """Draft a notice about a record with the organization's phrases and names. Store and audit nothing, and leave
+    custody alone.
 
-    Args: as `notices.previews.preview`, and of the pack's languages.
+    Args: as in `notices.previews.preview`; `language` is one of the pack's.
 
     Raises:
         TooMuch: the record says more than a notice holds.

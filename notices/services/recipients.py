@@ -1,4 +1,4 @@
-"""To whom a letter goes."""
+"""Recipients of letters."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -15,17 +15,19 @@ from notices.models import Notice, Step
 from notices.services import audit_trail
 
 _ADDRESS = {"name", "address", "email", "e-mail"}
-"""What of a recipient may change after the approval."""
+"""The fields of a recipient that may change after the approval."""
 
 
 @requires(Permission.DRAFT_NOTICES)
 def set_recipient(*, caller: Caller, notice: Notice, recipient: Mapping[str, Any]) -> None:
-    """Say to whom the letter goes. It is no edit of what the notice says, so an approval stands, and a letter that came
-    back can be sent anew: then name and address alone change, and the history says who changed which of them.
+    """Set the recipient of a notice's letter.
+
+    This edits no words, so an approval stays valid. After the approval only name and address can change, for example to
+    send a returned letter again. The history then names the changed fields and the actor.
 
     Raises:
         RecipientTooLong, RecipientFixed, MailWaiting
-        WrongState: the notice is withdrawn, or its letter delivered: that tells who was told what.
+        WrongState: the notice is withdrawn, or is delivered and so documents who got which words.
     """
     if problem := recipients.length_problem(recipient):
         raise RecipientTooLong(problem)
@@ -37,7 +39,7 @@ def set_recipient(*, caller: Caller, notice: Notice, recipient: Mapping[str, Any
             raise WrongState(
                 f"{locked.standing} Its recipient stays, unless it comes back. Make a new version for another."
             )
-        if selectors.mail_waits(locked):  # else one person's letter goes to another's mailbox
+        if selectors.mail_waits(locked):  # else one person's letter goes to another person's mailbox
             raise MailWaiting("A mail of this letter waits to go out. Change the recipient once it has.")
         before = locked.recipient
         changed = {name for name in {*before, *recipient} if before.get(name) != recipient.get(name)}
@@ -50,7 +52,7 @@ def set_recipient(*, caller: Caller, notice: Notice, recipient: Mapping[str, Any
 
 
 def _readdress(locked: Notice, changed: Collection[str], caller: Caller) -> None:
-    """Keep it that an approved letter goes elsewhere. What it said before and says now is private."""
+    """Record the changed fields of an approved letter's recipient, without their values, which are private."""
     if not _ADDRESS.issuperset(changed):
         raise RecipientFixed
     names = sorted(changed)

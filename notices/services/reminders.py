@@ -1,4 +1,4 @@
-"""Reminders by mail of what is late or soon will be: one a day to each member who can do something about it."""
+"""Reminder mails about late and nearly due notices: one a day to each member who may draft notices."""
 
 from django.utils import timezone
 
@@ -10,11 +10,11 @@ from config import leases
 from notices import selectors
 from notices.models import Reminder
 
-_MOST_NAMED = 50
+_MAX_NAMED = 50
 
 
 def remind() -> int:
-    """Have today's reminders sent where something is late or at risk. Returns how many were made."""
+    """Create today's reminders for organizations with something late or at risk. Return how many were created."""
     today = timezone.now().date()
     count = 0
     for organization in Organization.objects.all():
@@ -28,7 +28,7 @@ def remind() -> int:
 
 
 def send_reminders() -> int:
-    """Mail today's reminders that wait; those of days on which no mail went out are forgotten. Returns how many."""
+    """Mail today's waiting reminders, and skip those of earlier days. Return how many went out."""
     reminders = Reminder.objects.unscoped("one worker mails the reminders of every organization")
     return mail.deliver(reminders.filter(day=timezone.now().date()), _send)
 
@@ -46,10 +46,10 @@ def _send(reminder: Reminder) -> mail.Outcome:
         context={
             "organization": organization.name,
             "groups": [
-                ("Late", attention.overdue.order_by("due_at")[:_MOST_NAMED]),
-                ("Due soon", attention.at_risk.order_by("due_at")[:_MOST_NAMED]),
+                ("Late", attention.overdue.order_by("due_at")[:_MAX_NAMED]),
+                ("Due soon", attention.at_risk.order_by("due_at")[:_MAX_NAMED]),
             ],
-            "requests": attention.requests.order_by("due_at")[:_MOST_NAMED],
+            "requests": attention.requests.order_by("due_at")[:_MAX_NAMED],
         },
     )
     return mail.Outcome(sent=True)

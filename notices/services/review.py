@@ -1,4 +1,4 @@
-"""What is decided about a notice: sent for review, sent back, approved, withdrawn."""
+"""Decisions about a notice: submit, request changes, approve, withdraw."""
 
 from collections.abc import Collection
 
@@ -24,7 +24,7 @@ State = Notice.State
 
 @requires(Permission.DRAFT_NOTICES)
 def submit(*, caller: Caller, notice: Notice) -> Notice:
-    """Ask for the review of a draft. Raises WrongState if it is none."""
+    """Submit a draft for review. Raises WrongState if the notice is not a draft."""
     with transaction.atomic():
         locked = _locked(notice, caller)
         if locked.state != State.DRAFT:
@@ -34,14 +34,14 @@ def submit(*, caller: Caller, notice: Notice) -> Notice:
 
 @requires(Permission.DRAFT_NOTICES)
 def hold(*, caller: Caller, notice: Notice, take: bool = True) -> None:
-    """Say that one works on a notice, so that nobody else begins with it.
+    """Assign the notice to the caller, or release it with `take=False`.
 
     Args:
-        take: False to let go of it. Somebody else's hold stays as it is then.
+        take: False releases the caller's own hold. Another member's hold does not change.
 
     Raises:
-        MembersOnly: a key holds nothing.
-        WrongState: nobody holds what is finished.
+        MembersOnly: the caller is a key.
+        WrongState: the notice is finished or withdrawn.
     """
     if caller.member_id is None:
         raise MembersOnly
@@ -58,14 +58,14 @@ def hold(*, caller: Caller, notice: Notice, take: bool = True) -> None:
 
 @requires(Permission.APPROVE_NOTICES)
 def request_changes(*, caller: Caller, notice: Notice, reason: str, revision: int | None = None) -> Notice:
-    """Send a notice in review back to whoever wrote it.
+    """Return a notice in review to its writer.
 
     Args:
-        revision: the one that was looked at; the current one if not given.
+        revision: number of the revision the caller read; the current one by default.
 
     Raises:
         MissingReason, StaleRevision
-        WrongState: it is not in review.
+        WrongState: the notice is not in review.
     """
     if not is_visible(reason):
         raise MissingReason("Say what has to be changed.")
@@ -79,7 +79,7 @@ def request_changes(*, caller: Caller, notice: Notice, reason: str, revision: in
 
 @requires(Permission.APPROVE_NOTICES)
 def withdraw(*, caller: Caller, notice: Notice, reason: str = "") -> Notice:
-    """Take a notice back, whatever its state. Withdrawing again changes nothing."""
+    """Withdraw a notice in any state. Withdrawing again changes nothing."""
     with transaction.atomic():
         locked = _locked(notice, caller)
         if locked.state == State.WITHDRAWN:
@@ -98,28 +98,29 @@ def approve(
     comment: str = "",
     acknowledge: Collection[str] = (),
 ) -> Approval:
-    """Approve one revision. The only way to do so, for people and machines, for one notice and for many.
+    """Approve one revision. People and keys, single and bulk approvals all use this function.
 
     Args:
-        revision: the one that was looked at. Without it the current one is approved, marked as words not named.
-        approver, authority: who approves and by what authority. From a key they are claims, recorded as such; a
-            member's default to their own.
-        acknowledge: ids of the warnings that the approver has looked at. An advisory pack needs none, unless the
-            organization requires them: the approval records those that stay open.
+        revision: number of the revision the caller read. Without it the current one is approved, and the approval
+            notes that no revision was named.
+        approver, authority: claims of a key, recorded as such. A member's default to the member and their grant or
+            role.
+        acknowledge: ids of the warnings that the approver has read. An advisory pack needs none, unless the
+            organization requires them: the approval records the open ones.
 
     Raises:
         WrongState, StaleRevision
-        NotApprovable, NotGranted, WrongApprover, OwnNotice, Unacknowledged: as `approval_rules` has it.
+        NotApprovable, NotGranted, WrongApprover, OwnNotice, Unacknowledged: as in `approval_rules`.
         Fault: the record cannot be read.
     """
     facts = selectors.facts_of(notice.decision)
     with transaction.atomic():
-        prevent_disposal(notice.decision)  # of two notices that follow, a disposal might lock the second one first
+        prevent_disposal(notice.decision)  # a disposal might lock the replaced notice before this one
         locked = _locked(notice, caller)
         current = _current_revision(locked, revision)
         settings = selectors.settings_of(locked.organization_id)
         case = selectors.case_of(locked, facts, settings=settings)
-        problems = checklist.problems(case, current)  # by the record itself, and not as an earlier check is stored
+        problems = checklist.problems(case, current)  # against the record itself, not a stored check
         claim = require_approvable(locked, problems, settings, caller, approver, authority)
         acknowledged, still_open = require_acknowledged(case, current, settings, acknowledge)
         approval = Approval.objects.create(
@@ -148,14 +149,13 @@ def approve(
             warnings_open=len(still_open),
         )
         _withdraw_replaced(locked, caller.actor)
-    seal_approved(notice_id=locked.pk)  # what this cannot seal, beat does: the approval stands
+    seal_approved(notice_id=locked.pk)  # if sealing fails here, the beat task retries it
     return approval
 
 
 @requires(Permission.APPROVE_NOTICES)
 def reason_against_approval(*, caller: Caller, notice: Notice) -> str:
-    """Return why a member could not approve a notice now whose check finds no problem, for a button that says so; "" if
-    they could. Changes nothing."""
+    """Return why a member cannot approve a notice without problems now, or "". A disabled button shows the reason."""
     settings = selectors.settings_of(notice.organization_id)
     try:
         _current_revision(notice, None)
@@ -181,7 +181,7 @@ def _step(locked: Notice, kind: Step.Kind, state: Notice.State, reason: str, act
 
 
 def _withdraw_replaced(successor: Notice, actor: Actor) -> None:
-    """An approved new version withdraws the notice it replaces."""
+    """Withdraw the notice that an approved new version replaces."""
     if successor.supersedes_id:
         notices = Notice.objects.for_organization(successor.organization_id)
         replaced = notices.locked(successor.supersedes_id)
@@ -190,7 +190,7 @@ def _withdraw_replaced(successor: Notice, actor: Actor) -> None:
 
 
 def _current_revision(locked: Notice, seen: int | None) -> NoticeRevision:
-    """The revision that is decided about. Raises WrongState, StaleRevision."""
+    """Return the current revision of an editable notice. Raises WrongState, StaleRevision."""
     current = selectors.current_revision(locked)
     if locked.state not in Notice.EDITABLE:
         raise WrongState(f"{locked.standing}{_approved_by(locked)} Nothing was changed.")

@@ -1,4 +1,4 @@
-"""Requests of affected persons that a human look at the decision again."""
+"""Requests of affected persons for human review of a decision."""
 
 import hmac
 
@@ -19,17 +19,16 @@ from notices.localization import catalog
 from notices.models import Notice, ReviewRequest
 from notices.services import audit_trail
 
-READER = Actor("person", "", "whoever has the letter")
+READER = Actor("person", "", "recipient (letter code)")
 
 
 def request_review(*, notice: Notice, code: str, message: str = "", email: str = "") -> ReviewRequest:
-    """Take a request from the public page into the operators' queue. Until the person knows the
-    outcome of one, it is the answer to the next.
+    """Add a request from the public page to the operators' queue, or return the unfinished request of the same letter.
 
     Args:
-        notice: as `selectors.published` gives it.
+        notice: of `selectors.published`.
         code: from the letter; case, spaces and dashes do not matter.
-        email: where an acknowledgement goes, if the person wants one.
+        email: for an acknowledgement; optional.
 
     Raises:
         WrongCode, NoReviewOffered
@@ -66,7 +65,7 @@ def request_review(*, notice: Notice, code: str, message: str = "", email: str =
 
 
 def newest_request(*, notice: Notice, code: str) -> ReviewRequest | None:
-    """The newest request that was made with a letter, of `with_answer`, for whoever has its code.
+    """Return the newest request made with a letter, of `with_answer`, if the code is right.
 
     Raises:
         WrongCode, NoReviewOffered
@@ -77,7 +76,7 @@ def newest_request(*, notice: Notice, code: str) -> ReviewRequest | None:
 
 
 def _require_code(notice: Notice, code: str) -> None:
-    """Only who has the letter asks about it. Raises WrongCode, NoReviewOffered, Fault."""
+    """Require the code in the letter. Raises WrongCode, NoReviewOffered, Fault."""
     letter = selectors.letter(notice)
     if not letter.review_code:
         raise NoReviewOffered
@@ -87,11 +86,11 @@ def _require_code(notice: Notice, code: str) -> None:
 
 @requires(Permission.RECONSIDER)
 def close_request(*, caller: Caller, request: ReviewRequest, reason: str) -> ReviewRequest:
-    """End a request without a letter about its outcome, as when the person takes it back or was told in another way.
+    """Close a request without a letter about its outcome, for example because the person no longer wants a review.
 
     Raises:
         MissingReason
-        WrongState: the person was told the outcome, or it is closed.
+        WrongState: a letter told the person the outcome, or the request is closed.
     """
     if not is_visible(reason):
         raise MissingReason("Say why the request is closed.")
@@ -105,7 +104,7 @@ def close_request(*, caller: Caller, request: ReviewRequest, reason: str) -> Rev
 
 
 def acknowledge_requests() -> int:
-    """Mail the acknowledgements that wait. Returns how many went out."""
+    """Mail the waiting acknowledgements. Return how many went out."""
     requests = ReviewRequest.objects.unscoped("one worker mails the acknowledgements of every organization")
     return mail.deliver(requests.exclude(email=""), _acknowledge)
 
@@ -127,7 +126,7 @@ def _acknowledge(request: ReviewRequest) -> mail.Outcome:
                 "address": selectors.public_address(notice),
             },
         )
-    except mail.Undeliverable:  # the person mistyped it: whoever answers has to know
+    except mail.Undeliverable:  # the person mistyped it: the page of the request says so
         return mail.Outcome(sent=False, record=lambda: _record_refusal(request))
     return mail.Outcome(sent=True, record=lambda: _record_mailing(request))
 

@@ -1,4 +1,4 @@
-"""What a notice says: its first draft from the record, edits, and new versions of a finished one."""
+"""Revisions of a notice: its first draft from the record, edits, and new versions of a finished notice."""
 
 import hashlib
 from collections.abc import Mapping
@@ -36,24 +36,24 @@ def draft(
     language: str = "",
     answers: ReviewRequest | None = None,
 ) -> Notice:
-    """A first draft from the record. One about a reconsideration is due when the person who asked for it has to know.
+    """Draft a notice from the record. It is due by the earliest deadline of its pack and of the requests it answers.
 
     Args:
         decision: with its custody row and its organization.
-        recipient: if empty, a notice about a reconsideration goes to whom the letter about the decision went. One that
-            tells what came of a request names who made it.
-        language: the one wished for; without it the recipient's, that of the letter about what was reconsidered, or the
-            person's in the record. The pack's language that fits is used, or its first.
-        answers: the request for review whose outcome the notice tells; else the first that is to be told of it.
+        recipient: if empty, a notice about a reconsideration goes to the recipient of the earlier letter. A notice that
+            answers a request gets the name and reference of its requester.
+        language: defaults to the recipient's, then the earlier letter's, then the person's in the record. The notice
+            uses the pack's language that fits, or its first.
+        answers: the request for review that the notice answers; by default the first unfinished one.
 
     Raises:
-        OtherRecipient: the recipient is not who made the request.
+        OtherRecipient: the recipient did not make the request.
         Disposed: the decision was disposed of.
         Fault: the record cannot be read.
-        TooMuch: it says more than a notice holds.
+        TooMuch: the record says more than a notice holds.
     """
     if answers and recipient:
-        recipient = follow_up.named(recipient, answers)
+        recipient = follow_up.with_identity(recipient, answers)
         if not follow_up.is_same_person(answers.notice.recipient, recipient):
             raise OtherRecipient(answers.pk)
     facts = selectors.facts_of(decision)
@@ -78,8 +78,8 @@ def draft(
             recipient=recipients.with_reference(recipient, facts.get("subject.reference")),
             created_by=str(caller.actor),
         )
-        due = [(each.due_at, each.clock) for each in strictest]
-        due += [(each.due_at, each.due_clock) for each in follow_up.requests_told_by(notice) if each.due_at]
+        due = [(deadline.due_at, deadline.clock) for deadline in strictest]
+        due += [(request.due_at, request.due_clock) for request in follow_up.requests_told_by(notice) if request.due_at]
         notice.due_at, notice.due_clock = min(due, key=itemgetter(0), default=(None, ""))
         _revise(notice, 1, proposal.content, {}, facts, caller, proposal.redaction)
         contributors.add_authors(notice, [author for phrase in proposal.phrases for author in phrase.authors])
@@ -96,16 +96,16 @@ def edit(
     not_applicable: Mapping[str, str] | None = None,
     revision: int | None = None,
 ) -> NoticeRevision:
-    """Replace some of the content's properties. The notice is a draft again, if it was in review.
+    """Replace properties of the content. A notice in review becomes a draft again.
 
-    The revision adopts the pack as it is today. An edit that changes nothing makes one for that alone; where there is
-    nothing to adopt either, the current revision stays the current one.
+    The new revision adopts today's pack. Without changes, a revision is made only if the pack or a cited value changed;
+    otherwise the current revision is returned.
 
     Args:
-        changes: content properties of the right types; they need not be complete, nor their sources resolve. A
-            language becomes the pack's that fits it, as `en` for `en-US`, or else its first.
-        not_applicable: ids of elements that do not apply, each with the reason; None leaves them as they are.
-        revision: the one that was edited; the current one if not given.
+        changes: content properties of the right types. They may be incomplete, and their sources may not resolve. A
+            language becomes the pack's that fits, such as `en` for `en-US`, or its first.
+        not_applicable: ids of elements that do not apply, each with the reason. None changes nothing.
+        revision: number of the edited revision; the current one by default.
 
     Raises:
         WrongState: the notice is finished.
@@ -139,36 +139,36 @@ def edit(
 
 
 def require_seen(current: NoticeRevision, seen: int | None) -> None:
-    """Nobody edits or decides about words they have not seen. Raises StaleRevision.
+    """Require that the caller saw the current revision. Raises StaleRevision.
 
     Args:
-        seen: the number of the revision that they looked at; None if they do not say.
+        seen: the number of the revision the caller read; None if the caller did not say.
     """
     if seen is not None and seen != current.number:
         raise StaleRevision(f"The notice has changed since you opened it: it is at revision {current.number}.")
 
 
 def _is_current(notice: Notice, revision: NoticeRevision, facts: Facts) -> bool:
-    """Whether a revision was made under today's pack, and cites what is in the record today."""
+    """Whether a revision was made under today's pack and cites today's values of the record."""
     cited = checklist.cited_values(facts, revision.content)
     return notice.pack_digest == selectors.pack_of(notice).digest and revision.cited == cited
 
 
 def _framework(notice: Notice, facts: Facts) -> dict[str, str]:
-    """The name of the law as the pack prints it today: no form asks for it."""
+    """Return the law's name as today's pack prints it. People cannot edit it."""
     decided_on = deadlines.decided_on(facts, notice.decision.received_at)
     return {"framework": selectors.pack_of(notice).framework_for(notice.language, facts.get, decided_on)}
 
 
 def _waives(pack: Pack, before: Mapping[str, str], exemptions: Mapping[str, str]) -> bool:
-    """Whether an edit says of an element that can block that it does not apply, or gives another reason for that."""
+    """Whether an edit exempts an element that can block, or changes the reason for the exemption."""
     changed = {name for name, reason in exemptions.items() if reason != before.get(name)}
     return any(element.id in changed and pack.binds(element) for element in pack.elements)
 
 
 @requires(Permission.DRAFT_NOTICES)
 def new_version(*, caller: Caller, notice: Notice) -> Notice:
-    """A draft with the words of an approved or delivered notice. Once it is approved, it takes that notice's place.
+    """Draft a new version with the words of an approved or delivered notice. Its approval withdraws that notice.
 
     Raises:
         WrongState: the notice is not finished.
@@ -177,7 +177,7 @@ def new_version(*, caller: Caller, notice: Notice) -> Notice:
     """
     facts, pack = selectors.facts_of(notice.decision), selectors.pack_of(notice)
     with transaction.atomic():
-        prevent_disposal(notice.decision)  # before the notice, as a disposal locks them
+        prevent_disposal(notice.decision)  # a disposal locks the decision before the notice, too
         locked = Notice.objects.for_organization(caller.organization_id).locked(notice.pk)
         if locked.state not in Notice.FINISHED:
             raise WrongState(f"{locked.standing} Only an approved or delivered one gets a new version.")
@@ -199,7 +199,7 @@ def new_version(*, caller: Caller, notice: Notice) -> Notice:
         )
         content = {**last.content, **_framework(successor, facts)}
         _revise(successor, 1, content, last.not_applicable, facts, caller)
-        if locked.approval.actor_kind == "member":  # the words had their second person; what was waived may now matter
+        if locked.approval.actor_kind == "member":  # a second person approved the words, but a waiver may matter now
             contributors.take_over(successor, locked, [Contributor.Part.WAIVER])
         else:
             contributors.take_over(successor, locked)
@@ -216,8 +216,10 @@ def _revise(
     caller: Caller,
     redaction: drafting.Redaction | None = None,
 ) -> NoticeRevision:
-    """The next revision; with the first, the notice itself is saved. Whoever makes it holds the notice; a machine holds
-    none. Raises TooMuch."""
+    """Save the next revision, and with the first one the notice itself. Raises TooMuch.
+
+    The notice is assigned to the member who makes the revision, or to no member if the caller is a key.
+    """
     require_room(content)
     revision = NoticeRevision(
         notice=notice,

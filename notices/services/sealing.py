@@ -1,4 +1,4 @@
-"""Approved notices in custody, each with proofs of the fields it cites."""
+"""Sealing of approved notices in custody, with proofs of the cited fields."""
 
 import base64
 import hashlib
@@ -35,13 +35,13 @@ _LEASE = timedelta(minutes=1)
 
 
 def seal_approved(*, notice_id: uuid.UUID | None = None) -> int:
-    """Seal approved notices that were never sealed: the given one, or all of them when the clock calls.
+    """Seal the given approved notice, or all approved notices that were never sealed, as the scheduled task does.
 
-    An approval names its record once sealed. If that record is gone, `custody_fsck` reports damage and the notice is
-    not sealed a second time.
+    A sealed approval names its record. If that record is lost, `custody_fsck` reports damage, and the notice is not
+    sealed a second time.
 
     Returns:
-        How many were sealed. A notice whose record cannot be read is logged and retried later.
+        How many notices were sealed. If the record of a notice cannot be read, a later run retries it.
     """
     approvals = Approval.objects.unscoped("the clock seals the notices of every organization")
     waiting = approvals.filter(record_id=None, notice__disposed_at=None)
@@ -55,14 +55,14 @@ def seal_approved(*, notice_id: uuid.UUID | None = None) -> int:
             leases.complete(approval, record_id=_seal(_approved(approval)))
         except LeaseLost:  # sealing twice makes one record
             log.warning("another worker seals this notice", notice=str(approval.notice_id))
-        except Disposed:  # there is nothing to seal any more
+        except Disposed:  # nothing is left to seal
             log.info("a notice was disposed of", notice=str(approval.notice_id))
         except Fault as error:
             log.warning("an approved notice waits for custody", notice=str(approval.notice_id), exc_info=error)
             leases.fail(approval)
         else:
             sealed += 1
-        if notice_id:  # there is no other
+        if notice_id:
             break
     return sealed
 
@@ -74,7 +74,7 @@ def _approved(approval: Approval) -> Notice:
 
 def _seal(notice: Notice) -> uuid.UUID:
     """Seal a notice unless a vault already holds it. Return the id of its record."""
-    # Earlier versions sealed a notice under its bare id: if a restored database has forgotten that, it is the record.
+    # Earlier versions sealed a notice under its bare id. A database restored from before then lacks that record's row.
     recall(organization_id=notice.organization_id, identity=str(notice.pk))
     sealed = db.only(SealedNotice.objects.for_organization(notice.organization_id).filter(notice=notice))
     if sealed:
@@ -100,7 +100,7 @@ def _seal(notice: Notice) -> uuid.UUID:
 
 
 def index_row(record: Indexing) -> SealedNotice:
-    """The index row of a sealed notice."""
+    """Return the index row of a sealed notice."""
     return SealedNotice(
         record_id=record.record_id,
         organization_id=record.organization_id,
@@ -110,8 +110,10 @@ def index_row(record: Indexing) -> SealedNotice:
 
 
 def _record(notice: Notice, approval: Approval) -> dict[str, Any]:
-    """What is sealed: what the letter proves, and beside it what only the organization keeps. Deterministic, so that
-    sealing again after a crash makes the same record."""
+    """Return the content to seal: the letter's proof file, and data that only the organization keeps.
+
+    The content is deterministic, so that sealing again after a crash makes the same record.
+    """
     letter = _letter(notice, approval)
     return {
         "decision_id": str(notice.pk),
@@ -137,14 +139,16 @@ def _record(notice: Notice, approval: Approval) -> dict[str, Any]:
 
 
 def _letter(notice: Notice, approval: Approval) -> dict[str, Any]:
-    """What goes with the letter: the approved words, and a proof of every cited field against the decision's signed
-    statement, which reveals no other field and no name."""
+    """Return the letter's proof file: the approved words, and a proof of every cited field.
+
+    Each proof is against the decision's signed statement. The file reveals no other field and no name.
+    """
     content = approval.revision.content
     record = record_of(notice.decision)
-    found = custody.opened(record)
-    facts = Facts(found.payload)
+    opened = custody.opened(record)
+    facts = Facts(opened.payload)
     paths = {source: facts.find(source).path for source in checklist.sources(content)}
-    proofs = custody.disclosures(found, list(dict.fromkeys(paths.values())))
+    proofs = custody.disclosures(opened, list(dict.fromkeys(paths.values())))
     return {
         "type": "decision-record-letter/1",
         "notice_id": str(notice.pk),
@@ -171,6 +175,6 @@ def _letter(notice: Notice, approval: Approval) -> dict[str, Any]:
 
 
 def _review_code(notice: Notice) -> str:
-    """The code in the letter with which its reader asks for a review: 40 bits, as XXXX-XXXX."""
+    """Return the code in the letter that its reader needs to request a review: 40 bits, as XXXX-XXXX."""
     code = base64.b32encode(bytes.fromhex(token_hashing.digest("notices.review_code", str(notice.pk)))[:5]).decode()
     return f"{code[:4]}-{code[4:]}"

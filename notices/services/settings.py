@@ -1,4 +1,4 @@
-"""What an organization's notices are made with, and how strictly they are approved."""
+"""Notice settings of an organization, for drafting and approving."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -32,13 +32,13 @@ def change_settings(
     printable_fields: Iterable[str] | None = None,
     signatory: Mapping[str, str] | None = None,
 ) -> NoticeSettings:
-    """Change what later drafts are made with and later approvals need. Existing notices stay. None changes nothing.
+    """Change the settings for later drafts and approvals. Existing notices do not change. None changes nothing.
 
     Args:
-        default_pack, require_grants, require_other_key, require_acknowledged: guards of four eyes, which change and
-            loosen as `guards.change` has it.
-        sensitive_fields: names of fields that letters withhold beside those of the default list.
-        printable_fields: names that letters print although the default list has them.
+        default_pack, require_grants, require_other_key, require_acknowledged: guards of four eyes, which change as in
+            `guards.change`.
+        sensitive_fields: names of fields that letters withhold in addition to the default list.
+        printable_fields: names of the default list that letters print anyway.
         signatory: `name`, `function` and `telephone` of the person who signs letters.
 
     Raises:

@@ -1,6 +1,6 @@
-"""Checks of notices that are kept: reading a notice of a long record would cost seconds each time.
+"""Stored checks of notices. Without them, each read of a notice about a long record would take seconds.
 
-Approval does not use them. It checks against the record itself.
+Approval does not use them: it checks against the record itself.
 """
 
 import hashlib
@@ -21,13 +21,13 @@ from notices.services import derived_rows
 
 
 def check(notice: Notice, revision: NoticeRevision) -> CheckResult:
-    """Return the check of a notice's current revision: the stored one while nothing it depends on has changed.
+    """Return the check of a notice's current revision: the stored one while its inputs have not changed.
 
     Raises:
         Fault: the record cannot be read.
     """
     is_open = notice.state in Notice.EDITABLE
-    if notice.case:  # read before the settings that a digest would name now
+    if notice.case:  # its settings may be older than those that a digest would cover now
         return check_results.check(notice.case, revision, is_open=is_open)
     fetched = custody.fetched(record_of(notice.decision))
     digest = _digest(notice, revision, fetched.digest)
@@ -43,7 +43,7 @@ def check(notice: Notice, revision: NoticeRevision) -> CheckResult:
 
 
 def _digest(notice: Notice, revision: NoticeRevision, sealed_digest: str) -> str:
-    """Return the digest of everything that a check depends on, but for the time."""
+    """Return the digest of everything that a check depends on, except the time."""
     pack, language = selectors.pack_of(notice), notice.language
     own = selectors.settings_of(notice.organization_id)
     phrases = Phrase.objects.for_organization(notice.organization_id).filter(language=language).order_by("key")

@@ -1,6 +1,6 @@
-"""Letters as PDF that are kept: setting one of 900 reasons takes seconds of CPU.
+"""Stored PDFs of letters. Rendering one with 900 reasons takes seconds of CPU.
 
-A process sets one letter at a time. The others wait a little, so that pages and ingest get their turns of the CPU.
+A process renders one letter at a time. Other requests wait, so that pages and ingest get CPU time.
 """
 
 import hashlib
@@ -17,13 +17,13 @@ from notices.models import Notice, StoredPdf
 from notices.services import derived_rows
 
 MAX_BYTES = 8 * 2**20
-"""Of a file that is stored. A longer one is made for each request."""
+"""Of a stored file. A larger one is rendered for each request."""
 _WAIT_SECONDS = 10.0
 _turn = BoundedSemaphore(1)
 
 
 class PdfBusy(Fault):
-    """The process sets another letter."""
+    """The process is rendering another letter."""
 
     code = "pdf_busy"
     status = 503
@@ -31,10 +31,10 @@ class PdfBusy(Fault):
 
 
 def pdf(notice: Notice, letter: Letter, paper: Paper) -> bytes:
-    """Return a notice's letter as PDF: the stored file, if it is of this very letter.
+    """Return a notice's letter as PDF, from the stored file if it shows exactly this letter.
 
     Args:
-        letter: as `selectors.letter` gives it.
+        letter: of `selectors.letter`.
 
     Raises:
         PdfBusy, NoPdfHere, TooLongForPaper
@@ -66,7 +66,7 @@ def _made(notice: Notice, letter: Letter, paper: Paper, digest: str) -> bytes:
 
 
 def _digest(letter: Letter) -> str:
-    """Return the digest of everything that a file is made of, but for the fonts of the machine."""
+    """Return the digest of everything that a file depends on, except the machine's fonts."""
     inputs = {
         "letter": [[name, getattr(letter, name)] for name in letter.__dataclass_fields__],
         "code": code_digest(),

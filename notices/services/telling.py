@@ -1,4 +1,4 @@
-"""Requests for review are over once a letter tells the person the outcome, and are not if it comes back."""
+"""Follow-up of delivered and returned letters: a letter about the outcome ends a request for review."""
 
 from accounts.audit import Actor
 from notices import follow_up
@@ -7,15 +7,14 @@ from notices.services import audit_trail
 
 
 def settle(letter: Notice, actor: Actor) -> None:
-    """Say anew of each request that a letter answers whether the person knows the outcome. Whoever changes whether the
-    letter has reached its person calls this, in the same transaction, with the letter locked.
+    """Recompute `told_at` and `told_by` of every open review request this letter answers.
 
-    A request that somebody closed stays closed.
+    Call it, with the letter locked, in the transaction that changes whether the letter has been delivered.
     """
     requests = follow_up.requests_answered_by(letter.decision).filter(closed_at=None)
-    # Locked before looking, so that of two letters neither overlooks the other.
+    # Lock the requests before reading deliveries, so that two letters settled at once see each other.
     for request in requests.order_by("pk").select_for_update(of=("self",)):
-        told_at, told_by = follow_up.told(request) or (None, None)
+        told_at, told_by = follow_up.outcome_delivery(request) or (None, None)
         if (told_at, told_by) == (request.told_at, request.told_by):
             continue
         request.told_at, request.told_by = told_at, told_by

@@ -159,7 +159,7 @@ def test_nobody_approves_what_they_wrote_by_any_door(signed_in, notice):
     save(page)
     button = page.get_by_role("button", name="Approve", exact=True)
     expect(button).to_be_disabled()
-    expect(button).to_have_accessible_description("You wrote or edited this notice; somebody else has to approve it.")
+    expect(button).to_have_accessible_description("You wrote or edited this notice. Ask another person to approve it.")
     number = notice.split("/")[-3]
     doors = page.evaluate(
         """async ([number, form]) => {

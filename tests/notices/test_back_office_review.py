@@ -135,7 +135,7 @@ def test_who_wrote_cannot_approve_and_the_button_says_so(notice, signed_in):
     assert reason_at(browser.get(page(notice)), "Approve").startswith("You wrote or edited this notice")
     answer = do(browser, notice, "approve", comment="It is fine.")
     assert answer.status_code == 409
-    assert "You wrote or edited this notice; somebody else has to approve it." in text(answer)
+    assert "You wrote or edited this notice. Ask another person to approve it." in text(answer)
     assert (state(notice), Approval.objects.count()) == ("draft", 0)
 
 

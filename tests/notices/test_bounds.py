@@ -12,7 +12,7 @@ from notices import letters, limits, phrasebook, readability
 from notices.drafting import redaction_of
 from notices.letters import TooLongForPaper
 from notices.letters.outline import outline_of
-from notices.limits import MOST_STATEMENTS, TooMuch
+from notices.limits import MAX_STATEMENTS, TooMuch
 from notices.localization import sentences
 from notices.models import Notice, Phrase
 from notices.packs import packs
@@ -92,7 +92,7 @@ def test_names_that_nobody_reads_are_not_kept_from_one_record_to_the_next():
 @pytest.mark.parametrize(
     "record",
     [
-        {"outcome": {"reasons": [f"R{n}" for n in range(MOST_STATEMENTS + 1)]}},
+        {"outcome": {"reasons": [f"R{n}" for n in range(MAX_STATEMENTS + 1)]}},
         {
             "outcome": {"principal_factors": [{"factor": f"f{n}", "path": "text"} for n in range(2000)]},
             "text": "word " * 1000,
@@ -107,7 +107,7 @@ def test_a_record_that_says_more_than_a_notice_holds_gets_no_draft(record):
 
 @DATABASE
 def test_a_record_of_more_fields_than_a_notice_holds_is_a_413_and_no_notice(api):
-    done(api.ingest({"decision_id": "large", "events": {"series": list(range(MOST_STATEMENTS + 1))}}))
+    done(api.ingest({"decision_id": "large", "events": {"series": list(range(MAX_STATEMENTS + 1))}}))
     answer = send(api, "POST", "decisions/large/notices", {})
     assert answer.status_code == 413
     assert "20,000 statements" in answer.json()["detail"]
@@ -116,7 +116,7 @@ def test_a_record_of_more_fields_than_a_notice_holds_is_a_413_and_no_notice(api)
 
 @DATABASE
 def test_what_the_phrasebook_withholds_takes_no_room(api, organization):
-    done(api.ingest({"decision_id": "large", "events": {"series": list(range(MOST_STATEMENTS + 1))}}))
+    done(api.ingest({"decision_id": "large", "events": {"series": list(range(MAX_STATEMENTS + 1))}}))
     Phrase.objects.create(organization=organization, language="en", key="events.series", withheld=True)
     assert drafted(api, "large")["content"]["inputs_used"] == []
 
@@ -260,7 +260,7 @@ def spellings(word: str) -> list[list[str]]:
 @DATABASE
 def test_more_statements_than_a_notice_holds_are_a_413_and_nothing_is_saved(api, notice):
     """One edit brings a list of them, and four edits four lists."""
-    many = [{"statement": "", "source": ""}] * (MOST_STATEMENTS // 2)
+    many = [{"statement": "", "source": ""}] * (MAX_STATEMENTS // 2)
     done(edit(api, notice, main_factors=many))
     answer = edit(api, notice, inputs_used=many)
     assert answer.status_code == 413
@@ -300,7 +300,7 @@ def test_a_page_repeats_no_long_value_for_each_sentence_about_it(api, signed_in)
 
 def test_room_is_that_of_the_whole_notice():
     item = {"statement": "It counted.", "source": "a"}
-    half = [item] * (limits.MOST_STATEMENTS // 2)
+    half = [item] * (limits.MAX_STATEMENTS // 2)
     limits.require_room({"main_factors": half, "inputs_used": half, "human_review_available": True})
     with pytest.raises(TooMuch):
         limits.require_room({"main_factors": half, "inputs_used": [*half, item]})

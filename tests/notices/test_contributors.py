@@ -68,8 +68,8 @@ def test_the_author_of_a_phrase_that_the_notice_uses_does_not_approve_it(recorde
     browser.submit("/admin/notices/phrase/put/", language="en", key=KEY, sentence="The loan was {value} of the value.")
     notice = drafted(recorded)
     assert "wrote a phrase" in refused(step(browser, notice, "approve"))
-    assert "somebody else" in refused(approve(recorded, notice, approver=f"Author <{AUTHOR.upper()}>"))
-    assert "Whoever made this key" in refused(approve(key_of(browser, recorded), notice))
+    assert "Ask another person" in refused(approve(recorded, notice, approver=f"Author <{AUTHOR.upper()}>"))
+    assert "The member who made this key" in refused(approve(key_of(browser, recorded), notice))
     assert not Approval.objects.exists()
     assert done(step(signed_in(Role.APPROVER), notice, "approve"))["state"] == "approved"
 
@@ -145,7 +145,7 @@ def test_the_maker_of_the_key_that_drafted_a_notice_is_its_writer(recorded, sign
     key = key_of(owner, recorded)
     notice = drafted(key)
     assert "key that you made" in refused(step(owner, notice, "approve"))
-    assert "somebody else" in refused(approve(recorded, notice, approver="Maker@Bank.example"))
+    assert "Ask another person to approve it" in refused(approve(recorded, notice, approver="Maker@Bank.example"))
     assert done(step(signed_in(Role.APPROVER), notice, "approve"))["state"] == "approved"
 
 
@@ -256,7 +256,7 @@ def test_a_key_that_waived_what_blocks_cannot_approve_that_notice(api, lacking, 
     assert "does not apply" in refused(approve(key, lacking))
     assert "does not apply" in refused(approve(sibling, lacking))
     assert "key that you made" in refused(step(owner, lacking, "approve"))
-    assert "somebody else" in refused(approve(api, lacking, approver="maker@bank.example"))
+    assert "Ask another person to approve it" in refused(approve(api, lacking, approver="maker@bank.example"))
     assert done(approve(api, lacking, acknowledge=warnings_of(api, lacking)))["state"] == "approved"
 
 

@@ -12,7 +12,7 @@ from custody.keys import keyrings
 from custody.models import Key
 from decisions import samples
 from notices import checklist, services
-from notices.limits import MOST_STATEMENTS
+from notices.limits import MAX_STATEMENTS
 from notices.models import Notice, Phrase
 from notices.packs import packs
 from notices.previews import Sender, preview
@@ -194,7 +194,7 @@ def test_the_limits_are_those_of_ingest_and_of_drafting(api):
     assert problem(asked(api, {"decision_id": "a", "x": deep}))["type"] == "json_invalid"
     long_paths = {"decision_id": "a", "events": {"k" * 200_000: {str(n): n for n in range(100)}}}
     assert problem(asked(api, long_paths))["loc"] == ["body", "record"]
-    many = {"decision_id": "a", "events": {"check": {f"f{n}": 1 for n in range(MOST_STATEMENTS + 1)}}}
+    many = {"decision_id": "a", "events": {"check": {f"f{n}": 1 for n in range(MAX_STATEMENTS + 1)}}}
     assert asked(api, many).status_code == 413
 
 

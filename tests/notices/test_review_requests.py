@@ -80,7 +80,7 @@ def test_a_request_lands_in_the_queue(api, offering):
     (row,) = listed(api)
     assert (row["review_request_id"], row["notice_id"]) == (str(asked.pk), offering["notice_id"])
     assert (row["decision_id"], row["state"], row["due_at"]) == ("loan-1", "open", None)
-    assert AuditEvent.objects.get(verb="review.requested").actor_label == "whoever has the letter"
+    assert AuditEvent.objects.get(verb="review.requested").actor_label == "recipient (letter code)"
 
 
 @pytest.mark.parametrize(
