@@ -80,7 +80,7 @@ class EntryAdmin(CloudPages):
 
 @admin.register(StorageTarget)
 class StorageAdmin(ReadOnlyAdmin):
-    """One page: where new records go, and where earlier ones may lie."""
+    """One page: the storage of new records, and former storage that may hold earlier ones."""
 
     needed = Permission.READ_DECISIONS
 
@@ -97,14 +97,14 @@ class StorageAdmin(ReadOnlyAdmin):
         organization = selectors.current_organization(request)
         if organization is None:
             return redirect("admin:index")
-        found = storage_of(organization.pk)
+        storage = storage_of(organization.pk)
         return self.page(
             request,
             "custody/storage.html",
             "Storage",
-            current=found.current,
-            earlier=found.earlier,
-            outage=found.outage,
+            current=storage.current,
+            earlier=storage.earlier,
+            outage=storage.outage,
             reason=refusal(request, Permission.MANAGE_STORAGE),
         )
 
@@ -137,7 +137,7 @@ class KeyAdmin(ReadOnlyAdmin):
         return {"outage": KeyOutage.objects.for_organization(row.organization_id).filter(key=row).first()}
 
     def public(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """The public half of a signing key, with which anybody checks receipts."""
+        """Serve the public half of a signing key as a file. Anyone can check receipts with it."""
         key = self.get_row(request, pk)
         if not key.public_pem:
             raise Http404

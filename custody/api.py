@@ -71,16 +71,16 @@ class Storage(Resource):
 
 
 def _storage(organization_id: uuid.UUID) -> dict[str, Any]:
-    found = selectors.storage_of(organization_id)
+    storage = selectors.storage_of(organization_id)
     return {
-        **_target(found.current),
-        "failing_since": rfc3339(found.outage.began_at if found.outage else None),
-        "earlier": [{**_target(each), "retired_at": rfc3339(each.retired_at)} for each in found.earlier],
+        **_target(storage.current),
+        "failing_since": rfc3339(storage.outage.began_at if storage.outage else None),
+        "earlier": [{**_target(target), "retired_at": rfc3339(target.retired_at)} for target in storage.earlier],
     }
 
 
 def _target(target: StorageTarget) -> dict[str, Any]:
-    """A target of the deployment is its operator's business: only that it is one is said."""
+    """Return a target as the API shows it. The deployment's configuration is its operator's and is left out."""
     if target.organization_id is None:
         return {"target_id": target.pk, "provider": services.DEPLOYMENT, "config": {}}
     return {"target_id": target.pk, "provider": target.provider, "config": target.configuration}

@@ -1,4 +1,4 @@
-"""What must hold before the service starts."""
+"""System checks of custody's settings and key files, before the service starts."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from custody.models import StorageTarget
 
 @register()
 def keys_are_private(**_: Any) -> list[CheckMessage]:
-    """A signing key that others on the machine can read is not this service's signature any more."""
+    """Report key files that others on the machine can read: anyone who reads one can sign in this service's name."""
     keys = settings.DATA_DIR / "keys"
     exposed = [path for path in keys.rglob("*") if path.is_file() and path.stat().st_mode & 0o077]
     return [
@@ -31,7 +31,7 @@ def vault_is_known(**_: Any) -> list[CheckMessage]:
 
 @register()
 def journal_is_known(**_: Any) -> list[CheckMessage]:
-    """A value that is taken for a folder by mistake would be a journal that nobody finds after a restore."""
+    """Report a value that is no journal. Taken for a folder, it would give a journal that is missed after a restore."""
     place: str = settings.RETENTION_JOURNAL
     if place in ("", STORAGE) or place.removeprefix(FOLDER) not in ("", place):
         return []

@@ -1,7 +1,7 @@
-"""Checks of everything in custody: each item is read, opened and compared with what was signed about it.
+"""Checks of everything in custody: each item is read, opened and compared with its signed statement.
 
-A check names what is damaged and never what a record says. What a store or key service that is away kept from being
-read is not damage: it was not checked.
+A check names damaged items and never the content of a record. If a store or a key service does not answer, its items
+count as unchecked, not as damaged.
 """
 
 import hashlib
@@ -34,15 +34,15 @@ from custody.sealing.sealer import Opened
 from custody.vaults import VaultUnavailable, storage_targets
 
 BATCH = 100
-MAX_LISTED_AT_ONCE = 10_000  # objects; of more, each listing takes one of 256 parts, so that the place is saved between
+MAX_LISTED_AT_ONCE = 10_000  # objects; more are listed in 256 parts, so that the check can save its place in between
 _AWAY = (VaultUnavailable, KmsUnavailable, MasterKeyWrong, NotImported, KeyMissing)
 _OF_ALL = "disposals without a custody row lead to no organization"
 _MADE_ELSEWHERE = {"source"}
-"""Columns of index rows that no record holds."""
+"""Columns of index rows that are not in the record."""
 
 
 class Finding(NamedTuple):
-    """Result of one check: without a problem the item passed. An item that could not be read was not checked."""
+    """Result of one check. Without a problem the item passed; an item that could not be read is not checked."""
 
     kind: str
     name: str
@@ -51,11 +51,11 @@ class Finding(NamedTuple):
 
 
 Step = tuple[str, list[Finding]]
-"""The item after which a stopped check goes on, and what was found until there."""
+"""The item after which a stopped check continues, and the findings up to it."""
 
 
 def _judged(kind: str, name: str, problems: Callable[[], Iterable[str]]) -> Finding:
-    """Return the first problem of an item, whatever reading it raises."""
+    """Return an item's first problem. An exception while it is read is a problem too."""
     try:
         return Finding(kind, name, next(iter(problems()), ""))
     except _AWAY as error:
@@ -64,7 +64,7 @@ def _judged(kind: str, name: str, problems: Callable[[], Iterable[str]]) -> Find
         return Finding(kind, name, f"{error.code.replace('_', ' ')}: {error}")
     except DatabaseError:
         raise
-    except Exception as error:  # damage can break whatever reads it
+    except Exception as error:  # damage can break the code that reads it
         return Finding(kind, name, f"It cannot be read: {type(error).__name__}.")
 
 
@@ -103,7 +103,7 @@ def check_records(organization_id: uuid.UUID, after: str) -> Iterator[Step]:
     rows = Entry.objects.for_organization(organization_id).order_by("pk")
     last = uuid.UUID(after) if after else uuid.UUID(int=0)
     while batch := list(rows.filter(pk__gt=last)[:BATCH]):
-        # After the batch, so that it has the key that signed a record a moment ago.
+        # Listed after the batch was read, so that the key that has just signed one of its records is included.
         key_list = json.dumps({"items": selectors.public_keys(organization_id)}).encode()
         for entry in batch:
             yield str(entry.pk), _findings(entry, key_list)
@@ -111,7 +111,7 @@ def check_records(organization_id: uuid.UUID, after: str) -> Iterator[Step]:
 
 
 def _findings(entry: Entry, key_list: bytes) -> list[Finding]:
-    """Check a record; once more if it was signed, moved or disposed of meanwhile."""
+    """Check a record, and repeat the check if it was signed, moved or disposed of meanwhile."""
     findings = _check_record(entry, key_list)
     if any(finding.problem for finding in findings):
         now = db.only(Entry.objects.for_organization(entry.organization_id).filter(pk=entry.pk))
@@ -180,7 +180,7 @@ def _statement_problems(entry: Entry, body: bytes, opened: Opened, content: dict
 
 
 def check_index(organization_id: uuid.UUID, after: str) -> Iterator[Step]:
-    """Find index rows without a custody row, and what must have a record and has none."""
+    """Find index rows without a custody row, and rows whose record is missing."""
     for model in {record_type.index: None for record_type in record_types.registered()}:
         rows = model._base_manager.filter(organization=organization_id)
         entries = Entry.objects.for_organization(organization_id)
@@ -192,7 +192,7 @@ def check_index(organization_id: uuid.UUID, after: str) -> Iterator[Step]:
 
 
 def _orphans(kind: str, rows: QuerySet[Any], entries: QuerySet[Entry]) -> Iterator[list[Finding]]:
-    """Yield the rows whose record ids have no custody row, batch by batch."""
+    """Yield findings about the rows without a custody row, batch by batch."""
     problem, last = f"{rows.model._meta.label} has it, but there is no custody row.", uuid.UUID(int=0)
     while ids := list(rows.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[:BATCH]):
         known = set(entries.filter(pk__in=ids).values_list("pk", flat=True))
@@ -201,7 +201,7 @@ def _orphans(kind: str, rows: QuerySet[Any], entries: QuerySet[Entry]) -> Iterat
 
 
 def check_disposed_records(after: str) -> Iterator[Step]:
-    """Find disposals without a custody row, which lead to no organization."""
+    """Find disposals without a custody row. They belong to no organization."""
     for orphans in _orphans("disposal", Disposal.objects.unscoped(_OF_ALL), Entry.objects.unscoped(_OF_ALL)):
         yield "", orphans
 
@@ -237,14 +237,14 @@ def _receipt_problems(entry: Entry, opened: Opened, content: dict[str, Any], key
 
 
 def check_disposals(organization_id: uuid.UUID, after: str) -> Iterator[Step]:
-    """Find disposals of records that are there."""
+    """Find disposals whose records are not disposed of."""
     rows = Disposal.objects.for_organization(organization_id).exclude(record__state=Entry.State.DISPOSED)
     alive = rows.values_list("pk", flat=True)
     yield "", [Finding("disposal", str(pk), "Its record is not disposed of.") for pk in alive.iterator()]
 
 
 def check_objects(organization_id: uuid.UUID, after: str) -> Iterator[Step]:
-    """Find objects in the vaults that no row names, part by part: `after` is a target and the part of it."""
+    """Find objects in the vaults that have no row, part by part: `after` is a target and a part of it."""
     whole = Entry.objects.for_organization(organization_id)[:MAX_LISTED_AT_ONCE].count() < MAX_LISTED_AT_ONCE
     parts = [""] if whole else [f"{number:02x}/" for number in range(256)]
     places = [(target.pk, part) for target in storage_targets.all_of(organization_id) for part in parts]

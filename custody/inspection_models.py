@@ -1,4 +1,4 @@
-"""Rows of `custody_fsck`: how far each check has come, and what it found damaged."""
+"""Rows of `custody_fsck`: the progress of each check, and the damage it has seen."""
 
 from datetime import UTC, datetime
 
@@ -12,7 +12,7 @@ LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Inspection(Leased):
-    """Place of a check of everything that an organization has in custody; without one, of the installation."""
+    """Progress of a check of everything that an organization, or else the installation, has in custody."""
 
     class Runner(models.TextChoices):
         CLOCK = "clock"
@@ -44,7 +44,7 @@ class Inspection(Leased):
 
 
 class Damage(models.Model):
-    """One item in custody that is not as it was written. The row goes when the item passes again."""
+    """A damaged item in custody. The row is deleted when the item passes again."""
 
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, null=True, related_name="+")
     kind = models.CharField(max_length=16)

@@ -11,12 +11,12 @@ from config.tenancy import TenantQuerySet
 from config.wrapped_secrets import WrappedSecret
 from custody.inspection_models import Damage, DamageAlert, Inspection
 
-__all__ = ["Damage", "DamageAlert", "Inspection"]  # and what is below
+__all__ = ["Damage", "DamageAlert", "Inspection"]  # besides the models below
 
 
 class Installation(models.Model):
-    """Which installation this is: one row, made with the first vault outside the database, and marked on each of them,
-    so that neither an empty directory nor another installation's disk is taken for the vault."""
+    """Identity of this installation: one row, made with the first vault outside the database. Each of these vaults has
+    it as a marker, so that an empty directory or another installation's disk is not mistaken for the vault."""
 
     only = models.BooleanField(primary_key=True, default=True, editable=False)
     uid = models.UUIDField(default=uuid.uuid4, editable=False)
@@ -29,11 +29,11 @@ class Installation(models.Model):
 
 
 class Key(WrappedSecret):
-    """A key of an organization: who holds its secret and, of a signing key, the public half.
+    """A key of an organization: the holder of its secret and, for a signing key, the public half.
 
-    A local key's secret lies here, wrapped under the master key. Any other never leaves the customer's key management
-    service, and `configuration` says how to reach it. The active one of a purpose is used for new records; a retired
-    one still opens and verifies what was made with it.
+    A local key's secret is stored here, wrapped under the master key. Other secrets never leave the customer's key
+    management service, and `configuration` says how to reach it. New records use the active key of a purpose. A retired
+    key still opens and verifies its records.
     """
 
     class Purpose(models.TextChoices):
@@ -95,7 +95,7 @@ class OfKeyQuerySet(TenantQuerySet["KeyOutage"]):
 
 
 class KeyOutage(models.Model):
-    """A key that its key management service does not let us use. The row is there for as long as that lasts."""
+    """A key that its key management service does not let us use. The row is deleted when the outage ends."""
 
     key = models.OneToOneField(Key, on_delete=models.CASCADE, primary_key=True, related_name="outage")
     since = models.DateTimeField()
@@ -114,7 +114,7 @@ class OfOutageQuerySet(TenantQuerySet["KeyAlert"]):
 
 
 class KeyAlert(Leased):
-    """A mail to a member about an outage: one each, and none once it is over."""
+    """A mail to a member about a key outage: one for each member, and none after its end."""
 
     outage = models.ForeignKey(KeyOutage, on_delete=models.CASCADE, related_name="alerts")
     member = models.ForeignKey(Member, on_delete=models.CASCADE, related_name="+")
@@ -134,9 +134,9 @@ def new_target_id() -> str:
 
 
 class StorageTarget(models.Model):
-    """A place where sealed objects lie. It is never changed: another place is another target.
+    """A place for sealed objects. It never changes: another place is another target.
 
-    The ids of the first ones are the names that earlier versions gave to vaults, and that entries of then still hold.
+    The ids of the first targets are the vault names of earlier versions, which old entries still refer to.
     """
 
     class Provider(models.TextChoices):
@@ -147,7 +147,7 @@ class StorageTarget(models.Model):
         AZURE = "azure", "Azure Blob Storage"
 
     DEPLOYMENTS = (Provider.DATABASE, Provider.FILESYSTEM)
-    """What a target of everybody can be. A bucket is a customer's."""
+    """Providers of the deployment's targets. A bucket belongs to a customer."""
     FOLDERS = 256
 
     id = models.CharField(max_length=16, primary_key=True, default=new_target_id, editable=False)
@@ -189,7 +189,7 @@ class OfTargetQuerySet(TenantQuerySet["StorageOutage"]):
 
 
 class StorageOutage(models.Model):
-    """A time in which an organization's storage did not answer, or refused."""
+    """A period in which an organization's storage did not answer, or refused."""
 
     target = models.ForeignKey(StorageTarget, on_delete=models.PROTECT, related_name="outages")
     began_at = models.DateTimeField(auto_now_add=True)
@@ -212,7 +212,7 @@ class OfStorageOutageQuerySet(TenantQuerySet["StorageAlert"]):
 
 
 class StorageAlert(Leased):
-    """A mail to a member about an outage: one, however many records wait."""
+    """A mail to a member about a storage outage: one, however many records wait."""
 
     outage = models.ForeignKey(StorageOutage, on_delete=models.CASCADE, related_name="+")
     member = models.ForeignKey(Member, on_delete=models.CASCADE, related_name="+")
@@ -229,9 +229,9 @@ class StorageAlert(Leased):
 
 
 class Entry(models.Model):
-    """Custody of one record: what was signed about it, and where its sealed bytes are.
+    """Custody of one record: the statement that was signed about it, and the place of its sealed bytes.
 
-    While it is queued, `signature` and `key_id` are those of `signers.QueueSigner`, which nobody else is shown.
+    While the record is queued, `signature` and `key_id` are those of `signers.QueueSigner` and are shown to no one.
     """
 
     class State(models.TextChoices):
@@ -250,8 +250,8 @@ class Entry(models.Model):
         related_name="+",
         db_column="vault",
         db_index=False,
-        # Its check would have every insert of every organization lock the same row: with 32 clients PostgreSQL then
-        # inserts a tenth less. What it would prevent does not happen, for targets are never deleted.
+        # The check would have every insert of every organization lock the same row: with 32 clients PostgreSQL then
+        # inserts a tenth less. It could prevent nothing, because targets are never deleted.
         db_constraint=False,
     )
     state = models.CharField(max_length=8, choices=State.choices)
@@ -271,7 +271,7 @@ class Entry(models.Model):
             models.Index(fields=["received_at"], condition=Q(state="queued"), name="entries_queued"),
             models.Index(
                 fields=["organization", "received_at"], condition=Q(state="queued"), name="entries_to_sign"
-            ),  # SQLite takes no index for an organization's that does not begin with it
+            ),  # SQLite uses an index for one organization's rows only if it begins with the organization
             models.Index(
                 fields=["organization", "-received_at", "-record_id"],
                 condition=Q(state="disposed"),
@@ -284,18 +284,18 @@ class Entry(models.Model):
 
 
 class WaitingObject(Leased):
-    """The sealed object of a queued or reserved entry, which waits here until it is in its vault. Who puts it there
-    holds the lease: the request that brought it, or the reconciler, which signs it first if it is queued."""
+    """The sealed object of a queued or reserved entry, until it is in its vault. The lease belongs to the request that
+    brought it, or to the reconciler, which signs a queued object first."""
 
     DUE = Coalesce("lease_until", "next_try_at", "queued_at")
-    """Since when a worker may claim the row; of a later time, when it may. A lease outlasts the pause before it."""
+    """When a worker may claim the row. A lease ends later than the pause before it."""
     UNTRIED = Q(lease_until=None, next_try_at=None)
-    """Rows that a worker may claim whatever the time: a clock that is ahead may have set `queued_at`."""
+    """Rows that a worker may claim at any time: a clock that is ahead may have set `queued_at`."""
 
     record = models.OneToOneField(Entry, on_delete=models.PROTECT, primary_key=True, related_name="+")
     organization = models.ForeignKey(
         Organization, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False
-    )  # its entry's, whose constraint holds for both
+    )  # no constraint: the entry's own covers both
     queued_at = models.DateTimeField()
     body = models.BinaryField()
 
@@ -316,7 +316,7 @@ class WaitingObject(Leased):
 
     @property
     def key(self) -> str:
-        """What the vault is to keep it under."""
+        """The object's key in the vault."""
         return object_key(self.record.organization_id, self.record_id)
 
 
@@ -325,10 +325,10 @@ class DisposalQuerySet(TenantQuerySet["Disposal"]):
 
 
 class Disposal(Leased):
-    """The destruction of a record: what was signed about it, for good, and how far it has come.
+    """The destruction of a record: the signed statement, which stays, and its progress.
 
-    From the commit of this row on the record cannot be read. Until `finished_at` its statement is on the way into the
-    journal, and its data key and object on the way out of storage that is not the database.
+    Once this row is committed, the record cannot be read. Until `finished_at`, its statement may be missing from the
+    journal, and its data key and object may still be in storage outside the database.
     """
 
     record = models.OneToOneField(Entry, on_delete=models.PROTECT, primary_key=True, related_name="disposal")
@@ -357,7 +357,7 @@ class Disposal(Leased):
 
 
 class JournalFile(models.Model):
-    """A file of the journal of disposals whose lines this database knows. One that is in the journal and not here was
+    """A file of the journal of disposals whose lines are in this database. A file that is only in the journal was
     written after the backup that this database was restored from."""
 
     key = models.CharField(max_length=128, primary_key=True)
@@ -371,8 +371,8 @@ class JournalFile(models.Model):
 
 
 class SealedObject(models.Model):
-    """The database vault. On PostgreSQL the keys compare by their bytes, so that the primary key's index finds prefixes
-    too, and no second one has to."""
+    """An object of the database vault. On PostgreSQL the keys are compared by their bytes, so that the primary key's
+    index serves prefixes without a second index."""
 
     key = models.CharField(max_length=128, primary_key=True)
     body = models.BinaryField()
@@ -382,10 +382,10 @@ class SealedObject(models.Model):
 
 
 def object_key(organization_id: uuid.UUID, record_id: uuid.UUID) -> str:
-    """Where the sealed object of a record lies, in every vault."""
+    """Return the key of a record's sealed object, in every vault."""
     return f"{organization_id.hex}/records/{record_id.hex[:2]}/{record_id.hex}"
 
 
 def data_key_key(organization_id: uuid.UUID, record_id: uuid.UUID) -> str:
-    """Where the wrapped data key of a record lies, if its object may not be removed."""
+    """Return the key of a record's wrapped data key, in vaults whose objects may be locked."""
     return f"{organization_id.hex}/keys/{record_id.hex[:2]}/{record_id.hex}"

@@ -1,7 +1,7 @@
-"""A record's sealed bytes in a vault: one object or, where the vault lets nobody remove what it holds, two.
+"""Sealed bytes of records in a vault: one object for each record, or two where objects may be locked.
 
-A record is destroyed by destroying its data key. So where objects are locked, the wrapped data key is an object of its
-own below `keys/`, which is not, and the record's object lacks it.
+A record is destroyed by destroying its data key. So where objects are locked, the wrapped data key is a separate,
+unlocked object below `keys/`, and the record's object lacks it.
 """
 
 import uuid
@@ -14,11 +14,10 @@ from custody.vaults import ObjectMissing, Vault, VaultUnavailable
 
 
 class DataKeyKept(VaultUnavailable):
-    """The storage holds a record's wrapped data key in an object that it does not let us remove: the record is not
-    destroyed.
+    """The storage does not let us remove the object with a record's wrapped data key. The record is not destroyed.
 
     Attributes:
-        until: when its lock ends, if the storage says so.
+        until: end of its lock, if the storage reports it.
     """
 
     code = "data_key_kept"
@@ -32,12 +31,12 @@ class DataKeyKept(VaultUnavailable):
 
 
 class Removal(NamedTuple):
-    """What the storage still has of a record that was removed.
+    """The remains of a removed record in the storage.
 
     Attributes:
         is_kept: its sealed object is locked and stays, without its data key.
-        kept_until: when that lock ends, if the storage says so.
-        recoverable_until: until when the storage's provider can bring back what was removed, the data key too.
+        kept_until: end of that lock, if the storage reports it.
+        recoverable_until: end of the time in which the storage's provider can restore it, with its data key.
     """
 
     is_kept: bool = False
@@ -53,16 +52,16 @@ def put(
     *,
     retain_until: datetime | None = None,
 ) -> bool:
-    """Put a record's sealed bytes. Touches the vault alone, for it runs in threads.
+    """Put a record's sealed bytes. Uses only the vault, because it runs in threads without a database connection.
 
-    What was there before is read back and compared: it may be our own attempt whose answer was lost. What was put now
-    is read back where the vault does not compare checksums itself.
+    An object that existed before is read back and compared: it may be from an earlier attempt whose answer was lost. A
+    new object is read back where the vault does not compare checksums.
 
     Args:
-        retain_until: until when it is to be locked, where objects are.
+        retain_until: end of the object's lock, in vaults with locks.
 
     Returns:
-        Whether these bytes are there now; if not, another object has this key.
+        Whether the vault now has these bytes; if not, another object has this key.
 
     Raises:
         VaultUnavailable, ObjectMissing
@@ -76,23 +75,23 @@ def put(
     if not is_new and vault.get(key_of_dek) != wrapped:
         if vault.has(key):
             return False
-        # The record it was for never came, and nobody remembers it: it was in a database that is no more.
+        # A leftover: its record was never put, and its row was lost with an earlier database.
         vault.delete(key_of_dek)
         if not vault.put_new(key_of_dek, wrapped, lockable=False):
-            raise VaultUnavailable(because="somebody else puts the same record")
+            raise VaultUnavailable(because="another installation puts the same record")
     if _put_one(vault, key, locked, retain_until):
         return True
     if is_new:
         vault.delete(key_of_dek)
-    return vault.get(key) == body  # as it was put before the vault was locked
+    return vault.get(key) == body  # a whole object, put before the vault had locks
 
 
 def get(vault: Vault, organization_id: uuid.UUID, record_id: uuid.UUID) -> bytes:
-    """A record's sealed bytes, as they were put.
+    """Return a record's sealed bytes.
 
     Raises:
         VaultUnavailable, ObjectMissing
-        Damaged: what is there is no record.
+        Damaged: the object is not a record.
     """
     body = vault.get(object_key(organization_id, record_id))
     if vault.transactional or sealer.unpack(body)[0].wrapped_dek:
@@ -101,7 +100,7 @@ def get(vault: Vault, organization_id: uuid.UUID, record_id: uuid.UUID) -> bytes
 
 
 def has(vault: Vault, organization_id: uuid.UUID, record_id: uuid.UUID) -> bool:
-    """Whether a record lies there, damaged or not, with its data key. Raises VaultUnavailable."""
+    """Whether the vault has a record with its data key, damaged or not. Raises VaultUnavailable."""
     if not vault.may_lock:
         return vault.has(object_key(organization_id, record_id))
     try:
@@ -114,24 +113,24 @@ def has(vault: Vault, organization_id: uuid.UUID, record_id: uuid.UUID) -> bool:
 
 
 def remove(vault: Vault, organization_id: uuid.UUID, record_id: uuid.UUID) -> Removal:
-    """Destroy a record: its wrapped data key first, then its sealed bytes, every version of both. It can be repeated at
-    any time, and what is not there is no error. Touches the vault alone, for it may run in threads.
+    """Destroy a record: every version of its wrapped data key, then of its sealed bytes. It can be repeated,
+    and a missing object is no error. Uses only the vault, because it may run in threads without a database connection.
 
-    A sealed object that is locked may stay, if it lacks the data key. Storage that locks nothing now may have done so
-    once: both objects are looked for in every vault.
+    A locked object may stay if it lacks the data key. Storage without locks may have had them before, so both objects
+    are looked for in every vault.
 
     Raises:
-        DataKeyKept: it can still be read, with the customer's key.
+        DataKeyKept: the record can still be read, with the customer's key.
         VaultUnavailable
     """
     of_key = vault.erase(data_key_key(organization_id, record_id))
-    if of_key.kept:
+    if of_key.bodies:
         raise DataKeyKept(until=of_key.kept_until)
     of_record = vault.erase(object_key(organization_id, record_id))
-    if any(_may_have_data_key(body) for body in of_record.kept):
+    if any(_may_have_data_key(body) for body in of_record.bodies):
         raise DataKeyKept(until=of_record.kept_until)
-    ends = [each.recoverable_until for each in (of_key, of_record) if each.recoverable_until]
-    return Removal(bool(of_record.kept), of_record.kept_until, max(ends, default=None))
+    ends = [remains.recoverable_until for remains in (of_key, of_record) if remains.recoverable_until]
+    return Removal(bool(of_record.bodies), of_record.kept_until, max(ends, default=None))
 
 
 def _may_have_data_key(body: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""What custody keeps about persons: sealed, or not at all."""
+"""Personal data in custody: sealed, or none."""
 
 from config.personal_data import declare, deleted, kept
 from custody.models import (

@@ -1,7 +1,7 @@
-"""The types of record that custody keeps: one registry, which the apps above fill.
+"""Registry of record types, which apps above custody fill.
 
-Custody knows nothing of decisions or notices, and what stands beside those apps, such as retention, imports neither.
-Both ask here.
+Custody does not import decisions or notices, and neither do their neighbours, such as retention. They all use this
+registry.
 """
 
 import uuid
@@ -18,7 +18,7 @@ from custody.models import Entry
 
 @dataclass(frozen=True, slots=True)
 class Indexing:
-    """What an index row is made from. `content` is the parsed record, numbers as the bytes that spell them."""
+    """The input of an index row. `content` is the parsed record, with numbers as the bytes that spell them."""
 
     record_id: uuid.UUID
     organization_id: uuid.UUID
@@ -29,18 +29,18 @@ class Indexing:
 
 
 class Page(NamedTuple):
-    """Where the back office shows what a record is about: at the row of `model` whose `column` holds the record id."""
+    """The back office's page about a record: the row of `model` whose `column` is the record id."""
 
     model: type[Model]
     column: str = "pk"
 
 
 class Families(NamedTuple):
-    """Families of an organization. A family is the records that stand and fall together, because some build on others:
-    those about one first record.
+    """Families of an organization. A family is a first record with all records that build on it; they are kept and
+    disposed of together.
 
-    Statements name what they build on as their parents; everything in a family leads back to its root, a record id.
-    Questions are asked about many at once, for each costs a query.
+    Statements name their parents, so everything in a family leads back to its root, a record id. Each call serves many
+    families, because each call costs a query.
     """
 
     organization_id: uuid.UUID
@@ -48,12 +48,12 @@ class Families(NamedTuple):
 
 
 class Floor(NamedTuple):
-    """For how long at least a law asks to keep a family.
+    """The shortest time for which a law requires a family to be kept.
 
     Attributes:
-        days: from the moment that a retention policy's days count from.
-        source: what asks for it, such as a pack's name.
-        citation: of the law.
+        days: length of this time; it begins like that of the retention policy.
+        source: origin of the requirement, such as a pack's name.
+        citation: the law.
     """
 
     days: int
@@ -62,7 +62,7 @@ class Floor(NamedTuple):
 
 
 class Unsealed(NamedTuple):
-    """Row that must have a sealed record and has none. It may still wait for its store."""
+    """A row whose sealed record is missing. It may still wait for its store."""
 
     name: str
     problem: str
@@ -83,34 +83,34 @@ def _of_none(content: dict[str, Any]) -> Iterable[uuid.UUID]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordType:
-    """What others need to know of a type of record.
+    """A type of record, with the functions that custody and other apps use to handle it.
 
     Attributes:
-        name: as statements sign it.
-        ids_of_callers: its records share the one space of `decision_id`, which callers choose. Those of other types are
-            ours: they begin with a character that no `decision_id` may hold, so that no caller can take one.
-        index_row: makes the unsaved row that commits together with custody and can be made again from the vault; its
-            primary key is the record id.
+        name: the name that statements sign.
+        ids_of_callers: its records share one space of `decision_id`, which callers choose. The ids of other types begin
+            with a character that no `decision_id` may have, so that no caller can take one.
+        index_row: makes the unsaved index row, which commits together with custody and can be rebuilt from the vault;
+            its primary key is the record id.
         index: the model of these index rows.
-        page: of the back office.
-        root: the id of the first record of the family that a record of this type belongs to.
-        members: the ids of its records in families, each after the root of its family; oldest first in each.
-        counts_from: of each family about which it keeps something, from when the days of a retention policy count.
-        floors: for how long laws ask to keep families, because of what this type keeps about them.
-        all_floors: the floors that there can be, for those who set a policy.
-        obstacles: sentences that say why what it keeps about a family cannot be disposed of now.
-        candidates: of the type with which families begin, the roots of an organization's families that counted from
-            before a moment if nothing has happened in them since: those after a root, in the order of their ids and
-            read as they are used.
-        lock: let nobody change what it keeps about families until the transaction ends.
-        erase: remove what it keeps about them in the clear, in the transaction that disposes of their records.
-        export: what it keeps about the families, as the person whom it concerns may have it: objects for JSON. One
-            whose record cannot be read says why as `missing`.
-        readable: one of these objects as HTML, for people who know none of our words.
-        families_about: the roots of the families about whom an organization calls by this reference.
+        page: the back office's page.
+        root: the id of the first record of a record's family.
+        members: the ids of the type's records in families, each after the root of its family; the oldest comes first.
+        counts_from: for each family that has data of this type, when the days of a retention policy begin.
+        floors: how long laws require families to be kept because of their data of this type.
+        all_floors: all possible floors, to show when a policy is set.
+        obstacles: sentences that say why a family's data of this type cannot be disposed of now.
+        candidates: for the type with which families begin: the roots whose families counted from before a moment,
+            unless something has happened in them since. They come after a given root, ordered by id, and are read as
+            they are used.
+        lock: locks the families' data of this type until the transaction ends.
+        erase: removes their clear-text data, in the transaction that disposes of their records.
+        export: the families' data of this type for the person concerned: objects for JSON. An object whose record
+            cannot be read gives the reason as `missing`.
+        readable: one of these objects as HTML, for people who do not know our terms.
+        families_about: the roots of the families whose person has this reference in an organization.
         parents: the ids of the records that a record builds on, from its content.
-        inspect: problems of what it keeps about a record beside its index row, from the record's bytes.
-        unsealed: rows of an organization that must have a record of this type and have none.
+        inspect: problems of a record's data outside its index row, from the record's bytes.
+        unsealed: an organization's rows whose record of this type is missing.
     """
 
     name: str
@@ -144,19 +144,19 @@ def register(*types: RecordType) -> None:
     Raises:
         ImproperlyConfigured: a name is taken.
     """
-    for each in types:
-        if each.name in _REGISTERED:
-            raise ImproperlyConfigured(f"There are two types of record with the name {each.name!r}.")
-        _REGISTERED[each.name] = each
+    for record_type in types:
+        if record_type.name in _REGISTERED:
+            raise ImproperlyConfigured(f"There are two types of record with the name {record_type.name!r}.")
+        _REGISTERED[record_type.name] = record_type
 
 
 def registered() -> list[RecordType]:
-    """All of them. What builds on records of another type comes after that type."""
+    """Return all record types. A type follows the types that it builds on."""
     return list(_REGISTERED.values())
 
 
 def get(name: str) -> RecordType:
-    """Raises KeyError."""
+    """Return a record type. Raises KeyError."""
     return _REGISTERED[name]
 
 
@@ -165,7 +165,7 @@ def index_row(record: Indexing) -> Model:
 
 
 def identity(type_name: str, name: str) -> str:
-    """What the id of a new record is made from. Raises ValueError for a name that no record may have."""
+    """Return the text from which a new record's id is made. Raises ValueError: no record may have this name."""
     if "\x00" in name:
         raise ValueError("an identity cannot hold U+0000")
     return name if get(type_name).ids_of_callers else f"\x00{type_name}:{name}"

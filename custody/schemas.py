@@ -40,8 +40,7 @@ class ConflictError(Error):
 
 GONE = (410, GoneError)
 CONFLICT = (409, ConflictError)
-"""What an operation on a record that was disposed of answers, as `errors` of an operation: the second where it would
-add to the record."""
+"""`errors` of an operation on a record that was disposed of: GONE if it reads the record, CONFLICT if it adds to it."""
 
 
 class PublicKey(Answer):
@@ -113,7 +112,7 @@ class EarlierStorage(Answer):
 
 
 class StorageOut(Answer):
-    """Where new records go: to the organization's own bucket, or to the deployment's storage."""
+    """The storage of new records: the organization's own bucket, or the deployment's storage."""
 
     target_id: str
     provider: str

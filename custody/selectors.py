@@ -1,4 +1,4 @@
-"""Reading what is in custody: records, receipts, public keys, and proofs of single fields."""
+"""Queries of custody: records, receipts, public keys, and proofs of single fields."""
 
 import hashlib
 import time
@@ -30,20 +30,20 @@ from custody.vaults import VaultUnavailable, storage_targets
 _LOOK_SECONDS = 0.2
 _READ_AHEAD_SECONDS = 20.0
 WAITING_AT_ONCE = 1
-"""In a process, which has two threads for requests where `manage.py serve` or the image runs it: one goes on."""
+"""In a process: it has two threads for requests, and one must stay free."""
 _waiters = BoundedSemaphore(WAITING_AT_ONCE)
 _ON_ITS_WAY = (Entry.State.QUEUED, Entry.State.RESERVED)
 
 
 class NotSigned(DomainError):
-    """The record is queued: it is here for good, and gets its signature later."""
+    """The record is queued: it is stored for good, and will be signed later."""
 
     code = "not_signed"
     sentence = "The record is here and waits for its signature. Its receipt follows."
 
 
 class Disposed(DomainError):
-    """A record was disposed of: what it said is destroyed, and what proves it remains."""
+    """The record was disposed of: its content is destroyed, and its proof remains."""
 
     code, status = "disposed", 410
 
@@ -57,20 +57,20 @@ class Disposed(DomainError):
 
 
 class DisposedConflict(Disposed):
-    """Something would be added to a record that was disposed of, or the record itself once more."""
+    """The request adds to a record that was disposed of, or sends the record again."""
 
     status = 409
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What proves that a record is in custody, and what it commits to.
+    """Proof that a record is in custody, and of what it commits to.
 
-    `payload_salt` opens the payload commitment: with it, and with nothing else of ours, the holder of the record's
-    exact bytes checks that they are the signed ones. It also lets its holder confirm a guess of the whole record, so a
-    receipt is for whoever may know the record; the envelope alone tells nothing and can go further.
+    `payload_salt` opens the payload commitment: with it, the holder of the record's exact bytes can check that they are
+    the signed ones. It also confirms a guess of the whole record, so a receipt is only for people who may know the
+    record. The envelope alone reveals nothing and may be passed on.
 
-    Of a record that was disposed of, nobody has the salt any more; `disposal` says so instead, signed.
+    After a disposal the salt is destroyed, and `disposal` proves this with a signature.
     """
 
     record_id: uuid.UUID
@@ -96,7 +96,7 @@ class Receipt:
 
 
 def receipt_of(source: Sealed | Entry, payload_salt: bytes | None, disposal: Disposal | None = None) -> Receipt:
-    """The receipt of a record that was sealed just now, or of a custody row."""
+    """Return the receipt of a newly sealed record, or of a custody row."""
     return Receipt(
         record_id=source.record_id,
         kind=source.kind,
@@ -110,13 +110,13 @@ def receipt_of(source: Sealed | Entry, payload_salt: bytes | None, disposal: Dis
 
 
 def receipt(entry: Entry) -> Receipt:
-    """The receipt of a record that is stored or, once the signatures of both statements verify, was disposed of.
+    """Return the receipt of a record that is stored or, after verifying both signatures, of one disposed of.
 
     Raises:
         NotSigned
-        VaultUnavailable: the vault does not answer, or the record has not reached it yet.
-        KmsUnavailable: its data key cannot be unwrapped now.
-        ObjectMissing, Damaged: custody itself is harmed.
+        VaultUnavailable: the vault does not answer, or does not have the record yet.
+        KmsUnavailable: the record's data key cannot be unwrapped now.
+        ObjectMissing, Damaged: custody is damaged.
     """
     if entry.state == Entry.State.QUEUED:
         raise NotSigned
@@ -132,9 +132,9 @@ def receipt(entry: Entry) -> Receipt:
 
 
 def awaited_receipt(entry: Entry, *, seconds: float) -> Receipt:
-    """The receipt of a record, for which the caller waits until it is stored. Raises as `receipt`.
+    """Return a record's receipt, and wait until the record is stored. Raises as `receipt`.
 
-    Who waits holds a thread of the web server, so only one waits at a time. The others get the answer of this moment.
+    Waiting holds a thread of the web server, so only one caller waits at a time. Others get an answer at once.
     """
     if entry.state in _ON_ITS_WAY and seconds and _waiters.acquire(blocking=False):
         try:
@@ -145,7 +145,7 @@ def awaited_receipt(entry: Entry, *, seconds: float) -> Receipt:
 
 
 def _stored(entry: Entry, until: float) -> Entry:
-    """The row once it is stored, or as it is by then."""
+    """Return the row when it is stored, or its state at the end of the wait."""
     rows = Entry.objects.for_organization(entry.organization_id)
     while entry.state in _ON_ITS_WAY and time.monotonic() < until:
         time.sleep(_LOOK_SECONDS)
@@ -157,38 +157,38 @@ def read_ahead(entries: Collection[Entry]) -> Callable[[Entry], bytes]:
     """Read the sealed bytes of stored records from remote vaults in parallel.
 
     Returns:
-        A function that gives those of one entry, for `opened`. It raises as `receipt`.
+        A function that returns the bytes of one entry, for `opened`. It raises as `receipt`.
     """
     stored = [entry for entry in entries if entry.state == Entry.State.STORED]
     try:
-        made = {target_id: vaults.of(target_id) for target_id in {entry.target_id for entry in stored}}
-    except VaultUnavailable:  # each entry says so for itself
+        opened_vaults = {target_id: vaults.of(target_id) for target_id in {entry.target_id for entry in stored}}
+    except VaultUnavailable:  # raised again for each entry
         return _body
-    remote = [entry for entry in stored if not made[entry.target_id].transactional]
+    remote = [entry for entry in stored if not opened_vaults[entry.target_id].transactional]
     if len(remote) < 2:
         return _body
     ends = time.monotonic() + _READ_AHEAD_SECONDS
 
-    def read(entry: Entry) -> bytes:  # touches the vault alone, for threads have no connection to our own database
+    def read(entry: Entry) -> bytes:  # uses only the vault: threads have no connection to our database
         if time.monotonic() >= ends:
             raise VaultUnavailable(because="the records before it took too long to read")
-        return objects.get(made[entry.target_id], entry.organization_id, entry.record_id)
+        return objects.get(opened_vaults[entry.target_id], entry.organization_id, entry.record_id)
 
-    with ThreadPoolExecutor(max(made[entry.target_id].parallel_puts for entry in remote)) as pool:
+    with ThreadPoolExecutor(max(opened_vaults[entry.target_id].parallel_puts for entry in remote)) as pool:
         results = {entry.pk: pool.submit(read, entry) for entry in remote}
     return lambda entry: results[entry.pk].result() if entry.pk in results else _body(entry)
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A record's sealed bytes under the row that says what they are, not opened yet."""
+    """A record's sealed bytes with its row, not opened yet."""
 
     entry: Entry
     body: bytes
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the bytes and of the row's statement, which is verified. Equal digests open to equal records.
+        """SHA-256 of the bytes and of the row's verified statement. Equal digests open to equal records.
 
         Raises:
             KeyMissing, Damaged
@@ -200,7 +200,7 @@ class Fetched:
         return whole.hexdigest()
 
     def open(self) -> Opened:
-        """Decrypt the record under a statement whose signature verifies and which says what the row's columns say.
+        """Decrypt the record, after verifying its statement's signature and comparing it with the row.
 
         Raises: as `receipt`, and Disposed.
         """
@@ -212,16 +212,16 @@ class Fetched:
 
 
 def opened(entry: Entry, read: Callable[[Entry], bytes] | None = None) -> Opened:
-    """Return the record decrypted, byte for byte as it was received. Arguments and errors as of `fetched`, and errors
-    of `Fetched.open`."""
+    """Return the decrypted record, byte for byte as it was received. Takes the arguments of `fetched`, and raises as
+    `fetched` and `Fetched.open`."""
     return fetched(entry, read).open()
 
 
 def fetched(entry: Entry, read: Callable[[Entry], bytes] | None = None) -> Fetched:
-    """Fetch a record's sealed bytes. A queued or reserved record is readable all the same.
+    """Fetch a record's sealed bytes. Queued and reserved records are readable too.
 
     Args:
-        read: as `read_ahead` gives it; None reads the vault now.
+        read: the function of `read_ahead`; None reads the vault now.
 
     Raises: as `receipt`, and Disposed.
     """
@@ -239,37 +239,37 @@ def fetched(entry: Entry, read: Callable[[Entry], bytes] | None = None) -> Fetch
 
 
 def require_kept(entry: Entry) -> None:
-    """Raises Disposed."""
+    """Raise Disposed if the record was disposed of."""
     if entry.state == Entry.State.DISPOSED:
         raise Disposed(disposal_of(entry.organization_id, entry.pk))
 
 
 def disposal_of(organization_id: uuid.UUID, record_id: uuid.UUID) -> Disposal:
-    """The disposal of a record that was disposed of."""
+    """Return the disposal of a record that was disposed of."""
     return Disposal.objects.for_organization(organization_id).select_related("record").get(pk=record_id)
 
 
 def disposals_of(
     organization_id: uuid.UUID, identities: Collection[str], kinds: Collection[str]
 ) -> dict[str, Disposal]:
-    """The disposals of those among some identities whose records are disposed of. The ids of the records tell, which
-    are made from the identities; nothing else does any more.
+    """Return the disposals of those identities whose records were disposed of. They are matched by record ids,
+    which are made from the identities; the identities themselves are destroyed.
 
     Args:
-        identities: as `record_types.identity` spells them.
-        kinds: of the records.
+        identities: identities from `record_types.identity`.
+        kinds: kinds of records to consider.
     """
     try:
         keys = keyring(organization_id)
-    except KeyMissing:  # then no id can be made, and no record read or taken either
+    except KeyMissing:  # without keys, no record id can be made
         return {}
-    by_id = {_record_id(keys, each): each for each in identities}
+    by_id = {_record_id(keys, identity): identity for identity in identities}
     rows = Disposal.objects.for_organization(organization_id).select_related("record")
     return {by_id[row.pk]: row for row in rows.filter(pk__in=by_id, record__kind__in=kinds)}
 
 
 def opened_from(body: bytes, entry: Entry) -> Opened:
-    """The record of a row, from a sealed object found elsewhere than in its vault. Raises Damaged."""
+    """Open a row's record from a copy of its sealed object. Raises Damaged."""
     opened = sealer.unseal(keyring(entry.organization_id), entry.record_id, body)
     header = opened.header
     if (header.statement, header.signature, header.key_id) != (
@@ -281,17 +281,17 @@ def opened_from(body: bytes, entry: Entry) -> Opened:
 
 
 def statement_digest(entry: Entry) -> bytes:
-    """SHA-256 of the record's statement, by which what builds on it names it. The vault is not needed for it.
+    """Return the SHA-256 of a record's statement, which names it in records that build on it. Needs no vault.
 
     Raises:
-        Damaged: the statement is not what was signed, or the row says something else.
+        Damaged: the statement is not the signed one, or the row contradicts it.
     """
     statements.verified_row(entry)
     return hashlib.sha256(bytes(entry.statement)).digest()
 
 
 def public_keys(organization_id: uuid.UUID) -> list[dict[str, Any]]:
-    """Return the public halves of the organization's signing keys, and when each was in use, as the API lists them."""
+    """Return the organization's public signing keys with their periods of use, as the API lists them."""
     keys = Key.objects.for_organization(organization_id).filter(purpose=Key.Purpose.SIGNING)
     return [
         {
@@ -307,20 +307,20 @@ def public_keys(organization_id: uuid.UUID) -> list[dict[str, Any]]:
 
 
 def queue_lag_seconds() -> int:
-    """For how long the oldest queued record waits for its signature; 0 if none does."""
+    """Return how long the oldest queued record has waited for its signature; 0 if none waits."""
     queued = Entry.objects.unscoped("operators watch one queue").filter(state=Entry.State.QUEUED)
     oldest = queued.order_by("received_at").values_list("received_at", flat=True).first()
     return max(0, round((timezone.now() - oldest).total_seconds())) if oldest else 0
 
 
 def queue_is_full(organization_id: uuid.UUID) -> bool:
-    """Whether as many records of an organization wait for a signature or their vault as connectors may queue."""
+    """Whether an organization has reached the limit of records that connectors may queue."""
     waiting = WaitingObject.objects.for_organization(organization_id).order_by(WaitingObject.DUE)
     return waiting[settings.MAX_QUEUED_RECORDS - 1 : settings.MAX_QUEUED_RECORDS].exists()
 
 
 def record_id(organization_id: uuid.UUID, identity: str) -> uuid.UUID:
-    """The id of the organization's record of this identity, as `record_types.identity` spells it, if there is one.
+    """Return the id that a record of this identity, from `record_types.identity`, has or would have.
 
     Raises:
         KeyMissing: the organization's keys are not in place.
@@ -329,7 +329,7 @@ def record_id(organization_id: uuid.UUID, identity: str) -> uuid.UUID:
 
 
 def identifies(identity: str, entry: Entry) -> bool:
-    """Whether a record's id comes from this identity."""
+    """Whether a record's id is made from this identity."""
     return record_id(entry.organization_id, identity) == entry.record_id
 
 
@@ -339,7 +339,7 @@ def _record_id(keys: Keyring, identity: str) -> uuid.UUID:
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """Where new records of an organization go, the outage if that fails, and where earlier ones went."""
+    """An organization's storage: the target of new records, its outage if it fails, and former targets."""
 
     current: StorageTarget
     outage: StorageOutage | None
@@ -347,7 +347,7 @@ class Storage:
 
 
 def storage_of(organization_id: uuid.UUID) -> Storage:
-    """As the database has it now: whoever has just chosen another place sees that one, whichever process is asked."""
+    """Read an organization's storage from the database, so that a choice made in any process shows at once."""
     current = storage_targets.own(organization_id) or storage_targets.current()
     outage = outages().filter(target=current).first()
     earlier = [target for target in storage_targets.all_of(organization_id) if target != current]
@@ -355,40 +355,40 @@ def storage_of(organization_id: uuid.UUID) -> Storage:
 
 
 def outages() -> QuerySet[StorageOutage]:
-    """The outages that last, of the storage that organizations use now."""
-    lasting = StorageOutage.objects.unscoped("the operator of the service looks after everybody's").filter(
+    """Return the outages that last, of targets in use."""
+    lasting = StorageOutage.objects.unscoped("the operator watches the storage of every organization").filter(
         ended_at=None
     )
     return lasting.filter(target__retired_at=None)
 
 
 def require_no_outage() -> None:
-    """Raises VaultUnavailable while the storage of an organization fails. Used by /readyz."""
+    """Raise VaultUnavailable while the storage of an organization fails. Used by /readyz."""
     if outages().exists():
         raise VaultUnavailable(because="the storage of an organization fails")
 
 
-def _require_committed(found: Opened, claims: Claims) -> None:
-    if sealer.payload_commitment(found.secrets.payload_salt, found.payload).hex() != claims.payload_commitment:
-        raise Damaged(because="the record is not the one that was signed")
+def _require_committed(opened: Opened, claims: Claims) -> None:
+    if sealer.payload_commitment(opened.secrets.payload_salt, opened.payload).hex() != claims.payload_commitment:
+        raise Damaged(because="the record differs from the signed one")
 
 
-def disclosures(found: Opened, paths: Sequence[str]) -> list[Disclosure]:
-    """Proofs of single fields against the record's signed statement, revealing no other field.
+def disclosures(opened: Opened, paths: Sequence[str]) -> list[Disclosure]:
+    """Prove single fields against the record's signed statement, without revealing any other field.
 
     Args:
-        paths: dotted paths of scalars, as `custody.sealing.fields` spells them.
+        paths: dotted paths of scalars, in the spelling of `custody.sealing.fields`.
 
     Raises:
         KeyError: the record has no scalar at a path.
     """
-    return fields.disclose(fields.leaves(found.payload), found.secrets.field_salt_key, paths)
+    return fields.disclose(fields.leaves(opened.payload), opened.secrets.field_salt_key, paths)
 
 
-def verified_claims(organization_id: uuid.UUID, record_id: uuid.UUID, found: Opened) -> Claims:
-    """What an object's own statement claims, for the row that is made from it. Raises Damaged."""
-    claims = statements.verified(organization_id, record_id, found.header)
-    _require_committed(found, claims)
+def verified_claims(organization_id: uuid.UUID, record_id: uuid.UUID, opened: Opened) -> Claims:
+    """Return the claims of an object's own statement, to make its row. Raises Damaged."""
+    claims = statements.verified(organization_id, record_id, opened.header)
+    _require_committed(opened, claims)
     return claims
 
 

@@ -1,4 +1,4 @@
-"""Signing statements, and verifying them by the algorithm of the key that signed."""
+"""Signers of statements, and verification by the algorithm of the signing key."""
 
 import hashlib
 import hmac
@@ -15,22 +15,22 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 ED25519 = "ed25519"
 ECDSA_P256 = "ecdsa-p256-sha256"
-"""ECDSA on P-256 over SHA-256 (FIPS 186-5), the signature as DER: where a key management service has no Ed25519."""
+"""ECDSA on P-256 over SHA-256 (FIPS 186-5) with DER signatures, for key management services without Ed25519."""
 HMAC_SHA256 = "hmac-sha256"
 
 
 class Signer(Protocol):
-    """A signing key, wherever its secret half lies."""
+    """A signing key. Its secret half may be here or in a key management service."""
 
     algorithm: str
     key_id: str
 
     def sign(self, data: bytes) -> bytes:
-        """A signature that `verifies` accepts under the public half."""
+        """Return a signature that `verifies` accepts under the public half."""
 
 
 class Ed25519Signer:
-    """A key of our own (RFC 8032)."""
+    """A local key (RFC 8032)."""
 
     algorithm = ED25519
 
@@ -44,21 +44,22 @@ class Ed25519Signer:
 
     @staticmethod
     def new_secret() -> bytes:
-        """32 bytes."""
+        """Return 32 bytes."""
         return Ed25519PrivateKey.generate().private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
 
 
 class QueueSigner:
-    """What a queued statement carries until a key management service has signed it.
+    """Provisional signature of a queued statement, until a key management service has signed it.
 
-    By it we know what we have queued ourselves: whoever can write to the database cannot have anything else signed. It
-    rests on the index key, which never leaves this service, and proves nothing to anybody else.
+    It shows that this service has queued the statement, so that write access to the database is not enough to have
+    something signed. Its secret comes from the index key, which never leaves this service, so it proves nothing to
+    others.
     """
 
     algorithm = HMAC_SHA256
 
     def __init__(self, index_key: bytes, key_id: str) -> None:
-        self._secret = hmac.digest(index_key, b"\x00queued statements", "sha256")  # no identity is spelled like that
+        self._secret = hmac.digest(index_key, b"\x00queued statements", "sha256")  # no identity has this spelling
         self.key_id = key_id
 
     def sign(self, data: bytes) -> bytes:
@@ -69,7 +70,7 @@ class QueueSigner:
 
 
 def algorithm_of(public: PublicKeyTypes) -> str:
-    """How a key signs. Raises ValueError for one that can sign nothing here."""
+    """Return the algorithm of a key. Raises ValueError: it can sign nothing here."""
     if isinstance(public, Ed25519PublicKey):
         return ED25519
     if isinstance(public, EllipticCurvePublicKey) and isinstance(public.curve, SECP256R1):
@@ -78,7 +79,7 @@ def algorithm_of(public: PublicKeyTypes) -> str:
 
 
 def key_id(public: PublicKeyTypes) -> str:
-    """SHA-256 of the public key as DER, in hex."""
+    """Return the SHA-256 of the public key as DER, in hex."""
     return hashlib.sha256(public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).hexdigest()
 
 
@@ -90,7 +91,7 @@ def verifies(algorithm: str, pem: str, signature: bytes, data: bytes) -> bool:
     """Whether a signature over `data` was made with the key whose public half is `pem`.
 
     Args:
-        algorithm: of the key; an unknown one verifies nothing.
+        algorithm: the key's algorithm; an unknown one verifies nothing.
     """
     verify = _VERIFY.get(algorithm)
     try:

@@ -1,4 +1,4 @@
-"""What custody serves to everybody: the verifier, which customers take away and keep."""
+"""Public files of custody: the verifier, which customers download and keep."""
 
 from pathlib import Path
 

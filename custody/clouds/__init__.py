@@ -1,8 +1,8 @@
-"""The customers' clouds: what their configurations name, and clients of them.
+"""Customers' clouds: configurations, clients, vaults, key services and proofs, in one folder for each provider.
 
-A configuration is a flat object of strings, the same one for testing, for a storage target and for a key. It names its
-secret as `secret_ref` and never holds one. Each provider's module has a `Configuration` and the functions that make
-clients from it, over `config.vetted_http` and with the credentials it names and no others.
+A configuration is a flat object of strings, the same for the custody test, for a storage target and for a key. It names
+its secret as `secret_ref` and never holds one. Each provider's `configuration` module has a `Configuration` and the
+functions that make clients from it. The clients use `config.vetted_http` and no credentials but those it names.
 """
 
 from collections.abc import Mapping
@@ -20,13 +20,13 @@ PROVIDERS = ("aws", "gcp", "azure")
 
 @cache
 def of(provider: str) -> type[CloudConfiguration]:
-    """The configuration of one of PROVIDERS, which is imported with the library of its cloud when first asked for."""
+    """Return the configuration class of one of PROVIDERS. The first call imports the cloud's library."""
     configuration: type[CloudConfiguration] = import_module(f"{__name__}.{provider}.configuration").Configuration
     return configuration
 
 
 def checked(provider: str, config: Mapping[str, str]) -> CloudConfiguration:
-    """A configuration as somebody typed it. An empty value is one that is not given.
+    """Validate a configuration as it was typed. An empty value counts as missing.
 
     Raises:
         ConfigurationRefused: `problems` has a sentence for each name that is missing, unknown or wrong.

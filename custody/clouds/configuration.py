@@ -1,4 +1,4 @@
-"""What the configurations of all clouds have in common."""
+"""Base of all clouds' configurations: the checks and types they share."""
 
 import re
 import uuid
@@ -15,7 +15,7 @@ _MESSAGES = {"extra_forbidden": "There is no such setting.", "missing": "This se
 
 
 class CloudRefusal(DomainError):
-    """What a configuration names cannot be used.
+    """A configuration names something that cannot be used.
 
     Args:
         what: what is wrong.
@@ -42,12 +42,12 @@ class ConfigurationRefused(DomainError):
 
 
 class CloudConfiguration(BaseModel):
-    """Of one provider. A setting's docstring stands beside it in the guides and in the back office: each provider asks
-    pydantic for it, which takes a while, and is loaded when it is needed."""
+    """The settings of one provider. Their docstrings are the help texts of the guides and the back office. Subclasses
+    set `use_attribute_docstrings`, which is slow, so each is imported when it is first used."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     credentials: ClassVar[str] = ""
-    """What it needs beside the required names, in a sentence."""
+    """The credentials it needs beside the required settings, in a sentence."""
 
     @model_validator(mode="after")
     def _has_credentials(self) -> Self:
@@ -59,7 +59,7 @@ class CloudConfiguration(BaseModel):
         return False
 
     def secret(self, organization_id: uuid.UUID) -> str:
-        """What `secret_ref` names, as it is now; "" where there is none.
+        """Return the present value of `secret_ref`, or "" if none is named.
 
         Raises:
             SecretUnavailable
@@ -69,10 +69,10 @@ class CloudConfiguration(BaseModel):
 
 
 def like(pattern: str, sentence: str) -> Any:
-    """For `Annotated`: the text must match all of the pattern."""
+    """Return a validator for `Annotated`: the whole text must match the pattern."""
 
     def check(value: str) -> str:
-        # linear: providers pass the patterns of `config/clouds/names.py` and their own
+        # linear: the only patterns are those of `config/clouds/names.py` and of the providers
         if not re.fullmatch(pattern, value, re.ASCII):
             raise ValueError(sentence)
         return value
@@ -105,7 +105,7 @@ EndpointWithPath = Annotated[
 Prefix = Annotated[
     str,
     like(
-        r"((?!\.{1,2}(/|$))[\w.=-]+/)*(?!\.{1,2}/?$)[\w.=-]+/?",  # an address with .. leads to another bucket
+        r"((?!\.{1,2}(/|$))[\w.=-]+/)*(?!\.{1,2}/?$)[\w.=-]+/?",  # an address with .. would lead to another bucket
         "A prefix has letters, digits, and - _ . = between slashes. It begins with none, and . or .. is no part of it.",
     ),
     Field(max_length=256),
@@ -113,8 +113,8 @@ Prefix = Annotated[
 
 
 def _sentences(error: ValidationError) -> Iterator[str]:
-    """What is wrong, by name and without the values."""
-    for found in error.errors(include_url=False, include_input=False):
-        name = ".".join(str(step)[:64] for step in found["loc"])
-        message = _MESSAGES.get(found["type"]) or found["msg"].removeprefix("Value error, ").rstrip(".") + "."
+    """Yield a sentence for each problem, with the setting's name and without its value."""
+    for problem in error.errors(include_url=False, include_input=False):
+        name = ".".join(str(step)[:64] for step in problem["loc"])
+        message = _MESSAGES.get(problem["type"]) or problem["msg"].removeprefix("Value error, ").rstrip(".") + "."
         yield f"{name}: {message}" if name else message

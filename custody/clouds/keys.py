@@ -1,4 +1,4 @@
-"""What the key management services of all clouds have in common."""
+"""Key management services: the protocol of all clouds, and the reading of their answers."""
 
 import base64
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ class KmsUnavailable(Fault):
     """A key management service does not answer.
 
     Args:
-        reason: what it says, for administrators: no secret, no record.
+        reason: the service's own reason, for administrators. It has no secret and nothing of a record.
     """
 
     code = "kms_unavailable"
@@ -41,19 +41,19 @@ class KmsUnavailable(Fault):
 
 
 class KmsRefused(KmsUnavailable):
-    """It answers, and does not allow this: the key is disabled or gone, or the credentials may not use it."""
+    """The service answers and refuses: the key is disabled or gone, or the credentials may not use it."""
 
 
 class NotWrappedByIt(ValueError):
-    """What was to be unwrapped is nothing that this key wrapped for this organization."""
+    """The ciphertext was not wrapped by this key for this organization."""
 
 
 class Wrapped(NamedTuple):
-    """A secret as a wrapping key wraps it.
+    """A secret encrypted by a wrapping key.
 
     Attributes:
-        key: the key as the service calls it.
-        version: where unwrapping has to name one.
+        key: the service's name of the key.
+        version: the key's version, for services whose unwrap call needs one.
     """
 
     key: str
@@ -62,29 +62,29 @@ class Wrapped(NamedTuple):
 
 
 class PublicKey(NamedTuple):
-    """The public half of a signing key, and the key as the service calls it."""
+    """The public half of a signing key, with the service's name of the key."""
 
     key: str
     public: PublicKeyTypes
 
 
 class KeyService(Protocol):
-    """The keys of one configuration. Every method raises KmsUnavailable, KmsRefused."""
+    """The keys of one configuration. Every method raises KmsUnavailable and KmsRefused."""
 
     def new_secret(self) -> tuple[bytes, Wrapped]:
-        """32 random bytes, and the same as `kms_key` wraps them for this organization."""
+        """Return 32 random bytes, and the same wrapped by `kms_key` for this organization."""
 
     def unwrap(self, wrapped: Wrapped) -> bytes:
-        """Raises NotWrappedByIt."""
+        """Return the secret. Raises NotWrappedByIt."""
 
     def public_key(self) -> PublicKey:
-        """Raises ValueError: it is no key that can sign here."""
+        """Return the public half of `signing_key`. Raises ValueError: the key cannot sign here."""
 
     def sign(self, data: bytes, algorithm: str) -> bytes:
-        """A signature as `signers.verifies` takes it; whoever stores it verifies it first.
+        """Return a signature in the form that `signers.verifies` takes. The caller verifies it before storing it.
 
         Args:
-            algorithm: of the key.
+            algorithm: the key's algorithm.
         """
 
 
@@ -94,12 +94,12 @@ def connections() -> Connections:
 
 @contextmanager
 def calling(call: str, trouble: type[Exception]) -> Iterator[None]:
-    """Turns whatever goes wrong on the way to a service, and whatever its answer lacks, into KmsUnavailable. Where it
-    is, its organization says, so it may answer anything.
+    """Turn every failure of a call, and every gap in its answer, into KmsUnavailable. The organization chooses the
+    endpoint, so it may answer anything.
 
     Args:
-        call: what is asked for, as permissions name it.
-        trouble: what its library raises.
+        call: the operation, named like its permission.
+        trouble: the exception type of the cloud's library.
     """
     try:
         yield
@@ -115,14 +115,14 @@ def calling(call: str, trouble: type[Exception]) -> Iterator[None]:
 
 
 def answered(call: str, answer: requests.Response, *, damaged: str = "") -> dict[str, Any]:
-    """The JSON that a service answers.
+    """Return the JSON object of a service's answer.
 
     Args:
-        damaged: its word for a request whose content is none of its own.
+        damaged: the service's error code for a ciphertext that it did not make.
 
     Raises:
         KmsUnavailable, KmsRefused
-        NotWrappedByIt: as `damaged` has it.
+        NotWrappedByIt: the error code is `damaged`.
     """
     if answer.status_code != 200:
         word = _word(answer)
@@ -130,23 +130,23 @@ def answered(call: str, answer: requests.Response, *, damaged: str = "") -> dict
             raise NotWrappedByIt(f"{call}: {word}")
         is_theirs = answer.status_code == 429 or answer.status_code >= 500
         raise (KmsUnavailable if is_theirs else KmsRefused)(f"{call}: HTTP {answer.status_code} {word}".rstrip())
-    found = answer.json()
-    if not isinstance(found, dict):
+    content = answer.json()
+    if not isinstance(content, dict):
         raise KmsUnavailable(f"{call}: the answer is no object")
-    return found
+    return content
 
 
 def text(answer: Mapping[str, Any], name: str) -> str:
-    """A text of an answer. Raises KmsUnavailable if it is not there."""
-    found = answer.get(name)
-    if not isinstance(found, str):
+    """Return a text of an answer. Raises KmsUnavailable if it is missing."""
+    value = answer.get(name)
+    if not isinstance(value, str):
         raise KmsUnavailable(f"the answer has no {name}")
-    return found
+    return value
 
 
 def octets(answer: Mapping[str, Any], name: str) -> bytes:
-    """The bytes that a text of an answer spells in base64, or in its variant for addresses, which leaves out the
-    padding. Raises KmsUnavailable."""
+    """Decode a base64 text of an answer, also in the URL-safe alphabet without padding. Raises KmsUnavailable if it is
+    missing or not base64."""
     value = text(answer, name).replace("-", "+").replace("_", "/")
     try:
         return base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
@@ -155,7 +155,7 @@ def octets(answer: Mapping[str, Any], name: str) -> bytes:
 
 
 def _word(answer: requests.Response) -> str:
-    """What a service calls its refusal, such as PERMISSION_DENIED or Forbidden; its sentences repeat what was sent."""
+    """Return a service's error code, such as PERMISSION_DENIED or Forbidden. Its message could repeat what was sent."""
     try:
         error = answer.json()["error"]
         return str((error.get("innererror") or {}).get("code") or error.get("status") or error.get("code") or "")[:64]

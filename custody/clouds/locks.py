@@ -1,29 +1,29 @@
-"""What a cloud says of a bucket's locks, and of the versions of an object."""
+"""Locks of a bucket, and versions of an object, as a cloud reports them."""
 
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 
 class Locks(NamedTuple):
-    """How a bucket keeps objects from being removed."""
+    """The ways in which a bucket prevents deletion."""
 
     of_objects: bool
-    """A single object can be locked until a time."""
+    """Single objects can be locked until a time."""
     of_all: bool
-    """Whatever is put is locked."""
+    """Every new object is locked."""
     by_default: timedelta = timedelta()
-    """For how long, where a lock of its own would go before that."""
+    """Length of the bucket's default lock, which a lock of the object replaces."""
 
 
 class Version(NamedTuple):
-    """A version of an object, as a list has it.
+    """A version of an object in a listing.
 
     Attributes:
         id: "" where the storage has no versions.
-        is_current: it is what the object's name leads to.
-        is_kept: nobody can remove it now.
-        kept_until: and until when not, if the list says so.
-        recoverable_until: it was removed, and until then the cloud can bring it back.
+        is_current: the object's name leads to this version.
+        is_kept: it cannot be removed now.
+        kept_until: end of its lock, if the listing has it.
+        recoverable_until: it is removed, and the cloud can restore it until then.
     """
 
     id: str = ""

@@ -1,4 +1,4 @@
-"""Asking the questions of a provider: in parallel, each for three seconds and once."""
+"""Questions of a custody test, asked in parallel: three seconds for each, without retries."""
 
 import secrets
 import time
@@ -24,10 +24,10 @@ log = structlog.get_logger("custody")
 
 CALL_SECONDS = 3.0
 ABSENT = r"custody-test-[0-9a-f]{32}"
-"""Pattern of the one name that calls about objects may carry. It is random, so that there is no such object."""
+"""Pattern of the only object name in a call. It is random, so that no such object exists."""
 Status = Literal["pass", "warn", "fail", "skipped"]
 _LATER = "Try again later. If it persists, ask the provider."
-_MENDS: dict[type[DomainError], str] = {
+_FIXES: dict[type[DomainError], str] = {
     addresses.HostNotFound: (
         "Check the region, the names of account and key vault, and the endpoints. If they are right, ask the operator "
         "of this service whether it can look up names on the internet."
@@ -42,7 +42,7 @@ _MENDS: dict[type[DomainError], str] = {
         "Check how the host is spelled. If your own authority issued its certificate, ask the operator of this service "
         "to add that to TRUSTED_CA_FILE."
     ),
-    vetted_http.ConnectionFailed: "Check host and port, and that no firewall is in the way.",
+    vetted_http.ConnectionFailed: "Check host and port, and that no firewall blocks the connection.",
     vetted_http.TooSlow: _LATER,
     vetted_http.AnswerTooLarge: "Check the endpoint: this is not what it should be.",
     SecretUnavailable: "Ask the operator of this service to put the secret where secret_ref points.",
@@ -50,11 +50,11 @@ _MENDS: dict[type[DomainError], str] = {
 
 
 class CallRefused(Exception):
-    """A call that is not on the list of what a test may send. It was not sent."""
+    """A call that a test may not send. It was not sent."""
 
 
 class Finding(NamedTuple):
-    """What an answer means. `fix` names the permission to grant or the setting to change."""
+    """The meaning of an answer. `fix` names the permission to grant or the setting to change."""
 
     status: Status
     detail: str
@@ -91,7 +91,7 @@ class Check:
 
     @property
     def title(self) -> str:
-        """For pages."""
+        """Return the title for pages."""
         return self.id.replace("_", " ").capitalize()
 
     def as_json(self) -> dict[str, Any]:
@@ -100,15 +100,15 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something to ask of a cloud.
+    """A question to a cloud.
 
     Attributes:
-        call: the operation, as its provider calls it; "" where an earlier answer tells.
-        permission: what that needs; "" where anybody may.
-        ask: given the cloud; what it raises is for `Cloud.refusal`.
-        needs: the question that must have been answered well before.
-        if_denied: what it means that the permission is missing, where this is no failure.
-        covers: the permissions of vaults and keys that the answer shows, where the check passes.
+        call: the provider's name of the operation; "" where an earlier answer is reused.
+        permission: the permission it needs; "" if it needs none.
+        ask: the function that asks the cloud. `Cloud.refusal` explains its exceptions.
+        needs: the question that must have passed before.
+        if_denied: the status if the permission is missing.
+        covers: the permissions of vaults and keys that are shown if the check passes.
     """
 
     id: str
@@ -122,13 +122,13 @@ class Question:
 
 @dataclass
 class Cloud:
-    """A configuration and what has been learned with it. Its questions are asked in several threads."""
+    """A configuration and what its questions have learned. Several threads ask."""
 
     configuration: Any
     organization_id: uuid.UUID
     connections: Connections = field(init=False)
     errors: ClassVar[tuple[type[Exception], ...]]
-    """What the cloud's library raises."""
+    """Exception types of the cloud's library."""
 
     def __post_init__(self) -> None:
         self.connections = Connections(
@@ -140,7 +140,7 @@ class Cloud:
 
     @cached_property
     def absent(self) -> str:
-        """The name of an object that does not exist, below the prefix."""
+        """Return a name below the prefix that no object has."""
         return f"{self.configuration.prefix}custody-test-{secrets.token_hex(16)}"
 
     def required(self) -> tuple[str, ...]:
@@ -148,30 +148,32 @@ class Cloud:
         raise NotImplementedError
 
     def guard(self, method: str, host: str, target: str) -> None:
-        """Below every client. Raises CallRefused."""
+        """Check a request that any client is about to send. Raises CallRefused."""
 
     def refusal(self, error: Exception, question: Question) -> Finding:
-        """What one of `errors` means."""
+        """Explain an exception of one of the types `errors`."""
         raise NotImplementedError
 
 
 def ask_all(cloud: Cloud, questions: Sequence[Question], *, done: Callable[[int], object]) -> list[Check]:
-    """Ask in rounds: whatever needs nothing more, together. Nothing is asked twice."""
+    """Ask all questions, each once. A round asks those whose `needs` are answered in parallel."""
     checks: dict[str, Check] = {}
-    blocked: dict[str, str] = {}  # what failed, and what was not asked because of that: the title of what failed
+    blocked: dict[str, str] = {}  # each failed or skipped question, with the title of the check that failed
     threads = ThreadPoolExecutor(len(questions), thread_name_prefix="custody-test")
     try:
-        while left := [each for each in questions if each.id not in checks]:
-            ready = [each for each in left if not each.needs or each.needs in checks]
-            blocked |= {each.id: blocked[each.needs] for each in ready if each.needs in blocked}
-            found = {each.id: not_asked(each, blocked[each.id]) for each in ready if each.id in blocked}
-            found |= _round(cloud, [each for each in ready if each.id not in found], threads)
-            blocked |= {name: check.title for name, check in found.items() if check.status == "fail"}
-            checks.update(found)
-            done(len(found))
+        while left := [question for question in questions if question.id not in checks]:
+            ready = [question for question in left if not question.needs or question.needs in checks]
+            blocked |= {question.id: blocked[question.needs] for question in ready if question.needs in blocked}
+            results = {
+                question.id: not_asked(question, blocked[question.id]) for question in ready if question.id in blocked
+            }
+            results |= _round(cloud, [question for question in ready if question.id not in results], threads)
+            blocked |= {name: check.title for name, check in results.items() if check.status == "fail"}
+            checks.update(results)
+            done(len(results))
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
-    return [checks[each.id] for each in questions]
+    return [checks[question.id] for question in questions]
 
 
 def not_proven(cloud: Cloud, questions: Sequence[Question], checks: Sequence[Check]) -> list[str]:
@@ -186,11 +188,11 @@ def not_asked(question: Question, because: str) -> Check:
 
 
 def _round(cloud: Cloud, questions: Sequence[Question], threads: ThreadPoolExecutor) -> dict[str, Check]:
-    asked = {each: threads.submit(_ask, cloud, each) for each in questions}
+    asked = {question: threads.submit(_ask, cloud, question) for question in questions}
     wait(asked.values(), timeout=CALL_SECONDS)
     return {
-        each.id: attempt.result() if attempt.done() else _check(each, _TOO_SLOW, CALL_SECONDS)
-        for each, attempt in asked.items()
+        question.id: attempt.result() if attempt.done() else _check(question, _TOO_SLOW, CALL_SECONDS)
+        for question, attempt in asked.items()
     }
 
 
@@ -210,8 +212,8 @@ def _finding(cloud: Cloud, question: Question) -> Finding:
         return cloud.refusal(error, question)
     except CloudRefusal as error:
         return failed(error.what, error.fix)
-    except tuple(_MENDS) as error:
-        return failed(error.sentence, _MENDS[type(error)])
+    except tuple(_FIXES) as error:
+        return failed(error.sentence, _FIXES[type(error)])
     except requests.exceptions.InvalidJSONError:
         return failed("The answer is not what was asked for.", "Check the endpoint: this is not what it should be.")
     except (requests.RequestException, urllib3.exceptions.HTTPError):
@@ -227,18 +229,18 @@ def _check(question: Question, finding: Finding, seconds: float = 0.0) -> Check:
 
 
 def json_object(answer: requests.Response) -> dict[str, Any]:
-    """Raises requests.exceptions.InvalidJSONError."""
-    found = answer.json()
-    if not isinstance(found, dict):
+    """Return an answer's JSON object. Raises requests.exceptions.InvalidJSONError."""
+    content = answer.json()
+    if not isinstance(content, dict):
         raise requests.exceptions.InvalidJSONError
-    return found
+    return content
 
 
 def denied(question: Question, on: str) -> Finding:
-    """The permission is missing."""
+    """Return the finding for a missing permission."""
     detail = f"The credentials may not do this: {question.permission} is not allowed."
     return Finding(question.if_denied, detail, f"Allow {question.permission} on {on}.")
 
 
 def busy(what: str) -> Finding:
-    return failed(f"The provider has an error of its own, or wants to be left alone ({what}).", _LATER)
+    return failed(f"The provider failed, or limits the rate of requests ({what}).", _LATER)

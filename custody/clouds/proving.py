@@ -1,8 +1,8 @@
-"""Proving a customer's key and storage against their own account, without changing anything there.
+"""Custody test of a customer's key and storage in their own account. It changes nothing there.
 
-Each provider's module lists its questions: what is asked of the cloud, which permission that needs, and what its answer
-means. `custody.clouds.proof` asks them in parallel. What may be sent is listed a second time, as `ALLOWED`, and held
-below the clients: a call that is not on the list raises before it is sent.
+Each provider's `proof` module lists its questions: the call, the permission it needs, and the meaning of each answer.
+`custody.clouds.proof` asks them in parallel. A second list, `ALLOWED`, is enforced below the clients: a call that is
+not listed raises before it is sent.
 """
 
 import uuid
@@ -17,20 +17,20 @@ from custody.clouds.proof import Check, Cloud, Finding, Question, ask_all, not_a
 __all__ = ["CONFIGURATION", "Check", "Proof", "Question", "prove", "questions"]
 
 CONFIGURATION = "configuration"
-"""The first check, which asks nobody."""
-_MOST_NAMES = 20
-_LONGEST_NAME = 64
+"""Id of the first check, which sends nothing."""
+_MAX_NAMES = 20
+_MAX_NAME = 64  # characters
 
 
 class Proof(NamedTuple):
-    """The checks of a cloud, and what storing or disposing of records needs and none of them has shown."""
+    """The checks of a cloud, and the needs of storing and disposing of records that no check has shown."""
 
     checks: list[Check]
     not_proven: list[str]
 
 
 def questions(provider: str) -> list[Question]:
-    """What is asked of a provider, in the order in which the checks are shown."""
+    """Return a provider's questions, in the order in which the checks are shown."""
     asked: list[Question] = _module(provider).QUESTIONS
     return asked
 
@@ -42,10 +42,10 @@ def prove(
     organization_id: uuid.UUID,
     done: Callable[[int], object] = lambda _: None,
 ) -> Proof:
-    """Ask everything of a cloud that its configuration names.
+    """Ask a cloud all questions about a configuration.
 
     Args:
-        done: is called with the number of checks that have come to an end since the last call.
+        done: called with the number of checks that have ended since the last call.
     """
     first, configuration = _configured(provider, config)
     done(1)
@@ -59,7 +59,7 @@ def prove(
 
 
 def _module(provider: str) -> Any:
-    """It is imported with the library of its cloud when it is first asked for."""
+    """Return a provider's `proof` module. The first call imports the cloud's library."""
     return import_module(f"custody.clouds.{provider}.proof")
 
 
@@ -91,5 +91,5 @@ def _needs(provider: str) -> str:
 def _not_known(names: list[str]) -> str:
     if not names:
         return ""
-    shown = ", ".join(name[:_LONGEST_NAME] for name in names[:_MOST_NAMES])
+    shown = ", ".join(name[:_MAX_NAME] for name in names[:_MAX_NAMES])
     return f"There is no such setting, so it is ignored: {shown}."

@@ -11,9 +11,9 @@ MAX_SLOW = 2
 
 
 class SlowUses:
-    """Uses of one bucket by requests of this process: while two take longer than a second, further ones are refused.
+    """Uses of one bucket by requests of this process. While two take longer than a second, further ones are refused.
 
-    A use holds a thread that requests of other organizations need. Workers and bulk puts have threads to themselves.
+    A use occupies a thread that requests of other organizations need. Workers and bulk puts have their own threads.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class SlowUses:
 
     @contextmanager
     def counted(self) -> Iterator[None]:
-        """Raises VaultUnavailable."""
+        """Count a use while it lasts. Raises VaultUnavailable."""
         if not request_log.is_answering.get():
             yield
             return
@@ -39,5 +39,5 @@ class SlowUses:
 
 
 def patience() -> float:
-    """Return for how many seconds this thread may wait for another thread's use; -1 for no bound."""
+    """Return how many seconds this thread may wait for another thread's use; -1 for no limit."""
     return SLOW_SECONDS if request_log.is_answering.get() else -1

@@ -1,4 +1,4 @@
-"""What the vaults in customers' clouds have in common."""
+"""Base of the vaults in customers' clouds."""
 
 import math
 import time
@@ -21,49 +21,49 @@ from custody import clouds
 from custody.clouds.locks import Locks, Version
 from custody.clouds.slow_uses import SlowUses, patience
 from custody.models import Installation, StorageTarget
-from custody.vaults import Left, ObjectMissing, VaultNotMarked, VaultOfAnother, VaultUnavailable
+from custody.vaults import ObjectMissing, Remains, VaultNotMarked, VaultOfAnother, VaultUnavailable
 
 log = structlog.get_logger("custody")
 
 MARKER = "MARKER"
 _REQUEST_SECONDS = 10.0
 USE_SECONDS = 30.0
-"""After so long a use sends no more requests, but for a list: a cloud may have it turn pages without end."""
+"""After this time a use sends no more requests. A list is exempt: it may have many pages."""
 _VETTED_SECONDS = 60.0
 ANSWER_BYTES = 16 * 2**20
 
 MARKED_SECONDS = 1.0
-"""How long a marker that was seen is taken for being there. Each look costs a request."""
+"""How long a marker that was read counts as present. Each look costs a request."""
 FAILING_SECONDS = 5.0
-"""After a look at the marker that failed, until the next one."""
+"""Pause between a failed look at the marker and the next one."""
 _SECRET_SECONDS = 1.0
 _LOCKS_SECONDS = 600.0
 _ROUNDS = 4
-"""After which a removal gives up, because others put the same object again and again."""
+"""A removal gives up after so many rounds in which others put the same object again."""
 _SOONEST_LOCK = timedelta(minutes=1)
-"""A lock that would end earlier is none: what is over by the time it arrives, clouds refuse."""
+"""A shorter lock is not set: clouds refuse a lock that ends before the request arrives."""
 _EARLY_SECONDS = 600.0
-"""Before their end, credentials that end are replaced; for as long the old ones serve if there are no others."""
+"""Temporary credentials are replaced this long before they end. If that fails, the old ones are used until then."""
 
 
 _BROKEN = (DomainError, requests.RequestException, urllib3.exceptions.HTTPError)
 
 
 class Signed(NamedTuple):
-    """A client, and by `time.monotonic()` until when its credentials are good."""
+    """A client, and the `time.monotonic()` at which its credentials end."""
 
     client: Any
     good_until: float = math.inf
 
 
 class CloudVault(ABC):
-    """Objects of a bucket below the target's `prefix`, which begins with this installation's marker.
+    """Objects of a bucket below the target's `prefix`. The prefix has this installation's marker.
 
-    The marker is put when the target is chosen and by nothing else. Where it is missing or another's, nothing is put or
-    read: the bucket was emptied, or made anew by somebody else.
+    The marker is put only when the target is chosen. If it is missing or another installation's, nothing is put or
+    read: the bucket was emptied, or someone else has created it again.
 
-    Nothing is tried again: what calls knows when to. One client serves all threads, over connections that are kept
-    open. It is made anew when the secret changes, and before its credentials end.
+    Failed requests are not retried here: callers know when to retry. All threads share one client, over connections
+    that stay open. It is replaced when the secret changes, and before its credentials end.
     """
 
     transactional = False
@@ -72,10 +72,10 @@ class CloudVault(ABC):
     may_lock = True
 
     errors: ClassVar[tuple[type[Exception], ...]]
-    """What the cloud's library raises."""
+    """Exception types of the cloud's library."""
 
     def __init__(self, target: StorageTarget) -> None:
-        """Raises VaultUnavailable: the target's configuration is no good, as after a change by hand."""
+        """Read the target's configuration. Raises VaultUnavailable: it is refused, for example after a manual edit."""
         try:
             self.configuration = cast(Any, clouds.checked(target.provider, target.configuration))
         except clouds.ConfigurationRefused as error:
@@ -100,55 +100,55 @@ class CloudVault(ABC):
         self._this_use = local()
         self._slow_uses = SlowUses()
 
-    # ── what each cloud does its way; a path is a key below the prefix ──
+    # ── one implementation for each cloud; a path is a key with the prefix ──
 
     @abstractmethod
     def sign_in(self, secret: str) -> Signed:
-        """A client that acts under the credentials of the configuration."""
+        """Return a client that uses the configuration's credentials."""
 
     @abstractmethod
     def create(self, path: str, body: bytes, *, until: datetime | None, lockable: bool) -> bool:
-        """Whether there was no object; if there was, nothing changes. The cloud compares a checksum of the body."""
+        """Whether the object was created; an existing one does not change. The cloud compares the body's checksum."""
 
     @abstractmethod
     def read(self, path: str, version: str = "") -> bytes | None:
-        """None if there is no such object, version or bucket."""
+        """Return the body, or None if there is no such object, version or bucket."""
 
     @abstractmethod
     def exists(self, path: str) -> bool:
-        """False also if there is no such bucket."""
+        """Whether there is an object; False also if there is no such bucket."""
 
     @abstractmethod
     def versions(self, path: str) -> Iterator[Version]:
-        """Every version of an object, removed ones too that the cloud can bring back."""
+        """Yield every version of an object, including removed ones that the cloud can restore."""
 
     @abstractmethod
     def remove(self, path: str, version: Version) -> None:
-        """One that is gone is no error."""
+        """Remove a version. A missing one is no error."""
 
     def purge(self, path: str, version: str) -> bool:
-        """Whether a version that was removed cannot be brought back any more, because of this call."""
+        """Whether this call has made a removed version unrecoverable."""
         return False
 
     @abstractmethod
     def is_refusal(self, error: Exception) -> bool:
-        """Whether one of `errors` may mean that the object is locked. So may one that says that we lack a permission:
-        not every cloud tells the two apart."""
+        """Whether one of `errors` may mean that the object is locked. A missing permission counts too, because not
+        every cloud tells the two apart."""
 
     def lock_ends(self, path: str, version: Version) -> datetime | None:
-        """None where nobody says."""
+        """Return the end of a version's lock, or None if it is not known."""
         return version.kept_until
 
     @abstractmethod
     def names(self, prefix: str) -> Iterator[str]:
-        """The paths of all objects below, page by page."""
+        """Yield the paths of all objects below a prefix, page by page."""
 
     @abstractmethod
     def find_locks(self) -> Locks: ...
 
     @abstractmethod
     def reason(self, error: Exception) -> str:
-        """The cloud's own word for what went wrong: a code, nothing private."""
+        """Return the cloud's error code. It has nothing private."""
 
     # ── the protocol ──
 
@@ -158,7 +158,7 @@ class CloudVault(ABC):
 
     @property
     def client(self) -> Any:
-        """Call it inside `asking`."""
+        """The current client. Use it inside `asking`."""
         if time.monotonic() >= self._secret_until or self._signed is None:
             with self._lock:
                 if time.monotonic() >= self._secret_until or self._signed is None:
@@ -189,23 +189,23 @@ class CloudVault(ABC):
         with self.asking("read"):
             body = self.read(self._prefix + key)
         if body is None:
-            self._look_for_marker()  # or it is the bucket that is missing
+            self._look_for_marker()  # raises if the bucket itself is missing
             raise ObjectMissing(because=key)
         return body
 
     def has(self, key: str) -> bool:
         self.require_marker()
         with self.asking("read"):
-            found = self.exists(self._prefix + key)
-        if not found:
+            is_there = self.exists(self._prefix + key)
+        if not is_there:
             self._look_for_marker()
-        return found
+        return is_there
 
     def delete(self, key: str) -> None:
-        if self.erase(key).kept:
+        if self.erase(key).bodies:
             raise VaultUnavailable(because="the bucket cannot delete what is locked, or what we may not delete")
 
-    def erase(self, key: str) -> Left:
+    def erase(self, key: str) -> Remains:
         self.require_marker()
         with self.asking("delete"):
             return self._erase(self._prefix + key)
@@ -216,22 +216,22 @@ class CloudVault(ABC):
             for path in self.names(self._prefix + prefix):
                 yield path.removeprefix(self._prefix)
 
-    def discard_drafts(self) -> None:  # noqa: B027 - it is not for each cloud
-        """Nothing to do: an object that did not arrive whole is none."""
+    def discard_drafts(self) -> None:  # noqa: B027 - clouds need no implementation
+        """Do nothing: a put that did not finish leaves no object."""
 
     def probe(self) -> None:
-        """A put of the marker, which is there: it needs all that a put needs, and changes nothing."""
+        """Put the existing marker again. That needs every permission of a put, and changes nothing."""
         self._look_for_marker()
         with self.asking("write"):
             if self.create(self._prefix + MARKER, self._marker, until=None, lockable=True):
                 raise VaultNotMarked(because="the bucket has just lost its marker")
 
     def mark(self, installation: uuid.UUID) -> None:
-        """Put the marker, unless it is there.
+        """Put the marker, unless it exists.
 
         Raises:
-            VaultOfAnother: another's is.
-            VaultUnavailable: also where the storage replaces objects although it is told not to.
+            VaultOfAnother: the bucket has another installation's marker.
+            VaultUnavailable: the bucket does not answer, or replaces objects despite the put's condition.
         """
         self.installation = installation
         with self.asking("write"):
@@ -242,10 +242,13 @@ class CloudVault(ABC):
         self._look_for_marker()
 
     def require_marker(self) -> None:
-        """Raises VaultNotMarked, VaultOfAnother, VaultUnavailable.
+        """Raise unless the bucket has this installation's marker. One thread asks for all.
 
-        One thread asks for all. While the bucket fails, one tries again every few seconds and holds up no other, for
-        they serve other organizations too.
+        While the bucket fails, one thread looks again every few seconds. The others fail at once, because they serve
+        other organizations too.
+
+        Raises:
+            VaultNotMarked, VaultOfAnother, VaultUnavailable
         """
         if time.monotonic() < self._marked_until:
             return
@@ -266,10 +269,10 @@ class CloudVault(ABC):
     def _look_for_marker(self) -> None:
         try:
             with self.asking("read"):
-                found = self.read(self._prefix + MARKER)
-            if found is None:
+                body = self.read(self._prefix + MARKER)
+            if body is None:
                 raise VaultNotMarked(because="the bucket has no marker, or is not there")
-            if self.installation is None or found != self._marker:
+            if self.installation is None or body != self._marker:
                 raise VaultOfAnother(because="the bucket's marker is another installation's")
         except VaultUnavailable as error:
             self._marked_until = -math.inf
@@ -278,7 +281,7 @@ class CloudVault(ABC):
         self._marked_until, self._failure = time.monotonic() + MARKED_SECONDS, None
 
     def _raise_failure(self, *, still: bool = False) -> None:
-        """The failure of the last look, while nobody need look again."""
+        """Raise the failure of the last look, until the next look is due."""
         failure = self._failure
         if failure is not None and (still or time.monotonic() < self._failing_until):
             raise type(failure)(because=str(failure))
@@ -287,30 +290,34 @@ class CloudVault(ABC):
     def _marker(self) -> bytes:
         return f"This is the vault of the decision-record service's installation {self.installation}.\n".encode()
 
-    def _erase(self, path: str) -> Left:
-        """It ends with a list that shows nothing more to remove: what others put meanwhile is removed too."""
+    def _erase(self, path: str) -> Remains:
+        """Remove all versions, in rounds, until a list shows none to remove: others may put the object meanwhile."""
         refused: set[str] = set()
         is_known = False
         for _ in range(_ROUNDS):
-            found = [*self.versions(path)]
-            is_known = is_known or bool(found)
-            there = [each for each in found if not each.recoverable_until]
-            removed = [each for each in found if each.recoverable_until]
-            kept = [each for each in there if each.is_kept or each.id in refused or not self._removed(path, each)]
-            refused.update(each.id for each in kept)
-            if len(kept) == len(there) and not [each for each in removed if self.purge(path, each.id)]:
+            versions = [*self.versions(path)]
+            is_known = is_known or bool(versions)
+            there = [version for version in versions if not version.recoverable_until]
+            removed = [version for version in versions if version.recoverable_until]
+            locked = [
+                version
+                for version in there
+                if version.is_kept or version.id in refused or not self._removed(path, version)
+            ]
+            refused.update(version.id for version in locked)
+            if len(locked) == len(there) and not [version for version in removed if self.purge(path, version.id)]:
                 break
         else:
-            raise VaultUnavailable(because="somebody else puts the same object again and again")
+            raise VaultUnavailable(because="another installation puts the same object again and again")
         if not is_known:
-            self._look_for_marker()  # or it is another bucket that has nothing
-        return Left(
-            tuple(self._kept(path, each) for each in kept),
-            _latest(self.lock_ends(path, each) for each in kept),
-            _latest(each.recoverable_until for each in removed),
+            self._look_for_marker()  # raises if another bucket has taken this one's place
+        return Remains(
+            tuple(self._body(path, version) for version in locked),
+            _latest(self.lock_ends(path, version) for version in locked),
+            _latest(version.recoverable_until for version in removed),
         )
 
-    def _kept(self, path: str, version: Version) -> bytes:
+    def _body(self, path: str, version: Version) -> bytes:
         body = self.read(path, version.id)
         if body is None:
             raise VaultUnavailable(because="the bucket does not give what it lists")
@@ -342,10 +349,9 @@ class CloudVault(ABC):
 
     @contextmanager
     def asking(self, use: str) -> Iterator[None]:
-        """What goes wrong with requests becomes VaultUnavailable, and the next use looks at the marker first.
+        """Turn every failure of a request into VaultUnavailable, and have the next use look at the marker first.
 
-        So does what the cloud's library makes of nonsense: where the endpoint is, its organization says, and what it
-        answers must not end the work for others.
+        So nonsense in an answer ends no other work: the organization chooses the endpoint, so it may answer anything.
         """
         try:
             with self._bounded(use):
@@ -360,9 +366,9 @@ class CloudVault(ABC):
 
     @contextmanager
     def _bounded(self, use: str) -> Iterator[None]:
-        """Once there was no answer in time, one thread tries this use again and the others are refused at once, until
-        it succeeds: they serve other organizations too."""
-        if use == "list" or hasattr(self._this_use, "ends"):  # the latter is part of another use
+        """Limit a use's time. After a timeout, one thread tries this use again and the others fail at once until it
+        succeeds, because they serve other organizations too."""
+        if use == "list" or hasattr(self._this_use, "ends"):  # inside another use
             yield
             return
         with self._slow_uses.counted():
@@ -390,10 +396,10 @@ class CloudVault(ABC):
             raise TooSlow
 
     def _reason(self, error: Exception) -> str:
-        if isinstance(error, DomainError):  # of addresses, connections, secrets and roles
+        if isinstance(error, DomainError):  # from addresses, connections, secrets and roles
             return error.sentence.rstrip(".") or error.code
         return self.reason(error) if isinstance(error, self.errors) else type(error).__name__
 
 
 def _latest(times: Iterable[datetime | None]) -> datetime | None:
-    return max((each for each in times if each), default=None)
+    return max((time for time in times if time), default=None)

@@ -1,4 +1,4 @@
-"""Taking custody of records, and finishing what a crash or an outage left unfinished."""
+"""Custody of records: storing them, and finishing work that a crash or an outage interrupted."""
 
 from custody.rows.new_records import LEASE, Submission
 from custody.services.custody_test import CustodyTest, run_custody_test

@@ -1,4 +1,4 @@
-"""Putting what is reserved into its vault, and letting what a vault holds already be the record."""
+"""Puts of reserved records into their vaults, and adoption of objects that a vault already holds."""
 
 import time
 import uuid
@@ -32,11 +32,11 @@ from custody.vaults import ObjectMissing, Vault, VaultUnavailable
 log = structlog.get_logger("custody")
 
 _SECONDS = 20
-"""After so long no put begins any more, so that the last ones end within the lease."""
+"""No put begins later than this, so that the last ones end within the lease."""
 
 
 class Put(StrEnum):
-    """What became of putting an object."""
+    """Result of putting an object."""
 
     STORED = "stored"
     OTHER_OBJECT = "another object has this key"
@@ -44,7 +44,7 @@ class Put(StrEnum):
 
 
 class StoredObject(NamedTuple):
-    """An object that lies in a vault under the key of a record, whatever the database knows of it."""
+    """An object in a vault under the key of a record. The database may or may not have its row."""
 
     organization_id: uuid.UUID
     record_id: uuid.UUID
@@ -52,55 +52,55 @@ class StoredObject(NamedTuple):
 
 
 def complete(waiting: Sequence[WaitingObject]) -> set[uuid.UUID]:
-    """Put waiting objects into their vaults and mark their records stored, unless somebody else has claimed them since
-    they were read.
+    """Put waiting objects into their vaults and mark their records stored, unless another worker has claimed them
+    since they were read.
 
     Args:
         waiting: with their entries.
 
     Returns:
-        The ids of those whose objects are stored now, whoever has said so. The others stay reserved or, where the vault
-        already held another object under the key, were settled by that object.
+        The ids of the records that are stored now, whether by this call or by another worker. The others stay reserved
+        or, where the vault already held another object under the key, were settled by that object.
     """
-    made = {target_id: _vault_of(target_id) for target_id in {each.record.target_id for each in waiting}}
-    locking = {target_id for target_id, vault in made.items() if vault and vault.may_lock}
-    owners = {each.record.organization_id for each in waiting if each.record.target_id in locking}
+    opened_vaults = {target_id: _vault_of(target_id) for target_id in {row.record.target_id for row in waiting}}
+    locking = {target_id for target_id, vault in opened_vaults.items() if vault and vault.may_lock}
+    owners = {row.record.organization_id for row in waiting if row.record.target_id in locking}
     days = {organization_id: retain.days_of(organization_id) for organization_id in owners}
     ends = time.monotonic() + _SECONDS
 
-    def put_into_its_vault(each: WaitingObject) -> Put:
-        vault = made[each.record.target_id]
+    def put_into_its_vault(row: WaitingObject) -> Put:
+        vault = opened_vaults[row.record.target_id]
         if vault is None or time.monotonic() >= ends:
             return Put.UNAVAILABLE
-        until = retain.until(each.record.received_at, days.get(each.record.organization_id))
-        return put(vault, each.record.organization_id, each.pk, bytes(each.body), retain_until=until)
+        until = retain.until(row.record.received_at, days.get(row.record.organization_id))
+        return put(vault, row.record.organization_id, row.pk, bytes(row.body), retain_until=until)
 
-    def is_ours(each: WaitingObject) -> bool:  # threads have no connection to our own database
-        vault = made[each.record.target_id]
+    def is_ours(row: WaitingObject) -> bool:  # threads have no connection to our database
+        vault = opened_vaults[row.record.target_id]
         return len(waiting) == 1 or vault is None or vault.transactional
 
-    here = [each for each in waiting if is_ours(each)]
-    elsewhere = [each for each in waiting if not is_ours(each)]
-    outcomes = [(each, put_into_its_vault(each)) for each in here]
-    with ExitStack() as stack:  # each vault has threads of its own, for another's may all wait
+    here = [row for row in waiting if is_ours(row)]
+    elsewhere = [row for row in waiting if not is_ours(row)]
+    outcomes = [(row, put_into_its_vault(row)) for row in here]
+    with ExitStack() as stack:  # one pool for each vault: all threads of another pool may be waiting
         pools = {
             target_id: stack.enter_context(ThreadPoolExecutor(vault.parallel_puts))
-            for target_id, vault in made.items()
+            for target_id, vault in opened_vaults.items()
             if vault
         }
-        puts = [(each, pools[each.record.target_id].submit(put_into_its_vault, each)) for each in elsewhere]
-        outcomes += [(each, result.result()) for each, result in puts]
+        puts = [(row, pools[row.record.target_id].submit(put_into_its_vault, row)) for row in elsewhere]
+        outcomes += [(row, result.result()) for row, result in puts]
     stored = mark_stored([row for row, result in outcomes if result is Put.STORED])
-    for each in (each for each, result in outcomes if result is Put.OTHER_OBJECT):
+    for row in (row for row, result in outcomes if result is Put.OTHER_OBJECT):
         try:
-            adopt(StoredObject(each.record.organization_id, each.pk, each.record.target_id), waiting=each)
-        except IntegrityError as error:  # it contradicts the index: it waits, and stops no other
-            log.error("object in the vault cannot be adopted", record_id=str(each.pk), exc_info=error)
+            adopt(StoredObject(row.record.organization_id, row.pk, row.record.target_id), waiting=row)
+        except IntegrityError as error:  # it contradicts the index: it keeps waiting and stops no other record
+            log.error("object in the vault cannot be adopted", record_id=str(row.pk), exc_info=error)
     return stored
 
 
 def _vault_of(target_id: str) -> Vault | None:
-    """None if this vault does not answer now; records of the others still get to theirs."""
+    """Return the vault, or None if it does not answer now. Records of other vaults are still put."""
     try:
         return vaults.of(target_id)
     except VaultUnavailable as error:
@@ -116,91 +116,93 @@ def put(
     *,
     retain_until: datetime | None = None,
 ) -> Put:
-    """Put a record's sealed bytes. Touches the vault alone, for it runs in threads."""
+    """Put a record's sealed bytes. Uses only the vault, because it runs in threads without a database connection."""
     try:
         is_there = objects.put(vault, organization_id, record_id, body, retain_until=retain_until)
         return Put.STORED if is_there else Put.OTHER_OBJECT
     except (VaultUnavailable, ObjectMissing) as error:
         log.warning("vault unavailable", reason=str(error))
-    except Damaged as error:  # the waiting object: it waits, and stops no other
+    except Damaged as error:  # of the waiting object: it keeps waiting and stops no other record
         log.error("a waiting object is damaged", record_id=str(record_id), reason=str(error))
     return Put.UNAVAILABLE
 
 
 def mark_stored(there: Sequence[WaitingObject]) -> set[uuid.UUID]:
-    """Say that these lie in their vaults, and drop the waiting copies: only where the lease is as it was, and where the
-    row says by now too that this object, with this signature, belongs there.
+    """Mark records stored and drop their waiting copies, where the lease has not changed and the row still expects
+    this object with this signature.
 
-    Returns the ids of those that are stored.
+    Returns the ids of the records that are stored.
     """
     if not there:
         return set()
     mine = finish(there)
     if len(mine) == len(there):
         return mine
-    expected = {each.pk: (each.record.target_id, bytes(each.record.signature)) for each in there}
+    expected = {row.pk: (row.record.target_id, bytes(row.record.signature)) for row in there}
     reopen_disposals(expected)
     entries = Entry.objects.unscoped("records of several organizations are finished together")
-    others = entries.filter(pk__in=expected.keys() - mine, state=Entry.State.STORED)
-    rows = others.values_list("pk", "target", "signature")
+    stored = entries.filter(pk__in=expected.keys() - mine, state=Entry.State.STORED)
+    rows = stored.values_list("pk", "target", "signature")
     return mine | {pk for pk, target_id, signature in rows if (target_id, bytes(signature)) == expected[pk]}
 
 
-def adopt(found: StoredObject, *, waiting: WaitingObject | None = None) -> bool:
-    """Let the object in the vault be the record: it was acknowledged once, and the database has forgotten it.
+def adopt(vault_object: StoredObject, *, waiting: WaitingObject | None = None) -> bool:
+    """Make the object in the vault the record: it was acknowledged once, and the database has lost its row.
 
-    Its statement, signature, time and content replace what was reserved, or become the missing row. A record that is
-    stored is never replaced.
+    The object's statement, signature, time and content replace the reserved ones, or fill the missing row. A stored
+    record is never replaced.
 
     Args:
-        waiting: what was reserved under the same key. Nothing is done if somebody else has claimed it since.
+        waiting: the object reserved under the same key. If another worker has claimed it since, nothing is done.
 
     Returns:
         Whether it is the record now.
     """
     try:
-        body = objects.get(vaults.of(found.target_id), found.organization_id, found.record_id)
-        opened = sealer.unseal(keyring(found.organization_id), found.record_id, body)
-        claims = selectors.verified_claims(found.organization_id, found.record_id, opened)
+        body = objects.get(vaults.of(vault_object.target_id), vault_object.organization_id, vault_object.record_id)
+        opened = sealer.unseal(keyring(vault_object.organization_id), vault_object.record_id, body)
+        claims = selectors.verified_claims(vault_object.organization_id, vault_object.record_id, opened)
         content = strict_json.read(opened.payload, number=spelling, integer=spelling)
         conflicts = waiting is not None and _says_other(waiting, opened)
-    except ObjectMissing:  # what is left of a record that was destroyed lacks its data key, and stays so
-        log.info("object in the vault has no data key", record_id=str(found.record_id))
+    except ObjectMissing:  # a destroyed record has no data key any more
+        log.info("object in the vault has no data key", record_id=str(vault_object.record_id))
         return False
-    except Fault as error:  # of this record's keys, object or vault: others go on
-        log.error("object in the vault cannot be adopted", record_id=str(found.record_id), reason=str(error))
+    except Fault as error:  # of this record's keys, object or vault: the others continue
+        log.error("object in the vault cannot be adopted", record_id=str(vault_object.record_id), reason=str(error))
         return False
     identity: dict[str, Any] = {
-        "organization_id": found.organization_id,
+        "organization_id": vault_object.organization_id,
         "kind": claims.kind,
         "received_at": claims.received_at,
     }
     sealed = {name: getattr(opened.header, name) for name in ("statement", "signature", "key_id")}
-    stored = {"target_id": found.target_id, "state": Entry.State.STORED}
-    index = record_types.index_row(Indexing(record_id=found.record_id, content=content, source="vault", **identity))
+    stored = {"target_id": vault_object.target_id, "state": Entry.State.STORED}
+    index = record_types.index_row(
+        Indexing(record_id=vault_object.record_id, content=content, source="vault", **identity)
+    )
     with transaction.atomic():
-        if not (_still_belongs(waiting, found) if waiting else _is_unknown(found)):
+        if not (_still_belongs(waiting, vault_object) if waiting else _is_unknown(vault_object)):
             return False
-        index.save()  # first, for it may change only until the entry is stored
-        Entry(record_id=found.record_id, **identity, **sealed, **stored).save(force_insert=waiting is None)
-        _admit(found.organization_id, opened.header.key_id, claims.received_at)
+        index.save()  # before the entry, because it cannot change once the entry is stored
+        Entry(record_id=vault_object.record_id, **identity, **sealed, **stored).save(force_insert=waiting is None)
+        _admit(vault_object.organization_id, opened.header.key_id, claims.received_at)
         if waiting:
-            WaitingObject.objects.for_organization(found.organization_id).filter(pk=waiting.pk).delete()
+            WaitingObject.objects.for_organization(vault_object.organization_id).filter(pk=waiting.pk).delete()
         if conflicts:
-            _record_conflict(found)
-    log.info("adopted from the vault", record_id=str(found.record_id))
+            _record_conflict(vault_object)
+    log.info("adopted from the vault", record_id=str(vault_object.record_id))
     return True
 
 
 def _admit(organization_id: uuid.UUID, key_id: str, received_at: datetime) -> None:
-    """Let the key list admit the record: a key that a restored database had forgotten is younger there than the
-    records that it signed."""
+    """Move the key's `valid_from` back to the record. A key that is added to a restored database again would be younger
+    than the records it signed."""
     keys = Key.objects.for_organization(organization_id).filter(key_id=key_id, created_at__gt=received_at)
     keys.filter(Q(valid_from=None) | Q(valid_from__gt=received_at)).update(valid_from=received_at)
 
 
 def _says_other(waiting: WaitingObject, opened: Opened) -> bool:
-    """Whether what was reserved has other content than the object in the vault. Raises KmsUnavailable."""
+    """Whether the reserved object has other content than the object in the vault. Raises KmsUnavailable."""
     try:
         payload = sealer.unseal(keyring(waiting.record.organization_id), waiting.pk, bytes(waiting.body)).payload
     except Damaged:
@@ -208,23 +210,23 @@ def _says_other(waiting: WaitingObject, opened: Opened) -> bool:
     return payload != opened.payload and strict_json.content(payload) != strict_json.content(opened.payload)
 
 
-def _record_conflict(found: StoredObject) -> None:
-    """Whoever sent the other content may have been told that it is queued: the audit trail says what became of it."""
+def _record_conflict(vault_object: StoredObject) -> None:
+    """Record in the audit trail that the vault's object won: the sender of the other content may have got "queued"."""
     audit.record(
         "record.conflict",
         actor=audit.SYSTEM,
-        organization_id=found.organization_id,
+        organization_id=vault_object.organization_id,
         object_kind="record",
-        object_id=found.record_id,
+        object_id=vault_object.record_id,
         source="vault",
     )
 
 
-def _is_unknown(found: StoredObject) -> bool:
-    return not Entry.objects.for_organization(found.organization_id).filter(pk=found.record_id).exists()
+def _is_unknown(vault_object: StoredObject) -> bool:
+    return not Entry.objects.for_organization(vault_object.organization_id).filter(pk=vault_object.record_id).exists()
 
 
-def _still_belongs(waiting: WaitingObject, found: StoredObject) -> bool:
-    """Whether what was reserved is still reserved there, and still ours to finish."""
-    held = leases.unchanged([waiting]).filter(record__state=Entry.State.RESERVED, record__target=found.target_id)
+def _still_belongs(waiting: WaitingObject, vault_object: StoredObject) -> bool:
+    """Whether the object is still reserved in this target and its lease is still ours."""
+    held = leases.unchanged([waiting]).filter(record__state=Entry.State.RESERVED, record__target=vault_object.target_id)
     return held.values_list("pk").first() is not None

@@ -1,4 +1,4 @@
-"""The custody test: a customer's key and storage, proven against their account before they are used."""
+"""Custody test: it proves a customer's key and storage against their account before they are used."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import TimeoutError as TooLate
@@ -20,7 +20,7 @@ class CustodyTest:
     """The result of a test.
 
     Attributes:
-        not_proven: permissions and checks that storing or disposing of records needs, and that no check has shown.
+        not_proven: permissions and checks that storing or disposing of records needs and that no check has shown.
     """
 
     provider: str
@@ -45,11 +45,11 @@ def run_custody_test(
     config: Mapping[str, str],
     done: Callable[[int], object] = lambda _: None,
 ) -> CustodyTest:
-    """Ask a cloud about what a configuration names, and change nothing there.
+    """Test what a configuration names against its cloud, without changing anything there.
 
     Args:
         provider: one of `custody.clouds.PROVIDERS`.
-        done: is called with the number of checks that have come to an end since the last call.
+        done: called with the number of checks that have ended since the last call.
 
     Raises:
         TestsBusy: two tests run in this process, or one of this organization.

@@ -1,4 +1,4 @@
-"""Mail to owners that something in custody is damaged: one a day, however much it is."""
+"""Mail to owners that custody is damaged: at most one a day."""
 
 import uuid
 from datetime import timedelta
@@ -16,8 +16,8 @@ _PAUSE = timedelta(days=1)
 
 
 def alert_owners(organization_id: uuid.UUID | None) -> None:
-    """Have the members mailed who look after the organization's storage, unless they were within a day. Of the
-    installation's own damage the log and `/readyz` tell its operator."""
+    """Queue mail to the members who manage the organization's storage, at most once a day. Damage of the installation
+    itself goes to the log and `/readyz`, which its operator reads."""
     if organization_id is None:
         return
     alerts = DamageAlert.objects.for_organization(organization_id)
@@ -29,7 +29,7 @@ def alert_owners(organization_id: uuid.UUID | None) -> None:
 
 
 def send_damage_alerts() -> int:
-    """Mail the alerts that wait. Returns how many went out."""
+    """Mail the waiting alerts. Returns how many were sent."""
     return mail.deliver(DamageAlert.objects.unscoped(_BECAUSE).select_related("organization"), _send)
 
 

@@ -1,9 +1,9 @@
-"""Disposing of records: the payload goes, the proof stays.
+"""Disposal of records: the payload is deleted, the proof stays.
 
-First, in one transaction, the records become unreadable: their disposals are signed rows, what is kept about them in
-the clear is erased, and what the database's own vault holds is gone. Then, outside of any, their statements go into the
-journal, and their data keys and objects leave all other storage. Whoever is killed in between leaves rows that
-`finish_disposals` takes up.
+First, in one transaction, the records become unreadable: their disposals are saved as signed rows, their clear-text
+data is erased, and their objects in the database's own vault are deleted. Then, outside any transaction, their
+statements go into the journal, and their data keys and objects are removed from all other storage. If the process is
+killed in between, `finish_disposals` takes up the unfinished rows.
 """
 
 import uuid
@@ -42,14 +42,14 @@ from custody.vaults import Vault, storage_targets
 log = structlog.get_logger("custody")
 
 BATCH = 200
-"""Families at a time: few enough that a transaction is short, many enough that its queries cost little."""
+"""Families in one transaction: few enough to keep it short, many enough to make its queries cheap."""
 _LEASE = timedelta(minutes=5)
 _PARALLEL = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Families with the signed disposals of their records, of which nothing is written yet."""
+    """Families with the signed, unsaved disposals of their records."""
 
     organization_id: uuid.UUID
     disposals: Mapping[uuid.UUID, Sequence[Disposal]]
@@ -57,7 +57,7 @@ class Prepared:
 
 
 def prepare(families_due: Families, order: Order) -> Prepared:
-    """Sign the disposals of families. Call it outside of transactions, for the key may lie in a key management service.
+    """Sign the disposals of families. Call it outside transactions: the key may be in a key management service.
 
     Raises:
         KmsUnavailable, KeyMissing: the organization's signing key cannot be used.
@@ -72,10 +72,10 @@ def prepare(families_due: Families, order: Order) -> Prepared:
 
 
 def signed_disposals(entries: Sequence[Entry], roots: Mapping[uuid.UUID, uuid.UUID], order: Order) -> list[Disposal]:
-    """The unsaved disposals of some records of one organization.
+    """Return unsaved, signed disposals of records of one organization.
 
     Args:
-        roots: of the family of each record.
+        roots: the root of each record's family.
 
     Raises: as `prepare`.
     """
@@ -99,17 +99,17 @@ def signed_disposals(entries: Sequence[Entry], roots: Mapping[uuid.UUID, uuid.UU
 
 
 def dispose(prepared: Prepared, roots: Collection[uuid.UUID]) -> list[Disposal]:
-    """Dispose of those families of `prepared` whose roots are given, inside the caller's transaction, in which they are
-    locked and found to be due.
+    """Dispose of those families of `prepared` whose roots are given. The caller has locked them in its transaction and
+    checked that they are due.
 
     Returns:
-        The disposals. A family to which a record was added since it was prepared is left alone.
+        The disposals. A family that has gained a record since it was prepared is skipped.
     """
     chosen = Families(prepared.organization_id, list(roots))
-    now_there = families.members(chosen)
+    members = families.members(chosen)
     unchanged = {
         root
-        for root, ids in now_there.items()
+        for root, ids in members.items()
         if ids and set(ids) == {disposal.pk for disposal in prepared.disposals.get(root, ())}
     }
     rows = [disposal for root in unchanged for disposal in prepared.disposals[root]]
@@ -118,7 +118,7 @@ def dispose(prepared: Prepared, roots: Collection[uuid.UUID]) -> list[Disposal]:
 
 
 def write_disposals(disposed: Families, rows: Sequence[Disposal]) -> None:
-    """Make disposals true in the database, in the caller's transaction."""
+    """Save disposals and delete their records from the database, in the caller's transaction."""
     Disposal.objects.bulk_create(rows)
     ids = [row.pk for row in rows]
     families.erase(disposed)
@@ -129,29 +129,29 @@ def write_disposals(disposed: Families, rows: Sequence[Disposal]) -> None:
 
 
 def _entries(organization_id: uuid.UUID, ids: Sequence[uuid.UUID]) -> list[Entry]:
-    """Those that are not disposed of yet."""
+    """Return the entries that are not disposed of yet."""
     rows = Entry.objects.for_organization(organization_id).exclude(state=Entry.State.DISPOSED)
     return list(rows.filter(pk__in=ids))
 
 
 def _sign(organization_id: uuid.UUID, statements: Sequence[bytes]) -> tuple[str, list[bytes]]:
-    """The key's id, and the signatures in order."""
+    """Return the key's id, and the signatures in the order of the statements."""
     signer = keyring(organization_id).signer
-    messages = [envelope.pre_authentication_encoding(each) for each in statements]
+    messages = [envelope.pre_authentication_encoding(statement) for statement in statements]
     if not isinstance(signer, KmsSigner):
-        return signer.key_id, [signer.sign(each) for each in messages]
+        return signer.key_id, [signer.sign(message) for message in messages]
     with ThreadPoolExecutor(_PARALLEL) as pool:
         return signer.key_id, list(pool.map(signer.sign, messages))
 
 
 def finish_disposals(organization_id: uuid.UUID, *, retry_now: bool = False) -> Iterator[tuple[int, int]]:
-    """Bring what is disposed of to its end: into the journal, and out of all storage. Several may run at once.
+    """Finish disposals: write them into the journal and remove their objects from all storage. Several may run at once.
 
     Args:
-        retry_now: do not wait for the pauses after failures to end.
+        retry_now: retry failed disposals now, without their pause.
 
     Yields:
-        After each batch, how many of it were finished, and how many could not be: why, their rows say.
+        After each batch, how many disposals were finished, and how many failed. The reason is in their rows.
     """
     unfinished = Disposal.objects.for_organization(organization_id).filter(finished_at=None)
     if retry_now:
@@ -166,13 +166,13 @@ def finish_disposals(organization_id: uuid.UUID, *, retry_now: bool = False) -> 
 
 
 def finish_all_disposals() -> None:
-    """Go on with whatever was left unfinished: by a run that was killed, or by storage that did not answer."""
-    unfinished = Disposal.objects.unscoped("the queue is everybody's").filter(finished_at=None)
+    """Finish the disposals of killed runs and of storage that did not answer."""
+    unfinished = Disposal.objects.unscoped("the queue serves every organization").filter(finished_at=None)
     for organization_id in unfinished.values_list("record__organization", flat=True).distinct():
         try:
             for _ in finish_disposals(organization_id):
                 pass
-        except Fault as error:  # of this organization's keys: others go on
+        except Fault as error:  # of this organization's keys: the others continue
             log.error("disposals cannot be finished", organization=str(organization_id), reason=str(error))
 
 
@@ -192,7 +192,7 @@ class _Ends:
                 self._note(new, error, "journal")
 
     def remove(self, rows: Sequence[Disposal]) -> None:
-        """From every place where records of the organization may lie: some were moved, and copies remained."""
+        """Remove records from every target of the organization: a moved record leaves a copy at its old target."""
         for target in storage_targets.all_of(self.organization_id):
             if target.provider == StorageTarget.Provider.DATABASE:
                 continue
@@ -222,15 +222,15 @@ class _Ends:
             self.problems[row.pk] = f"{where}: {error}"[:300]
 
     def keep(self, rows: Sequence[Disposal]) -> int:
-        """Write down what is finished, where the lease is as it was. Returns how many are."""
+        """Mark finished disposals whose lease is still ours. Return how many."""
         finished = 0
         with transaction.atomic():
             held = {row.pk: row for row in leases.unchanged(rows)} if rows else {}
             now = timezone.now()
             done = [pk for pk in held if pk not in self.problems]
-            for (kept, recoverable), ids in self._by_remains(done).items():
-                columns = {"kept_until": kept, "recoverable_until": recoverable, "problem": "", "finished_at": now}
-                finished += self._rows(ids).update(**columns, **leases.RELEASED)
+            for (kept_until, recoverable_until), ids in self._by_remains(done).items():
+                columns = {"kept_until": kept_until, "recoverable_until": recoverable_until, "problem": ""}
+                finished += self._rows(ids).update(**columns, finished_at=now, **leases.RELEASED)
             for row in rows:
                 if row.pk in self.problems and row.pk in held:
                     self._rows([row.pk]).update(problem=self.problems[row.pk])
@@ -241,9 +241,9 @@ class _Ends:
         return Disposal.objects.for_organization(self.organization_id).filter(pk__in=ids)
 
     def _by_remains(self, ids: Iterable[uuid.UUID]) -> dict[tuple[datetime | None, datetime | None], list[uuid.UUID]]:
-        found: dict[tuple[datetime | None, datetime | None], list[uuid.UUID]] = defaultdict(list)
+        by_remains: dict[tuple[datetime | None, datetime | None], list[uuid.UUID]] = defaultdict(list)
         for pk in ids:
-            kept = [each.kept_until for each in self.removals[pk] if each.kept_until]
-            recoverable = [each.recoverable_until for each in self.removals[pk] if each.recoverable_until]
-            found[max(kept, default=None), max(recoverable, default=None)].append(pk)
-        return found
+            ends = [removal.kept_until for removal in self.removals[pk] if removal.kept_until]
+            recoveries = [removal.recoverable_until for removal in self.removals[pk] if removal.recoverable_until]
+            by_remains[max(ends, default=None), max(recoveries, default=None)].append(pk)
+        return by_remains

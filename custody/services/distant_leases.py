@@ -1,4 +1,4 @@
-"""Leases and pauses of waiting objects that a wrong clock set far into the future."""
+"""Leases and pauses that a wrong clock set far into the future."""
 
 from datetime import timedelta
 
@@ -9,11 +9,11 @@ from custody.rows.new_records import LEASE
 from custody.services.reconciler import MAX_PAUSE
 
 _TOLERANCE = timedelta(minutes=5)
-"""Difference between the clocks of several machines that delays nothing for longer."""
+"""Accepted difference between the clocks of several machines."""
 
 
 def shorten_distant_leases() -> int:
-    """Shorten leases and pauses that no right clock would have set so late. Return how many rows changed.
+    """Shorten leases and pauses that are later than a right clock would set them. Return how many rows changed.
 
     The holder of a shortened lease keeps it, so that a request on a machine whose clock is ahead can finish.
     """

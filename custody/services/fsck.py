@@ -1,4 +1,4 @@
-"""Check of everything in custody: how far it has come, and what is damaged."""
+"""Check of everything in custody: its progress, and the damage it has seen."""
 
 import time
 import uuid
@@ -25,9 +25,9 @@ from custody.services.damage_alerts import alert_owners
 log = structlog.get_logger("custody")
 
 CPU_SECONDS = 1.0
-"""CPU time of one run. The clock starts a run each minute."""
+"""CPU time of one run. The scheduler starts a run each minute."""
 _SECONDS = 5.0
-"""Wall time of one run: other work of the queue waits meanwhile, also for a slow store."""
+"""Wall time of one run, also with a slow store: other tasks of the queue wait meanwhile."""
 _LEASE = timedelta(minutes=5)
 _PAUSE = timedelta(days=1)
 _PAUSE_AFTER_SILENCE = timedelta(hours=1)
@@ -44,7 +44,7 @@ class Progress(NamedTuple):
 
 
 def begin(runner: Inspection.Runner, organizations: Iterable[uuid.UUID | None]) -> None:
-    """Let checks of these organizations begin from the start; None is the installation."""
+    """Restart the checks of these organizations. None is the installation."""
     fresh = {"stage": "", "after": "", "counts": {}, "unchecked": 0, "finished_at": None, "began_at": LONG_AGO}
     for organization_id in organizations:
         Inspection.objects.unscoped(_BECAUSE).update_or_create(
@@ -57,7 +57,7 @@ def unfinished(runner: Inspection.Runner) -> QuerySet[Inspection]:
 
 
 def inspect(row: Inspection) -> Iterator[Progress]:
-    """Go on with a check from where it stood to its end. May be stopped at any moment: it saves its place."""
+    """Continue a check to its end. It may be stopped at any moment, because it saves its place."""
     if not row.stage:
         row.began_at, row.counts, row.unchecked = timezone.now(), {}, 0
     save, pending, since = _Saving(row), 0, time.monotonic()
@@ -76,7 +76,7 @@ def inspect(row: Inspection) -> Iterator[Progress]:
 
 
 def _steps(row: Inspection) -> Iterator[tuple[str, Iterator[Step]]]:
-    """Yield the stages that are left, the first of them from where it stood."""
+    """Yield the stages still to run. The first one continues at its saved place."""
     names = list(inspection.ORGANIZATION if row.organization_id else inspection.INSTALLATION)
     for name in names[names.index(row.stage) if row.stage in names else 0 :]:
         after = row.after if name == row.stage else ""
@@ -87,7 +87,7 @@ def _steps(row: Inspection) -> Iterator[tuple[str, Iterator[Step]]]:
 
 
 class _Saving:
-    """Counts and damage of one check, written down together with its place."""
+    """Counts and damage of one check, saved together with its place."""
 
     def __init__(self, row: Inspection) -> None:
         self.row, self.records = row, 0
@@ -122,7 +122,7 @@ class _Saving:
 
     def finish(self) -> Progress:
         progress = self.now()
-        if not self.row.unchecked:  # what this check did not meet is there no more
+        if not self.row.unchecked:  # damage that a complete check has not seen again is gone
             _damage(self.row.organization_id).filter(seen_at__lt=self.row.began_at).delete()
         self.row.stage = self.row.after = ""
         self.row.finished_at = timezone.now()
@@ -140,7 +140,7 @@ class _Saving:
         _damage(self.row.organization_id).filter(pk__in=repaired).delete()
 
     def _note(self, finding: Finding) -> bool:
-        """Keep what is damaged. Returns whether it was not known."""
+        """Save damage. Return whether it is new."""
         _, is_new = Damage.objects.unscoped(_BECAUSE).update_or_create(
             organization_id=self.row.organization_id,
             kind=finding.kind,
@@ -155,7 +155,7 @@ def _damage(organization_id: uuid.UUID | None) -> QuerySet[Damage]:
 
 
 class CustodyDamaged(Fault):
-    """A check has found something in custody that is not as it was signed."""
+    """A check has seen an object or a row that differs from what was signed."""
 
     code = "custody_damaged"
     sentence = "Something in custody is damaged. An administrator must restore it: manage.py custody_fsck names it."
@@ -168,12 +168,12 @@ def require_undamaged() -> None:
 
 
 def damage() -> QuerySet[Damage]:
-    """Return all that is known to be damaged."""
+    """Return all known damage."""
     return Damage.objects.unscoped(_BECAUSE).order_by("organization", "kind", "name")
 
 
 def inspect_for_a_while(*, cpu_seconds: float = CPU_SECONDS) -> None:
-    """Go on with the checks that are due, for so much time of this thread's CPU. Each organization's takes its turn."""
+    """Continue the checks that are due, for this much CPU time of the thread. Organizations take turns."""
     _make_rows()
     ends_cpu, ends = time.thread_time() + cpu_seconds, time.monotonic() + _SECONDS
     rows = Inspection.objects.unscoped(_BECAUSE).filter(runner=Inspection.Runner.CLOCK, due_at__lte=timezone.now())
@@ -192,7 +192,7 @@ def inspect_for_a_while(*, cpu_seconds: float = CPU_SECONDS) -> None:
 
 
 def _make_rows() -> None:
-    """Make the clock's rows of new organizations."""
+    """Create the scheduled checks of new organizations."""
     rows = Inspection.objects.unscoped(_BECAUSE).filter(runner=Inspection.Runner.CLOCK)
     new = Organization.objects.exclude(Exists(rows.filter(organization=OuterRef("pk")))).values_list("pk", flat=True)
     made = [Inspection(runner=Inspection.Runner.CLOCK, organization_id=pk) for pk in new[:1000]]

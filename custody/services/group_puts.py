@@ -12,14 +12,14 @@ _SECONDS = 10.0
 
 
 class GroupPuts:
-    """Puts side by side, as many at a time for each vault as the vault takes: a slow one holds up its own records."""
+    """Puts in parallel, limited for each vault by its `parallel_puts`: a slow vault delays only its own records."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(_THREADS, "puts")
         self._turns: dict[str, asyncio.Semaphore] = {}
 
     async def put(self, target_id: str, parallel: int, work: Callable[[], Put]) -> Put:
-        """Run a put, which touches its vault alone, in a thread. Raises CommitLate: it did not end in ten seconds."""
+        """Run a put in a thread. `work` uses only its vault. Raises CommitLate: it did not end in ten seconds."""
         turn = self._turns.setdefault(target_id, asyncio.Semaphore(parallel))
         try:
             async with asyncio.timeout(_SECONDS):

@@ -1,4 +1,4 @@
-"""Mail to owners about a key that their key management service does not let us use: one for each outage."""
+"""Mail to owners about a key that their key management service does not let us use: one mail for each outage."""
 
 from datetime import timedelta
 
@@ -12,24 +12,24 @@ from config.celery import wake
 from custody.models import KeyAlert, KeyOutage
 
 _LASTING = timedelta(minutes=5)
-"""What is over sooner nobody need mend."""
+"""Shorter outages need no action."""
 
 
 def note_key_outages() -> int:
-    """Have whoever may rotate keys told of the outages that last. Returns how many were new."""
+    """Queue mail about lasting outages to members who may rotate keys. Returns how many outages were new."""
     outages = KeyOutage.objects.unscoped("the clock's sweep serves every organization").select_related("key")
-    untold = list(outages.filter(since__lte=timezone.now() - _LASTING, alerts=None))
-    for outage in untold:
+    new = list(outages.filter(since__lte=timezone.now() - _LASTING, alerts=None))
+    for outage in new:
         able = selectors.members_who_may(outage.key.organization_id, Permission.ROTATE_KEYS)
         with transaction.atomic():
             rows = [KeyAlert(outage=outage, member=member) for member in able]
             KeyAlert.objects.bulk_create(rows, ignore_conflicts=True)
             wake("custody.tasks.send_key_alerts")
-    return len(untold)
+    return len(new)
 
 
 def send_key_alerts() -> int:
-    """Mail the alerts that wait. Returns how many went out."""
+    """Mail the waiting alerts. Returns how many were sent."""
     return mail.deliver(KeyAlert.objects.unscoped("the clock's sweep serves every organization"), _send)
 
 

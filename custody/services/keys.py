@@ -1,4 +1,4 @@
-"""Changing an organization's keys, and taking in those that lay in files before."""
+"""Rotation of an organization's keys, and import of keys from files of earlier versions."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from custody.keys.kms import KmsRefused, KmsUnavailable
 from custody.models import Entry, Key
 
 ROTATABLE = (Purpose.SIGNING, Purpose.WRAPPING)
-"""Not the index key: record ids rest on it, and an id that changed would let one decision have two records."""
+"""The index key is missing here: with another one, the same decision would get a second record id."""
 
 
 class NeverRotated(DomainError):
@@ -36,7 +36,7 @@ class NeverRotated(DomainError):
 
 
 class KeyNotProven(DomainError):
-    """The key management service does not let us use the key as it will be used. Nothing was changed."""
+    """The key management service does not let us use the key. Nothing was changed."""
 
     code = "key_not_proven"
     status = 422
@@ -50,14 +50,14 @@ def rotate_key(
     provider: str = Key.Provider.LOCAL,
     config: Mapping[str, str] | None = None,
 ) -> Key:
-    """Give the organization another key for new records. Old ones open and verify under theirs.
+    """Give the organization another key for new records. Earlier records stay readable under their own keys.
 
-    Running processes follow within a second. What is queued is signed with the new key.
+    Running processes follow within a second. Queued records are signed with the new key.
 
     Args:
-        provider: who holds the key: this service, which makes one, or a key management service, whose key is used once
-            to prove that it can be. One that was in use before is taken up again.
-        config: as `custody.clouds` has it, with `kms_key` or `signing_key`.
+        provider: holder of the key: this service, which generates one, or a key management service, whose key is used
+            once as a test. A key that was in use before becomes active again.
+        config: a configuration of `custody.clouds`, with `kms_key` or `signing_key`.
 
     Raises:
         NeverRotated, ConfigurationRefused, KeyNotProven
@@ -67,7 +67,7 @@ def rotate_key(
         raise NeverRotated
     organization_id = caller.organization_id
     keyrings.keyring(organization_id)
-    wrapped_secrets.require_master_key()  # the keyring may be from before a rotation
+    wrapped_secrets.require_master_key()  # the cached keyring may be older than a rotation of the master key
     if provider == Key.Provider.LOCAL:
         made = keyrings.new_key(organization_id, purpose)
     else:
@@ -78,7 +78,7 @@ def rotate_key(
 
 @requires(Permission.ROTATE_KEYS)
 def prove_keys(*, caller: Caller, provider: str, config: Mapping[str, str]) -> list[Key]:
-    """The keys that a configuration names and that are not in use, as unsaved rows, each used once as it will be.
+    """Test the keys of a configuration that are not in use, and return them as unsaved rows.
 
     Raises:
         ConfigurationRefused, KeyNotProven
@@ -86,17 +86,17 @@ def prove_keys(*, caller: Caller, provider: str, config: Mapping[str, str]) -> l
     """
     keyrings.keyring(caller.organization_id)
     named = [purpose for purpose in ROTATABLE if config.get(new_keys.SETTING[purpose])]
-    found = [_proven(caller.organization_id, purpose, Key.Provider(provider), config) for purpose in named]
+    keys = [_proven(caller.organization_id, purpose, Key.Provider(provider), config) for purpose in named]
     active = Key.objects.for_organization(caller.organization_id).filter(retired_at=None)
     in_use = [(key.key_id, key.configuration) for key in active]
-    return [key for key in found if (key.key_id, key.configuration) not in in_use]
+    return [key for key in keys if (key.key_id, key.configuration) not in in_use]
 
 
 @requires(Permission.ROTATE_KEYS)
 def take_up_keys(*, caller: Caller, made: Sequence[Key]) -> None:
-    """Make new records with these keys from now on."""
+    """Make these keys the active ones for new records."""
     with transaction.atomic():
-        db.lock(f"custody keys of {caller.organization_id}")  # a row lock would wait for a row that is retired by then
+        db.lock(f"custody keys of {caller.organization_id}")  # a row lock would wait for a row that is then retired
         for key in made:
             audit.record(
                 "custody_key.rotated",
@@ -112,7 +112,7 @@ def take_up_keys(*, caller: Caller, made: Sequence[Key]) -> None:
 
 
 def _replace_active(made: Key) -> str:
-    """Retire the active key of a purpose in favour of another, or of itself in another configuration. Returns its id.
+    """Make a key the active one of its purpose, also where only its configuration changed. Returns the retired id.
 
     The caller holds the lock.
     """
@@ -130,14 +130,14 @@ def _replace_active(made: Key) -> str:
 
 
 def _oldest_to_sign(made: Key) -> datetime | None:
-    """Return when the oldest record came in that the key signs: of those that wait in the queue, or earlier ones."""
+    """Return when the oldest record that the key signs was received: a queued one, or one of its earlier use."""
     entries = Entry.objects.for_organization(made.organization_id)
     queued = entries.filter(state=Entry.State.QUEUED).aggregate(oldest=Min("received_at"))["oldest"]
     return min(filter(None, (queued, made.valid_from)), default=None)
 
 
 def _proven(organization_id: uuid.UUID, purpose: Purpose, provider: Key.Provider, config: Mapping[str, str]) -> Key:
-    """An unsaved row of a key that was used just now as it will be used.
+    """Test a key, and return it as an unsaved row.
 
     Raises:
         ConfigurationRefused, KeyNotProven
@@ -156,7 +156,7 @@ def _proven(organization_id: uuid.UUID, purpose: Purpose, provider: Key.Provider
 
 
 def import_key_file(row: Key, folder: Path) -> bool:
-    """Wrap the secret that a file holds into its row. Returns whether the row had none.
+    """Wrap the secret of a key file into its row. Returns whether the row had no secret.
 
     Args:
         folder: `DATA_DIR/keys`, with a folder for each organization.

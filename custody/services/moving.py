@@ -1,4 +1,4 @@
-"""Moving records to the storage that their organization uses now. What lies at the old place stays there."""
+"""Copying of records to their organization's current target. The old copies stay where they are."""
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -35,27 +35,27 @@ R = TypeVar("R")
 class Move(StrEnum):
     MOVED = "moved"
     UNREADABLE = "cannot be read at its old place"
-    TAKEN = "cannot be read back: something else lies in its stead at the new place"
+    TAKEN = "cannot be read back: the new place holds another object under its key"
     GONE = "was disposed of meanwhile"
 
 
 def not_at(target_id: str, organization_id: uuid.UUID) -> QuerySet[Entry]:
-    """The stored records of an organization that lie elsewhere."""
+    """Return the stored records of an organization that are in other targets."""
     stored = Entry.objects.for_organization(organization_id).filter(state=Entry.State.STORED)
     return stored.exclude(target=target_id)
 
 
 @requires(Permission.MANAGE_STORAGE)
 def move_records(*, caller: Caller) -> Iterator[tuple[uuid.UUID, Move]]:
-    """Copy every record to the organization's current target, read each copy back and open it, and only then point its
-    entry to it. Nothing is deleted.
+    """Copy every record to the organization's current target, read the copy back, open it, and then update its entry.
+    Nothing is deleted.
 
-    It may be stopped at any moment and run again, also twice at once and beside ingest: a copy that is there is found,
-    and an entry is pointed elsewhere only while it says what it did when it was read. Records that are stored at an old
-    place meanwhile are moved too.
+    It may be stopped at any moment and run again, also twice at once and beside ingest: a copy that exists is reused,
+    and an entry is updated only if it has not changed since it was read. Records that are stored in an old target
+    meanwhile are moved too.
 
     Raises:
-        VaultUnavailable: the new place does not answer.
+        VaultUnavailable: the current target does not answer.
     """
     organization_id = caller.organization_id
     target_id = storage_targets.current(organization_id).pk
@@ -66,21 +66,21 @@ def move_records(*, caller: Caller) -> Iterator[tuple[uuid.UUID, Move]]:
         object_kind="storage_target",
         object_id=target_id,
     )
-    left: set[uuid.UUID] = set()
+    failed: set[uuid.UUID] = set()
     moved = True
     while moved:
         moved = False
         for batch in _batches(not_at(target_id, organization_id)):
-            for entry, result in _move([each for each in batch if each.pk not in left], target_id):
+            for entry, result in _move([entry for entry in batch if entry.pk not in failed], target_id):
                 if result is Move.MOVED:
                     moved = True
                 else:
-                    left.add(entry.pk)
+                    failed.add(entry.pk)
                 yield entry.pk, result
 
 
 def _batches(entries: QuerySet[Entry]) -> Iterator[list[Entry]]:
-    """In the order of ids, which no move changes."""
+    """Yield batches in the order of ids, which no move changes."""
     last = uuid.UUID(int=0)
     while batch := list(entries.filter(pk__gt=last).order_by("pk")[:_BATCH]):
         yield batch
@@ -88,7 +88,7 @@ def _batches(entries: QuerySet[Entry]) -> Iterator[list[Entry]]:
 
 
 def _move(entries: Sequence[Entry], target_id: str) -> list[tuple[Entry, Move]]:
-    """Raises VaultUnavailable."""
+    """Copy entries to a target and report each result. Raises VaultUnavailable."""
     new = vaults.of(target_id)
     bodies = _read(entries)
     owners = {entry.organization_id for entry in entries if new.may_lock}
@@ -105,7 +105,7 @@ def _move(entries: Sequence[Entry], target_id: str) -> list[tuple[Entry, Move]]:
     readable = [entry for entry in entries if entry.pk in bodies]
     results = {entry.pk: Move.UNREADABLE for entry in entries}
     copied = []
-    copies = _each(new, put_and_read_back, readable)
+    copies = _run(new, put_and_read_back, readable)
     reopen_disposals([entry.pk for entry in readable])
     for entry, (result, copy) in zip(readable, copies, strict=True):
         if result is Put.UNAVAILABLE:
@@ -130,19 +130,19 @@ def _opens(copy: bytes, entry: Entry) -> bool:
 
 
 def _read(entries: Sequence[Entry]) -> dict[uuid.UUID, bytes]:
-    """The sealed bytes of those that can be read and opened."""
+    """Return the sealed bytes of the entries that can be read and opened."""
     bodies: dict[uuid.UUID, bytes] = {}
     for target_id in {entry.target_id for entry in entries}:
         of_target = [entry for entry in entries if entry.target_id == target_id]
-        for entry, found in zip(of_target, _bodies(target_id, of_target), strict=True):
+        for entry, body in zip(of_target, _bodies(target_id, of_target), strict=True):
             try:
-                if isinstance(found, Fault):
-                    raise found
-                selectors.opened_from(found, entry)
+                if isinstance(body, Fault):
+                    raise body
+                selectors.opened_from(body, entry)
             except Fault as error:
                 log.error("record cannot be moved", record_id=str(entry.pk), reason=str(error))
             else:
-                bodies[entry.pk] = found
+                bodies[entry.pk] = body
     return bodies
 
 
@@ -158,13 +158,13 @@ def _bodies(target_id: str, entries: Sequence[Entry]) -> list[bytes | Fault]:
         except Fault as error:
             return error
 
-    return _each(vault, body, entries)
+    return _run(vault, body, entries)
 
 
-def _each(vault: Vault, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
-    """In threads, unless the vault is the database, to which they have no connection."""
+def _run(vault: Vault, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    """Run work in threads, except on the database vault: threads have no connection to the database."""
     if vault.transactional:
-        return [work(each) for each in items]
+        return [work(item) for item in items]
     with ThreadPoolExecutor(_PARALLEL) as pool:
         return list(pool.map(work, items))
 
@@ -179,7 +179,7 @@ def _point(entries: Sequence[Entry], target_id: str) -> None:
 
 
 def _disposed_of(entries: Sequence[Entry]) -> list[Entry]:
-    """Those that are stored no more, wherever."""
+    """Return the entries that are not stored any more."""
     rows = Entry.objects.unscoped("of the organization whose records are moved").filter(state=Entry.State.STORED)
     stored = set(rows.filter(pk__in=[entry.pk for entry in entries]).values_list("pk", flat=True))
     return [entry for entry in entries if entry.pk not in stored]

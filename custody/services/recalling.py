@@ -1,4 +1,4 @@
-"""Bringing back single records that a vault holds and the database has forgotten, as after its restore."""
+"""Restore index rows of single records that a vault still holds, for example after a database restore."""
 
 import math
 import time
@@ -24,14 +24,14 @@ _PARALLEL_LOOKS = 8
 _PAUSE_SECONDS = 60.0
 _SLOW_SECONDS = 2.0
 _unavailable: WeakKeyDictionary[Vault, float] = WeakKeyDictionary()
-"""Earlier vaults that did not answer in time, and until when no record asks them again."""
+"""When records may ask an earlier vault again that did not answer in time."""
 
 
 def recall(*, organization_id: uuid.UUID, identity: str) -> None:
-    """Bring one record back, if a vault has it and the database has forgotten it.
+    """Restore one record's row if a vault has its object and the database has no row.
 
     Args:
-        identity: what its id was made from.
+        identity: the input of its id.
 
     Raises:
         VaultUnavailable: the current vault does not answer.
@@ -47,11 +47,11 @@ def recall(*, organization_id: uuid.UUID, identity: str) -> None:
 
 
 def recall_earlier(organization_id: uuid.UUID, record_ids: Collection[uuid.UUID]) -> None:
-    """Bring back those records that a target holds which new ones do not go to: else they would be made a second time.
+    """Restore the rows of records that an earlier target holds. Otherwise they would be stored a second time.
 
-    A bucket is asked until it was searched (`searching`), and again after a restore. A target that does not answer, or
-    slowly, is left out for a minute. It may be gone for good, and why another was chosen. The database is not asked:
-    what it has forgotten, it has forgotten together with its objects.
+    A bucket is asked until `searching` has compared it with our rows, and again after a database restore. A target that
+    does not answer in time is skipped for a minute: it may be gone for good. The database vault is not asked, because
+    a restore loses its objects together with their rows.
     """
     to_search, searched = storage_targets.earlier(organization_id)
     earlier = [*to_search, *(target_id for target_id in searched if searching.was_forgotten(target_id))]
@@ -60,21 +60,21 @@ def recall_earlier(organization_id: uuid.UUID, record_ids: Collection[uuid.UUID]
     known = Entry.objects.for_organization(organization_id).filter(pk__in=record_ids).values_list("pk", flat=True)
     unknown = set(record_ids) - set(known)
     for target_id in earlier:
-        found = _found(target_id, organization_id, unknown)
-        for record_id in found:
+        record_ids_there = _held_ids(target_id, organization_id, unknown)
+        for record_id in record_ids_there:
             _adopt(StoredObject(organization_id, record_id, target_id))
-        unknown.difference_update(found)
+        unknown.difference_update(record_ids_there)
 
 
-def _adopt(found: StoredObject) -> None:
+def _adopt(vault_object: StoredObject) -> None:
     try:
-        adopt(found)
-    except IntegrityError as error:  # what it builds on is not here
-        log.error("object in an earlier vault cannot be adopted", record_id=str(found.record_id), exc_info=error)
+        adopt(vault_object)
+    except IntegrityError as error:  # the record it builds on has no row
+        log.error("object in an earlier vault cannot be adopted", record_id=str(vault_object.record_id), exc_info=error)
 
 
-def _found(target_id: str, organization_id: uuid.UUID, record_ids: Collection[uuid.UUID]) -> list[uuid.UUID]:
-    """Those that a target holds, as far as it answers."""
+def _held_ids(target_id: str, organization_id: uuid.UUID, record_ids: Collection[uuid.UUID]) -> list[uuid.UUID]:
+    """Return the ids of the records that a target holds; none if it does not answer."""
     try:
         vault = vaults.of(target_id)
         if _unavailable.get(vault, 0) > time.monotonic():
@@ -98,6 +98,8 @@ def _held(vault: Vault, organization_id: uuid.UUID, record_ids: list[uuid.UUID])
         return objects.has(vault, organization_id, record_id)
 
     if len(record_ids) < 2:
-        return [each for each in record_ids if has(each)]
+        return [record_id for record_id in record_ids if has(record_id)]
     with ThreadPoolExecutor(_PARALLEL_LOOKS) as pool:
-        return [each for each, found in zip(record_ids, pool.map(has, record_ids), strict=True) if found]
+        return [
+            record_id for record_id, is_there in zip(record_ids, pool.map(has, record_ids), strict=True) if is_there
+        ]

@@ -1,4 +1,4 @@
-"""Finishing what a crash or an outage left unfinished, and bringing back what the database has forgotten."""
+"""Completion of records that a crash or an outage interrupted, and adoption of objects that lost their rows."""
 
 import math
 import time
@@ -25,20 +25,20 @@ from custody.vaults import storage_targets
 
 log = structlog.get_logger("custody")
 
-_CHUNK = 50  # so many puts end within a lease, also where each waits for a slow vault
-MAX_PAUSE = timedelta(minutes=10)  # an outage is over for all records at once
+_CHUNK = 50  # this many puts end within a lease, even where each waits for a slow vault
+MAX_PAUSE = timedelta(minutes=10)  # short, because an outage ends for all records at once
 
 
 def reconcile(limit: int = 500, *, seconds: float = math.inf, retry_now: bool = False) -> tuple[int, int]:
-    """Finish queued and reserved records that nobody is at work on. Several may run at once. What cannot be finished is
-    tried again later, after a pause that grows to ten minutes, or once its signing key can be used.
+    """Finish queued and reserved records that no worker holds. Several may run at once. A record that fails is retried
+    after a pause that grows to ten minutes, or as soon as its signing key can be used.
 
     Args:
-        seconds: after which no batch begins.
-        retry_now: do not wait for these pauses to end, as when an administrator has just mended the vault or the key.
+        seconds: no batch begins later than this.
+        retry_now: retry now, without these pauses, for example after a repair of the vault or the key.
 
     Returns:
-        How many were finished, and how many could not be because their vault or signing key does not answer.
+        How many records were finished, and how many were not because their vault or signing key does not answer.
     """
     waiting = WaitingObject.objects.unscoped("the reconciler serves every organization")
     if retry_now:
@@ -50,7 +50,7 @@ def reconcile(limit: int = 500, *, seconds: float = math.inf, retry_now: bool = 
         began = time.monotonic()
         if ready := sign_queued(claimed, lease=LEASE):
             complete(ready)
-        left = set(waiting.filter(pk__in=[each.pk for each in claimed]).values_list("pk", flat=True))
+        left = set(waiting.filter(pk__in=[row.pk for row in claimed]).values_list("pk", flat=True))
         for row in (row for row in claimed if row.pk in left):
             with suppress(LeaseLost):
                 leases.fail(row, longest=MAX_PAUSE)
@@ -62,21 +62,23 @@ def reconcile(limit: int = 500, *, seconds: float = math.inf, retry_now: bool = 
 
 
 def adopt_orphans(organization: Organization) -> int:
-    """Make the rows of objects that lie in a vault without one, as after a restore of an older database.
+    """Create the rows of vault objects that have none, for example after a restore of an older database.
 
     Returns:
-        How many records came back. Objects that do not open under the organization's keys are logged and left.
+        How many records were adopted. Objects that do not open under the organization's keys are logged and skipped.
     """
     storage_targets.current(organization.pk)
     targets = [target.pk for target in storage_targets.all_of(organization.pk)]
     for target_id in targets:
         vaults.of(target_id).discard_drafts()
-    adopted, early = _adopt_all(each for target_id in targets for each in _orphans(organization, target_id))
-    while early:  # what a record builds on may be an orphan too, and be listed after it
+    adopted, early = _adopt_all(orphan for target_id in targets for orphan in _orphans(organization, target_id))
+    while early:  # a record may build on another orphan, which the vault lists later
         more, early = _adopt_all(early)
         adopted += more
         if not more:
-            log.error("objects build on records that are not here", record_ids=[str(each.record_id) for each in early])
+            log.error(
+                "objects build on records that are not here", record_ids=[str(orphan.record_id) for orphan in early]
+            )
             break
     return adopted
 
@@ -92,16 +94,16 @@ def _orphans(organization: Organization, target_id: str) -> Iterator[StoredObjec
         state = db.only(entries.filter(pk=record_id).values_list("state", flat=True))
         if state is None:
             yield StoredObject(organization.id, record_id, target_id)
-        elif state == Entry.State.DISPOSED:  # a copy that came too late: it is removed again
+        elif state == Entry.State.DISPOSED:  # a late copy: have it removed again
             reopen_disposals([record_id])
 
 
 def _adopt_all(orphans: Iterable[StoredObject]) -> tuple[int, list[StoredObject]]:
-    """How many were adopted, and those that came before the record they build on."""
+    """Adopt objects. Return how many were adopted, and the objects listed before the record they build on."""
     adopted, early = 0, []
-    for each in orphans:
+    for orphan in orphans:
         try:
-            adopted += adopt(each)
+            adopted += adopt(orphan)
         except IntegrityError:
-            early.append(each)
+            early.append(orphan)
     return adopted, early

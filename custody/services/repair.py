@@ -1,4 +1,4 @@
-"""Looking for stored records in their vaults, and putting back those that went astray."""
+"""Search for stored records in their vaults, and repair of missing ones from copies."""
 
 import uuid
 from collections.abc import Iterator
@@ -29,26 +29,26 @@ class Found(StrEnum):
 
 
 def outside_the_database() -> QuerySet[Entry]:
-    """The records that are stored in vaults outside the database."""
-    entries = Entry.objects.unscoped("vaults are looked after for everybody")
+    """Return the records that are stored in vaults outside the database."""
+    entries = Entry.objects.unscoped("vaults serve every organization")
     return entries.filter(state=Entry.State.STORED, target__in=vaults.external())
 
 
 def stored_records() -> QuerySet[Entry]:
     """Return the records that have an object in some vault."""
-    return Entry.objects.unscoped("vaults are looked after for everybody").filter(state=Entry.State.STORED)
+    return Entry.objects.unscoped("vaults serve every organization").filter(state=Entry.State.STORED)
 
 
 def repair_vaults(*, stray: Path | None = None) -> Iterator[tuple[uuid.UUID, Found]]:
-    """Look for the object of each stored record. Outside the database put back what is missing: from a waiting copy,
-    or from where it was put while the vault's disk was not in place.
+    """Look for the object of each stored record. Outside the database, put missing objects back: from a waiting copy,
+    or from the directory that took them while the vault's disk was not mounted.
 
     Args:
-        stray: a directory with objects as in a vault. Only what opens as a record, under the signed statement that its
-            row has too, is taken from there.
+        stray: a directory laid out like a vault. A file is taken from it only if it opens as a record under the signed
+            statement of its row.
 
     Raises:
-        VaultUnavailable: at the end, if a vault does not answer. Records of the others are looked for all the same.
+        VaultUnavailable: at the end, if a vault does not answer. The records of the other vaults are checked first.
     """
     stored = outside_the_database()
     silent: dict[str, VaultUnavailable] = {}
@@ -72,13 +72,13 @@ def repair_vaults(*, stray: Path | None = None) -> Iterator[tuple[uuid.UUID, Fou
 
 
 def _in_the_database() -> Iterator[tuple[uuid.UUID, Found]]:
-    """Look for the objects of the database vault, many with each query."""
-    entries = Entry.objects.unscoped("vaults are looked after for everybody")
+    """Look for the objects of the database vault, a batch with each query."""
+    entries = Entry.objects.unscoped("vaults serve every organization")
     rows = entries.filter(state=Entry.State.STORED).exclude(target__in=vaults.external()).order_by("pk")
     last = uuid.UUID(int=0)
     while batch := list(rows.filter(pk__gt=last).values_list("pk", "organization_id")[:_BATCH]):
         missing = without_object(batch)
-        gone = set(rows.filter(pk__in=missing).values_list("pk", flat=True))  # others were disposed of meanwhile
+        gone = set(rows.filter(pk__in=missing).values_list("pk", flat=True))  # without those disposed of meanwhile
         yield from ((record_id, Found.MISSING if record_id in gone else Found.THERE) for record_id, _ in batch)
         last = batch[-1][0]
 
@@ -99,7 +99,7 @@ def _put_back(entry: Entry, stray: Path | None) -> bool:
 
 
 def _copies(key: str, stray: Path | None) -> Iterator[bytes]:
-    left = SealedObject.objects.filter(key=key).first()  # by earlier versions, where objects waited for their vault
+    left = SealedObject.objects.filter(key=key).first()  # earlier versions kept waiting objects here
     if left:
         yield bytes(left.body)
     if stray and (stray / key).is_file():

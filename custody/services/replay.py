@@ -1,4 +1,4 @@
-"""Doing again what the journal of disposals says, in a database that was restored from an older backup."""
+"""Replay of the journal of disposals in a database that was restored from an older backup."""
 
 import time
 import uuid
@@ -22,7 +22,7 @@ _replayed_until = 0.0
 
 
 class NotReplayed(Fault):
-    """Disposals of the journal have yet to be done again."""
+    """The journal has disposals that this database has not."""
 
     code, status = "not_replayed", 503
     sentence = (
@@ -31,14 +31,14 @@ class NotReplayed(Fault):
 
 
 def replay() -> Iterator[int]:
-    """Dispose again of what the journal says and the database does not know. May be stopped at any moment and run
-    again, and several at once.
+    """Repeat the disposals that are in the journal and not in the database. It may be stopped at any moment and run
+    again, and several may run at once.
 
     Yields:
-        For each file of the journal, how many records were disposed of again.
+        For each file of the journal, how many records were disposed of.
 
     Raises:
-        Fault: at the end, the first reason for which a file could not be replayed. The others are, all the same.
+        Fault: at the end, the first reason why a file was not replayed. The other files are replayed first.
     """
     failure: Fault | None = None
     for organization_id, key in journal.unknown():
@@ -63,7 +63,7 @@ def require_replayed() -> None:
 
 
 def forget() -> None:
-    """Have this process look at the journal again."""
+    """Have this process read the journal again."""
     global _replayed_until
     _replayed_until = 0.0
 
@@ -90,13 +90,13 @@ def _dispose_again(organization_id: uuid.UUID, lines: Sequence[Line]) -> int:
     if revived:
         back = Families(organization_id, {line.disposal.root for line in revived})
         families.lock(back)
-        write_disposals(back, [*(line.disposal for line in revived), *_rest(back, lines)])
+        write_disposals(back, [*(line.disposal for line in revived), *_unwritten(back, lines)])
     return len(missing) + len(revived)
 
 
-def _rest(back: Families, lines: Sequence[Line]) -> list[Disposal]:
-    """The disposals of what else the families have in this database: of records whose lines were not written any more,
-    or that were added since the restore."""
+def _unwritten(back: Families, lines: Sequence[Line]) -> list[Disposal]:
+    """Sign disposals of the families' other records: those whose lines were never written, and those that were added
+    since the restore."""
     written = {line.entry.pk for line in lines}
     roots = {pk: root for root, ids in families.members(back).items() for pk in ids if pk not in written}
     rows = Entry.objects.for_organization(back.organization_id).exclude(state=Entry.State.DISPOSED)

@@ -1,4 +1,4 @@
-"""Where sealed objects lie. A vault is create-only: an object, once put, is never replaced."""
+"""Vaults: create-only storage of sealed objects. An object is never replaced."""
 
 import math
 import time
@@ -24,11 +24,11 @@ _PROVIDERS = {
 
 
 PROBE_BYTES = 4096
-"""As large as a usual record, so that a disk that takes no record takes no probe."""
+"""Size of a usual record, so that a disk that is too full for records fails the probe."""
 
 
 class VaultUnavailable(Fault):
-    """The vault is down, full or refuses: nothing acknowledged is lost, and trying again later is safe."""
+    """The vault is down or full, or it refuses. Nothing acknowledged is lost, and a retry is safe."""
 
     code = "vault_unavailable"
     status = 503
@@ -36,7 +36,7 @@ class VaultUnavailable(Fault):
 
 
 class VaultNotMarked(VaultUnavailable):
-    """What is at the vault's place has no marker: a disk that is not mounted, or a root that nobody has made yet."""
+    """The vault's place has no marker: its disk is not mounted, or nothing has been put there yet."""
 
     code = "vault_not_marked"
     sentence = (
@@ -46,7 +46,7 @@ class VaultNotMarked(VaultUnavailable):
 
 
 class VaultOfAnother(VaultUnavailable):
-    """The marker is another installation's."""
+    """The vault's place has another installation's marker."""
 
     code = "vault_of_another"
     sentence = (
@@ -62,23 +62,23 @@ class ObjectMissing(Fault):
     sentence = "The stored record is missing from its vault. An administrator must restore the vault from a backup."
 
 
-class Left(NamedTuple):
-    """What remains of an object after its removal.
+class Remains(NamedTuple):
+    """The remains of an object after its removal.
 
     Attributes:
-        kept: the bodies of those versions that the storage lets nobody remove, or not us.
-        kept_until: until when it keeps them, as far as it says so.
-        recoverable_until: until when it can bring back what was removed.
+        bodies: the versions that the storage does not let us remove.
+        kept_until: end of their locks, if the storage reports it.
+        recoverable_until: end of the time in which the storage can restore what was removed.
     """
 
-    kept: Sequence[bytes] = ()
+    bodies: Sequence[bytes] = ()
     kept_until: datetime | None = None
     recoverable_until: datetime | None = None
 
 
 class Vault(Protocol):
-    """Keys are relative paths of lowercase hex digits, '/' and letters; bodies are opaque bytes. A vault is made from
-    its storage target, and several threads use it.
+    """Objects by key. Keys are relative paths of lowercase hex digits, '/' and letters; bodies are opaque bytes. A
+    vault is made from its storage target, and several threads use it.
 
     Every method raises VaultUnavailable when the storage does not answer or is full.
     """
@@ -87,94 +87,93 @@ class Vault(Protocol):
     """Whether objects commit together with the index, in the database's own transaction."""
 
     parallel_puts: int
-    """How many puts at a time it is given: many where each waits for a network, few where they wait for one disk."""
+    """Limit of parallel puts: high where each waits for a network, low where all wait for one disk."""
 
     compares_checksums: bool
-    """Whether what was created is what was sent: the storage compares a checksum of the whole object before it says
-    so, and nobody need read it back."""
+    """Whether the storage compares a checksum of the whole object before it confirms a put, so that the object need not
+    be read back."""
 
     may_lock: bool
-    """Whether the storage knows locks; whether it uses them here, `immutable` asks it."""
+    """Whether this kind of storage has locks. `immutable` asks whether this one uses them."""
 
     @property
     def immutable(self) -> bool:
-        """Whether objects may be locked, so that nobody can remove them for a while."""
+        """Whether objects may be locked against removal."""
 
     def put_new(self, key: str, body: bytes, *, retain_until: datetime | None = None, lockable: bool = True) -> bool:
         """Store durably, create-only. True if created, False if an object of this key exists.
 
         Args:
-            retain_until: where the storage can lock objects, until when it must let nobody remove this one; what it
-                locks by default is locked for longer if that is longer. Storage that has no locks keeps the object all
-                the same, and whoever has access to it can remove it.
-            lockable: False for what must be removable although the storage locks whatever is put there, if it lets a
-                single object be exempt.
+            retain_until: end of the object's lock, where the storage has locks. A longer default lock wins. Storage
+                without locks ignores it: anyone with access to it can remove the object.
+            lockable: False for an object that must stay removable, even where the storage locks every new object, if it
+                allows exceptions.
         """
 
     def get(self, key: str) -> bytes:
-        """Raises ObjectMissing."""
+        """Return the body of an object. Raises ObjectMissing."""
 
     def has(self, key: str) -> bool:
         """Whether there is an object of this key."""
 
     def delete(self, key: str) -> None:
-        """Remove every version; a missing object is no error, one that is locked is."""
+        """Remove every version. A missing object is no error, a locked one is."""
 
-    def erase(self, key: str) -> Left:
-        """Remove every version that the storage lets us remove, and look what remains. A missing object is no error."""
+    def erase(self, key: str) -> Remains:
+        """Remove every version that the storage lets us remove, and return the rest. A missing object is no error."""
 
     def list(self, prefix: str) -> Iterator[str]:
-        """The keys below a prefix that ends with '/', in no order."""
+        """Yield the keys below a prefix that ends with '/', in no order."""
 
     def discard_drafts(self) -> None:
-        """Remove what puts that never finished have left behind."""
+        """Remove the remains of puts that never finished."""
 
     def probe(self) -> None:
-        """Write something as large as a usual record, and remove it."""
+        """Write an object of the size of a usual record, and remove it."""
 
     def identify(self) -> None:
-        """Learn from the database what the other methods need: they run in threads that have no connection to it."""
+        """Read from the database what the other methods need: their threads have no connection to it."""
 
 
 _made: dict[str, Vault] = {}
 
 
 def of(target_id: str) -> Vault:
-    """The vault of a storage target. A process makes each once, for targets never change.
+    """Return the vault of a storage target. A process makes each once, because targets never change.
 
     Raises:
         VaultUnavailable: there is no such target.
     """
-    found = _made.get(target_id)
-    if found is None:
-        targets = StorageTarget.objects.unscoped("whose it is, its entry knows")
+    vault = _made.get(target_id)
+    if vault is None:
+        targets = StorageTarget.objects.unscoped("the caller knows the owner of the target")
         target = db.only(targets.filter(pk=target_id))
         if target is None:
             raise VaultUnavailable(because=f"there is no storage target {target_id}")
-        found = _made[target_id] = made_from(target)
-    found.identify()
-    return found
+        vault = _made[target_id] = made_from(target)
+    vault.identify()
+    return vault
 
 
 def made_from(target: StorageTarget) -> Vault:
-    """A vault of a target that need not be saved. Raises VaultUnavailable: its configuration is refused."""
+    """Make the vault of a target, which may be unsaved. Raises VaultUnavailable: its configuration is refused."""
     vault: Vault = import_string(_PROVIDERS[StorageTarget.Provider(target.provider)])(target)
     return vault
 
 
 def current(organization_id: uuid.UUID | None = None) -> Vault:
-    """The vault that new records of an organization, or of the deployment, go to."""
+    """Return the vault for new records of an organization, or of the deployment."""
     return of(storage_targets.current(organization_id).pk)
 
 
 def external() -> list[str]:
-    """The ids of the storage targets whose objects do not lie in the database."""
-    targets = StorageTarget.objects.unscoped("vaults are looked after for everybody")
+    """Return the ids of the storage targets outside the database."""
+    targets = StorageTarget.objects.unscoped("vaults serve every organization")
     return list(targets.exclude(provider=StorageTarget.Provider.DATABASE).values_list("pk", flat=True))
 
 
 def forget() -> None:
-    """Have this process make its vaults anew, and look again which is the current one."""
+    """Forget this process's vaults and current targets, so that it reads them again."""
     _made.clear()
     storage_targets.forget()
 
@@ -184,9 +183,12 @@ _last_success = -math.inf
 
 
 def probe() -> None:
-    """Raises VaultUnavailable unless the deployment's vault can be written. Used by /readyz.
+    """Check that the deployment's vault can be written. Used by /readyz, which anyone may ask.
 
-    A success counts for a second: anybody may ask, and each answer would cost a write to the disk.
+    A success counts for a second, because each probe costs a write to the disk.
+
+    Raises:
+        VaultUnavailable
     """
     global _last_success
     if time.monotonic() - _last_success < _PROBE_SECONDS:

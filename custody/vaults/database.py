@@ -6,14 +6,14 @@ from datetime import datetime
 from django.db import DatabaseError, transaction
 
 from custody.models import SealedObject, StorageTarget
-from custody.vaults import PROBE_BYTES, Left, ObjectMissing, VaultUnavailable
+from custody.vaults import PROBE_BYTES, ObjectMissing, Remains, VaultUnavailable
 
 
 class DatabaseVault:
-    """A table of its own beside the index: one commit for both, no shared disk, and the fastest of all.
+    """A table beside the index: one commit for both, no shared disk, and the fastest vault.
 
-    `services.store_records` writes it in its own statement; this class reads it and serves everything else. Rows have
-    no locks: what keeps a record is the service's own rules.
+    `services.store_records` writes it in its own statement; this class does everything else. Rows have no locks, so
+    only the service's own rules keep a record.
     """
 
     transactional = True
@@ -22,7 +22,7 @@ class DatabaseVault:
     may_lock = immutable = False
 
     def __init__(self, target: StorageTarget) -> None:
-        """Nothing can be configured: it is the database of everything else."""
+        """Ignore the target: this vault is the service's own database."""
 
     def put_new(self, key: str, body: bytes, *, retain_until: datetime | None = None, lockable: bool = True) -> bool:
         try:
@@ -52,19 +52,19 @@ class DatabaseVault:
         except DatabaseError as error:
             raise VaultUnavailable(because="the database does not delete") from error
 
-    def erase(self, key: str) -> Left:
+    def erase(self, key: str) -> Remains:
         self.delete(key)
-        return Left()
+        return Remains()
 
     def list(self, prefix: str) -> Iterator[str]:
         keys = SealedObject.objects.filter(key__startswith=prefix).values_list("key", flat=True)
         yield from keys.iterator()
 
     def discard_drafts(self) -> None:
-        """Nothing to do: a transaction that did not commit left nothing."""
+        """Do nothing: a transaction that did not commit left nothing."""
 
     def probe(self) -> None:
-        """Committed, for what is rolled back need never reach the disk."""
+        """Commit an object and its removal: a transaction that is rolled back may never reach the disk."""
         key = f"probe/{secrets.token_hex(8)}"
         try:
             with transaction.atomic():
@@ -74,4 +74,4 @@ class DatabaseVault:
             raise VaultUnavailable(because="the database does not store") from error
 
     def identify(self) -> None:
-        """Nothing to learn: whoever reaches the database has the right one."""
+        """Do nothing: the connection to the database is all it needs."""

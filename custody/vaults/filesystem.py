@@ -12,25 +12,25 @@ from django.conf import settings
 
 from config.secret_files import fsync_directory
 from custody.models import Installation, StorageTarget
-from custody.vaults import PROBE_BYTES, Left, ObjectMissing, VaultNotMarked, VaultOfAnother, VaultUnavailable
+from custody.vaults import PROBE_BYTES, ObjectMissing, Remains, VaultNotMarked, VaultOfAnother, VaultUnavailable
 
 MARKER = "MARKER"
 _KEY = re.compile(r"[0-9a-z]+(/[0-9a-z]+)+")
 _DRAFT_PREFIX = ".draft-"
-_DRAFT_SECONDS = 3600  # far longer than any put takes
+_DRAFT_SECONDS = 3600  # far longer than any put
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
 class FilesystemVault:
-    """Files below the target's `root`, by default DATA_DIR/vault, one an object, in sharded directories.
+    """Files in sharded directories below the target's `root`, by default DATA_DIR/vault. A file is one object.
 
-    An object appears by `link`, which is atomic and never replaces; it is on disk (file and directory entry synced)
-    before `put_new` returns, whether this call or an earlier one that never answered created it.
+    An object appears by `link`, which is atomic and never replaces. File and directory entry are synced to disk before
+    `put_new` returns, also when an earlier call, which never answered, has created it.
 
-    Only `mark` makes the root. All other work opens it, sees this installation's marker in it, and reaches files by
-    that descriptor: what begins on the marked disk ends there, whatever is mounted or unmounted meanwhile.
+    Only `mark` creates the root. All other work opens it, checks this installation's marker in it, and reaches files by
+    that descriptor: work that begins on the marked disk ends there, whatever is mounted or unmounted meanwhile.
 
-    Files have no locks that their owner could not lift, so `retain_until` changes nothing here.
+    The owner of a file can lift any lock, so there are none: `retain_until` has no effect here.
     """
 
     transactional = False
@@ -47,7 +47,7 @@ class FilesystemVault:
             self.installation = Installation.objects.values_list("uid", flat=True).first()
 
     def mark(self, installation: uuid.UUID) -> None:
-        """Make the root, if it is not there, and its marker, in the place of any other."""
+        """Create the root if it is missing, and put this installation's marker, replacing any other."""
         draft = self.root / f"{_DRAFT_PREFIX}{MARKER}-{secrets.token_hex(4)}"
         self.root.mkdir(mode=0o700, exist_ok=True)
         _write(os.open(draft, _NEW_FILE, 0o600), _marker_of(installation))
@@ -56,7 +56,11 @@ class FilesystemVault:
         fsync_directory(self.root.parent)
 
     def require_marker(self) -> None:
-        """Raises VaultNotMarked, VaultOfAnother, VaultUnavailable."""
+        """Raise unless the root has this installation's marker.
+
+        Raises:
+            VaultNotMarked, VaultOfAnother, VaultUnavailable
+        """
         with self._marked_root("read"):
             pass
 
@@ -87,7 +91,7 @@ class FilesystemVault:
             return _exists(key, root)
 
     def delete(self, key: str) -> None:
-        """With the drafts of it that puts which never finished have left."""
+        """Remove the object, and the drafts of it that unfinished puts have left."""
         directory, _, name = _checked(key).rpartition("/")
         with self._marked_root("delete") as root:
             if not _exists(directory, root):
@@ -98,9 +102,9 @@ class FilesystemVault:
                     _unlink(f"{directory}/{draft}", root)
             _fsync(directory, root)
 
-    def erase(self, key: str) -> Left:
+    def erase(self, key: str) -> Remains:
         self.delete(key)
-        return Left()
+        return Remains()
 
     def list(self, prefix: str) -> Iterator[str]:
         with self._marked_root("list") as root:
@@ -122,12 +126,12 @@ class FilesystemVault:
         draft = f"{_DRAFT_PREFIX}probe-{secrets.token_hex(4)}"
         with self._marked_root("write") as root:
             opened = os.open(draft, _NEW_FILE, 0o600, dir_fd=root)
-            _unlink(draft, root)  # at once, so that a process that ends here leaves nothing
+            _unlink(draft, root)  # before the write, so that a killed process leaves nothing
             _write(opened, os.urandom(PROBE_BYTES))
 
     @contextmanager
     def _marked_root(self, use: str) -> Iterator[int]:
-        """The root's descriptor, once this installation's marker was seen through it."""
+        """Yield the root's descriptor, after checking this installation's marker through it."""
         try:
             root = _open_root(self.root)
             try:
@@ -140,10 +144,10 @@ class FilesystemVault:
 
     def _require_marker(self, root: int) -> None:
         try:
-            found = _read(MARKER, root)
+            content = _read(MARKER, root)
         except FileNotFoundError:
             raise VaultNotMarked(because="the filesystem vault has no marker") from None
-        if self.installation is None or found != _marker_of(self.installation):
+        if self.installation is None or content != _marker_of(self.installation):
             raise VaultOfAnother(because="the filesystem vault's marker is another installation's")
 
 
@@ -165,7 +169,7 @@ def _open_root(path: Path) -> int:
 
 
 def _make_directories(directory: str, root: int) -> None:
-    """Create a shard and make its name durable: a synced file in a directory that a power cut forgets is lost."""
+    """Create a shard and make its name durable: a power cut can lose an unsynced directory with its synced files."""
     if _exists(directory, root):
         return
     parent = directory.rpartition("/")[0]
@@ -185,7 +189,7 @@ def _exists(path: str, root: int) -> bool:
 
 
 def _read(path: str, root: int) -> bytes:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK, dir_fd=root)  # a pipe in a file's place must not hold us
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK, dir_fd=root)  # a pipe in a file's place must not block
     try:
         return b"".join(iter(lambda: os.read(descriptor, 2**20), b""))
     finally:

@@ -1,4 +1,4 @@
-"""Which storage target new records go to."""
+"""Choice of the storage target for new records."""
 
 import uuid
 from collections.abc import Mapping
@@ -21,11 +21,11 @@ _earlier: Remembered[uuid.UUID, "Earlier"] = Remembered(_MAX_REMEMBERED)
 
 
 def current(organization_id: uuid.UUID | None = None) -> StorageTarget:
-    """Return where new records of an organization go: to its own target, else to the deployment's. What another process
-    has chosen shows within a second.
+    """Return the target of an organization's new records: its own, else the deployment's. A choice of another process
+    shows within a second.
 
     Args:
-        organization_id: None for the deployment's, which the setting CUSTODY_VAULT chooses at its first use.
+        organization_id: None for the deployment's target. The setting CUSTODY_VAULT chooses it at its first use.
     """
     mark = changes.mark()
     target = _current.get(organization_id)
@@ -36,11 +36,11 @@ def current(organization_id: uuid.UUID | None = None) -> StorageTarget:
 
 
 class Earlier(NamedTuple):
-    """Targets outside the database that new records of an organization went to before, the last one first.
+    """Former targets of an organization outside the database, the newest first.
 
     Attributes:
-        to_search: those that may hold objects whose rows are gone. They are asked for each new record.
-        searched: buckets that were compared with our rows after new records had stopped going there.
+        to_search: targets that may hold objects whose rows are gone. Each new record is looked for there.
+        searched: targets that were compared with our rows after they had become former ones.
     """
 
     to_search: list[str]
@@ -48,7 +48,7 @@ class Earlier(NamedTuple):
 
 
 def earlier(organization_id: uuid.UUID) -> Earlier:
-    """Return where else records of an organization may be. As fresh as `current`."""
+    """Return an organization's former targets. As fresh as `current`."""
     mark = changes.mark()
     targets = _earlier.get(organization_id)
     if targets is None:
@@ -62,12 +62,12 @@ def earlier(organization_id: uuid.UUID) -> Earlier:
 
 
 def all_of(organization_id: uuid.UUID) -> list[StorageTarget]:
-    """Wherever records of an organization may lie: where new ones go first, then where they went before."""
+    """Return all targets that may hold an organization's records: the current ones first, then the former ones."""
     return list(_open_to(organization_id).order_by(F("retired_at").desc(nulls_first=True), "created_at"))
 
 
 def forget() -> None:
-    """Have this process look again."""
+    """Have this process read the targets again."""
     _current.clear()
     _earlier.clear()
 
@@ -78,7 +78,7 @@ def _chosen(organization_id: uuid.UUID | None) -> StorageTarget | None:
 
 
 def _open_to(organization_id: uuid.UUID | None) -> QuerySet[StorageTarget]:
-    targets = StorageTarget.objects.unscoped("the deployment's are for everybody")
+    targets = StorageTarget.objects.unscoped("every organization uses the deployment's")
     return targets.filter(Q(organization=None) | Q(organization=organization_id))
 
 
@@ -89,17 +89,17 @@ def _choose_first() -> StorageTarget:
 
 
 def lock() -> None:
-    """Let nobody else choose until the transaction ends."""
+    """Keep other transactions from choosing until this one ends."""
     db.lock("the deployment's storage target")
 
 
 def own(organization_id: uuid.UUID) -> StorageTarget | None:
-    """The organization's own target for new records, as the database has it now."""
+    """Return the organization's own target for new records, read from the database."""
     return StorageTarget.objects.for_organization(organization_id).filter(retired_at=None).first()
 
 
 def known_own(organization_id: uuid.UUID, provider: str, configuration: Mapping[str, str]) -> StorageTarget | None:
-    """Return the organization's own target of this place, in use or retired."""
+    """Return the organization's own target with this configuration, in use or retired."""
     rows = StorageTarget.objects.for_organization(organization_id).filter(provider=provider)
     return next((target for target in rows if target.configuration == configuration), None)
 
@@ -107,10 +107,10 @@ def known_own(organization_id: uuid.UUID, provider: str, configuration: Mapping[
 def use_own(
     organization_id: uuid.UUID, provider: str, configuration: Mapping[str, str], *, choice: int = 0
 ) -> StorageTarget:
-    """Use the organization's own target of this place, and retire all its others. The caller holds `lock`.
+    """Use the organization's own target with this configuration, and retire its others. The caller holds `lock`.
 
     Args:
-        choice: the number of this choice, which an object in the bucket names.
+        choice: the number of this choice, which is also stored in the bucket.
     """
     target = known_own(organization_id, provider, configuration)
     retire_own(organization_id, but=target)
@@ -131,8 +131,8 @@ def retire_own(organization_id: uuid.UUID, *, but: StorageTarget | None = None) 
 
 
 def use(provider: str) -> StorageTarget:
-    """The deployment's target of this provider, all others of the deployment retired. The caller holds `lock`."""
-    deployments = StorageTarget.objects.unscoped("they are the deployment's").filter(organization=None)
+    """Use the deployment's target of this provider, and retire its others. The caller holds `lock`."""
+    deployments = StorageTarget.objects.unscoped("these are the deployment's").filter(organization=None)
     deployments.filter(retired_at=None).exclude(pk=provider).update(retired_at=timezone.now())
     target, _ = deployments.update_or_create(id=provider, defaults={"provider": provider, "retired_at": None})
     return target

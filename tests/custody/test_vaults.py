@@ -11,7 +11,7 @@ import pytest
 
 from custody import vaults
 from custody.models import object_key
-from custody.vaults import Left, ObjectMissing, VaultUnavailable
+from custody.vaults import ObjectMissing, Remains, VaultUnavailable
 from tests.custody.cloud_storage import PROVIDERS
 from tests.threads import at_once
 
@@ -101,9 +101,9 @@ def test_a_list_has_exactly_the_keys_below_its_prefix(vault):
 
 def test_erasing_tells_that_nothing_remains(each_vault_and_lock):
     vault = each_vault_and_lock
-    assert vault.erase(KEY) == Left()
+    assert vault.erase(KEY) == Remains()
     vault.put_new(KEY, b"x")
-    assert vault.erase(KEY) == Left()
+    assert vault.erase(KEY) == Remains()
     assert not vault.has(KEY)
 
 

@@ -13,7 +13,7 @@ from custody.clouds.configuration import CloudConfiguration, CloudRefusal, Endpo
 
 _ID = r"(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})"
 _ARN = r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}"
-_ALIAS = r"alias/(?!aws/)[\w/-]{1,250}"  # describing one of Amazon's own, alias/aws/…, can create it
+_ALIAS = r"alias/(?!aws/)[\w/-]{1,250}"  # not alias/aws/…: a call that describes one of these can create it
 _KEY = rf"({_ID}|{_ALIAS}|{_ARN}:(key/{_ID}|{_ALIAS}))"
 
 Key = Annotated[
@@ -26,9 +26,9 @@ Key = Annotated[
 ]
 
 STORAGE_PERMISSIONS = ("s3:PutObject", "s3:GetObject", "s3:DeleteObjectVersion")
-"""What a vault needs on its objects."""
+"""Permissions of a vault on its objects."""
 LOCKED_STORAGE_PERMISSIONS = ("s3:PutObjectRetention", "s3:GetObjectRetention", "s3:GetObjectVersion")
-"""And where they are locked."""
+"""Further permissions on objects, where they are locked."""
 BUCKET_PERMISSIONS = ("s3:ListBucket", "s3:ListBucketVersions")
 WRAPPING_PERMISSIONS = ("kms:GenerateDataKey", "kms:Decrypt")
 SIGNING_PERMISSIONS = ("kms:Sign", "kms:GetPublicKey")
@@ -85,18 +85,18 @@ class Configuration(CloudConfiguration, use_attribute_docstrings=True):
 
     @property
     def bucket_parameters(self) -> dict[str, str]:
-        """The parameters of every call about the bucket: another account's is refused there."""
+        """Return the parameters of every call about the bucket. They have S3 refuse a bucket of another account."""
         return {"Bucket": self.bucket, **({"ExpectedBucketOwner": self.account_id} if self.account_id else {})}
 
     def endpoint_of(self, service: str) -> str:
-        """Where a service is; "" for Amazon's. Who somebody is (STS) and what they may do (IAM) have one place."""
+        """Return a service's endpoint; "" for Amazon's. STS and IAM share one."""
         return {"s3": self.endpoint, "kms": self.kms_endpoint}.get(service, self.sts_endpoint)
 
 
 def credentials(
     configuration: Configuration, connections: Connections, *, organization_id: uuid.UUID, guard: Guard | None = None
 ) -> Credentials:
-    """The credentials that a configuration names; those of a role are good for an hour.
+    """Return the credentials that a configuration names. A role's are valid for an hour.
 
     Raises:
         NoCredentials, NotYourExternalId, RoleIsOpen
@@ -129,7 +129,7 @@ def client(
     *,
     guard: Guard | None = None,
 ) -> Any:
-    """A client of `s3`, `kms`, `sts` or `iam`."""
+    """Return a client of `s3`, `kms`, `sts` or `iam`."""
     make = aws.s3 if service == "s3" else partial(aws.client, service)
     return make(
         connections,

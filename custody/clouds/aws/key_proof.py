@@ -1,4 +1,4 @@
-"""The keys of a customer at Amazon: what they are, and whether KMS would wrap, unwrap and sign with them."""
+"""Questions about a customer's keys at Amazon: what they are, and whether KMS would wrap, unwrap and sign with them."""
 
 import re
 from typing import Any
@@ -12,7 +12,7 @@ _SPECS = {
     "wrapping_key": {"SYMMETRIC_DEFAULT": ""},
     "signing_key": {"ECC_NIST_P256": "ECDSA_SHA_256", "ECC_NIST_EDWARDS25519": "ED25519_SHA_512"},
 }
-"""Kinds of keys that are accepted, each with its signing algorithm."""
+"""Accepted kinds of keys, with their signing algorithms."""
 UNUSABLE = {
     "Disabled": "Enable the key again: kms:EnableKey.",
     "PendingDeletion": "Cancel its deletion and enable it: kms:CancelKeyDeletion, kms:EnableKey.",

@@ -28,7 +28,7 @@ _THEIRS = ("ThrottlingException", "KMSInternalException", "DependencyTimeoutExce
 
 
 class Configuration(aws.Configuration):
-    """Of keys: what it says of storage does not matter to them."""
+    """Configuration of keys: the settings of storage may be missing."""
 
     bucket: str = ""
 
@@ -36,7 +36,7 @@ class Configuration(aws.Configuration):
 class Service:
     def __init__(self, configuration: Configuration, organization_id: uuid.UUID) -> None:
         self._configuration = configuration
-        # Goes into every log line that Amazon keeps of a use, and a key's policy can insist on it.
+        # Amazon writes it into the log of each use, and a key's policy can require it.
         self._context = {"organization": str(organization_id)}
         net = connections()
         with _calling("sts:AssumeRole"):
@@ -50,7 +50,7 @@ class Service:
             )
             secret, wrapped = answer["Plaintext"], Wrapped(text(answer, "KeyId"), "", answer["CiphertextBlob"])
             if len(secret) != SECRET_BYTES:
-                raise KmsUnavailable("kms:GenerateDataKey: the secret is of another length")
+                raise KmsUnavailable("kms:GenerateDataKey: the secret has the wrong length")
         return secret, wrapped
 
     def unwrap(self, wrapped: Wrapped) -> bytes:
@@ -68,7 +68,7 @@ class Service:
         return PublicKey(key, load_der_public_key(public))
 
     def sign(self, data: bytes, algorithm: str) -> bytes:
-        # Ed25519 signs messages; what it makes of a digest would be Ed25519ph, another algorithm.
+        # Ed25519 signs the message. KMS would sign a digest as Ed25519ph, which is another algorithm.
         what: dict[str, Any] = (
             {"SigningAlgorithm": "ED25519_SHA_512", "MessageType": "RAW", "Message": data}
             if algorithm == ED25519

@@ -1,4 +1,4 @@
-"""Permissions on objects: shown by calls about an object that does not exist, which S3 refuses, and by the policies."""
+"""Questions about permissions on objects: S3 answers them for an object that does not exist, and from the policies."""
 
 import base64
 import re
@@ -11,19 +11,19 @@ from custody.clouds.aws import configuration as aws
 from custody.clouds.proof import ABSENT, CallRefused, Finding, failed, passed, skipped, warned
 
 OF_OBJECTS = frozenset({"s3:PutObject", "s3:GetObject", "s3:GetObjectRetention", "s3:DeleteObject"})
-"""Sent for an object that does not exist."""
+"""Calls that are sent for an object that does not exist."""
 IMPOSSIBLE = '"00000000000000000000000000000000"'
-"""The ETag of no object. A put on this condition cannot write."""
+"""An ETag that no object has. A put with this condition cannot write."""
 _ABSENT_CODES = {
     "404", "NoSuchKey", "NoSuchVersion", "PreconditionFailed", "ConditionalRequestConflict",
     "BadDigest", "InvalidDigest", "XAmzContentChecksumMismatch",
 }  # fmt: skip
-"""Answers to a call about an object that does not exist, by a service that would do it if there were one."""
+"""Answers about an object that does not exist, from a service that would allow the call."""
 _NO_LOCK = passed("The bucket has no Object Lock, so this is not needed.")
 
 
 def require_without_effect(call: str, params: dict[str, Any]) -> None:
-    """Raise CallRefused unless the call names an object that does not exist, and can neither write nor delete."""
+    """Raise CallRefused unless the call names an object that does not exist and can neither write nor delete."""
     if not re.search(ABSENT + r"(\?retention)?$", params["url_path"]):
         raise CallRefused(f"{call} of an object that may exist")
     if call == "s3:PutObject" and params["headers"].get("If-Match") != IMPOSSIBLE:
@@ -33,7 +33,7 @@ def require_without_effect(call: str, params: dict[str, Any]) -> None:
 
 
 def put(cloud: Any) -> Finding:
-    """Ask for a put that must fail: on the ETag of no object, and with a wrong checksum if a service ignores that."""
+    """Try a put that must fail: on an impossible ETag and, for a service that ignores it, with a wrong checksum."""
     lock: dict[str, Any] = {}
     if cloud.is_locked:
         until = datetime.now(UTC) + timedelta(days=1)
@@ -55,7 +55,7 @@ def retention(cloud: Any) -> Finding:
 
 
 def delete(cloud: Any) -> Finding:
-    """Delete the version "null" of an object that does not exist. That leaves no delete marker."""
+    """Delete the version "null" of an object that does not exist, which leaves no delete marker."""
     parameters = {**cloud.configuration.bucket_parameters, "Key": cloud.absent, "VersionId": "null"}
     try:
         cloud.client("s3").delete_object(**parameters)
@@ -66,7 +66,7 @@ def delete(cloud: Any) -> Finding:
 
 
 def _of_absent(cloud: Any, operation: str, done: str, **sent: Any) -> Finding:
-    """Ask for something that fails because there is no such object. A refusal for another reason is raised."""
+    """Send a call that fails because there is no such object. A refusal for another reason is raised."""
     parameters = {**cloud.configuration.bucket_parameters, "Key": cloud.absent, **sent}
     try:
         getattr(cloud.client("s3"), operation)(**parameters)

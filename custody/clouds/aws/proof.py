@@ -1,4 +1,4 @@
-"""What is asked of Amazon Web Services."""
+"""Questions to Amazon Web Services."""
 
 import json
 import re
@@ -37,9 +37,9 @@ ALLOWED = frozenset(
         "iam:SimulatePrincipalPolicy",
     }
 )
-"""Whatever a test may send. These change nothing, as far as `guard` lets them through."""
+"""All calls that a test may send. With the conditions of `guard`, they change nothing."""
 DRY = frozenset({"kms:GenerateDataKey", "kms:Decrypt", "kms:Sign"})
-"""Sent with DryRun only: then KMS says whether it would do it."""
+"""Calls that are sent only with DryRun: KMS then says whether it would do them."""
 
 _NOT_SIGNED_IN = {
     "AuthFailure",
@@ -63,7 +63,7 @@ _BLOCKS = ("BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "Restrict
 
 
 def guard(model: Any, params: dict[str, Any], **_: Any) -> None:
-    """Below the client, at botocore's `before-call`. Raises CallRefused."""
+    """Check a call at botocore's `before-call`, below the client. Raises CallRefused."""
     call = f"{model.service_model.service_name}:{model.name}"
     if call not in ALLOWED:
         raise CallRefused(call)
@@ -73,30 +73,30 @@ def guard(model: Any, params: dict[str, Any], **_: Any) -> None:
         sent = json.loads(params["body"])
         if call in DRY and sent.get("DryRun") is not True:
             raise CallRefused(f"{call} without DryRun")
-        if re.search("alias/aws/", str(sent.get("KeyId")), re.IGNORECASE):  # which DescribeKey can create
+        if re.search("alias/aws/", str(sent.get("KeyId")), re.IGNORECASE):  # DescribeKey can create such a key
             raise CallRefused(f"{call} of a key that Amazon manages")
 
 
 @dataclass
 class Amazon(Cloud):
     configuration: Configuration
-    errors: ClassVar = (ClientError, BotoCoreError, ResponseParserError, RoleIsOpen, ValueError)  # no address
+    errors: ClassVar = (ClientError, BotoCoreError, ResponseParserError, RoleIsOpen, ValueError)  # ValueError: address
     credentials: Credentials | None = None
     arn: str = ""
-    """Who the credentials are; "" where nobody was asked."""
+    """The identity of the credentials; "" where the service was not asked."""
     is_locked: bool | None = None
-    """Whether the bucket has Object Lock; None while that is not known."""
+    """Whether the bucket has Object Lock; None if it is not known."""
     bucket_key: str | None = None
-    """The key of the customer's that the bucket encrypts with; "" for none, None while that is not known."""
+    """The customer's key that the bucket encrypts with; "" if there is none, None if it is not known."""
     algorithm: str = ""
-    """To sign with."""
+    """Algorithm of the signing key."""
     _clients: dict[str, Any] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
     def client(self, service: str) -> Any:
         with self._lock:
             if service not in self._clients:
-                assert self.credentials is not None  # noqa: S101 - nothing is asked before they are known
+                assert self.credentials is not None  # noqa: S101 - the question "credentials" comes first
                 self._clients[service] = aws.client(
                     service, self.configuration, self.connections, self.credentials, guard=guard
                 )
@@ -120,7 +120,7 @@ class Amazon(Cloud):
         if isinstance(error, RoleIsOpen):
             return failed(error.sentence, _trust(self))
         if isinstance(error, NoCredentialsError):
-            detail = "This service has no identity of its own at Amazon that could assume the role."
+            detail = "This service has no Amazon identity that could assume the role."
             return failed(detail, "Set secret_ref, or ask the operator of this service to give it one.")
         if not isinstance(error, ClientError):
             return failed("The endpoint gives no sensible answer.", "Check region and endpoints.")
@@ -131,7 +131,7 @@ class Amazon(Cloud):
         if code in _NOT_SIGNED_IN:
             detail = f"The credentials are not accepted ({code})."
             return failed(detail, "Check the secret that secret_ref names: ACCESS_KEY_ID:SECRET_ACCESS_KEY.")
-        if question.id == "permissions" and code in ("InvalidInput", "NoSuchEntity"):  # a federated user, or a path
+        if question.id == "permissions" and code in ("InvalidInput", "NoSuchEntity"):  # a federated user or a path
             return skipped("The policies of this identity cannot be simulated.", "Set role_arn, or use a user's key.")
         if code == "MethodNotAllowed" or status == 501:
             if question.id == "encryption":
@@ -149,7 +149,7 @@ class Amazon(Cloud):
 
 
 def _where(cloud: Amazon, question: Question) -> str:
-    """Return what a missing permission has to be granted on."""
+    """Return the resource on which a missing permission must be granted."""
     if question.call.startswith("iam:"):
         return f"{cloud.arn}, the identity that asks"
     if question.call in object_proof.OF_OBJECTS:
@@ -207,15 +207,15 @@ def _credentials(cloud: Amazon) -> Finding:
 
 def _bucket(cloud: Amazon) -> Finding:
     try:
-        found = cloud.client("s3").head_bucket(**cloud.configuration.bucket_parameters).get("BucketRegion")
+        region = cloud.client("s3").head_bucket(**cloud.configuration.bucket_parameters).get("BucketRegion")
     except ClientError as error:
         if error.response["Error"]["Code"] == "403" and cloud.configuration.account_id:
             cloud.client("s3").head_bucket(Bucket=cloud.configuration.bucket)
             return failed("The bucket belongs to another account than account_id.", "Check bucket and account_id.")
         raise
-    if found and found != cloud.configuration.region:
-        return _elsewhere(found)
-    return passed(f"The bucket is there{f', in {found}' if found else ''}.")
+    if region and region != cloud.configuration.region:
+        return _elsewhere(region)
+    return passed(f"The bucket is there{f', in {region}' if region else ''}.")
 
 
 def _versioning(cloud: Amazon) -> Finding:
@@ -229,11 +229,11 @@ def _versioning(cloud: Amazon) -> Finding:
 
 def _object_lock(cloud: Amazon) -> Finding:
     off = warned(
-        "Object Lock is off: whoever may delete objects can delete records.",
+        "Object Lock is off: anyone who may delete objects can delete records.",
         "Create the bucket with Object Lock, or turn it on: s3:PutObjectLockConfiguration.",
     )
     try:
-        found = cloud.client("s3").get_object_lock_configuration(**cloud.configuration.bucket_parameters)[
+        settings = cloud.client("s3").get_object_lock_configuration(**cloud.configuration.bucket_parameters)[
             "ObjectLockConfiguration"
         ]
     except ClientError as error:
@@ -241,11 +241,11 @@ def _object_lock(cloud: Amazon) -> Finding:
             cloud.is_locked = False
             return off
         raise
-    if found.get("ObjectLockEnabled") != "Enabled":
+    if settings.get("ObjectLockEnabled") != "Enabled":
         cloud.is_locked = False
         return off
     cloud.is_locked = True
-    rule = found.get("Rule", {}).get("DefaultRetention", {})
+    rule = settings.get("Rule", {}).get("DefaultRetention", {})
     lasts = f" By default {rule.get('Mode', '')} for {rule.get('Days') or rule.get('Years')}" if rule else ""
     unit = (" days." if "Days" in rule else " years.") if rule else ""
     return passed(f"Object Lock is on.{lasts}{unit}")
@@ -256,7 +256,7 @@ def _encryption(cloud: Amazon) -> Finding:
         "Turn default encryption on: s3:PutEncryptionConfiguration, with aws:kms and a key of your own if you want one."
     )
     try:
-        found = cloud.client("s3").get_bucket_encryption(**cloud.configuration.bucket_parameters)[
+        settings = cloud.client("s3").get_bucket_encryption(**cloud.configuration.bucket_parameters)[
             "ServerSideEncryptionConfiguration"
         ]
     except ClientError as error:
@@ -264,7 +264,7 @@ def _encryption(cloud: Amazon) -> Finding:
             cloud.bucket_key = ""
             return warned("The bucket does not encrypt by itself. Records are sealed all the same.", fix)
         raise
-    defaults = [rule.get("ApplyServerSideEncryptionByDefault", {}) for rule in found["Rules"]]
+    defaults = [rule.get("ApplyServerSideEncryptionByDefault", {}) for rule in settings["Rules"]]
     keys = [default.get("KMSMasterKeyID", "") for default in defaults]
     cloud.bucket_key = next((key for key in keys if key and "alias/aws/" not in key), "")
     kinds = {default.get("SSEAlgorithm", "") for default in defaults}
@@ -274,14 +274,14 @@ def _encryption(cloud: Amazon) -> Finding:
 def _public_access(cloud: Amazon) -> Finding:
     fix = "Turn all four settings of Block Public Access on: s3:PutBucketPublicAccessBlock."
     try:
-        found = cloud.client("s3").get_public_access_block(**cloud.configuration.bucket_parameters)[
+        settings = cloud.client("s3").get_public_access_block(**cloud.configuration.bucket_parameters)[
             "PublicAccessBlockConfiguration"
         ]
     except ClientError as error:
         if error.response["Error"]["Code"] == "NoSuchPublicAccessBlockConfiguration":
             return failed("Nothing keeps the bucket from being public.", fix)
         raise
-    open_ = [name for name in _BLOCKS if not found.get(name)]
+    open_ = [name for name in _BLOCKS if not settings.get(name)]
     if open_:
         return failed(f"The bucket can be made public: {', '.join(open_)} is off.", fix)
     return passed("Public access is blocked.")

@@ -14,18 +14,18 @@ from custody.clouds.vault import CloudVault, Signed
 
 _ROLE_SECONDS = 3600
 _TRIES = 4
-"""Of a put that meets another put of the same key, which S3 asks to be tried again."""
-_SHORTEST_LOCK = timedelta(minutes=1)
+"""Attempts of a put: if it meets another put of the same key, S3 asks for a retry."""
+_MIN_LOCK = timedelta(minutes=1)
 _REFUSED = {"AccessDenied", "InvalidRequest"}
-"""What a service says of a version that is locked: Amazon the first, some compatible services the second."""
+"""Error codes for a locked version: Amazon sends the first, and some compatible services the second."""
 _NO_LOCKS = {"ObjectLockConfigurationNotFoundError", "NotImplemented", "MethodNotAllowed"}
 
 
 class S3Vault(CloudVault):
     """A bucket of Amazon S3, or of an S3-compatible service that honours `If-None-Match`.
 
-    What arrives is compared with its SHA-256. Where the bucket has Object Lock, objects are locked until the time that
-    is asked for, in compliance mode, or as the bucket does by default if that is longer.
+    S3 compares each body with its SHA-256. Where the bucket has Object Lock, objects are locked in compliance mode
+    until the requested time, or for the bucket's default period if that is longer.
     """
 
     errors = (ClientError, BotoCoreError)
@@ -77,9 +77,9 @@ class S3Vault(CloudVault):
 
     def versions(self, path: str) -> Iterator[Version]:
         for page in self._pages("list_object_versions", path):
-            for found in (*page.get("Versions", ()), *page.get("DeleteMarkers", ())):
-                if found["Key"] == path:
-                    yield Version(found["VersionId"])
+            for item in (*page.get("Versions", ()), *page.get("DeleteMarkers", ())):
+                if item["Key"] == path:
+                    yield Version(item["VersionId"])
 
     def remove(self, path: str, version: Version) -> None:
         self.client.delete_object(**self._at(path, version.id))
@@ -89,29 +89,29 @@ class S3Vault(CloudVault):
 
     def lock_ends(self, path: str, version: Version) -> datetime | None:
         try:
-            found = self.client.get_object_retention(**self._at(path, version.id))
+            answer = self.client.get_object_retention(**self._at(path, version.id))
         except ClientError as error:
             if 400 <= _status(error) < 429:
                 return None
             raise
-        until: datetime | None = found["Retention"].get("RetainUntilDate")
+        until: datetime | None = answer["Retention"].get("RetainUntilDate")
         return until
 
     def names(self, prefix: str) -> Iterator[str]:
         for page in self._pages("list_objects_v2", prefix):
-            yield from (found["Key"] for found in page.get("Contents", ()))
+            yield from (item["Key"] for item in page.get("Contents", ()))
 
     def find_locks(self) -> Locks:
         try:
-            found = self.client.get_object_lock_configuration(**self.configuration.bucket_parameters)[
+            settings = self.client.get_object_lock_configuration(**self.configuration.bucket_parameters)[
                 "ObjectLockConfiguration"
             ]
         except ClientError as error:
             if _code(error) in _NO_LOCKS:
                 return Locks(of_objects=False, of_all=False)
             raise
-        is_enabled = found.get("ObjectLockEnabled") == "Enabled"
-        default = found.get("Rule", {}).get("DefaultRetention", {}) if is_enabled else {}
+        is_enabled = settings.get("ObjectLockEnabled") == "Enabled"
+        default = settings.get("Rule", {}).get("DefaultRetention", {}) if is_enabled else {}
         days = default.get("Days", 0) + default.get("Years", 0) * 365
         return Locks(of_objects=is_enabled, of_all=bool(default), by_default=timedelta(days=days))
 
@@ -127,11 +127,11 @@ class S3Vault(CloudVault):
 
     def _lock_of(self, until: datetime | None, lockable: bool) -> dict[str, Any]:
         if lockable and until and self.locks.of_objects and until > timezone.now() + self.locks.by_default:
-            # A lock of its own goes before the bucket's, a year of which may have a day more than we think.
+            # The object's lock replaces the bucket's. A default year may be a day longer than 365 days.
             by_default = timezone.now() + self.locks.by_default * 366 / 365
             return {"ObjectLockMode": "COMPLIANCE", "ObjectLockRetainUntilDate": max(until, by_default)}
-        if not lockable and self.locks.of_all:  # a lock of its own goes before the bucket's, and is soon over
-            return {"ObjectLockMode": "GOVERNANCE", "ObjectLockRetainUntilDate": timezone.now() + _SHORTEST_LOCK}
+        if not lockable and self.locks.of_all:  # this short lock replaces the bucket's default
+            return {"ObjectLockMode": "GOVERNANCE", "ObjectLockRetainUntilDate": timezone.now() + _MIN_LOCK}
         return {}
 
 

@@ -42,17 +42,17 @@ STORAGE_PERMISSIONS = (
     f"{_BLOBS}/blobs/delete",
     f"{_BLOBS}/blobs/deleteBlobVersion/action",
 )
-"""What a vault needs on its blobs: data actions."""
+"""Data actions that a vault needs on its blobs."""
 LOCKED_STORAGE_PERMISSIONS = (f"{_BLOBS}/blobs/immutableStorage/runAsSuperUser/action",)
-"""And where each has a lock of its own."""
+"""Further data actions, where blobs have their own locks."""
 CONTAINER_PERMISSIONS = (f"{_BLOBS}/read",)
-"""And on the container: an action."""
+"""Actions that a vault needs on its container."""
 WRAPPING_PERMISSIONS = ("Microsoft.KeyVault/vaults/keys/wrap/action", "Microsoft.KeyVault/vaults/keys/unwrap/action")
 SIGNING_PERMISSIONS = ("Microsoft.KeyVault/vaults/keys/sign/action",)
 
 
 class NoApplication(CloudRefusal):
-    """Key Vault takes applications only, and the configuration names none."""
+    """Key Vault accepts only applications, and the configuration names none."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -98,7 +98,7 @@ class Configuration(CloudConfiguration, use_attribute_docstrings=True):
 def application(
     configuration: Configuration, connections: Connections, *, organization_id: uuid.UUID
 ) -> Application | None:
-    """The application that a configuration names; None where the secret is the storage account's.
+    """Return the application that a configuration names; None where the secret is the storage account's.
 
     Raises:
         SecretUnavailable
@@ -121,7 +121,7 @@ def container(
     *,
     organization_id: uuid.UUID,
 ) -> ContainerClient:
-    """A client of the container.
+    """Return a client of the container.
 
     Raises:
         SecretUnavailable
@@ -137,10 +137,10 @@ def container(
 
 
 def key_session(connections: Connections, application: Application | None, key: str) -> requests.Session:
-    """A session that speaks JSON to the vault of a key, at addresses from `key_url`.
+    """Return a session for JSON requests to a key's vault, at addresses from `key_url`.
 
     Raises:
-        NoApplication: Key Vault takes applications only.
+        NoApplication: the configuration names no application.
     """
     if application is None:
         raise NoApplication
@@ -149,17 +149,17 @@ def key_session(connections: Connections, application: Application | None, key: 
 
 
 def key_url(key: str, verb: str = "") -> str:
-    """The address of a key, or of a verb of it, such as `sign`."""
+    """Return the address of a key, or of an operation on it, such as `sign`."""
     return f"{key}/{verb}?api-version={_API_VERSION}" if verb else f"{key}?api-version={_API_VERSION}"
 
 
 def account_session(connections: Connections, application: Application) -> requests.Session:
-    """A session that speaks JSON to Resource Manager, at addresses from `account_url`."""
+    """Return a session for JSON requests to Resource Manager, at addresses from `account_url`."""
     return azure.session(connections, application, scope=azure.RESOURCE_MANAGER)
 
 
 def account_url(configuration: Configuration, path: str, version: str) -> str:
-    """The address of the storage account in Resource Manager, or of something below it."""
+    """Return the address of the storage account in Resource Manager, or of something below it."""
     host = (configuration.arm_endpoint or _ARM).rstrip("/")
     group = f"/subscriptions/{configuration.subscription_id}/resourceGroups/{configuration.resource_group}"
     account = f"/providers/Microsoft.Storage/storageAccounts/{configuration.account}"

@@ -1,4 +1,4 @@
-"""Azure Key Vault, in its JSON."""
+"""Azure Key Vault, over its JSON API."""
 
 import base64
 import hashlib
@@ -25,11 +25,11 @@ from custody.clouds.keys import (
     text,
 )
 
-_COORDINATE = 32  # bytes, of r and s on P-256 as of x and y
+_COORDINATE = 32  # bytes of r, s, x and y on P-256
 
 
 class Configuration(azure.Configuration):
-    """Of keys: what it says of storage does not matter to them."""
+    """Configuration of keys: the settings of storage may be missing."""
 
     account: str = ""
     container: str = ""
@@ -50,7 +50,7 @@ class Service:
 
     def unwrap(self, wrapped: Wrapped) -> bytes:
         key, _ = _key_and_version(self._configuration.kms_key)
-        if not (wrapped.version.isalnum() and wrapped.key == key):  # it becomes an address that is asked
+        if not (wrapped.version.isalnum() and wrapped.key == key):  # both become part of an address
             raise NotWrappedByIt("it names another key")
         sent = {"alg": "RSA-OAEP-256", "value": _encoded(wrapped.blob)}
         answer = self._call("unwrapKey", f"{key}/{wrapped.version}", sent, damaged="BadParameter")
@@ -58,15 +58,15 @@ class Service:
 
     def public_key(self) -> PublicKey:
         with calling("keys/get", AzureError):
-            found = answered("keys/get", self._session.get(azure.key_url(self._configuration.signing_key)))["key"]
-            kind = found.get("kty"), found.get("crv")
+            key = answered("keys/get", self._session.get(azure.key_url(self._configuration.signing_key)))["key"]
+            kind = key.get("kty"), key.get("crv")
         if kind not in (("EC", "P-256"), ("EC-HSM", "P-256")):
             raise ValueError("The key is not of the type EC on P-256")
-        x, y = (int.from_bytes(octets(found, name)) for name in "xy")
-        return PublicKey(text(found, "kid"), EllipticCurvePublicNumbers(x, y, SECP256R1()).public_key())
+        x, y = (int.from_bytes(octets(key, name)) for name in "xy")
+        return PublicKey(text(key, "kid"), EllipticCurvePublicNumbers(x, y, SECP256R1()).public_key())
 
     def sign(self, data: bytes, algorithm: str) -> bytes:
-        """Key Vault signs digests and answers r ‖ s; verifiers of DSSE expect DER."""
+        """Sign a digest. Key Vault answers r ‖ s; verifiers of DSSE expect DER."""
         sent = {"alg": "ES256", "value": _encoded(hashlib.sha256(data).digest())}
         raw = octets(self._call("sign", self._configuration.signing_key, sent), "value")
         if len(raw) != 2 * _COORDINATE:
@@ -84,6 +84,6 @@ def _encoded(value: bytes) -> str:
 
 
 def _key_and_version(kid: str) -> tuple[str, str]:
-    base, _, rest = kid.partition("/keys/")
-    name, _, version = rest.partition("/")
+    base, _, name_and_version = kid.partition("/keys/")
+    name, _, version = name_and_version.partition("/")
     return f"{base}/keys/{name}", version

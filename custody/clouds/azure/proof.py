@@ -1,4 +1,4 @@
-"""What is asked of Azure."""
+"""Questions to Azure."""
 
 import re
 import time
@@ -49,8 +49,8 @@ ALLOWED = [
     ("DELETE", _ABSENT + r"(\?versionid=[\w%.:-]+)?"),
     ("POST", r"/keys/[0-9a-zA-Z-]+(/[0-9a-f]+)?/(wrapkey|unwrapkey|sign)" + _VERSION),
 ]
-"""Whatever a test may send. Metadata can only be set on a blob that exists, and no blob of this name does. A user
-delegation key, which outlives the test, is not among them."""
+"""All requests that a test may send. Metadata can only be set on a blob that exists, and no blob has this name. A user
+delegation key is not among them, because it outlives the test."""
 _SOON = 30 * 86400
 _OPERATIONS = {"wrapping_key": {"wrapKey", "unwrapKey"}, "signing_key": {"sign"}}
 _KINDS = {"wrapping_key": ("RSA", "RSA-HSM", "oct-HSM"), "signing_key": ("EC", "EC-HSM")}
@@ -70,7 +70,7 @@ class Azure(Cloud):
     application: Application | None = None
     container: ContainerProperties | None = None
     blob_service: dict[str, Any] | None = None
-    """The settings of the account, where they could be asked for."""
+    """The settings of the account, if Resource Manager has given them."""
 
     def required(self) -> tuple[str, ...]:
         return (
@@ -82,12 +82,12 @@ class Azure(Cloud):
         )
 
     def guard(self, method: str, host: str, target: str) -> None:
-        # linear: the patterns are those of ALLOWED
+        # linear: the only patterns are those of ALLOWED
         if not any(method == known and re.fullmatch(pattern, target) for known, pattern in ALLOWED):
             raise CallRefused(f"{method} {target.partition('?')[0]}")
 
     def read(self, session: requests.Session, url: str) -> Any:
-        """An answer as JSON. Raises Refused."""
+        """Return an answer's JSON. Raises Refused."""
         answer = session.get(url)
         if answer.status_code != 200:
             raise Refused(answer)
@@ -137,7 +137,7 @@ def _absent(question: Question) -> Finding:
 def _credentials(cloud: Azure) -> Finding:
     cloud.application = azure.application(cloud.configuration, cloud.connections, organization_id=cloud.organization_id)
     if cloud.application is None:
-        return skipped("A key or a signature of the account signs each request: there is nobody to sign in.")
+        return skipped("A key or a signature of the account signs each request: no sign-in is needed.")
     cloud.application.get_token(STORAGE)
     return passed(f"The application {cloud.configuration.client_id} signed in.")
 
@@ -151,17 +151,17 @@ def _container(cloud: Azure) -> Finding:
 
 
 def _object_lock(cloud: Azure) -> Finding:
-    found: Any = cloud.container
+    properties: Any = cloud.container
     if _is_locked(cloud):
         return passed("Blobs of the container can be locked one by one.")
-    if found.has_immutability_policy:
+    if properties.has_immutability_policy:
         return passed(
             "The container has an immutability policy. It keeps data keys too: no record can be destroyed meanwhile."
         )
-    if found.has_legal_hold:
+    if properties.has_legal_hold:
         return passed("The container is under a legal hold.")
     return warned(
-        "The container is not immutable: whoever may delete blobs can delete records.",
+        "The container is not immutable: anyone who may delete blobs can delete records.",
         "Set a policy: az storage container immutability-policy create.",
     )
 
@@ -171,25 +171,27 @@ def _is_locked(cloud: Azure) -> bool:
 
 
 def _encryption(cloud: Azure) -> Finding:
-    found: Any = cloud.container
-    scope = getattr(found.encryption_scope, "default_encryption_scope", None) if found.encryption_scope else None
+    properties: Any = cloud.container
+    scope = (
+        getattr(properties.encryption_scope, "default_encryption_scope", None) if properties.encryption_scope else None
+    )
     if scope and scope != "$account-encryption-key":
         return passed(f"The container encrypts with the scope {scope}. Records are sealed besides.")
     return passed("The container encrypts with the account's key. Records are sealed besides.")
 
 
 def _public_access(cloud: Azure) -> Finding:
-    found: Any = cloud.container
-    if found.public_access:
+    properties: Any = cloud.container
+    if properties.public_access:
         return failed(
-            f"The container is public: {found.public_access}.",
+            f"The container is public: {properties.public_access}.",
             "Make it private: az storage container set-permission --public-access off.",
         )
     return passed("The container is private.")
 
 
 def _of_account(cloud: Azure, path: str, version: str) -> Any:
-    """What Resource Manager says; None where the configuration does not name enough."""
+    """Return Resource Manager's answer; None if the configuration names too little to ask."""
     named = cloud.configuration.subscription_id and cloud.configuration.resource_group
     if not named or cloud.application is None:
         return None
@@ -204,10 +206,10 @@ _UNNAMED = skipped(
 
 
 def _account(cloud: Azure) -> Finding:
-    found = _of_account(cloud, "", "2023-05-01")
-    if found is None:
+    answer = _of_account(cloud, "", "2023-05-01")
+    if answer is None:
         return _UNNAMED
-    settings = found.get("properties", {})
+    settings = answer.get("properties", {})
     if settings.get("allowBlobPublicAccess"):
         return warned(
             "The storage account lets its containers be made public.",
@@ -219,10 +221,10 @@ def _account(cloud: Azure) -> Finding:
 
 
 def _versioning(cloud: Azure) -> Finding:
-    found = _of_account(cloud, "/blobServices/default", "2023-05-01")
-    if found is None:
+    answer = _of_account(cloud, "/blobServices/default", "2023-05-01")
+    if answer is None:
         return _UNNAMED
-    cloud.blob_service = found.get("properties", {})
+    cloud.blob_service = answer.get("properties", {})
     if cloud.blob_service.get("isVersioningEnabled"):
         return passed("Versioning is on.")
     return warned(
@@ -245,14 +247,14 @@ def _soft_delete(cloud: Azure) -> Finding:
 
 def _permissions(cloud: Azure) -> Finding:
     container = f"/blobServices/default/containers/{cloud.configuration.container}"
-    found = _of_account(cloud, f"{container}/providers/Microsoft.Authorization/permissions", "2022-04-01")
-    if found is None:
+    answer = _of_account(cloud, f"{container}/providers/Microsoft.Authorization/permissions", "2022-04-01")
+    if answer is None:
         return _UNNAMED
-    given = found.get("value", [])
+    given = answer.get("value", [])
     of_blobs = azure.STORAGE_PERMISSIONS + (azure.LOCKED_STORAGE_PERMISSIONS if _is_locked(cloud) else ())
     missing = [
-        *(each for each in azure.CONTAINER_PERMISSIONS if not _is_given(each, given, "actions", "notActions")),
-        *(each for each in of_blobs if not _is_given(each, given, "dataActions", "notDataActions")),
+        *(name for name in azure.CONTAINER_PERMISSIONS if not _is_given(name, given, "actions", "notActions")),
+        *(name for name in of_blobs if not _is_given(name, given, "dataActions", "notDataActions")),
     ]
     if missing:
         return failed(
@@ -264,14 +266,14 @@ def _permissions(cloud: Azure) -> Finding:
 
 def _is_given(permission: str, given: Sequence[dict[str, Any]], allows: str, excepts: str) -> bool:
     return any(
-        _matches(permission, each.get(allows) or ()) and not _matches(permission, each.get(excepts) or ())
-        for each in given
+        _matches(permission, grant.get(allows) or ()) and not _matches(permission, grant.get(excepts) or ())
+        for grant in given
     )
 
 
 def _matches(permission: str, patterns: Sequence[str]) -> bool:
-    """Whether any pattern covers a permission. The customer writes the patterns: many `.*` in one take a regular
-    expression years."""
+    """Whether any pattern covers a permission. The customer writes the patterns: as a regular expression, several `.*`
+    could take years."""
     plain = (re.sub(r"[?[]", r"[\g<0>]", pattern.lower()) for pattern in patterns)
     return any(fnmatchcase(permission.lower(), pattern) for pattern in plain)
 
@@ -279,8 +281,8 @@ def _matches(permission: str, patterns: Sequence[str]) -> bool:
 def _key(cloud: Azure, which: str, key: str) -> Finding:
     if not key:
         return skipped(f"No {'kms_key' if which == 'wrapping_key' else which} is named.")
-    found = cloud.read(azure.key_session(cloud.connections, cloud.application, key), azure.key_url(key))
-    attributes, described, now = found.get("attributes", {}), found.get("key", {}), time.time()
+    answer = cloud.read(azure.key_session(cloud.connections, cloud.application, key), azure.key_url(key))
+    attributes, described, now = answer.get("attributes", {}), answer.get("key", {}), time.time()
     if not attributes.get("enabled"):
         return failed("The key is disabled.", "Enable it: az keyvault key set-attributes --enabled true.")
     if now < attributes.get("nbf", 0):

@@ -1,4 +1,4 @@
-"""Calls that Azure refuses in any case, and that tell by the refusal whether they would be allowed."""
+"""Calls that Azure always refuses, whose refusal shows whether they would be allowed."""
 
 import base64
 from collections.abc import Callable
@@ -14,11 +14,11 @@ from custody.clouds.proof import Finding, failed, passed, skipped
 
 _NO_VERSION = "2001-01-01T00:00:00.0000000Z"
 _IMPOSSIBLE = {"wrapkey": bytes(600), "unwrapkey": bytes(256), "sign": bytes(1)}
-"""Values no key takes: too long to wrap, nothing a key has wrapped, and too short for a digest."""
+"""Values that no key accepts: too long to wrap, not wrapped by the key, and too short for a digest."""
 
 
 class Refused(Exception):
-    """Azure answers with an error to a request in JSON."""
+    """Azure answers a JSON request with an error."""
 
     def __init__(self, answer: requests.Response) -> None:
         super().__init__(f"HTTP {answer.status_code}")
@@ -26,7 +26,7 @@ class Refused(Exception):
 
 
 def _blob(cloud: Any, ask: Callable[[BlobClient], object], done: str) -> Finding:
-    """Ask for something that fails because there is no such blob. A refusal for another reason is raised."""
+    """Send a call that fails because there is no such blob. A refusal for another reason is raised."""
     container = azure.container(
         cloud.configuration, cloud.connections, cloud.application, organization_id=cloud.organization_id
     )
@@ -56,7 +56,7 @@ def delete_version(cloud: Any) -> Finding:
 
 
 def _operation(cloud: Any, key: str, verb: str, algorithm: str) -> Finding:
-    """Ask a key for what no key can do. It refuses the value, or the caller."""
+    """Ask a key for an impossible operation. It refuses the value, or the caller."""
     if not key:
         return skipped("No key for this is named.")
     value = base64.urlsafe_b64encode(_IMPOSSIBLE[verb]).rstrip(b"=").decode()

@@ -14,23 +14,23 @@ from custody.clouds.locks import Locks, Version
 from custody.clouds.vault import ANSWER_BYTES, CloudVault, Signed
 
 _EXISTS = {"BlobAlreadyExists", "BlobImmutableDueToPolicy"}
-_SHORTEST_LOCK = timedelta(minutes=1)
+_MIN_LOCK = timedelta(minutes=1)
 _OF_VERSIONS = ["versions", "snapshots", "deleted", "immutabilitypolicy", "legalhold"]
-_LONGEST_SOFT_DELETE = 365
+_MAX_SOFT_DELETE = 365  # days
 _BY_DEFAULT = Locks(of_objects=True, of_all=True)
 
 
 class AzureBlobVault(CloudVault):
     """A container of Azure Blob Storage.
 
-    What arrives is compared with its MD5, the one checksum that Azure takes of a whole blob. Where the container has
-    version-level immutability, blobs are locked until the time that is asked for, or as the container does by default
-    if that is longer. A policy or a legal hold of the container locks whatever is put, data keys too.
+    Azure compares each body with its MD5, the only checksum that it accepts for a whole blob. Where the container has
+    version-level immutability, blobs are locked until the requested time, or for the container's default period if that
+    is longer. A policy or a legal hold of the container locks every new blob, including data keys.
 
-    What soft delete keeps can be purged where the account permits it, if it is a version or a snapshot.
+    Versions and snapshots in soft delete can be purged where the account permits it.
     """
 
-    errors = (AzureError, ValueError)  # ValueError: a key of an account that is no base64
+    errors = (AzureError, ValueError)  # ValueError: an account's key that is not base64
 
     def sign_in(self, secret: str) -> Signed:
         own = {"organization_id": self.organization_id}
@@ -53,12 +53,12 @@ class AzureBlobVault(CloudVault):
 
     def read(self, path: str, version: str = "") -> bytes | None:
         try:
-            found = self.client.download_blob(path, max_concurrency=1, **_named(version))
+            download = self.client.download_blob(path, max_concurrency=1, **_named(version))
         except ResourceNotFoundError:
             return None
-        if found.size > ANSWER_BYTES:  # it would be read in as many answers as that takes
+        if download.size > ANSWER_BYTES:  # the library would read it in several answers
             raise AnswerTooLarge
-        body: bytes = found.readall()
+        body: bytes = download.readall()
         return body
 
     def exists(self, path: str) -> bool:
@@ -70,8 +70,8 @@ class AzureBlobVault(CloudVault):
             if blob.name != path:
                 continue
             if blob.deleted:
-                days = blob.remaining_retention_days  # whole ones
-                left = timedelta(days=1 + (_LONGEST_SOFT_DELETE if days is None else days))
+                days = blob.remaining_retention_days  # rounded down
+                left = timedelta(days=1 + (_MAX_SOFT_DELETE if days is None else days))
                 yield Version(_id_of(blob), recoverable_until=now + left)
                 continue
             until = blob.immutability_policy.expiry_time if blob.immutability_policy else None
@@ -85,7 +85,7 @@ class AzureBlobVault(CloudVault):
 
     def remove(self, path: str, version: Version) -> None:
         with suppress(ResourceNotFoundError):
-            if version.is_current:  # it becomes an earlier version where there are versions
+            if version.is_current:  # with versioning, it becomes a former version
                 self.client.delete_blob(path, delete_snapshots="include")
             if version.id:
                 self.client.delete_blob(path, **_named(version.id))
@@ -108,10 +108,10 @@ class AzureBlobVault(CloudVault):
         yield from self.client.list_blob_names(name_starts_with=prefix)
 
     def find_locks(self) -> Locks:
-        found = self.client.get_container_properties()
+        properties = self.client.get_container_properties()
         return Locks(
-            of_objects=bool(found.immutable_storage_with_versioning_enabled),
-            of_all=bool(found.has_immutability_policy or found.has_legal_hold),
+            of_objects=bool(properties.immutable_storage_with_versioning_enabled),
+            of_all=bool(properties.has_immutability_policy or properties.has_legal_hold),
         )
 
     def reason(self, error: Exception) -> str:
@@ -123,17 +123,17 @@ class AzureBlobVault(CloudVault):
         if lockable and until and self.locks == Locks(of_objects=True, of_all=False):
             return {"immutability_policy": ImmutabilityPolicy(expiry_time=until, policy_mode="Locked")}
         if not lockable and self.locks == _BY_DEFAULT:
-            soon = timezone.now() + _SHORTEST_LOCK  # a lock of its own goes before the container's, and is soon over
+            soon = timezone.now() + _MIN_LOCK  # this short lock replaces the container's default
             return {"immutability_policy": ImmutabilityPolicy(expiry_time=soon, policy_mode="Unlocked")}
         return {}
 
     def _prolong_lock(self, path: str, body: bytes, until: datetime) -> None:
-        """Only if the container's own, whose length it tells nobody beforehand, ends earlier. An attempt whose answer
-        was lost comes here again, and finds its own blob."""
+        """Set a lock if the container's default, whose length is not known before the put, ends earlier. A retry after
+        a lost answer comes here too, and recognizes its own blob."""
         blob = self.client.get_blob_client(path)
-        found = blob.get_blob_properties()
-        is_ours = found.content_settings.content_md5 == hashlib.md5(body, usedforsecurity=False).digest()
-        ends = found.immutability_policy.expiry_time
+        properties = blob.get_blob_properties()
+        is_ours = properties.content_settings.content_md5 == hashlib.md5(body, usedforsecurity=False).digest()
+        ends = properties.immutability_policy.expiry_time
         if is_ours and (ends is None or ends < until):
             blob.set_immutability_policy(ImmutabilityPolicy(expiry_time=until, policy_mode="Locked"))
 
@@ -145,6 +145,6 @@ def _id_of(blob: Any) -> str:
 
 
 def _named(version: str) -> dict[str, str]:
-    """The parameters that name a version or a snapshot."""
+    """Return the parameters that name a version or a snapshot."""
     kind, _, name = version.partition("=")
     return {kind: name} if name else {}

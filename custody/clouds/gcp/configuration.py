@@ -20,9 +20,9 @@ STORAGE_PERMISSIONS = (
     "storage.objects.list",
     "storage.objects.delete",
 )
-"""What a vault needs on its objects."""
+"""Permissions of a vault on its objects."""
 LOCKED_STORAGE_PERMISSIONS = ("storage.objects.setRetention", "storage.objects.update")
-"""And where each has a retention of its own."""
+"""Further permissions, where objects have their own retention."""
 WRAPPING_PERMISSIONS = ("cloudkms.cryptoKeyVersions.useToEncrypt", "cloudkms.cryptoKeyVersions.useToDecrypt")
 SIGNING_PERMISSIONS = ("cloudkms.cryptoKeyVersions.useToSign", "cloudkms.cryptoKeyVersions.viewPublicKey")
 
@@ -62,7 +62,7 @@ class Configuration(CloudConfiguration, use_attribute_docstrings=True):
 
 
 def service_account_key(configuration: Configuration, *, organization_id: uuid.UUID) -> dict[str, Any]:
-    """The key that a configuration names.
+    """Return the service account's key that a configuration names.
 
     Raises:
         NoServiceAccount
@@ -81,7 +81,7 @@ def storage(
     *,
     scope: str = google.CHANGE_STORAGE,
 ) -> Client:
-    """A client of Cloud Storage. Raises NoServiceAccount."""
+    """Return a client of Cloud Storage. Raises NoServiceAccount."""
     try:
         return google.storage_client(connections, key, scope=scope, endpoint=configuration.endpoint.rstrip("/"))
     except ValueError:
@@ -89,7 +89,7 @@ def storage(
 
 
 def session(connections: Connections, key: dict[str, Any], *, scope: str = google.USE_KEYS) -> AuthorizedSession:
-    """A session that speaks JSON to Cloud KMS, at addresses from `kms_url`. Raises NoServiceAccount."""
+    """Return a session for JSON requests to Cloud KMS, at addresses from `kms_url`. Raises NoServiceAccount."""
     try:
         return google.session(connections, key, scope=scope)
     except ValueError:
@@ -97,10 +97,10 @@ def session(connections: Connections, key: dict[str, Any], *, scope: str = googl
 
 
 def storage_url(configuration: Configuration, path: str = "") -> str:
-    """The address of the bucket, or of something in it, in the JSON API."""
+    """Return the address of the bucket, or of something in it, in the JSON API."""
     return f"{(configuration.endpoint or _STORAGE).rstrip('/')}/storage/v1/b/{configuration.bucket}{path}"
 
 
 def kms_url(configuration: Configuration, resource: str) -> str:
-    """The address of a key, or of a verb of it, such as `…/cryptoKeys/KEY:encrypt`."""
+    """Return the address of a key, or of an operation on it, such as `…/cryptoKeys/KEY:encrypt`."""
     return f"{(configuration.kms_endpoint or _KMS).rstrip('/')}/v1/{resource}"

@@ -1,4 +1,4 @@
-"""Google Cloud KMS, in its JSON. Each value travels with its CRC-32C, both ways, for which this API was made so."""
+"""Google Cloud KMS, over its JSON API. Each value travels with its CRC-32C, in both directions."""
 
 import base64
 import hashlib
@@ -27,7 +27,7 @@ from custody.signers import ED25519
 
 
 class Configuration(gcp.Configuration):
-    """Of keys: what it says of storage does not matter to them."""
+    """Configuration of keys: the settings of storage may be missing."""
 
     bucket: str = ""
 
@@ -78,7 +78,7 @@ class Service:
 
 
 def _require(answer: Mapping[str, Any], *verified: str) -> None:
-    """That the service got what was sent. Raises KmsUnavailable."""
+    """Check that the service received what was sent. Raises KmsUnavailable."""
     for name in verified:
         if answer.get(name) is not True:
             raise KmsUnavailable(f"{name} is not true: what was sent came through damaged")
@@ -92,4 +92,4 @@ def _checked(answer: Mapping[str, Any], name: str) -> bytes:
 
 def _compare(answer: Mapping[str, Any], name: str, value: bytes) -> None:
     if str(answer.get(name)) != str(crc32c(value)):
-        raise KmsUnavailable(f"{name} is of another value: the answer came through damaged")
+        raise KmsUnavailable(f"{name} has another value: the answer came through damaged")

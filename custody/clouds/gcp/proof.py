@@ -1,4 +1,4 @@
-"""What is asked of Google Cloud."""
+"""Questions to Google Cloud."""
 
 import re
 from collections.abc import Sequence
@@ -36,8 +36,8 @@ ALLOWED = [
     ("POST", _KEY + ":testIamPermissions"),
     ("GET", _KEY + ":getIamPolicy"),
 ]
-"""Whatever a test may send besides signing in. `projects.serviceAccount.get` is not among them: it can create the
-storage service agent."""
+"""All requests that a test may send besides signing in. `projects.serviceAccount.get` is not among them: it can create
+the storage service agent."""
 _AGENT = "serviceAccount:service-{}@gs-project-accounts.iam.gserviceaccount.com"
 _MAY_ENCRYPT = {"roles/cloudkms.cryptoKeyEncrypterDecrypter", "roles/owner"}
 _SIGNING = {"EC_SIGN_P256_SHA256", "EC_SIGN_ED25519"}
@@ -66,7 +66,7 @@ class Google(Cloud):
     session: AuthorizedSession | None = None
     bucket: dict[str, Any] = field(default_factory=dict)
     _sign_in: tuple[str, str] = ("", "")
-    """The host and path at which the service account signs in."""
+    """Host and path where the service account signs in."""
 
     def required(self) -> tuple[str, ...]:
         is_locked = not self.bucket or self.bucket.get("objectRetention", {}).get("mode") == "Enabled"
@@ -82,7 +82,7 @@ class Google(Cloud):
     def guard(self, method: str, host: str, target: str) -> None:
         if method == "POST" and (host, target) == self._sign_in:
             return
-        # linear: the patterns are those of ALLOWED
+        # linear: the only patterns are those of ALLOWED
         if not any(method == known and re.fullmatch(pattern, target) for known, pattern in ALLOWED):
             raise CallRefused(f"{method} {target}")
 
@@ -94,8 +94,8 @@ class Google(Cloud):
         self.session.credentials.refresh(Request(session=self.connections.session()))
 
     def read(self, url: str, body: Any = None, **query: Any) -> Any:
-        """An answer as JSON. Raises _Refused."""
-        assert self.session is not None  # noqa: S101 - nothing is asked before it has signed in
+        """Return an answer's JSON. Raises _Refused."""
+        assert self.session is not None  # noqa: S101 - the question "credentials" comes first
         method = "GET" if body is None else "POST"
         answer: requests.Response = self.session.request(method, url, json=body, params=query or None)
         if answer.status_code != 200:
@@ -143,7 +143,7 @@ def _bucket_permissions(cloud: Google) -> Finding:
 
 
 def _all_given(wanted: Sequence[str], given: Sequence[str], on: str, claimed: str) -> Finding:
-    missing = [each for each in wanted if each not in given]
+    missing = [name for name in wanted if name not in given]
     if missing:
         return failed(f"The service account lacks {', '.join(missing)}.", f"Grant {', '.join(missing)} on {on}.")
     return passed(f"The service account has {', '.join(wanted)}.{claimed}")
@@ -161,7 +161,7 @@ def _versioning(cloud: Google) -> Finding:
 def _object_lock(cloud: Google) -> Finding:
     policy = cloud.bucket.get("retentionPolicy")
     if policy:
-        locked = "locked" if policy.get("isLocked") else "not locked: whoever may change the bucket can shorten it"
+        locked = "locked" if policy.get("isLocked") else "not locked: anyone who may change the bucket can shorten it"
         return passed(
             f"The bucket retains objects for {policy.get('retentionPeriod')} seconds; the policy is {locked}. It keeps "
             "data keys too: until it ends, no record can be destroyed."
@@ -169,7 +169,7 @@ def _object_lock(cloud: Google) -> Finding:
     if cloud.bucket.get("objectRetention", {}).get("mode") == "Enabled":
         return passed("Objects may be retained one by one.")
     return warned(
-        "There is no retention: whoever may delete objects can delete records.",
+        "There is no retention: anyone who may delete objects can delete records.",
         "Set one: gcloud storage buckets update gs://BUCKET --retention-period=…, or create the bucket with "
         "--enable-per-object-retention.",
     )
@@ -209,10 +209,10 @@ def _public_access(cloud: Google) -> Finding:
 def _wrapping_key(cloud: Google) -> Finding:
     if not cloud.configuration.kms_key:
         return skipped("No kms_key is named.")
-    found = cloud.read(gcp.kms_url(cloud.configuration, cloud.configuration.kms_key))
-    if found.get("purpose") != "ENCRYPT_DECRYPT":
-        return failed(f"The key is made for {found.get('purpose')}.", "Name a key whose purpose is ENCRYPT_DECRYPT.")
-    return _enabled(found.get("primary", {}).get("state", "DISABLED"), "The primary version of the key")
+    answer = cloud.read(gcp.kms_url(cloud.configuration, cloud.configuration.kms_key))
+    if answer.get("purpose") != "ENCRYPT_DECRYPT":
+        return failed(f"The key is made for {answer.get('purpose')}.", "Name a key whose purpose is ENCRYPT_DECRYPT.")
+    return _enabled(answer.get("primary", {}).get("state", "DISABLED"), "The primary version of the key")
 
 
 def _enabled(state: str, what: str) -> Finding:
@@ -224,11 +224,11 @@ def _enabled(state: str, what: str) -> Finding:
 def _signing_key(cloud: Google) -> Finding:
     if not cloud.configuration.signing_key:
         return skipped("No signing_key is named.")
-    found = cloud.read(gcp.kms_url(cloud.configuration, cloud.configuration.signing_key))
-    if found.get("algorithm") not in _SIGNING:
+    answer = cloud.read(gcp.kms_url(cloud.configuration, cloud.configuration.signing_key))
+    if answer.get("algorithm") not in _SIGNING:
         fix = f"Name a version of a key whose algorithm is {' or '.join(sorted(_SIGNING))}."
-        return failed(f"The key cannot be used for this: it is {found.get('algorithm')}.", fix)
-    return _enabled(found.get("state", "DISABLED"), "This version of the key")
+        return failed(f"The key cannot be used for this: it is {answer.get('algorithm')}.", fix)
+    return _enabled(answer.get("state", "DISABLED"), "This version of the key")
 
 
 def _key_permissions(cloud: Google, key: str, wanted: Sequence[str]) -> Finding:
@@ -250,7 +250,7 @@ def _sign(cloud: Google) -> Finding:
 
 
 def _bucket_key_name(cloud: Google) -> str:
-    """Return the name of the key that the bucket encrypts with; "" if that is Google's own."""
+    """Return the name of the key that the bucket encrypts with; "" if it is Google's."""
     name: str = cloud.bucket.get("encryption", {}).get("defaultKmsKeyName", "")
     return name.partition("/cryptoKeyVersions/")[0]
 
@@ -266,7 +266,7 @@ def _bucket_key(cloud: Google) -> Finding:
 def _storage_agent(cloud: Google) -> Finding:
     key = _bucket_key_name(cloud)
     if not key:
-        return skipped("The bucket has no key of its own that the storage service agent would need.")
+        return skipped("The bucket has no customer-managed key, so the storage service agent needs none.")
     agent = _AGENT.format(cloud.bucket.get("projectNumber", ""))
     policy = cloud.read(gcp.kms_url(cloud.configuration, f"{key}:getIamPolicy"))
     given = any(

@@ -20,9 +20,9 @@ _OF_VERSIONS = "items(name,generation,retentionExpirationTime,hardDeleteTime),ne
 class GcsVault(CloudVault):
     """A bucket of Google Cloud Storage.
 
-    What arrives is compared with its CRC32C. Where the bucket has object retention, objects are locked until the time
-    that is asked for. A retention policy of the bucket locks whatever is put, data keys too; of two locks of an object
-    the longer one counts. What soft delete keeps, nobody can purge.
+    Google compares each body with its CRC32C. Where the bucket has object retention, objects are locked until the
+    requested time. A retention policy of the bucket locks every new object, including data keys; of an object's two
+    locks the longer one counts. Objects in soft delete cannot be purged.
     """
 
     errors = (GoogleAPICallError, GoogleAuthError, DataCorruption)
